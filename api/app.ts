@@ -1,0 +1,104 @@
+import express, { type Express, type Request } from "express";
+import { codeLimits } from "../domain/component-code.ts";
+import { authenticate } from "./http/authentication.ts";
+import { readBodies } from "./http/body.ts";
+import { answerErrors } from "./http/errors.ts";
+import type { HttpMetrics } from "./http/metrics.ts";
+import { limitRate } from "./http/rate-limit.ts";
+import { logRequests } from "./http/request-log.ts";
+import { mount, noSuchRoute, type RouteTable } from "./http/route-table.ts";
+import { securityHeaders } from "./http/security-headers.ts";
+import { readUploads } from "./http/upload.ts";
+import { accountRoutes } from "./routes/accounts.ts";
+import { componentListRoutes } from "./routes/component-lists.ts";
+import { componentRoutes } from "./routes/components.ts";
+import { configurationRoutes } from "./routes/configuration.ts";
+import type { ApiContext } from "./routes/context.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { listRoutes } from "./routes/lists.ts";
+import { runRoutes } from "./routes/runs.ts";
+import { sourceRoutes } from "./routes/sources.ts";
+import { streamRoutes, unversionedStreams } from "./routes/streams.ts";
+import { subscriptionRoutes } from "./routes/subscriptions.ts";
+import { userRoutes } from "./routes/users.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
+
+/** Everything the API answers. */
+function routes(context: ApiContext): RouteTable {
+  const accounts = accountRoutes(context);
+  const components = componentRoutes(context);
+  const library = componentListRoutes(context);
+  const configuration = configurationRoutes(context);
+  const events = eventRoutes(context);
+  const runs = runRoutes(context);
+  const sources = sourceRoutes(context);
+  const subscriptions = subscriptionRoutes(context);
+  const users = userRoutes(context);
+  const webhooks = webhookRoutes(context);
+  const { mine, organizations, accounts: listAccounts } = listRoutes(context);
+  return {
+    "/users/me": { GET: users.me },
+    "/users/me/sources": { GET: mine.sources },
+    "/users/me/subscriptions": { GET: mine.subscriptions },
+    "/users/me/webhooks": { GET: mine.webhooks },
+
+    "/orgs/:org_id/sources": { GET: organizations.sources },
+    "/orgs/:org_id/subscriptions": { GET: organizations.subscriptions },
+    "/orgs/:org_id/webhooks": { GET: organizations.webhooks },
+    "/workspaces/:org_id/sources": { GET: organizations.sources },
+    "/workspaces/:org_id/subscriptions": { GET: organizations.subscriptions },
+    "/workspaces/:org_id/webhooks": { GET: organizations.webhooks },
+
+    "/accounts": { GET: listAccounts, POST: accounts.create },
+    "/accounts/:id": { GET: accounts.get, PUT: accounts.update, DELETE: accounts.delete },
+
+    "/components": { GET: library.own, POST: components.create },
+    "/components/search": { GET: library.search },
+    "/components/registry": { GET: library.registry },
+    "/components/registry/:key": { GET: library.published },
+    "/components/:key": { GET: components.get },
+    "/components/:key/versions": { GET: library.versions },
+    "/components/:key/options": { POST: configuration.componentOptions },
+    "/components/:key/props": { POST: configuration.componentProps },
+
+    "/sources": { POST: sources.create },
+    "/sources/:id": { GET: sources.get, PUT: sources.update, DELETE: sources.delete },
+    "/sources/:id/event_summaries": { GET: events.summaries },
+    "/sources/:id/events": { GET: events.legacy, DELETE: events.delete },
+    "/sources/:id/runs": { GET: runs.list, POST: runs.create },
+    "/sources/:id/runs/:run_id": { GET: runs.get },
+    "/sources/:id/logs": { GET: runs.logs },
+    "/sources/:id/options": { POST: configuration.sourceOptions },
+    "/sources/:id/props": { POST: configuration.sourceProps },
+
+    "/subscriptions": { POST: subscriptions.create, DELETE: subscriptions.delete },
+    "/webhooks": { POST: webhooks.create },
+    "/webhooks/:id": { DELETE: webhooks.delete },
+  };
+}
+
+/** Requests that may hold the files of a component. */
+function takesFiles({ method, path }: Request): boolean {
+  return method === "POST" ? /^\/(components|sources)\/?$/.test(path) : method === "PUT" && /^\/sources\/[^/]+\/?$/.test(path);
+}
+
+/** Who is calling is asked before a body is read: strangers cost us neither memory nor parsing. */
+export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
+  const { config, ports } = context;
+  const app = express().disable("x-powered-by").disable("etag").set("trust proxy", config.trustedProxies);
+  const v1 = express.Router();
+  v1.use(
+    authenticate(ports.accounts, config.failureLimit, ports.clock),
+    limitRate(config.rateLimit, ports.clock),
+    ...readUploads(takesFiles, { bodyBytes: config.bodyBytes, codeBytes: config.codeBytes, files: codeLimits.files }),
+    ...readBodies(config.bodyBytes),
+  );
+  if (ports.streams !== undefined) v1.use(streamRoutes(context));
+  mount(v1, "/v1", routes(context));
+  app.use(logRequests(ports.log, metrics, ports.clock), securityHeaders);
+  app.use(healthRoutes(ports, config.servesMetrics ? metrics : undefined));
+  if (ports.streams !== undefined) app.use(unversionedStreams);
+  app.use("/v1", v1);
+  return app.use(noSuchRoute, answerErrors(ports.log));
+}

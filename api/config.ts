@@ -1,0 +1,42 @@
+export interface ApiConfig {
+  readonly listen: { readonly host: string; /** 0: any free port. */ readonly port: number };
+  /** How long a request waits for its source, subscription or component to be ready. */
+  readonly deployTimeoutMs: number;
+  /** How long DELETE waits until a resource is gone; the deletion goes on after that. */
+  readonly deletionTimeoutMs: number;
+  /** How long a manual run is waited for before its id is answered instead. */
+  readonly runTimeoutMs: number;
+  /** Bytes of a request body: code of 1 MiB, with room for how JSON writes it. */
+  readonly bodyBytes: number;
+  /** Bytes of a component's code as UTF-8. */
+  readonly codeBytes: number;
+  /** Per API key: so many at once, refilled evenly over the window. */
+  readonly rateLimit: RateLimit;
+  /** Failed authentications, per address. */
+  readonly failureLimit: RateLimit;
+  /** What `GET /users/me` says a user may use per day; not enforced here. */
+  readonly quotas: { readonly computeMs: number; readonly invocations: number };
+  /** Are `/metrics` answered beside the API? Not when whoever reads them has an address of their own: this one may be public. */
+  readonly servesMetrics: boolean;
+  /** Proxies in front whose X-Forwarded-For is believed. */
+  readonly trustedProxies: number;
+}
+
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+export const defaultApiConfig: Omit<ApiConfig, "listen"> = {
+  deployTimeoutMs: 60_000,
+  deletionTimeoutMs: 30_000,
+  runTimeoutMs: 60_000,
+  bodyBytes: 4 * 2 ** 20,
+  codeBytes: 2 ** 20,
+  rateLimit: { requests: 6_000, windowMs: 60_000 },
+  failureLimit: { requests: 60, windowMs: 60_000 },
+  // The largest whole number every client can read: no limit.
+  quotas: { computeMs: Number.MAX_SAFE_INTEGER, invocations: Number.MAX_SAFE_INTEGER },
+  servesMetrics: true,
+  trustedProxies: 0,
+};

@@ -1,0 +1,43 @@
+import express, { type RequestHandler } from "express";
+import { InvalidInput, Malformed } from "../../domain/errors.ts";
+
+const maxDepth = 64;
+
+/** Reads a JSON object, unless the body was read before. A body of another type is refused rather than ignored: its sender believes it was read. */
+export function readBodies(bodyBytes: number): RequestHandler[] {
+  return [refuseOtherTypes, express.json({ limit: bodyBytes, type: isJson }), checkBody];
+}
+
+const isJson = (request: { readonly headers: { readonly "content-type"?: string | undefined } }): boolean =>
+  /^application\/([\w.-]+\+)?json *(;|$)/i.test(request.headers["content-type"] ?? "");
+
+const refuseOtherTypes: RequestHandler = (request, _response, next) => {
+  const { "content-length": length, "transfer-encoding": encoding, "content-type": type } = request.headers;
+  const hasBody = encoding !== undefined || (length !== undefined && length !== "0");
+  if (hasBody && request.body === undefined && request.method !== "GET" && request.method !== "HEAD" && !isJson(request)) {
+    throw new Malformed(`the body's content type is ${type === undefined ? "missing" : `'${type}'`}: it must be application/json`, {
+      code: "wrong_content_type",
+    });
+  }
+  next();
+};
+
+const checkBody: RequestHandler = (request, _response, next) => {
+  const body: unknown = request.body;
+  if (body !== undefined && (typeof body !== "object" || body === null || Array.isArray(body)))
+    throw new InvalidInput("the body is invalid: it must be a JSON object");
+  if (depthExceeds(body, maxDepth)) throw new InvalidInput(`the body is nested more than ${maxDepth} levels deep`);
+  next();
+};
+
+/** By a list in place of recursion: a body of a million brackets must not overflow the stack. */
+function depthExceeds(value: unknown, limit: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true;
+    level = level
+      .flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []))
+      .filter((each) => typeof each === "object" && each !== null);
+  }
+  return false;
+}

@@ -1,0 +1,32 @@
+import { pageInfo, type CursorForm } from "../../domain/page.ts";
+import type { Listed, User } from "../ports.ts";
+
+/** A request as the routes see it. */
+export interface Call {
+  readonly user: User;
+  /** Parameters of the path, by name. */
+  readonly path: Readonly<Record<string, string>>;
+  /** Query and body together; where both have a name, the query's value. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What a route answers. `include` and `exclude` are applied to `data` where the answer is written. */
+export type Reply =
+  | { readonly status: number; readonly body: { readonly data: object; readonly page_info?: object } }
+  | { readonly status: number; readonly text: string };
+
+export type Handle = (call: Call) => Promise<Reply>;
+
+export const ok = (data: object): Reply => ({ status: 200, body: { data } });
+/** A page of a list, with the cursors to the next ones. */
+export function okPage<Item extends { readonly id: string }>(
+  { items, total }: Listed<Item>,
+  show: (item: Item) => object,
+  form?: CursorForm,
+): Reply {
+  const ids = items.map(({ id }) => id);
+  return { status: 200, body: { page_info: pageInfo(ids, total, form), data: items.map(show) } };
+}
+
+export const noContent: Reply = { status: 204, text: "" };

@@ -1,0 +1,41 @@
+import type { RequestHandler, Response } from "express";
+import { NotFound } from "../../domain/errors.ts";
+import { selectFields, type FieldQuery } from "../../domain/fields.ts";
+import { signedIn } from "./authentication.ts";
+import type { Call, Handle, Reply } from "./call.ts";
+import { fieldParameters, parse } from "./parameters.ts";
+
+/** Joins a route to express: request in, call; reply, response out. */
+export function handle(route: string, act: Handle): RequestHandler {
+  return async (request, response) => {
+    response.locals["route"] = route;
+    const body = (request.body ?? {}) as Readonly<Record<string, unknown>>; // checked by body.ts
+    const call: Call = {
+      user: signedIn(response).user,
+      path: pathParameters(request.params),
+      body,
+      parameters: { ...body, ...request.query },
+    };
+    const fields = parse(fieldParameters, call.parameters);
+    write(response, await act(call), fields);
+  };
+}
+
+function pathParameters(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "string" ? value : ""]));
+}
+
+/** A parameter that the route's pattern names. */
+export function pathOf(call: Call, name: string): string {
+  const value = call.path[name];
+  if (value === undefined || value.includes("\0")) throw new NotFound();
+  return value;
+}
+
+function write(response: Response, reply: Reply, fields: FieldQuery): void {
+  response.status(reply.status);
+  if ("text" in reply) return void (reply.status === 204 ? response.end() : response.type("text/plain").send(reply.text));
+  const { data, ...rest } = reply.body;
+  const selected = Array.isArray(data) ? data.map((item: object) => selectFields(item, fields)) : selectFields(data, fields);
+  response.json({ ...rest, data: selected });
+}

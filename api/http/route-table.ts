@@ -1,0 +1,33 @@
+import type { RequestHandler, Router } from "express";
+import { HeadwaterError, NotFound } from "../../domain/errors.ts";
+import type { Handle } from "./call.ts";
+import { handle } from "./handle.ts";
+
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+export type RouteTable = Readonly<Record<string, Readonly<Partial<Record<Method, Handle>>>>>;
+
+/** Joins the table to a router. Every path also answers OPTIONS, HEAD where it answers GET, and 405 with `Allow` to the rest. */
+export function mount(router: Router, base: string, table: RouteTable): void {
+  for (const [path, actions] of Object.entries(table)) {
+    const route = router.route(path);
+    const { GET, POST, PUT, DELETE } = actions;
+    if (GET !== undefined) route.get(handle(base + path, GET));
+    if (POST !== undefined) route.post(handle(base + path, POST));
+    if (PUT !== undefined) route.put(handle(base + path, PUT));
+    if (DELETE !== undefined) route.delete(handle(base + path, DELETE));
+    route.all(otherMethods(Object.keys(actions)));
+  }
+}
+
+function otherMethods(methods: readonly string[]): RequestHandler {
+  const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  return (request, response) => {
+    response.setHeader("allow", allowed);
+    if (request.method === "OPTIONS") return void response.status(204).end();
+    throw new HeadwaterError(405, "method_not_allowed", `${request.method} is not possible here: ${allowed} are`);
+  };
+}
+
+export const noSuchRoute: RequestHandler = (request) => {
+  throw new NotFound(`there is no ${request.method} ${request.path.slice(0, 200)}`, { code: "no_such_route" });
+};

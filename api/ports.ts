@@ -1,0 +1,162 @@
+import type { Server } from "node:http";
+import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
+import type { Kind, Resource } from "../crds/resource.ts";
+import type { ResourceStore } from "../crds/resource-store.ts";
+import type { SecretValues } from "../crds/secret-values.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { CommittedEvent } from "../domain/commit.ts";
+import type { ComponentCode } from "../domain/component-code.ts";
+import type { ConfigureCall, ConfiguredOptions, ConfiguredProps } from "../domain/configure.ts";
+import type { Build } from "../domain/definition.ts";
+import type { RandomBytes } from "../domain/ids.ts";
+import type { LogRecord, RunSummary } from "../domain/invocation.ts";
+import type { PageRequest } from "../domain/page.ts";
+import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
+import type { StreamPorts } from "./streams/ports.ts";
+
+/** Everything the API reaches; whoever wires the role gives the adapters. */
+export interface ApiPorts {
+  readonly store: ResourceStore;
+  readonly owners: OwnerNamespaces;
+  readonly secretValues: Pick<SecretValues, "keep" | "settle">;
+  readonly pages: ResourcePages;
+  readonly library: ComponentLibrary;
+  /** The components that come with the installation. */
+  readonly published: readonly PublishedCode[];
+  readonly accounts: Accounts;
+  readonly history: History;
+  readonly builds: Builds;
+  readonly runs: Runs;
+  /** Absent: there are no live streams. */
+  readonly streams?: StreamPorts;
+  readonly configurations: Configurations;
+  /** The component at an http or https address, with the modules it imports from there. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
+  readonly fetchComponent: (url: string) => Promise<ComponentCode>;
+  readonly clock: Clock;
+  /** Cryptographic: ids and signing keys are made of them. */
+  readonly randomBytes: RandomBytes;
+  /** Makes what ends the server without refusing what is on its way; it cuts off what is not finished when the signal aborts. */
+  readonly drainable: (server: Server) => (signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+  /** Resolves when what the API depends on can be reached, for `/readyz`. @throws Unavailable */
+  readonly checkReady: () => Promise<void>;
+}
+
+export interface Log {
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+}
+
+export interface ResourceSelection {
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Only those without this label. */
+  readonly withoutLabel?: string;
+  /** Only those in whose spec this text occurs somewhere, such as an id. */
+  readonly mentions?: string;
+}
+
+/** Lists of resources as pages show them; in a cluster they lag a moment behind the store. */
+export interface ResourcePages {
+  /** Newest first; cursors are public ids. @throws InvalidInput for a cursor that is not in the list */
+  listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, page: PageRequest): Promise<Listed<Resource<S, T>>>;
+  findNewest<S, T>(kind: Kind<S, T>, selection: ResourceSelection): Promise<Resource<S, T> | undefined>;
+  findById<S, T>(kind: Kind<S, T>, id: string): Promise<Resource<S, T> | undefined>;
+  /** What a caller has just been told of: their next list shows it no older. */
+  show<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<void>;
+}
+
+export interface Listed<Item> {
+  readonly items: readonly Item[];
+  /** Of the whole list. */
+  readonly total: number;
+}
+
+export interface User {
+  /** `u_…`. */
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+}
+
+export interface Organization {
+  /** `o_…`. */
+  readonly id: string;
+  readonly name: string;
+  readonly orgname: string;
+  readonly email: string;
+}
+
+export interface Accounts {
+  /** `hash`: SHA-256 of the API key, lower-case hex. */
+  findUserByKeyHash(hash: string): Promise<User | undefined>;
+  findOrganization(id: string): Promise<Organization | undefined>;
+  organizationsOf(user: string): Promise<readonly Organization[]>;
+  isMember(user: string, organization: string): Promise<boolean>;
+}
+
+export interface StoredEvent extends Omit<CommittedEvent, "deliverAt"> {
+  /** Epoch ms: the time in the id. */
+  readonly indexedAtMs: number;
+}
+
+export interface History {
+  /** Newest first; without a channel, all of them. */
+  pageEvents(source: string, page: PageRequest & { readonly channel?: string }): Promise<Listed<StoredEvent>>;
+  /** Oldest first, that one included. @throws InvalidInput for an id that is none */
+  listEvents(source: string, range: { readonly startId: string; readonly channel?: string }): Promise<readonly StoredEvent[]>;
+  /** Both ends inclusive and optional. @throws InvalidInput for an id that is none */
+  deleteEvents(source: string, range: { readonly startId?: string; readonly endId?: string; readonly channel?: string }): Promise<number>;
+  /** Newest first. @throws InvalidInput for a cursor whose run is gone */
+  pageRuns(source: string, page: PageRequest & { readonly failed?: boolean }): Promise<Listed<Omit<RunSummary, "logs">>>;
+  findRun(source: string, id: string): Promise<RunSummary | undefined>;
+  /** Oldest first. */
+  lastLogs(source: string, limit?: number): Promise<readonly { readonly run: string; readonly record: LogRecord }[]>;
+  /** Of the day that begins at `dayMs`, midnight UTC. */
+  readUsage(owner: string, dayMs: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
+}
+
+export interface Builds {
+  /** Building the same code again costs next to nothing. @throws InvalidInput, LimitExceeded, Unavailable */
+  build(component: ComponentCode): Promise<Build>;
+}
+
+/** What somebody who configures a component, maybe for a source that runs it, wants its code to tell. */
+export interface ConfigureRequest {
+  readonly namespace: string;
+  /** Name of the Component. */
+  readonly component: string;
+  /** Name of the Source: its secrets count where none are given, its props when nothing is. */
+  readonly source?: string;
+  readonly props?: Readonly<Record<string, unknown>>;
+  readonly call: ConfigureCall;
+}
+
+export interface Configurations {
+  /**
+   * @throws UserCode or InvalidInput for what the component threw, a limit that it met, a prop without options; NotFound; QuotaExceeded;
+   * Unavailable; 504 `configure_timeout` when no runner answers in time
+   */
+  configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
+}
+
+export interface ManualRun {
+  /** Id that the run will have, `r_…`. */
+  readonly run: string;
+  readonly source: string;
+  /** That the source is deployed in. */
+  readonly pool: string;
+  /** The runner must have seen this generation of the source. */
+  readonly generation: number;
+  /** What `run` receives; absent: nothing. */
+  readonly event?: unknown;
+}
+
+export interface Runs {
+  /**
+   * Asks for a run, durably, and waits for its end; undefined when the signal aborts before: the run goes on.
+   * @throws Unavailable when it cannot be asked for
+   */
+  run(request: ManualRun, signal: AbortSignal): Promise<RunSummary | undefined>;
+}

@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
+import { labels, type Resource } from "../../crds/resource.ts";
+import { checkComponentCode, codeLimits, identityOf, isSameCode, type ComponentCode } from "../../domain/component-code.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+import { Conflict, InvalidInput, Unavailable } from "../../domain/errors.ts";
+import { newId, resourceNameOf } from "../../domain/ids.ts";
+import type { ApiConfig } from "../config.ts";
+import type { ApiPorts } from "../ports.ts";
+import { publicIdOf } from "./identity.ts";
+import { keyOf, type ResourceWatch } from "./resource-watch.ts";
+import { verdictOf } from "./verdict.ts";
+
+export type ComponentResource = Resource<ComponentSpec, ComponentStatus>;
+
+/** What lists need of a source's component; its code may be a mebibyte. */
+export interface KnownComponent {
+  readonly id: string;
+  readonly definition: ComponentDefinition | undefined;
+}
+
+/** Where code came from. */
+export interface Origin {
+  /** For people. */
+  readonly url?: string | undefined;
+  /** Key of the component of the registry that it is a copy of. */
+  readonly registryKey?: string | undefined;
+}
+
+/** Whose a component is, and what its name follows from. */
+interface Place {
+  readonly namespace: string;
+  readonly owner: string;
+  /** Public id that follows from the owner and all of the code. */
+  readonly id: string;
+  readonly origin: Origin;
+}
+
+/** Saved components, and what is known of them. */
+export class Components {
+  readonly #ports: ApiPorts;
+  readonly #config: ApiConfig;
+  readonly #watch: ResourceWatch<ComponentSpec, ComponentStatus>;
+  readonly #known = new LRUCache<string, Promise<KnownComponent | undefined>>({ max: 2_000 });
+
+  constructor(ports: ApiPorts, config: ApiConfig, watch: ResourceWatch<ComponentSpec, ComponentStatus>) {
+    this.#ports = ports;
+    this.#config = config;
+    this.#watch = watch;
+    // A read begun before a change is forgotten with it: the promise itself is what is kept.
+    watch.onChange((key) => (key === undefined ? this.#known.clear() : this.#known.delete(key)));
+  }
+
+  known(namespace: string, name: string): Promise<KnownComponent | undefined> {
+    const key = keyOf(namespace, name);
+    const cached = this.#known.get(key);
+    if (cached !== undefined) return cached;
+    const reading = this.#read(namespace, name);
+    this.#known.set(key, reading);
+    // Neither a failure nor an absence is worth keeping.
+    reading.then(
+      (found) => found?.definition === undefined && this.#known.delete(key),
+      () => this.#known.delete(key),
+    );
+    return reading;
+  }
+
+  async #read(namespace: string, name: string): Promise<KnownComponent | undefined> {
+    const found = await this.#ports.store.find(componentKind, namespace, name);
+    return found === undefined ? undefined : { id: publicIdOf(found), definition: found.status.build?.definition };
+  }
+
+  /**
+   * The owner's component with this code and these files, made unless it exists, and built.
+   * @throws InvalidInput when the code cannot be built, LimitExceeded when it is too long, Unavailable
+   */
+  async save(owner: string, component: ComponentCode, origin: Origin = {}): Promise<ComponentResource> {
+    const { code, entry, files } = component;
+    checkComponentCode(component, { files: codeLimits.files, bytes: this.#config.codeBytes });
+    const id = idOfCode(owner, sha256(identityOf(component)));
+    const name = resourceNameOf(id);
+    const namespace = await this.#ports.owners.ensure(owner);
+    const found = await this.#ports.store.find(componentKind, namespace, name);
+    if (
+      found !== undefined &&
+      isSameCode(found.spec, component) &&
+      found.metadata.deletionTimestamp === undefined &&
+      found.status.build !== undefined
+    )
+      return found;
+    // Its author hears of a mistake now, with all the builder says, and no component is made.
+    const { definition } = await this.#ports.builds.build(component);
+    const spec: ComponentSpec = {
+      code,
+      ...(entry === undefined ? {} : { entry }),
+      ...(files === undefined ? {} : { files }),
+      ...(origin.url === undefined ? {} : { url: origin.url }),
+      ...(definition.key === undefined ? {} : { key: definition.key }),
+    };
+    const following = this.#watch.follow(namespace, name);
+    try {
+      const created = await this.#create({ namespace, owner, id, origin }, spec);
+      if (created.metadata.name !== name) return await this.#built(created);
+      const signal = AbortSignal.timeout(this.#config.deployTimeoutMs);
+      const verdict =
+        verdictOf(created, created.metadata.generation) ??
+        (await following.until((seen) => verdictOf(seen, created.metadata.generation), signal));
+      return settled(created, verdict);
+    } finally {
+      following.end();
+    }
+  }
+
+  /** The name follows from owner and code, so that the same request twice at once makes one component. */
+  async #create({ namespace, owner, id: wanted, origin }: Place, spec: ComponentSpec): Promise<ComponentResource> {
+    const make = (id: string): Promise<ComponentResource> =>
+      this.#ports.store.create(componentKind, {
+        name: resourceNameOf(id),
+        namespace,
+        spec,
+        labels: {
+          ...componentLabels(id, owner, spec),
+          ...(origin.registryKey === undefined ? {} : { [labels.registry]: origin.registryKey }),
+        },
+      });
+    try {
+      return await make(wanted);
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+      const there = await this.#ports.store.find(componentKind, namespace, resourceNameOf(wanted));
+      if (there !== undefined && isSameCode(there.spec, spec) && there.metadata.deletionTimestamp === undefined) return there;
+      // Somebody has put other code under that name.
+      return make(newId("component", this.#ports.randomBytes));
+    }
+  }
+
+  async #built(component: ComponentResource): Promise<ComponentResource> {
+    const { namespace, name, generation } = component.metadata;
+    const following = this.#watch.follow(namespace, name);
+    try {
+      following.tell(await this.#ports.store.find(componentKind, namespace, name));
+      return settled(
+        component,
+        await following.until((seen) => verdictOf(seen, generation), AbortSignal.timeout(this.#config.deployTimeoutMs)),
+      );
+    } finally {
+      following.end();
+    }
+  }
+}
+
+function settled(component: ComponentResource, verdict: ReturnType<typeof verdictOf<ComponentSpec, ComponentStatus>>): ComponentResource {
+  if (verdict?.outcome === "stalled")
+    throw new InvalidInput(`the component cannot be built: ${verdict.message}`, { code: "component_failed" });
+  if (verdict?.outcome !== "ready" || verdict.resource === undefined)
+    throw new Unavailable(`component ${publicIdOf(component)} is saved and not built in time: try again`, {
+      code: "not_ready_in_time",
+    });
+  return verdict.resource;
+}
+
+/** 12 characters of base36 from the hash of both: as many as a random id has. @param codeHash of all that is its code */
+export function idOfCode(owner: string, codeHash: string): string {
+  const number = BigInt(`0x${sha256(`${owner} ${codeHash}`)}`);
+  return `sc_${number.toString(36).padStart(50, "0").slice(-12)}`;
+}
+
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function componentLabels(id: string, owner: string, { code, key }: ComponentSpec): Readonly<Record<string, string>> {
+  return {
+    [labels.id]: id,
+    [labels.owner]: owner,
+    // A label's value holds 63 characters at most, one less than the hash has.
+    [labels.codeHash]: sha256(code).slice(0, 63),
+    ...(key === undefined ? {} : { [labels.componentKey]: labelOfKey(key) }),
+  };
+}
+
+/** A key may hold what a label may not; then its hash stands for it. */
+export function labelOfKey(key: string): string {
+  return /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(key) ? key : `sha256-${sha256(key).slice(0, 48)}`;
+}

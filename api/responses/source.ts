@@ -1,0 +1,38 @@
+import { withAdditional } from "../../domain/definition.ts";
+import { configurablePropsResponse, configuredPropsResponse } from "../../domain/prop-responses.ts";
+import { isId } from "../../domain/ids.ts";
+import { nameSlug } from "../../domain/name-slug.ts";
+import type { KnownComponent } from "../resources/components.ts";
+import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
+import { readFields, readText } from "./read.ts";
+import type { SourceResource } from "../sources/source.ts";
+
+/** What a source does not say itself. */
+export interface SourceFacts {
+  readonly component: KnownComponent | undefined;
+  readonly owner: string | undefined;
+}
+
+/** A source (specification, "Source"): `user_id` only where the caller made or changed it, `owner_id` where an organization owns it. */
+export function sourceResponse(source: SourceResource, { component, owner }: SourceFacts, userId?: string): object {
+  const { spec, status } = source;
+  const created = createdAt(source);
+  const name = readText(spec.name) ?? source.metadata.name;
+  const props = readFields(spec.props);
+  const definition = component?.definition === undefined ? undefined : withAdditional(component.definition, status.configurableProps);
+  return {
+    id: publicIdOf(source),
+    ...(userId === undefined ? {} : { user_id: userId }),
+    ...(owner !== undefined && isId("organization", owner) ? { owner_id: owner } : {}),
+    component_id: component?.id ?? status.componentId ?? null,
+    ...(component?.definition?.hasAdditionalProps === true && definition !== undefined
+      ? { configurable_props: configurablePropsResponse(definition) }
+      : {}),
+    configured_props: definition === undefined ? props : configuredPropsResponse(definition, props, status.endpoint ?? null),
+    active: spec.active,
+    created_at: created,
+    updated_at: status.updatedAt === undefined ? created : epochSeconds(status.updatedAt),
+    name,
+    name_slug: status.nameSlug ?? nameSlug(name),
+  };
+}

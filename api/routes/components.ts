@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { componentKind } from "../../crds/component.ts";
+import { labels } from "../../crds/resource.ts";
+import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
+import { ok, type Call, type Handle } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import { parse, text } from "../http/parameters.ts";
+import { componentResponse } from "../responses/component.ts";
+import { labelOfKey, type ComponentResource } from "../resources/components.ts";
+import { codeOf } from "../sources/code.ts";
+import { codeFields } from "../sources/request.ts";
+import type { ApiContext } from "./context.ts";
+
+const creation = codeFields.pick({ component_code: true, component_files: true, component_entry: true, component_url: true });
+
+export function componentRoutes(context: ApiContext): Record<"create" | "get", Handle> {
+  const { access, components, ports } = context;
+  return {
+    create: async (call) => {
+      const fields = parse(creation, call.body);
+      const owner = await access.owner(call);
+      const code = await codeOf(fields, ports);
+      if (code === undefined)
+        throw new InvalidInput("no code is given: send component_code, component_files or component_url", { code: "component_missing" });
+      return ok(componentResponse(await components.save(owner, code, { url: fields.component_url })));
+    },
+    get: async (call) => ok(componentResponse(await componentOf(call, context))),
+  };
+}
+
+const selection = z.object({ version: text.optional() });
+
+/**
+ * The component that the path names, by id, else by key: the newest of the user, then of each of their organizations; with `version`,
+ * the newest that has it. @throws NotFound
+ */
+export async function componentOf(call: Call, { access, ports }: ApiContext): Promise<ComponentResource> {
+  const key = pathOf(call, "key");
+  if (isId("component", key)) return access.get(componentKind, "component", key, call.user);
+  const { version } = parse(selection, call.parameters);
+  const keyLabel = labelOfKey(key);
+  const named = await access.owner(call);
+  const owners = named === call.user.id ? await access.ownersOf(call.user) : [named];
+  for (const owner of owners) {
+    const namespace = await ports.owners.find(owner);
+    if (namespace === undefined) continue;
+    const found =
+      version === undefined || version === ""
+        ? await ports.pages.findNewest(componentKind, { namespace, labels: { [labels.componentKey]: keyLabel } })
+        : await ports.library.findVersion(namespace, keyLabel, version);
+    if (found !== undefined && found.metadata.deletionTimestamp === undefined) return found;
+  }
+  throw new NotFound();
+}

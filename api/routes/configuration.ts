@@ -1,0 +1,80 @@
+import { z } from "zod";
+import type { ConfigureCall } from "../../domain/configure.ts";
+import { Invariant, LimitExceeded, Unavailable } from "../../domain/errors.ts";
+import { ok, type Call, type Handle } from "../http/call.ts";
+import { parse, text } from "../http/parameters.ts";
+import type { ConfigureRequest } from "../ports.ts";
+import { componentNameOf } from "../sources/facts.ts";
+import { componentOf } from "./components.ts";
+import type { ApiContext } from "./context.ts";
+import { sourceOf } from "./sources.ts";
+
+/** Absent and null mean the same, as clients that always send every field mean it. */
+const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
+
+/** JSON of all values together; each one may have 64 KiB when it is stored. */
+const mostBytes = 512 * 1024;
+
+const values = z.object({ configured_props: optional(z.record(z.string(), z.unknown())) });
+const options = values.extend({
+  prop_name: text.min(1, "it must not be empty").max(255, "it must have at most 255 characters"),
+  page: optional(z.int("it must be an integer from 0 on").min(0, "it must be an integer from 0 on")),
+  prev_context: optional(z.unknown()),
+  query: optional(z.string().max(1_000, "it must have at most 1000 characters")),
+});
+
+type Configured = Omit<ConfigureRequest, "call">;
+type Name = "componentOptions" | "componentProps" | "sourceOptions" | "sourceProps";
+
+/** For whoever configures a component: what its code says of the values chosen so far. */
+export function configurationRoutes(context: ApiContext): Record<Name, Handle> {
+  return {
+    componentOptions: async (call) => listOptions(call, await ofComponent(call, context), context),
+    componentProps: async (call) => listProps(call, await ofComponent(call, context), context),
+    sourceOptions: async (call) => listOptions(call, await ofSource(call, context), context),
+    sourceProps: async (call) => listProps(call, await ofSource(call, context), context),
+  };
+}
+
+async function ofComponent(call: Call, context: ApiContext): Promise<Configured> {
+  const { namespace, name } = (await componentOf(call, context)).metadata;
+  return { namespace, component: name };
+}
+
+async function ofSource(call: Call, context: ApiContext): Promise<Configured> {
+  const source = await sourceOf(call, context);
+  const component = componentNameOf(source);
+  if (component === undefined) throw new Unavailable("the source's component is not built yet: try again", { code: "component_not_built" });
+  return { namespace: source.metadata.namespace, component, source: source.metadata.name };
+}
+
+async function listOptions({ body }: Call, configured: Configured, { ports }: ApiContext) {
+  const { prop_name, page = 0, prev_context, query, configured_props } = parse(options, body);
+  const call: ConfigureCall = {
+    kind: "options",
+    prop: prop_name,
+    page,
+    ...(prev_context === undefined || prev_context === null ? {} : { prevContext: prev_context }),
+    ...(query === undefined ? {} : { query }),
+  };
+  const told = await ports.configurations.configure({ ...configured, ...given(configured_props), call });
+  if (told.outcome !== "options") throw new Invariant("the operator answered another question than it was asked");
+  return ok({ options: told.options, context: told.context, ...(told.truncated ? { truncated: true } : {}) });
+}
+
+async function listProps({ body }: Call, configured: Configured, { ports }: ApiContext) {
+  const { configured_props } = parse(values, body);
+  const told = await ports.configurations.configure({ ...configured, ...given(configured_props), call: { kind: "props" } });
+  if (told.outcome !== "props") throw new Invariant("the operator answered another question than it was asked");
+  return ok({ configurable_props: told.props.map(({ name, type, ...rest }) => ({ name, type, ...rest })) });
+}
+
+function given(props: Readonly<Record<string, unknown>> | undefined): Pick<ConfigureRequest, "props"> {
+  if (props === undefined) return {};
+  const bytes = Buffer.byteLength(JSON.stringify(props));
+  if (bytes <= mostBytes) return { props };
+  throw new LimitExceeded(`configured_props have ${bytes} bytes of JSON: they may have at most ${mostBytes}`, {
+    code: "configured_props_too_large",
+    details: { bytes, limit: mostBytes },
+  });
+}

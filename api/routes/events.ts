@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { InvalidInput } from "../../domain/errors.ts";
+import { isEventId } from "../../domain/event-id.ts";
+import { eventMetadata, eventSummary } from "../../domain/event-summary.ts";
+import { parseLimit } from "../../domain/page.ts";
+import { ok, okPage, type Handle } from "../http/call.ts";
+import { parse, parsePage, text } from "../http/parameters.ts";
+import type { ApiContext } from "./context.ts";
+import { sourceIdOf } from "./sources.ts";
+
+/** An empty value means the same as none, here as in subscriptions. */
+const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
+const filter = z.object({ event_name: optionalText });
+const summaries = filter.extend({ expand: optionalText });
+const eventId = optionalText.refine((value) => value === undefined || isEventId(value), "it must be <epoch milliseconds>-<sequence>");
+const deletion = filter.extend({ start_id: eventId, end_id: eventId });
+const legacy = z.object({ n: z.string().optional() });
+
+export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" | "delete", Handle> {
+  const { history } = context.ports;
+  return {
+    summaries: async (call) => {
+      const { event_name, expand } = parse(summaries, call.parameters);
+      if (expand !== undefined && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
+      const page = parsePage(call.parameters, "event");
+      const emitter = await sourceIdOf(call, context);
+      const found = await history.pageEvents(emitter, { ...page, ...(event_name === undefined ? {} : { channel: event_name }) });
+      return okPage(
+        found,
+        (event) => eventSummary(event, { emitter, indexedAtMs: event.indexedAtMs, expand: expand === "event" }),
+        "event",
+      );
+    },
+    // The form before event_summaries: some clients still read it.
+    legacy: async (call) => {
+      const limit = parseLimit(parse(legacy, call.parameters).n);
+      const emitter = await sourceIdOf(call, context);
+      const { items } = await history.pageEvents(emitter, { limit, cursor: null });
+      return ok(
+        items.map((event) => ({
+          id: event.id,
+          e: JSON.parse(event.payload) as unknown,
+          k: "emit",
+          ts: event.ts,
+          metadata: eventMetadata(event, emitter),
+        })),
+      );
+    },
+    delete: async (call) => {
+      const { event_name, start_id, end_id } = parse(deletion, call.parameters);
+      const source = await sourceIdOf(call, context);
+      await history.deleteEvents(source, {
+        ...(start_id === undefined ? {} : { startId: start_id }),
+        ...(end_id === undefined ? {} : { endId: end_id }),
+        ...(event_name === undefined ? {} : { channel: event_name }),
+      });
+      // Known clients assert this very body.
+      return { status: 202, text: " " };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { accountKind, appLabelOf } from "../../crds/account.ts";
+import { labels, type Kind, type Resource } from "../../crds/resource.ts";
+import { sourceKind } from "../../crds/source.ts";
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { webhookKind } from "../../crds/webhook.ts";
+import { pageInfo, type PageRequest } from "../../domain/page.ts";
+import type { Call, Handle, Reply } from "../http/call.ts";
+import { listFields } from "../accounts/request.ts";
+import { pathOf } from "../http/handle.ts";
+import { asksForPage, parse, parsePage } from "../http/parameters.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import { factsOf } from "../sources/facts.ts";
+import { accountResponse } from "../responses/account.ts";
+import { sourceResponse } from "../responses/source.ts";
+import { subscriptionResponse } from "../responses/subscription.ts";
+import { webhookResponse } from "../responses/webhook.ts";
+import type { ApiContext } from "./context.ts";
+
+const nothing = { items: [], total: 0 } as const;
+
+type Lister = (owner: string, call: Call) => Promise<Reply>;
+
+/** Of a list that the specification gives without pages, so many are answered at once; more of them by `limit` and `after`. */
+const mostUnpaged: PageRequest = { limit: 1_000, cursor: null };
+
+/** Lists of what an owner has: newest first, without what is on its way out. */
+export function listRoutes(
+  context: ApiContext,
+): Record<"mine" | "organizations", Record<"sources" | "webhooks" | "subscriptions", Handle>> & { readonly accounts: Handle } {
+  const listers = {
+    sources: listOf(context, sourceKind, async (source) => sourceResponse(source, await factsOf(source, context))),
+    webhooks: listOf(context, webhookKind, (webhook) => webhookResponse(webhook)),
+    subscriptions: listOf(context, subscriptionKind, (subscription) => subscriptionResponse(subscription), {
+      whole: true,
+    }),
+  };
+  const mine =
+    (list: Lister): Handle =>
+    (call) =>
+      list(call.user.id, call);
+  const organizations =
+    (list: Lister): Handle =>
+    async (call) => {
+      const id = pathOf(call, "org_id");
+      await context.access.checkOrganization(call.user, id);
+      return list(id, call);
+    };
+  const { sources, webhooks, subscriptions } = listers;
+  const accounts = listOf(context, accountKind, (account) => accountResponse(account), {
+    labelsOf: ({ parameters }) => {
+      const { app } = parse(listFields, parameters);
+      return app === undefined || app === "" ? {} : { [labels.app]: appLabelOf(app) };
+    },
+  });
+  return {
+    accounts: async (call) => accounts(await context.access.owner(call), call),
+    mine: { sources: mine(sources), webhooks: mine(webhooks), subscriptions: mine(subscriptions) },
+    organizations: {
+      sources: organizations(sources),
+      webhooks: organizations(webhooks),
+      subscriptions: organizations(subscriptions),
+    },
+  };
+}
+
+interface ListOptions {
+  readonly whole?: boolean;
+  /** Of what the call asks for. */
+  readonly labelsOf?: (call: Call) => Readonly<Record<string, string>>;
+}
+
+function listOf<S, T extends { readonly id?: string | undefined }>(
+  { ports }: ApiContext,
+  kind: Kind<S, T>,
+  respond: (resource: Resource<S, T>) => object | Promise<object>,
+  { whole = false, labelsOf = () => ({}) }: ListOptions = {},
+): Lister {
+  return async (owner, call) => {
+    const { parameters } = call;
+    const request = whole && !asksForPage(parameters) ? mostUnpaged : parsePage(parameters);
+    const namespace = await ports.owners.find(owner);
+    const { items, total } =
+      namespace === undefined ? nothing : await ports.pages.listPage(kind, { namespace, labels: labelsOf(call) }, request);
+    const shown = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const data = await Promise.all(shown.map(async (item) => respond(item)));
+    // The cursors are those of the whole page: one that only holds what is excluded must not look like the end.
+    const { start_cursor, end_cursor } = pageInfo(items.map(publicIdOf), total);
+    return {
+      status: 200,
+      body: {
+        page_info: {
+          total_count: total,
+          count: data.length,
+          start_cursor,
+          end_cursor,
+          excluded_count: items.length - shown.length,
+        },
+        data,
+      },
+    };
+  };
+}

@@ -1,0 +1,110 @@
+import express, { type Request, type RequestHandler, type Response, type Router } from "express";
+import { z } from "zod";
+import { sourceKind } from "../../crds/source.ts";
+import { isDerived } from "../../domain/derived-events.ts";
+import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { isEventId } from "../../domain/event-id.ts";
+import { parseLimit } from "../../domain/page.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { runSubject } from "../../domain/subjects.ts";
+import { signedIn } from "../http/authentication.ts";
+import { parse, text } from "../http/parameters.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { SourceResource } from "../sources/source.ts";
+import type { From } from "../streams/gap.ts";
+import type { StreamRequest } from "../streams/streams.ts";
+import type { ApiContext } from "./context.ts";
+
+const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
+const parameters = z.object({ event_name: optionalText, replay: optionalText });
+
+/** Streams that stay open; every other answer of theirs, errors above all, is as elsewhere. */
+export function streamRoutes(context: ApiContext): Router {
+  const router = express.Router();
+  const serve = (path: string, open: RequestHandler): void =>
+    void router
+      .route(path)
+      .get(named(`/v1${path}`), open)
+      .options(otherMethods)
+      .all(otherMethods);
+  serve("/sources/:id/sse", (request, response) => open(request, response, parse(parameters, request.query).event_name, context));
+  serve("/sources/:id/logs/sse", (request, response) => open(request, response, "$logs", context));
+  return router;
+}
+
+/** Known clients ask for a source's stream beside `/v1`; it is the same one. */
+export const unversionedStreams: RequestHandler = (request, _response, next) => {
+  if (/^\/sources\/[^/]+\/sse\/?$/.test(request.path)) request.url = `/v1${request.url}`;
+  next();
+};
+
+async function open(request: Request, response: Response, channel: string | undefined, context: ApiContext): Promise<void> {
+  const from = isDerived(channel) ? ({ kind: "now" } as const) : fromOf(request);
+  const { user } = signedIn(response);
+  const id = String(request.params["id"] ?? "");
+  const { namespace, name } = (await context.access.getListed(sourceKind, "source", id, user)).metadata;
+  // Followed before it is read once more: from then on its end is told.
+  const following = context.sources.follow(namespace, name);
+  try {
+    const source = await context.access.get(sourceKind, "source", id, user);
+    if (request.method === "HEAD") return void response.type("text/event-stream").end();
+    const streaming = { ...(await followedOf(source, channel, context)), from, ...readerOf(response, source, context) };
+    response.once("close", () => following.end());
+    await context.streams.open(
+      {
+        ...streaming,
+        untilGone: async (signal) => (await following.until((seen) => isGone(seen) || undefined, signal)) === true,
+      },
+      response,
+    );
+  } finally {
+    if (!response.headersSent || response.writableEnded) following.end();
+  }
+}
+
+const isGone = (source: SourceResource | undefined): boolean => source?.metadata.deletionTimestamp !== undefined || source === undefined;
+
+/** `Last-Event-ID` comes before `replay`: clients that come back send it to the same address. @throws InvalidInput */
+function fromOf(request: Request): From {
+  const last = request.get("last-event-id") ?? "";
+  if (last !== "" && !isEventId(last))
+    throw new InvalidInput(
+      `Last-Event-ID '${last.slice(0, 80)}' is invalid: it must be the id of an event, <epoch milliseconds>-<sequence>`,
+    );
+  if (last !== "") return { kind: "after", id: last };
+  const { replay } = parse(parameters, request.query);
+  return replay === undefined || replay === "0" ? { kind: "now" } : { kind: "last", count: parseLimit(replay) };
+}
+
+/** The owner is part of where a source's commits lie: a runner may write under its owner's name alone. */
+async function followedOf(source: SourceResource, channel: string | undefined, { access }: ApiContext) {
+  const [id, owner] = [publicIdOf(source), await access.ownerOf(source)];
+  if (owner === undefined) throw new NotFound();
+  return { source: id, subject: runSubject(partitionOf(id), owner, id), channel };
+}
+
+function readerOf(response: Response, source: SourceResource, { access, ports }: ApiContext): Pick<StreamRequest, "reader" | "mayRead"> {
+  const { keyHash } = signedIn(response);
+  return {
+    reader: `${keyHash} ${source.metadata.namespace}`,
+    mayRead: async () => {
+      const user = await ports.accounts.findUserByKeyHash(keyHash);
+      if (user === undefined) return false;
+      const owner = await access.ownerOf(source);
+      return owner !== undefined && (await access.ownersOf(user)).includes(owner);
+    },
+  };
+}
+
+const named =
+  (route: string): RequestHandler =>
+  (_request, response, next) => {
+    response.locals["route"] = route;
+    next();
+  };
+
+const otherMethods: RequestHandler = (request, response) => {
+  response.setHeader("allow", "GET, HEAD, OPTIONS");
+  if (request.method === "OPTIONS") return void response.status(204).end();
+  throw new HeadwaterError(405, "method_not_allowed", `${request.method} is not possible here: GET, HEAD, OPTIONS are`);
+};

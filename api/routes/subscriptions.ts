@@ -1,0 +1,43 @@
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { NotFound } from "../../domain/errors.ts";
+import { ok, type Handle } from "../http/call.ts";
+import { subscriptionResponse } from "../responses/subscription.ts";
+import { checkSubscription } from "../subscriptions/check.ts";
+import { createSubscription } from "../subscriptions/create.ts";
+import { deleteSubscription } from "../subscriptions/delete.ts";
+import { findSubscription } from "../subscriptions/find.ts";
+import { parseSubscription } from "../subscriptions/request.ts";
+import type { ApiContext } from "./context.ts";
+
+export function subscriptionRoutes(context: ApiContext): Record<"create" | "delete", Handle> {
+  const { access } = context;
+  return {
+    create: async (call) => {
+      const wanted = parseSubscription(call.parameters);
+      const owner = await access.owner(call);
+      await checkSubscription(wanted, owner, call.user, access);
+      const made = await createSubscription(wanted, owner, context);
+      await context.ports.pages.show(subscriptionKind, made);
+      return ok(subscriptionResponse(made));
+    },
+    /** Either end may be gone by now, so neither is looked for. */
+    delete: async (call) => {
+      const wanted = parseSubscription(call.parameters);
+      const named = await access.owner(call);
+      const owners = named === call.user.id ? await access.ownersOf(call.user) : [named];
+      const found = await firstOf(owners, (owner) => findSubscription(wanted, owner, context));
+      if (found === undefined)
+        throw new NotFound(`no subscription of ${wanted.listener} to ${wanted.emitter} with event_name '${wanted.channel}' is found`);
+      await deleteSubscription(found, context);
+      return ok(subscriptionResponse(found));
+    },
+  };
+}
+
+async function firstOf<T, Found>(items: readonly T[], find: (item: T) => Promise<Found | undefined>): Promise<Found | undefined> {
+  for (const item of items) {
+    const found = await find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

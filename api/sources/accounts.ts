@@ -1,0 +1,47 @@
+import { accountKind } from "../../crds/account.ts";
+import { labels } from "../../crds/resource.ts";
+import { accountPropsOf, type AccountProp } from "../../domain/account-props.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+import { InvalidInput } from "../../domain/errors.ts";
+import { resourceNameOf } from "../../domain/ids.ts";
+import type { PropComplaint } from "../../domain/prop-types.ts";
+import type { ApiContext } from "../routes/context.ts";
+
+/**
+ * Each app prop names an account of the source's owner and of the prop's app. What belongs to others is not found, just as what does
+ * not exist.
+ * @throws InvalidInput that lists every complaint
+ */
+export async function checkAccounts(
+  definition: ComponentDefinition,
+  props: Readonly<Record<string, unknown>>,
+  namespace: string,
+  { ports }: Pick<ApiContext, "ports">,
+): Promise<void> {
+  const looked = await Promise.all(accountPropsOf(definition, props).map((prop) => complaintAbout(prop, namespace, ports)));
+  const complaints = looked.filter((complaint) => complaint !== undefined);
+  if (complaints.length > 0)
+    throw new InvalidInput(complaints.map(({ message }) => message).join("; "), { code: "invalid_props", details: complaints });
+}
+
+async function complaintAbout(
+  { prop, account: id, app }: AccountProp,
+  namespace: string,
+  { store }: ApiContext["ports"],
+): Promise<PropComplaint | undefined> {
+  // Within the namespace: anybody may write the id of another's account on a label of their own.
+  const { items } = await store.list(accountKind, { namespace, labels: { [labels.id]: id }, limit: 10 });
+  const named = items.length > 0 ? undefined : await store.find(accountKind, namespace, resourceNameOf(id));
+  const account = [...items, named].find((each) => each !== undefined && each.metadata.deletionTimestamp === undefined);
+  const list = `GET /v1/accounts${app === undefined ? "" : `?app=${encodeURIComponent(app)}`}`;
+  if (account === undefined)
+    return {
+      prop,
+      message: `prop '${prop}' names account ${id}, which is not found among those of the source's owner: ${list} lists them`,
+    };
+  if (app === undefined || account.spec.app === app) return undefined;
+  return {
+    prop,
+    message: `prop '${prop}' takes an account of app '${app}', and account ${id} is one of app '${account.spec.app}': ${list} lists those that fit`,
+  };
+}

@@ -1,0 +1,22 @@
+import { sourceKind } from "../../crds/source.ts";
+import type { ApiContext } from "../routes/context.ts";
+import { changeSource } from "./change.ts";
+import type { SourceResource } from "./source.ts";
+
+/** Deletes and waits until it is gone, or long enough: the deletion then goes on by itself. @throws NotFound */
+export async function deleteSource(
+  source: SourceResource,
+  ignoreHookErrors: boolean,
+  { config, ports, sources }: ApiContext,
+): Promise<void> {
+  const { namespace, name } = source.metadata;
+  const following = sources.follow(namespace, name);
+  try {
+    if (ignoreHookErrors && source.invalid === undefined)
+      await changeSource(ports.store, source, ({ spec }) => ({ ...spec, ignoreHookErrors: true }));
+    await ports.store.delete(sourceKind, namespace, name);
+    await following.until((seen) => (seen === undefined ? true : undefined), AbortSignal.timeout(config.deletionTimeoutMs));
+  } finally {
+    following.end();
+  }
+}

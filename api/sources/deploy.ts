@@ -1,0 +1,46 @@
+import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
+import { ObservationError } from "../http/errors.ts";
+import type { Following } from "../resources/following.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import { verdictOf } from "../resources/verdict.ts";
+import type { SourceSpec, SourceStatus } from "../../crds/source.ts";
+import type { ApiContext } from "../routes/context.ts";
+import type { SourceResource } from "./source.ts";
+
+/**
+ * Waits until the operator has deployed what was just written.
+ * @throws ObservationError when a hook failed, InvalidInput when the source cannot be deployed; Unavailable when it takes too long
+ */
+export async function untilDeployed(
+  written: SourceResource,
+  following: Following<SourceSpec, SourceStatus>,
+  { config, ports }: ApiContext,
+): Promise<SourceResource> {
+  const { generation } = written.metadata;
+  const verdict =
+    verdictOf(written, generation) ??
+    (await following.until((seen) => verdictOf(seen, generation), AbortSignal.timeout(config.deployTimeoutMs)));
+  const id = publicIdOf(written);
+  if (verdict === undefined)
+    throw new Unavailable(
+      `source ${id} is saved and was not deployed within ${config.deployTimeoutMs / 1000} s; it will be as soon as it can: see GET /v1/sources/${id}`,
+      { code: "not_ready_in_time", details: { id } },
+    );
+  if (verdict.outcome === "ready" && verdict.resource !== undefined) return verdict.resource;
+  if (verdict.outcome === "gone") throw new NotFound(`source ${id} was deleted meanwhile`);
+  const failures = verdict.resource?.status.hookFailures ?? [];
+  if (verdict.reason === "HookFailed" && failures.length > 0) {
+    throw new ObservationError(
+      failures.map(({ hook, error: { name, message, stack, code } }) => ({
+        k: "error",
+        h: hook,
+        ts: ports.clock.now(),
+        err: { name, message, ...(stack === undefined ? {} : { stack }), ...(code === undefined ? {} : { code }) },
+      })),
+    );
+  }
+  throw new InvalidInput(`the source cannot be deployed: ${verdict.message}`, {
+    code: "not_deployable",
+    details: { reason: verdict.reason },
+  });
+}

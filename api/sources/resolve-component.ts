@@ -1,0 +1,67 @@
+import { componentKind } from "../../crds/component.ts";
+import { labels } from "../../crds/resource.ts";
+import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
+import type { Build } from "../../domain/definition.ts";
+import { labelOfKey, type ComponentResource } from "../resources/components.ts";
+import type { User } from "../ports.ts";
+import type { ApiContext } from "../routes/context.ts";
+import { codeOf } from "./code.ts";
+import type { CodeFields } from "./request.ts";
+
+/** A component in the namespace of whoever owns the source, and what the builder made of it. */
+export interface Resolved {
+  readonly component: ComponentResource;
+  readonly build: Build;
+}
+
+export function namesCode(fields: CodeFields): boolean {
+  const { component_id, component_code, component_files, component_url, key } = fields;
+  return [component_id, component_code, component_files, component_url, key].some((field) => field !== undefined);
+}
+
+/**
+ * The component that a request means: by id, else code and files, else URL, else key; a URL beside code only says where it came from.
+ * @throws InvalidInput when it names none, or one that is no source; NotFound
+ */
+export async function resolveComponent(fields: CodeFields, owner: string, user: User, context: ApiContext): Promise<Resolved> {
+  const component = await find(fields, owner, user, context);
+  const { build } = component.status;
+  if (build === undefined) throw new Unavailable(`the component is not built yet: try again`, { code: "component_not_built" });
+  if (build.definition.type === "action")
+    throw new InvalidInput(
+      `component '${build.definition.name}' is an action: only a component without a type, or of type source, can be deployed as a source`,
+      { code: "not_a_source" },
+    );
+  return { component, build };
+}
+
+async function find(fields: CodeFields, owner: string, user: User, context: ApiContext): Promise<ComponentResource> {
+  const { component_id, component_url } = fields;
+  if (component_id !== undefined) return findById(component_id, owner, user, context);
+  const code = await codeOf(fields, context.ports);
+  if (code !== undefined) return context.components.save(owner, code, { url: component_url });
+  if (fields.key !== undefined) return findByKey(fields.key, owner, context);
+  throw new InvalidInput("no component is given: send component_id, component_code, component_files, component_url or key", {
+    code: "component_missing",
+  });
+}
+
+async function findById(id: string, owner: string, user: User, { access, components, ports }: ApiContext): Promise<ComponentResource> {
+  const component = await access.get(componentKind, "component", id, user).catch((error: unknown) => {
+    throw error instanceof NotFound ? new NotFound(`component '${id.slice(0, 80)}' is not found`) : error;
+  });
+  // A source and its component live in one namespace: what belongs to another owner is copied.
+  const here = component.metadata.namespace === (await ports.owners.find(owner));
+  return here && component.status.build !== undefined ? component : components.save(owner, component.spec, { url: component.spec.url });
+}
+
+/** The owner's newest, else that of the registry. Copies of former versions of this one do not stand in its way. */
+async function findByKey(key: string, owner: string, { components, ports, registry }: ApiContext): Promise<ComponentResource> {
+  const namespace = await ports.owners.find(owner);
+  const selection = { labels: { [labels.componentKey]: labelOfKey(key) }, withoutLabel: labels.registry };
+  const found = namespace === undefined ? undefined : await ports.pages.findNewest(componentKind, { namespace, ...selection });
+  if (found !== undefined) return found;
+  const published = registry.get(key);
+  if (published !== undefined) return components.save(owner, published, { registryKey: key });
+  throw new NotFound(`no component with the key '${key}' is found, neither of yours nor in the registry`);
+}

@@ -1,0 +1,87 @@
+import { sourceKind, type SourceSpec } from "../../crds/source.ts";
+import { Invariant, Unavailable } from "../../domain/errors.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+import { newId } from "../../domain/ids.ts";
+import { nameSlug } from "../../domain/name-slug.ts";
+import type { User } from "../ports.ts";
+import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
+import { verdictOf } from "../resources/verdict.ts";
+import type { ApiContext } from "../routes/context.ts";
+import { checkAccounts } from "./accounts.ts";
+import { changeSource } from "./change.ts";
+import { withAdditional } from "../../domain/definition.ts";
+import { definitionFor } from "./definition-for.ts";
+import { untilDeployed } from "./deploy.ts";
+import { componentNameOf } from "./facts.ts";
+import { storedProps } from "./props.ts";
+import type { SourceFields } from "./request.ts";
+import { namesCode, resolveComponent, type Resolved } from "./resolve-component.ts";
+import type { SourceResource } from "./source.ts";
+
+/**
+ * Changes what is given, then waits until that is deployed. With code, name and active have the specification's defaults
+ * ("PUT /sources/{id}"); a request without code, which only we take, keeps the rest. A source whose hook fails stays, stopped.
+ */
+export async function updateSource(source: SourceResource, fields: SourceFields, user: User, context: ApiContext): Promise<SourceResource> {
+  const { ports, sources } = context;
+  const { namespace, name } = source.metadata;
+  const owner = await ports.owners.ownerOf(namespace);
+  if (owner === undefined) throw new Invariant(`namespace ${namespace} belongs to nobody`);
+  const replaced = namesCode(fields) ? await resolveComponent(fields, owner, user, context) : undefined;
+  const definition = await definitionOfUpdate(source, fields, replaced, context);
+  const keep = keepOnce({ kind: sourceKind.kind, namespace, name }, ports);
+  if (fields.configured_props !== undefined) await checkAccounts(definition, fields.configured_props, namespace, context);
+  const following = sources.follow(namespace, name);
+  try {
+    const changed = await changeSource(ports.store, source, async (now): Promise<SourceSpec> => ({
+      ...(replaced === undefined ? now.spec : runs(now.spec, replaced.component.metadata.name)),
+      ...triesAgain(now, context),
+      ...(await storedProps(definition, fields.configured_props, now.spec, keep)),
+      ...nameOf(fields.name ?? (replaced === undefined ? now.spec.name : nameSlug(definition.name))),
+      active: fields.active ?? (replaced === undefined ? now.spec.active : true),
+      emitOnDeploy: fields.emit_on_deploy ?? now.spec.emitOnDeploy,
+    }));
+    await settleSecrets(changed, Object.values(changed.spec.secrets), ports);
+    return await untilDeployed(changed, following, context);
+  } finally {
+    following.end();
+  }
+}
+
+/** Exactly one of the four says what runs. */
+function runs({ code: _code, codeFrom: _codeFrom, url: _url, ...spec }: SourceSpec, component: string): SourceSpec {
+  return { ...spec, componentRef: { name: component } };
+}
+
+const nameOf = (name: string | undefined): Pick<SourceSpec, "name"> => (name === undefined ? {} : { name });
+
+/** A source that could not be deployed is tried again by the same request: what its hook needs may be there now. */
+function triesAgain(source: SourceResource, { ports }: ApiContext): Pick<SourceSpec, "redeploy"> {
+  if (verdictOf(source, source.metadata.generation)?.outcome !== "stalled") return {};
+  return { redeploy: newId("deployment", ports.randomBytes) };
+}
+
+/** Of what will run. A component is asked for its additional props only when it or its values change: to switch a source off takes no call. */
+async function definitionOfUpdate(
+  source: SourceResource,
+  { configured_props: given }: SourceFields,
+  replaced: Resolved | undefined,
+  context: ApiContext,
+): Promise<ComponentDefinition> {
+  if (replaced !== undefined)
+    return definitionFor(replaced.component, replaced.build.definition, { props: given ?? source.spec.props, source }, context);
+  const definition = await currentDefinition(source, context);
+  if (given === undefined) return withAdditional(definition, source.status.configurableProps);
+  const name = componentNameOf(source) ?? "";
+  return definitionFor({ metadata: { name, namespace: source.metadata.namespace } }, definition, { props: given, source }, context);
+}
+
+async function currentDefinition(source: SourceResource, { components }: ApiContext): Promise<ComponentDefinition> {
+  const running = componentNameOf(source);
+  const component = running === undefined ? undefined : await components.known(source.metadata.namespace, running);
+  if (component?.definition === undefined)
+    throw new Unavailable(`the source's component is not built: try again, or send other code`, {
+      code: "component_not_built",
+    });
+  return component.definition;
+}

@@ -1,0 +1,168 @@
+import type { ServerResponse } from "node:http";
+import { Unavailable } from "../../domain/errors.ts";
+import type { ApiPorts } from "../ports.ts";
+import { itemsOf } from "./commit-items.ts";
+import { EventStream } from "./event-stream.ts";
+import { comment } from "./frames.ts";
+import { readGap, type Followed, type From } from "./gap.ts";
+import type { RunMessage, RunMessages, StreamPorts } from "./ports.ts";
+
+export interface StreamRequest extends Followed {
+  readonly from: From;
+  /** Streams with the same text may be read by the same callers: they are looked after together. */
+  readonly reader: string;
+  /** May the reader still see the source? */
+  readonly mayRead: () => Promise<boolean>;
+  /** Resolves when the source is gone. */
+  readonly untilGone: (signal: AbortSignal) => Promise<boolean>;
+}
+
+interface Open {
+  readonly stream: EventStream;
+  readonly request: StreamRequest;
+}
+
+/** Access is looked at once in so many ticks. */
+const ticksPerCheck = 4;
+/** For how long the end of the process waits for readers to take their last bytes. */
+const lastWordsMs = 1_000;
+
+/**
+ * All streams that are open. They share one reader of RUNS, which is there while any stream is, and one timer: a stream costs its response,
+ * an entry here and what waits for its reader.
+ */
+export class Streams {
+  readonly #ports: Pick<ApiPorts, "history" | "log" | "randomBytes">;
+  readonly #streaming: StreamPorts | undefined;
+  readonly #open = new Map<string, Set<Open>>();
+  #reading: Promise<{ stop(): Promise<void> }> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #ticks = 0;
+  #isStopping = false;
+
+  constructor(ports: Pick<ApiPorts, "history" | "log" | "randomBytes">, streaming: StreamPorts | undefined) {
+    this.#ports = ports;
+    this.#streaming = streaming;
+    streaming?.stopping.addEventListener("abort", () => this.#end(), { once: true });
+  }
+
+  /** Resolves when the gap is told; the stream goes on. @throws Unavailable before anything is answered */
+  async open(request: StreamRequest, response: ServerResponse): Promise<void> {
+    if (this.#streaming === undefined || this.#isStopping)
+      throw new Unavailable("streams are not to be had here now: try again in a moment");
+    const { runs, waitingBytes = 2 ** 20, keepAliveMs = 15_000 } = this.#streaming;
+    if (response.destroyed) return; // Its reader has left meanwhile, and nothing would tell of it again.
+    const stream = new EventStream(response, {
+      channel: request.channel,
+      after: request.from.kind === "after" ? request.from.id : undefined,
+      waitingBytes,
+    });
+    const leave = this.#join({ stream, request });
+    this.#timer ??= setInterval(() => this.#tick(), keepAliveMs);
+    response.once("close", leave);
+    try {
+      await this.#read(runs);
+      const gap = await readGap({ history: this.#ports.history, runs }, request, request.from, () => stream.firstHeard);
+      await stream.begin(gap);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#end();
+    await this.#rest();
+  }
+
+  /** Ends every stream, so that its client comes back to whoever takes over; none is opened any more. */
+  #end(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    for (const { stream } of this.#all()) {
+      // Not all in the same moment.
+      const [random = 0] = this.#ports.randomBytes(1);
+      stream.end(`retry: ${1_000 + random * 8}\n${comment("this server stops: connect again")}`);
+    }
+    setTimeout(() => this.#all().forEach(({ stream }) => stream.destroy()), lastWordsMs).unref();
+  }
+
+  #join(open: Open): () => void {
+    const { subject, untilGone } = open.request;
+    const leaving = new AbortController();
+    const others = this.#open.get(subject) ?? new Set();
+    this.#open.set(subject, others.add(open));
+    // Never rejects: it looks at what a watch tells.
+    void untilGone(leaving.signal).then((isGone) => {
+      if (isGone) open.stream.end(comment("the source was deleted"));
+    });
+    return () => {
+      leaving.abort();
+      others.delete(open);
+      if (others.size === 0 && this.#open.get(subject) === others) this.#open.delete(subject);
+    };
+  }
+
+  /** Resolves when whatever is committed from now on is heard. */
+  async #read(runs: RunMessages): Promise<void> {
+    const reading = (this.#reading ??= this.#follow(runs));
+    try {
+      await reading;
+    } catch (error) {
+      if (this.#reading === reading) this.#reading = undefined;
+      throw error;
+    }
+  }
+
+  #follow(runs: RunMessages): Promise<{ stop(): Promise<void> }> {
+    // One that is being stopped must say nothing beside the next.
+    const reading: Promise<{ stop(): Promise<void> }> = runs.follow((message) => {
+      if (this.#reading === reading) this.#hear(message);
+    });
+    return reading;
+  }
+
+  /** Commits of sources that nobody follows are not even decoded. */
+  #hear(message: RunMessage): void {
+    const open = this.#open.get(message.subject);
+    if (open === undefined || open.size === 0) return;
+    const items = itemsOf(message);
+    for (const { stream } of open) stream.hear(message.sequence, items);
+  }
+
+  #tick(): void {
+    const all = this.#all();
+    for (const { stream } of all) stream.tick();
+    if (all.length === 0) void this.#rest(); // Logs its own failure.
+    else if (++this.#ticks % ticksPerCheck === 0) void this.#checkReaders(all); // Logs its own failure.
+  }
+
+  /** One look for all streams of one reader. While nobody can be asked, streams go on. */
+  async #checkReaders(all: readonly Open[]): Promise<void> {
+    for (const [, streams] of Map.groupBy(all, ({ request }) => request.reader)) {
+      try {
+        if (await streams[0]?.request.mayRead()) continue;
+        for (const { stream } of streams) stream.end(comment("the API key does not reach this source any more"));
+      } catch (error) {
+        this.#ports.log.warn({ op: "stream.check", err: error }, "it cannot be told whether readers may read on");
+      }
+    }
+  }
+
+  /** Nobody listens: neither do we. */
+  async #rest(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const reading = this.#reading;
+    this.#reading = undefined;
+    try {
+      await (await reading)?.stop();
+    } catch (error) {
+      this.#ports.log.warn({ op: "stream.rest", err: error }, "the reader of runs could not be stopped in good order");
+    }
+  }
+
+  #all(): readonly Open[] {
+    return [...this.#open.values()].flatMap((open) => [...open]);
+  }
+}

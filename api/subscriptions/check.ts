@@ -1,0 +1,66 @@
+import type { Kind } from "../../crds/resource.ts";
+import { sourceKind } from "../../crds/source.ts";
+import { webhookKind } from "../../crds/webhook.ts";
+import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
+import type { User } from "../ports.ts";
+import type { Access } from "../resources/access.ts";
+import type { Connected } from "./request.ts";
+
+const globs: ReadonlySet<string> = new Set(["dc_*", "p_*"]);
+
+/**
+ * May the user connect these in the owner's name? Both ends must exist and be the user's to see, and an organization connects nothing
+ * but its own: any of its members could else hear what is one member's. The operator judges every subscription by the same rule.
+ * @throws NotFound that names the end, InvalidInput, Forbidden
+ */
+export async function checkSubscription({ emitter, listener }: Connected, owner: string, user: User, access: Access): Promise<void> {
+  if (emitter === listener)
+    throw new InvalidInput(`${emitter} cannot listen to itself: each of its events would make another`, {
+      code: "self_subscription",
+    });
+  checkOwner("emitter", emitter, owner, await ownerOfEmitter(emitter, owner, user, access));
+  checkOwner("listener", listener, owner, await ownerOfListener(listener, user, access));
+}
+
+async function ownerOfEmitter(emitter: string, owner: string, user: User, access: Access): Promise<string | undefined> {
+  if (globs.has(emitter)) return owner;
+  if (isId("source", emitter)) return ownerOf(sourceKind, "source", emitter, "emitter", user, access);
+  if (isId("organization", emitter)) {
+    await access.checkOrganization(user, emitter);
+    return emitter;
+  }
+  if (isId("workflow", emitter)) throw missing("emitter", emitter);
+  throw new InvalidInput(
+    `emitter_id '${emitter}' is invalid: it must be a source (dc_…), a workflow (p_…), an organization (o_…), dc_* or p_*`,
+  );
+}
+
+async function ownerOfListener(listener: string, user: User, access: Access): Promise<string | undefined> {
+  if (isId("source", listener)) return ownerOf(sourceKind, "source", listener, "listener", user, access);
+  if (isId("webhook", listener)) return ownerOf(webhookKind, "webhook", listener, "listener", user, access);
+  if (isId("workflow", listener)) throw missing("listener", listener);
+  throw new InvalidInput(`listener_id '${listener}' is invalid: it must be a source (dc_…), a workflow (p_…) or a webhook (wh_…)`);
+}
+
+async function ownerOf<S, T>(
+  kind: Kind<S, T>,
+  idKind: "source" | "webhook",
+  id: string,
+  end: string,
+  user: User,
+  access: Access,
+): Promise<string | undefined> {
+  try {
+    return await access.ownerOf(await access.get(kind, idKind, id, user));
+  } catch (error) {
+    throw error instanceof NotFound ? missing(end, id) : error;
+  }
+}
+
+function checkOwner(end: string, id: string, owner: string, whose: string | undefined): void {
+  if (isId("organization", owner) && whose !== owner)
+    throw new Forbidden(`${end} ${id} does not belong to organization ${owner}: subscribe it in your own name, without org_id`);
+}
+
+const missing = (end: string, id: string): NotFound => new NotFound(`${end} ${id} is not found`);

@@ -1,0 +1,76 @@
+import { finalizer, labels } from "../../crds/resource.ts";
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { Conflict, Unavailable } from "../../domain/errors.ts";
+import { resourceNameOf } from "../../domain/ids.ts";
+import type { ApiContext } from "../routes/context.ts";
+import { findForeign, type SubscriptionResource } from "./find.ts";
+import { labelsOf, subscriptionId } from "./names.ts";
+import type { Connected } from "./request.ts";
+
+/** Makes the owner's subscription unless it is there, and waits until routers know it: what is emitted from then on is delivered. */
+export async function createSubscription(wanted: Connected, owner: string, context: ApiContext): Promise<SubscriptionResource> {
+  const { config, ports, subscriptions } = context;
+  const namespace = await ports.owners.ensure(owner);
+  const foreign = await findForeign(namespace, wanted, context);
+  if (foreign !== undefined) return foreign;
+  const id = subscriptionId(owner, wanted);
+  const following = subscriptions.follow(namespace, resourceNameOf(id));
+  try {
+    const made = await findOrCreate({ id, owner, namespace }, wanted, context);
+    const signal = AbortSignal.timeout(config.deployTimeoutMs);
+    const known = isObserved(made)
+      ? made
+      : await following.until((seen) => (seen !== undefined && isObserved(seen) ? seen : undefined), signal);
+    if (known === undefined)
+      throw new Unavailable(`subscription ${id} is saved and not in effect yet: it will be as soon as it can`, {
+        code: "not_ready_in_time",
+        details: { id },
+      });
+    return known;
+  } finally {
+    following.end();
+  }
+}
+
+async function findOrCreate(
+  { id, owner, namespace }: { readonly id: string; readonly owner: string; readonly namespace: string },
+  wanted: Connected,
+  { config, ports, subscriptions }: ApiContext,
+): Promise<SubscriptionResource> {
+  const name = resourceNameOf(id);
+  const given = {
+    name,
+    namespace,
+    spec: wanted,
+    labels: { ...labelsOf(wanted), [labels.id]: id, [labels.owner]: owner },
+    finalizers: [finalizer],
+  };
+  const signal = AbortSignal.timeout(config.deployTimeoutMs);
+  while (!signal.aborted) {
+    try {
+      return await ports.store.create(subscriptionKind, given);
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+    }
+    const following = subscriptions.follow(namespace, name);
+    try {
+      const there = await ports.store.find(subscriptionKind, namespace, name);
+      if (there !== undefined && there.metadata.deletionTimestamp === undefined) return there;
+      // Deleted a moment ago and not gone yet: the new one takes its place.
+      if (there !== undefined) await following.until((seen) => (seen === undefined ? true : undefined), signal);
+    } finally {
+      following.end();
+    }
+  }
+  throw new Unavailable(`subscription ${id} is still being deleted: try again`, { code: "not_ready_in_time" });
+}
+
+/** Both ends are there: an operator that does not find one has not been told of it yet. */
+const notSeenYet: ReadonlySet<string> = new Set(["EmitterNotFound", "ListenerNotFound"]);
+
+/** A listener that is switched off makes it not ready, which is an answer as well: it is in effect as soon as the listener is. */
+function isObserved({ metadata, status }: SubscriptionResource): boolean {
+  const ready = status.conditions?.find(({ type }) => type === "Ready");
+  if (metadata.deletionTimestamp !== undefined || ready === undefined || ready.status === "Unknown") return false;
+  return ready.observedGeneration >= metadata.generation && !notSeenYet.has(ready.reason);
+}

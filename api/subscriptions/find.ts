@@ -1,0 +1,53 @@
+import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
+import type { Resource } from "../../crds/resource.ts";
+import { resourceNameOf } from "../../domain/ids.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { ApiContext } from "../routes/context.ts";
+import { subscriptionId, subscriptionLabels } from "./names.ts";
+import type { Connected } from "./request.ts";
+
+export type SubscriptionResource = Resource<SubscriptionSpec, SubscriptionStatus>;
+
+/** The owner's subscription that connects these: by the name that we give it, else one that was made with kubectl. */
+export async function findSubscription(wanted: Connected, owner: string, context: ApiContext): Promise<SubscriptionResource | undefined> {
+  const namespace = await context.ports.owners.find(owner);
+  if (namespace === undefined) return undefined;
+  const named = await context.ports.store.find(subscriptionKind, namespace, resourceNameOf(subscriptionId(owner, wanted)));
+  if (named !== undefined && named.metadata.deletionTimestamp === undefined) return named;
+  return findForeign(namespace, wanted, context);
+}
+
+/** What it connects: as it says itself, or what its references stand for; an end that is not there yet has no id. */
+export function connectedBy({ spec, status }: SubscriptionResource): { [End in keyof Connected]: string | undefined } {
+  return { emitter: spec.emitter ?? status.emitter, listener: spec.listener ?? status.listener, channel: spec.channel };
+}
+
+/** Among those that were not made here: ours have a label, so that reading them all finds only the few others. */
+export async function findForeign(
+  namespace: string,
+  wanted: Connected,
+  { ports }: Pick<ApiContext, "ports">,
+): Promise<SubscriptionResource | undefined> {
+  for await (const found of foreign(namespace, ports)) {
+    if (found.metadata.deletionTimestamp === undefined && isSame(connectedBy(found), wanted)) return found;
+  }
+  return undefined;
+}
+
+const pageSize = 1_000;
+
+export async function* foreign(namespace: string, { pages }: ApiContext["ports"]): AsyncIterable<SubscriptionResource> {
+  let after: string | undefined;
+  do {
+    const cursor = after === undefined ? null : ({ side: "after", id: after } as const);
+    const selection = { namespace, withoutLabel: subscriptionLabels.listener };
+    const { items } = await pages.listPage(subscriptionKind, selection, { limit: pageSize, cursor });
+    yield* items;
+    const last = items.at(-1);
+    after = last === undefined || items.length < pageSize ? undefined : publicIdOf(last);
+  } while (after !== undefined);
+}
+
+function isSame(a: ReturnType<typeof connectedBy>, b: Connected): boolean {
+  return a.emitter === b.emitter && a.listener === b.listener && a.channel === b.channel;
+}

@@ -1,0 +1,31 @@
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { NotFound } from "../../domain/errors.ts";
+import type { User } from "../ports.ts";
+import type { ApiContext } from "../routes/context.ts";
+import { connectedBy, foreign, type SubscriptionResource } from "./find.ts";
+import { subscriptionLabels } from "./names.ts";
+
+/** Of the user and their organizations: nobody else may subscribe what is theirs. */
+export async function deleteSubscriptionsTo(listener: string, user: User, { access, ports }: ApiContext): Promise<void> {
+  for (const owner of await access.ownersOf(user)) {
+    const namespace = await ports.owners.find(owner);
+    if (namespace === undefined) continue;
+    for await (const { metadata } of subscriptionsTo(listener, namespace, ports)) {
+      await ports.store.delete(subscriptionKind, metadata.namespace, metadata.name).catch((error: unknown) => {
+        if (!(error instanceof NotFound)) throw error;
+      });
+    }
+  }
+}
+
+/** Those that were made here, found by their label, and those that were not. */
+async function* subscriptionsTo(listener: string, namespace: string, ports: ApiContext["ports"]): AsyncIterable<SubscriptionResource> {
+  const labels = { [subscriptionLabels.listener]: listener };
+  let next: string | undefined;
+  do {
+    const page = await ports.store.list(subscriptionKind, { namespace, labels, ...(next === undefined ? {} : { continue: next }) });
+    yield* page.items;
+    next = page.continue;
+  } while (next !== undefined);
+  for await (const each of foreign(namespace, ports)) if (connectedBy(each).listener === listener) yield each;
+}

@@ -1,0 +1,18 @@
+import { streams } from "../../domain/subjects.ts";
+import { createDatabase } from "../../platform/postgres/connection.ts";
+import { createHistory } from "../../platform/postgres/history.ts";
+import { lastRun, until } from "./runs.ts";
+import type { System } from "./system.ts";
+
+/** Waits until everything committed so far is recorded in Postgres. */
+export async function recordedUpTo({ connection, databaseUrl }: Pick<System, "connection" | "databaseUrl">): Promise<void> {
+  const database = createDatabase({ url: databaseUrl });
+  try {
+    const history = createHistory(database);
+    const stream = `${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`;
+    const last = await lastRun(connection);
+    await until(async () => (await history.readPosition(stream)) >= last, "the recorder catches up", 60_000, 100);
+  } finally {
+    await database.close();
+  }
+}

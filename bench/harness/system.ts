@@ -1,0 +1,139 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, type Connection } from "../../platform/jetstream/connection.ts";
+import type { RoleName } from "../../platform/process/configuration.ts";
+import { freePort } from "../../platform/process/free-port.ts";
+import { startNats } from "../../platform/process/nats-server.ts";
+import { formatNatsUrl, type NatsConnection } from "../../platform/process/nats-connection.ts";
+import { startPostgres } from "../../platform/process/postgres.ts";
+import { cpuOf, memoryOf, type Part, type ProcessUse } from "./process-tree.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** The real processes: `main.ts` with its children, nats-server and Postgres as an embedded start runs them. */
+export interface System {
+  readonly nats: NatsConnection;
+  readonly databaseUrl: string;
+  /** The bench's own connection, for looking and for writing entries. */
+  readonly connection: Connection;
+  readonly dataDirectory: string;
+  readonly apiUrl: string;
+  readonly ingressPort: number;
+  readonly roots: readonly number[];
+  cpu(): readonly ProcessUse[];
+  memory(): ReadonlyMap<Part, number>;
+  /** Key of the user that the first start makes. */
+  key(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  readonly roles: readonly RoleName[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const running = new Set<() => Promise<void>>();
+
+/** Ends every system that runs: the servers have sessions of their own and would outlive a bench that is ended. */
+export async function stopSystems(): Promise<void> {
+  await Promise.allSettled([...running].map((stop) => stop()));
+}
+
+export const allRoles: readonly RoleName[] = ["ingress", "api", "operator", "delivery", "runner", "builder"];
+
+/** Starts everything in a new data directory, which `stop` removes. `sync_interval` is always. */
+export async function startSystem({ roles, env = {} }: SystemOptions): Promise<System> {
+  const directory = await mkdtemp(join(tmpdir(), "headwater-bench-"));
+  const [nats, postgres] = await Promise.all([
+    startNats({ dataDirectory: join(directory, "nats"), syncInterval: "always" }),
+    startPostgres({ dataDirectory: join(directory, "postgres") }),
+  ]);
+  const ports = { api: await freePort(), ingress: await freePort() };
+  const main = startMain({
+    HEADWATER_ROLES: roles.join(","),
+    NATS_URL: formatNatsUrl(nats.connection),
+    DATABASE_URL: postgres.url,
+    HEADWATER_DATA: directory,
+    HEADWATER_LISTEN: `127.0.0.1:${ports.api}`,
+    HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ports.ingress}`,
+    ...env,
+  });
+  const stop = async (): Promise<void> => {
+    running.delete(stop);
+    await main.stop();
+    await Promise.all([nats.stop(), postgres.stop()]);
+    await rm(directory, { recursive: true, force: true });
+  };
+  running.add(stop);
+  try {
+    await main.ready;
+    const connection = await connect({ server: nats.connection, name: "bench" });
+    const roots = [main.pid, nats.pid, postgres.pid];
+    return {
+      nats: nats.connection,
+      databaseUrl: postgres.url,
+      connection,
+      dataDirectory: directory,
+      apiUrl: `http://127.0.0.1:${ports.api}/v1`,
+      ingressPort: ports.ingress,
+      roots,
+      cpu: () => cpuOf(roots),
+      memory: () => memoryOf(roots),
+      key: async () => (await readFile(join(directory, "api-key"), "utf8")).trim(),
+      stop: async () => {
+        await connection.close();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Main {
+  readonly pid: number;
+  readonly ready: Promise<void>;
+  stop(): Promise<void>;
+}
+
+function startMain(env: Readonly<Record<string, string>>): Main {
+  const quiet = { HEADWATER_EGRESS_ALLOW: "127.0.0.0/8", HEADWATER_LOG_LEVEL: "warn" };
+  const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts")], {
+    cwd: root,
+    env: { ...surroundings(), ...quiet, ...env },
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  const said = shown(child);
+  const ended = once(child, "exit").then(() => Promise.reject(new Error(`Headwater ended:\n${said()}`)));
+  ended.catch(() => undefined);
+  return {
+    pid: child.pid ?? 0,
+    ready: Promise.race([once(child, "message").then(() => undefined), ended]),
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}
+
+/** What it says is the bench's to tell: a warning in the middle of a figure explains the figure. */
+function shown(child: ChildProcess): () => string {
+  let said = "";
+  child.stdout?.on("data", (chunk: Buffer) => {
+    said = `${said}${chunk.toString()}`.slice(-20_000);
+    if (/"level":"(warn|error|fatal)"|"level":(40|50|60)/.test(chunk.toString())) process.stderr.write(chunk.toString().slice(0, 500));
+  });
+  return () => said;
+}
+
+/** The settings of whoever runs the bench must not change what is measured. */
+export function surroundings(): NodeJS.ProcessEnv {
+  const ours = /^(HEADWATER_(?!NATS_SERVER)|NATS_URL|DATABASE_URL|NODE_OPTIONS|KUBE)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+}

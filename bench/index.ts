@@ -1,0 +1,91 @@
+import { writeFile } from "node:fs/promises";
+import { arch, cpus, platform, release, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import { findNatsServer } from "../platform/process/nats-server.ts";
+import { isReached, ratioOf, type Figure } from "./figure.ts";
+import { stopSystems } from "./harness/system.ts";
+import { formatTable } from "./table.ts";
+
+const names = [
+  "accepted",
+  "committed",
+  "whole-path",
+  "deploy",
+  "build",
+  "cold-start",
+  "timers",
+  "memory",
+  "warm-isolates",
+  "neighbours",
+  "operator-scale",
+] as const;
+/** Need what not every machine has: measured when they are named. */
+const onDemand = ["cluster"] as const;
+
+const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N]
+
+Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.join(", ")}.
+  --json FILE   also writes the figures as JSON
+  --seconds N   duration of the timers figure (120)
+  --timers N    number of its sources (2000)
+`;
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: "string" },
+      seconds: { type: "string", default: "120" },
+      timers: { type: "string", default: "2000" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return console.log(help);
+  const unknown = positionals.filter((name) => ![...names, ...onDemand].some((known) => known === name));
+  if (unknown.length > 0) throw new Error(`no figure is called ${unknown.join(", ")}: choose among ${[...names, ...onDemand].join(", ")}`);
+  const machine = await describeMachine();
+  const figures: Figure[] = [];
+  const failed: string[] = [];
+  for (const name of positionals.length === 0 ? names : positionals) {
+    process.stderr.write(`measuring ${name} …\n`);
+    try {
+      const module: {
+        run(options: { readonly seconds: number; readonly timers: number }): Promise<readonly Figure[]>;
+      } = await import(`./figures/${name}.ts`);
+      const measured = await module.run({ seconds: Number(values.seconds), timers: Number(values.timers) });
+      figures.push(...measured);
+      process.stderr.write(`${formatTable(measured)}\n\n`);
+    } catch (error) {
+      failed.push(name);
+      process.stderr.write(`${name} could not be measured: ${error instanceof Error ? error.stack : String(error)}\n`);
+    }
+  }
+  console.log(
+    `${Object.entries(machine)
+      .map(([what, value]) => `${what} ${value}`)
+      .join(", ")}\n\n${formatTable(figures)}`,
+  );
+  if (values.json !== undefined)
+    await writeFile(
+      values.json,
+      `${JSON.stringify({ machine, figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(figure), reached: isReached(figure) })), failed }, undefined, 2)}\n`,
+    );
+  process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+async function describeMachine(): Promise<Readonly<Record<string, string>>> {
+  const [first] = cpus();
+  return {
+    at: new Date().toISOString(),
+    cpu: `${cpus().length} × ${first?.model.trim() ?? "unknown"}`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GB`,
+    os: `${platform()} ${release()} ${arch()}`,
+    node: process.versions.node,
+    "nats-server": (await findNatsServer()).version,
+  };
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stopSystems().finally(() => process.exit(130)));
+await main();
+// Whatever a figure left open must not keep the bench alive.
+process.exit();

@@ -1,0 +1,120 @@
+import { checkComponentCode, identityOf } from "../domain/component-code.ts";
+import type { Build } from "../domain/definition.ts";
+import { bundle, type BundleText } from "./bundle/bundle.ts";
+import type { BuildCache } from "./build-cache.ts";
+import type { Deadline } from "./deadline.ts";
+import { planDependencies, type Dependencies } from "./dependencies.ts";
+import type { EsbuildLane } from "./esbuild-lane.ts";
+import { sha256 } from "./hash.ts";
+import { inspect } from "./inspect.ts";
+import type { BuildLimits } from "./limits.ts";
+import { modulesOf, type Modules } from "./modules.ts";
+import { explainInstall } from "./npm/errors.ts";
+import { parseLockfile } from "./npm/lockfile.ts";
+import type { PackageSet, PackageStore } from "./npm/package-store.ts";
+import type { BuilderPorts, BuildRequest } from "./ports.ts";
+import { scan, type Scan } from "./scan.ts";
+
+export interface BuildParts {
+  readonly ports: BuilderPorts;
+  readonly limits: BuildLimits;
+  readonly cache: BuildCache;
+  readonly packages: PackageStore;
+  readonly esbuild: EsbuildLane;
+}
+
+/** Part of the cache's key: another number whenever the same code would give another bundle. */
+const bundlerVersion = "1";
+
+/** What tells two requests apart. */
+export function buildKey({ language = "auto", lockfile = null, ...code }: BuildRequest): string {
+  return sha256(bundlerVersion, language, lockfile ?? "", identityOf(code));
+}
+
+/**
+ * Component code in, bundle and definition out.
+ * @throws InvalidInput (422) for whatever its author can mend, with {@link BuildErrorDetails}; LimitExceeded (413); Unavailable (503).
+ */
+export async function build(request: BuildRequest, parts: BuildParts, deadline: Deadline): Promise<Build> {
+  const { ports, limits, cache } = parts;
+  checkComponentCode(request, { files: limits.files, bytes: limits.codeBytes });
+  const key = buildKey(request);
+  const known = await cache.find(key);
+  if (known && (await deadline.during("store", isStored(known.bundle, parts)))) return known;
+
+  const modules = modulesOf(request);
+  const scanned = await deadline.during(
+    "scan",
+    parts.esbuild.run(() => scan(modules, request.language ?? "auto"), limits.scanMs),
+  );
+  const dependencies = planDependencies(scanned.imports);
+  const packages = await deadline.during("install", provide({ modules, lockfile: request.lockfile ?? null }, scanned, dependencies, parts));
+  const bundled = await deadline.during(
+    "bundle",
+    parts.esbuild.run(
+      () =>
+        bundle(
+          {
+            modules,
+            language: scanned.language,
+            dependencies,
+            packages: packages.directory,
+          },
+          limits,
+          deadline.signal,
+        ),
+      limits.bundleMs,
+    ),
+  );
+  await cache.writeBundle(bundled);
+  const definition = await deadline.during(
+    "inspect",
+    inspect(ports.inspector, bundled, cache.bundlePath(bundled.hash), modules, limits.inspectMs),
+  );
+  await deadline.during("store", store(bundled, parts));
+
+  const made: Build = {
+    codeHash: sha256(request.code),
+    bundle: bundled.hash,
+    bundleBytes: Buffer.byteLength(bundled.text),
+    needsNode: bundled.needsNode,
+    definition,
+    lockfile: packages.lockfile,
+  };
+  await cache.add(key, made);
+  // Asked again with the lockfile that came out, the answer is the same.
+  await cache.add(buildKey({ ...request, lockfile: packages.lockfile }), made);
+  return made;
+}
+
+async function provide(
+  request: { readonly modules: Modules; readonly lockfile: string | null },
+  scanned: Scan,
+  dependencies: Dependencies,
+  parts: BuildParts,
+): Promise<Omit<PackageSet, "lockfile"> & { lockfile: string | null }> {
+  if (Object.keys(dependencies.wanted).length === 0) return { directory: parts.packages.empty, lockfile: null };
+  const lockfile = request.lockfile ? parseLockfile(request.lockfile, parts.limits) : null;
+  try {
+    return await parts.packages.provide(dependencies.wanted, lockfile);
+  } catch (error) {
+    throw explainInstall(error, request.modules, scanned.imports);
+  }
+}
+
+/** Puts a bundle where runners find it; its map first, so that whoever has the bundle has the map. */
+async function store({ hash, text, map }: BundleText, { ports }: BuildParts): Promise<void> {
+  if (await ports.bundles.has(hash)) return;
+  await ports.bundles.put(`${hash}.map`, Buffer.from(map));
+  await ports.bundles.put(hash, Buffer.from(text));
+}
+
+/** The store may have lost what the cache remembers; the disk still has it, or else the build is made again. */
+async function isStored(hash: string, { ports, cache }: BuildParts): Promise<boolean> {
+  if (await ports.bundles.has(hash)) return true;
+  const texts = await cache.readBundle(hash);
+  if (!texts) return false;
+  await ports.bundles.put(`${hash}.map`, texts.map);
+  await ports.bundles.put(hash, texts.text);
+  return true;
+}

@@ -1,0 +1,102 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { stop as stopEsbuild } from "esbuild";
+import PQueue from "p-queue";
+import { systemClock, type Clock } from "../domain/clock.ts";
+import type { ComponentCode } from "../domain/component-code.ts";
+import type { Build } from "../domain/definition.ts";
+import { Unavailable } from "../domain/errors.ts";
+import { build, buildKey, type BuildParts } from "./build.ts";
+import { openBuildCache } from "./build-cache.ts";
+import { collect } from "./collect/collect.ts";
+import { collectLimits, type CollectLimits } from "./collect/limits.ts";
+import { startDeadline } from "./deadline.ts";
+import { createEsbuildLane } from "./esbuild-lane.ts";
+import { modulesOf } from "./modules.ts";
+import { defaultLimits, type BuildLimits } from "./limits.ts";
+import { readNpmConfig, type NpmConfig } from "./npm/config.ts";
+import { openPackageStore } from "./npm/package-store.ts";
+import type { Addresses, BuilderPorts, BuildRequest } from "./ports.ts";
+import { scan } from "./scan.ts";
+
+export interface BuilderOptions extends BuilderPorts {
+  /** Everything on disk lies below it: packages, npm's cache, bundles. May be lost; costs time only. */
+  readonly directory: string;
+  readonly limits?: Partial<BuildLimits>;
+  readonly collectLimits?: Partial<CollectLimits>;
+  /** Registry and credentials; without it, npm's own configuration. */
+  readonly npm?: NpmConfig;
+  readonly clock?: Clock;
+}
+
+export interface Builder {
+  /** See {@link build}. Equal requests at the same time share one build. */
+  build(request: BuildRequest): Promise<Build>;
+  /** See {@link collect}. */
+  collect(url: string, addresses: Addresses): Promise<ComponentCode>;
+  /** Refuses new builds, lets those under way end. */
+  stop(): Promise<void>;
+}
+
+/** Opens the stores, warms esbuild up, and builds: one install and one bundle at a time, since either may take hundreds of MB. */
+export async function createBuilder(options: BuilderOptions): Promise<Builder> {
+  const limits = { ...defaultLimits, ...options.limits };
+  await mkdir(options.directory, { recursive: true });
+  const directory = await realpath(options.directory);
+  const installs = new PQueue({ concurrency: 1 });
+  const esbuild = createEsbuildLane();
+  const parts: BuildParts = {
+    ports: { inspector: options.inspector, bundles: options.bundles },
+    limits,
+    cache: await openBuildCache(directory),
+    packages: await openPackageStore({
+      directory,
+      limits,
+      npm: options.npm ?? (await readNpmConfig(process.env, process.cwd())),
+      clock: options.clock ?? systemClock,
+      enqueue: (work) => installs.add(work),
+    }),
+    esbuild,
+  };
+  // esbuild's own process starts with the first call.
+  await esbuild.run(() => scan(modulesOf({ code: "" }), "js"), limits.scanMs);
+  const running = new Map<string, Promise<Build>>();
+  const collecting = new Set<Promise<ComponentCode>>();
+  let stopped = false;
+
+  async function start(request: BuildRequest): Promise<Build> {
+    const deadline = startDeadline(limits.buildMs);
+    try {
+      return await build(request, parts, deadline);
+    } finally {
+      deadline.end();
+    }
+  }
+
+  return {
+    async build(request) {
+      if (stopped) throw new Unavailable("the builder is stopping: try again");
+      const key = buildKey(request);
+      if (running.size >= limits.waiting && !running.has(key)) {
+        throw new Unavailable(`${running.size} builds are waiting already: try again`, { code: "builder_busy" });
+      }
+      const shared = running.get(key) ?? start(request).finally(() => running.delete(key));
+      running.set(key, shared);
+      return shared;
+    },
+    async collect(url, addresses) {
+      if (stopped) throw new Unavailable("the builder is stopping: try again");
+      if (collecting.size >= limits.waiting) {
+        throw new Unavailable(`${collecting.size} components are being fetched already: try again`, { code: "builder_busy" });
+      }
+      const collected = collect(url, { addresses, esbuild, scanMs: limits.scanMs, limits: { ...collectLimits, ...options.collectLimits } });
+      collecting.add(collected);
+      return collected.finally(() => collecting.delete(collected));
+    },
+    async stop() {
+      stopped = true;
+      await Promise.allSettled([...running.values(), ...collecting]);
+      await Promise.all([installs.onIdle(), esbuild.onIdle()]);
+      await stopEsbuild();
+    },
+  };
+}

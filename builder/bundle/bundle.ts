@@ -1,0 +1,147 @@
+import { realpath } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { context, type BuildOptions, type Loader } from "esbuild";
+import { LimitExceeded } from "../../domain/errors.ts";
+import { modulePathOf } from "../code-frame.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { sha256 } from "../hash.ts";
+import { formatBytes, type BuildLimits } from "../limits.ts";
+import type { Modules } from "../modules.ts";
+import { explainBundle } from "./explain.ts";
+import { entryImport, sandboxPlugin, type PluginOptions } from "./plugin.ts";
+
+export interface BundleRequest {
+  readonly modules: Modules;
+  readonly language: Loader;
+  readonly dependencies: Dependencies;
+  /** Folder of the set of packages. */
+  readonly packages: string;
+}
+
+export interface BundleText {
+  readonly hash: string;
+  /** A script: `(async()=>{"use strict"; … __register(namespace) })().catch(error=>__register(null,error))`. */
+  readonly text: string;
+  /** Source map, version 3; the user's modules go by their paths, packages by their names. */
+  readonly map: string;
+  readonly needsNode: boolean;
+}
+
+const platform = fileURLToPath(new URL("../platform-shim", import.meta.url));
+
+/**
+ * Makes one script of the component and all it imports.
+ * @throws InvalidInput for what esbuild refuses; LimitExceeded over `bundleBytes`.
+ */
+export async function bundle(request: BundleRequest, limits: BuildLimits, signal: AbortSignal): Promise<BundleText> {
+  const builtins = new Set<string>();
+  const options: PluginOptions = {
+    modules: request.modules,
+    language: request.language,
+    dependencies: request.dependencies,
+    builtins,
+    platform,
+    packages: await realpath(request.packages),
+  };
+  const output = await run(options, signal);
+  if (Buffer.byteLength(output.text) > limits.bundleBytes) {
+    throw new LimitExceeded(
+      `the bundle is ${formatBytes(Buffer.byteLength(output.text))}, ${formatBytes(limits.bundleBytes)} are allowed: import less, or only the parts you need ("package/part")`,
+      { code: "bundle_too_large", details: { bytes: Buffer.byteLength(output.text), limit: limits.bundleBytes } },
+    );
+  }
+  return {
+    hash: sha256(output.text),
+    text: output.text,
+    map: nameSources(output.map, platform),
+    needsNode: needsNode(output.text),
+  };
+}
+
+async function run(options: PluginOptions, signal: AbortSignal): Promise<{ text: string; map: string }> {
+  const esbuild = await context(buildOptions(options));
+  const cancel = (): void => void esbuild.cancel();
+  signal.addEventListener("abort", cancel);
+  try {
+    signal.throwIfAborted();
+    const { outputFiles = [] } = await esbuild.rebuild();
+    const file = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "";
+    return { text: file("bundle.js"), map: file("bundle.js.map") };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw await explainBundle(error, options);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    // A process that died has nothing left to free.
+    await esbuild.dispose().catch(() => undefined);
+  }
+}
+
+/**
+ * `conditions` holds `node` alone: with `import` added, a CommonJS file's require would be given ES modules.
+ * `tsconfigRaw` keeps esbuild from looking for a tsconfig.json above the packages.
+ */
+function buildOptions(options: PluginOptions): BuildOptions {
+  return {
+    stdin: {
+      contents: `import * as component from "${entryImport.path}"; __register(component);`,
+      sourcefile: entryImport.from,
+      loader: "js",
+    },
+    plugins: [sandboxPlugin(options)],
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "node",
+    target: "es2024",
+    charset: "utf8",
+    mainFields: ["main", "module"],
+    conditions: ["node"],
+    minify: true,
+    keepNames: true,
+    legalComments: "none",
+    sourcemap: "external",
+    sourcesContent: false,
+    absWorkingDir: options.packages,
+    outfile: "bundle.js",
+    loader: { ".css": "empty", ".node": "empty" },
+    tsconfigRaw: { compilerOptions: { target: "es2024", useDefineForClassFields: true } },
+    define: {
+      global: "globalThis",
+      Buffer: "globalThis.Buffer",
+      process: "globalThis.process",
+      "process.env.NODE_ENV": '"production"',
+      "import.meta": "__meta",
+      "import.meta.url": '"file:///tmp/component.mjs"',
+      "import.meta.dirname": '"/tmp"',
+      "import.meta.filename": '"/tmp/component.mjs"',
+      __dirname: '"/tmp"',
+      __filename: '"/tmp/component.mjs"',
+    },
+    banner: { js: '(async()=>{"use strict";const __meta={};' },
+    footer: { js: "})().catch(error=>__register(null,error))" },
+    logLevel: "silent",
+  };
+}
+
+/**
+ * Free uses of `Buffer` and `process` were spelled out by `define`, and built-ins are calls of `__builtin`, so the text tells,
+ * after everything unused has been dropped. A hit inside a string costs 2 MB of an isolate, a miss would break the component.
+ */
+function needsNode(text: string): boolean {
+  return /__builtin\(|globalThis\s*(?:\?\.|\.)\s*(?:Buffer|process)\b|globalThis\[|=\s*globalThis\b/.test(text);
+}
+
+/** esbuild's names of sources are its namespaces and paths; stacks should say `sources/new-item.mjs` and `axios/lib/core.js`. */
+function nameSources(map: string, platformPath: string): string {
+  // Written by esbuild.
+  const parsed = JSON.parse(map) as { sources: string[] };
+  const shim = platformPath.split("/").pop() ?? "";
+  parsed.sources = parsed.sources.map((source) => {
+    const own = modulePathOf(source);
+    if (own !== undefined) return own;
+    if (source.includes(`/${shim}/`)) return `@pipedream/${source.split("/").pop() ?? ""}`;
+    return source.replace(/^.*node_modules\//, "");
+  });
+  return JSON.stringify(parsed);
+}

@@ -1,0 +1,43 @@
+import type { Message } from "esbuild";
+import { modulePathOf, placeOf } from "../code-frame.ts";
+import { refuse, refuseAt } from "../errors.ts";
+import { describePackage } from "./installed-package.ts";
+import type { PluginOptions } from "./plugin.ts";
+
+type Bundled = Pick<PluginOptions, "modules" | "packages" | "dependencies">;
+
+/** What esbuild says, about the user's module where it can be. */
+export async function explainBundle(error: unknown, bundled: Bundled): Promise<unknown> {
+  if (!(error instanceof Error) || !("errors" in error)) return error;
+  // BuildFailure's own type.
+  const [first] = error.errors as Message[];
+  if (!first) return error;
+  if (first.location && modulePathOf(first.location.file) !== undefined) {
+    const { code, text, details } = (await missingExport(first, bundled)) ?? {
+      code: "bundle_error",
+      text: first.text,
+      details: packageOf(first),
+    };
+    return refuseAt(code, text, bundled.modules, placeOf(first.location), details);
+  }
+  const file = first.location?.file.replace(/^.*node_modules\//, "");
+  return refuse(
+    "bundle_error",
+    file ? `${file}:${first.location?.line ?? 1}: ${first.text}` : first.text,
+    file ? { ...packageOf(first), text: file } : packageOf(first),
+  );
+}
+
+function packageOf({ detail }: Message): { package?: string } {
+  const details: unknown = detail;
+  return typeof details === "object" && details !== null && "package" in details ? { package: String(details.package) } : {};
+}
+
+/** Which version of which package does not have the name that is imported, rather than which of its files. */
+async function missingExport({ text }: Message, { packages, dependencies }: Bundled) {
+  const [, key, name] = /^No matching export in "node_modules\/((?:@[^/"]+\/)?[^/"]+)\/[^"]*" for import "([^"]*)"/.exec(text) ?? [];
+  if (key === undefined || name === undefined) return undefined;
+  const { name: packageName, described } = await describePackage(packages, key, dependencies.wanted[key] ?? null);
+  const says = name === "default" ? "has no default export" : `has no export "${name}"`;
+  return { code: "export_not_found", text: `package ${described} ${says}`, details: { package: packageName } };
+}

@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Specifier } from "../specifier.ts";
+
+type Package = Extract<Specifier, { kind: "package" }>;
+
+const manifest = z.looseObject({ name: z.string().max(214), version: z.string().max(100), exports: z.unknown().optional() });
+const mostNames = 5;
+
+/** Says of an installed package that it has nothing under a path, and what could be imported instead. */
+export async function nothingToImport(packages: string, key: string, { name, range, subpath }: Package): Promise<string> {
+  const { described, exports } = await describePackage(packages, key, range, name);
+  const names = subpathsIn(exports).slice(0, mostNames);
+  const instead = names.length === 0 ? "" : `; it offers ${names.map((path) => `"${name}${path.slice(1)}"`).join(", ")}`;
+  return `package ${described} has nothing to import under "${name}${subpath}"${instead}`;
+}
+
+interface Described {
+  readonly name: string;
+  /** `axios 1.6.8 (asked for: ^1)`. */
+  readonly described: string;
+  readonly exports: unknown;
+}
+
+/** @param range as asked for; null or `latest` when no version was */
+export async function describePackage(packages: string, key: string, range: string | null, name?: string): Promise<Described> {
+  const found = await readManifest(join(packages, "node_modules", key, "package.json"));
+  const known = name ?? found?.name ?? key;
+  const asked = range === null || range === "latest" ? "the latest" : range.replace(/^npm:.+@/, "");
+  return {
+    name: known,
+    described: found === undefined ? known : `${known} ${found.version} (asked for: ${asked})`,
+    exports: found?.exports,
+  };
+}
+
+async function readManifest(file: string): Promise<z.infer<typeof manifest> | undefined> {
+  try {
+    return manifest.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+function subpathsIn(exports: unknown): readonly string[] {
+  return typeof exports === "object" && exports !== null ? Object.keys(exports).filter((path) => /^\.($|\/)/.test(path)) : [];
+}

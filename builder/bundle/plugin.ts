@@ -1,0 +1,164 @@
+import { readFile, realpath } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { dirname, isAbsolute, resolve, sep } from "node:path";
+import { LRUCache } from "lru-cache";
+import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from "esbuild";
+import { isRelative } from "../../domain/module-path.ts";
+import { moduleNamespace } from "../code-frame.ts";
+import { platformAxios, type Dependencies } from "../dependencies.ts";
+import { loadModule, loaderOf, type Modules } from "../modules.ts";
+import { importRelative } from "../relative-imports.ts";
+import { specifierIn } from "../specifier.ts";
+import { nothingToImport } from "./installed-package.ts";
+
+/** What the bundle's own first module imports. */
+export const entryImport = { from: "headwater:entry", path: "component" } as const;
+
+export interface PluginOptions {
+  readonly modules: Modules;
+  /** How the entry is read. */
+  readonly language: Loader;
+  /** Real path of the set of packages. */
+  readonly packages: string;
+  /** Real path of our implementation of the platform package. */
+  readonly platform: string;
+  readonly dependencies: Dependencies;
+  /** Filled while bundling: built-ins that were resolved. */
+  readonly builtins: Set<string>;
+}
+
+/** Marks a resolution that this plugin started itself. */
+const ours = Symbol("ours");
+
+/**
+ * Sets of packages never change, so what was once found to be fine is: files that may be read as they are, by path, and imports
+ * that resolve inside the set, by folder, name and kind. It halves the time of the second bundle of a set.
+ */
+const plainFiles = new LRUCache<string, true>({ max: 50_000 });
+const goodImports = new LRUCache<string, true>({ max: 100_000 });
+
+/**
+ * Decides where every import of a bundle leads: the user's code, a package of the set, our platform package, a built-in of the
+ * sandbox, or a stub that throws when it is reached. Nothing outside these is read: what lies on the builder's disk must not be
+ * inlined into a bundle, nor may its existence be told apart.
+ */
+export function sandboxPlugin(options: PluginOptions): Plugin {
+  return {
+    name: "sandbox",
+    setup(esbuild) {
+      esbuild.onResolve({ filter: /.*/ }, (args) => resolveImport(esbuild, options, args));
+      esbuild.onLoad({ filter: /.*/, namespace: moduleNamespace }, ({ path }) =>
+        loadModule(options.modules, path, path === options.modules.entry ? options.language : loaderOf(path)),
+      );
+      esbuild.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
+        contents: `module.exports = __builtin(${JSON.stringify(path)})`,
+      }));
+      esbuild.onLoad({ filter: /.*/, namespace: "missing" }, ({ path }) => ({ contents: throwing(path) }));
+      esbuild.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => loadFile(options, path));
+    },
+  };
+}
+
+async function resolveImport(esbuild: PluginBuild, options: PluginOptions, args: OnResolveArgs): Promise<OnResolveResult | undefined> {
+  if (args.kind === "entry-point" || args.pluginData === ours) return undefined;
+  if (args.namespace === moduleNamespace) return resolveUserImport(esbuild, options, args);
+  if (args.path === entryImport.path && args.importer === entryImport.from)
+    return { path: options.modules.entry, namespace: moduleNamespace };
+  return resolvePackageImport(esbuild, options, args);
+}
+
+/** The scan has accepted these; here each gets its version. */
+async function resolveUserImport(esbuild: PluginBuild, options: PluginOptions, args: OnResolveArgs): Promise<OnResolveResult> {
+  if (isRelative(args.path)) return importRelative(options.modules, args);
+  const specifier = specifierIn(options.modules, args.importer, args.path);
+  if (specifier.kind === "builtin") return builtin(options, specifier.name);
+  if (specifier.kind === "platform") return { path: resolve(options.platform, `${specifier.module}.ts`), sideEffects: false };
+  if (specifier.kind === "refused") return { errors: [{ text: `import "${args.path}" is refused: ${specifier.reason}` }] };
+  const key = options.dependencies.keyOf(specifier.name, specifier.range);
+  const found = await find(esbuild, options, args, key + specifier.subpath, options.packages);
+  if (found) return found;
+  return { errors: [{ text: await nothingToImport(options.packages, key, specifier), detail: { package: specifier.name } }] };
+}
+
+async function resolvePackageImport(
+  esbuild: PluginBuild,
+  options: PluginOptions,
+  args: OnResolveArgs,
+): Promise<OnResolveResult | undefined> {
+  const { path } = args;
+  if (path.endsWith(".node")) return missing(path);
+  if (isPath(path)) {
+    // Decided by the name alone, whether or not there is such a file.
+    if (!isInside(options, resolve(args.resolveDir, path)))
+      return { errors: [{ text: `a package imports "${path}", which lies outside the packages` }] };
+  } else {
+    // "punycode/" with the slash is the package of that name.
+    if (isBuiltin(path)) return builtin(options, path.replace(/^node:/, ""));
+    if (/^@pipedream\/(platform|types)$/.test(path))
+      return { path: resolve(options.platform, `${path.slice("@pipedream/".length)}.ts`), sideEffects: false };
+    if (path.startsWith("data:")) return undefined;
+  }
+  const inPlatform = args.importer.startsWith(options.platform + sep);
+  const name = inPlatform && path === "axios" ? platformAxios.key : path;
+  const from = inPlatform && !isPath(path) ? options.packages : args.resolveDir;
+  const isPlain = name === path && from === args.resolveDir;
+  const key = `${from}\0${path}\0${args.kind}`;
+  if (isPlain && goodImports.has(key)) return undefined;
+  const found = await find(esbuild, options, args, name, from);
+  if (!found) return missing(path);
+  // esbuild's own resolution knows more of the file (package.json's "type", side effects); ours only checked where it leads.
+  if (!isPlain) return found;
+  goodImports.set(key, true);
+  return undefined;
+}
+
+async function find(
+  esbuild: PluginBuild,
+  options: PluginOptions,
+  args: OnResolveArgs,
+  path: string,
+  resolveDir: string,
+): Promise<OnResolveResult | undefined> {
+  const result = await esbuild.resolve(path, {
+    kind: args.kind,
+    resolveDir,
+    importer: args.importer,
+    pluginData: ours,
+  });
+  if (result.errors.length > 0 || (result.namespace === "file" && !isInside(options, result.path))) return undefined;
+  return { path: result.path, namespace: result.namespace, sideEffects: result.sideEffects, suffix: result.suffix };
+}
+
+const isPath = (path: string): boolean => /^\.{0,2}(\/|$)/.test(path) || isAbsolute(path);
+
+function isInside({ packages, platform }: PluginOptions, path: string): boolean {
+  return path.startsWith(packages + sep) || path.startsWith(platform + sep);
+}
+
+function builtin(options: PluginOptions, name: string): OnResolveResult {
+  options.builtins.add(name);
+  return { path: name, namespace: "builtin", sideEffects: false };
+}
+
+/** An optional dependency that is not there, or a native addon: whoever requires it in `try` goes on without. */
+const missing = (path: string): OnResolveResult => ({ path, namespace: "missing" });
+const nativeHint = ": native addons cannot be loaded in the sandbox; use a package that is written in JavaScript, or call a service";
+const throwing = (path: string): string =>
+  `throw Object.assign(new Error(${JSON.stringify(`Cannot find module '${path}'${path.endsWith(".node") ? nativeHint : ""}`)}), { code: "MODULE_NOT_FOUND" });`;
+
+/** The last word on what is read: the real path, after all links. */
+async function loadFile(options: PluginOptions, path: string): Promise<OnLoadResult | undefined> {
+  if (plainFiles.has(path)) return undefined;
+  if (!isInside(options, await realpath(path))) return { errors: [{ text: "a package imports a file outside the packages" }] };
+  const text = /\.c?js$/.test(path) ? await readFile(path, "utf8") : "";
+  if (!/require\(\s*__dirname\s*\+/.test(text)) {
+    plainFiles.set(path, true);
+    return undefined;
+  }
+  // `require(__dirname + "/x.json")` is a relative import in disguise.
+  return {
+    contents: text.replaceAll(/require\(\s*__dirname\s*\+\s*(['"])\//g, "require($1./"),
+    loader: "js",
+    resolveDir: dirname(path),
+  };
+}

@@ -1,0 +1,142 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { ComponentCode } from "../../domain/component-code.ts";
+import { InvalidInput, Unavailable } from "../../domain/errors.ts";
+import { commonFolder, isRelative, pathFrom } from "../../domain/module-path.ts";
+import type { Place } from "../code-frame.ts";
+import type { EsbuildLane } from "../esbuild-lane.ts";
+import { loaderOf } from "../modules.ts";
+import type { Addresses } from "../ports.ts";
+import { listImports } from "../scan.ts";
+import type { CollectLimits } from "./limits.ts";
+import { locateModule } from "./locate.ts";
+import { findManifests } from "./manifests.ts";
+import { createModuleFetcher, isWebPage, tooMuch, type Fetched, type ModuleFetcher } from "./module-fetcher.ts";
+import { rawAddress } from "./raw-address.ts";
+
+export interface CollectParts {
+  readonly addresses: Addresses;
+  readonly esbuild: EsbuildLane;
+  readonly scanMs: number;
+  readonly limits: CollectLimits;
+}
+
+interface RelativeImport {
+  readonly importer: Fetched;
+  readonly specifier: string;
+  readonly place: Place;
+}
+
+/** What is known of the component so far. */
+interface Collection {
+  /** Of modules and package.json files, by path on the server. */
+  readonly texts: Map<string, string>;
+  /** Modules that import packages without naming a version. */
+  readonly unversioned: Map<string, readonly string[]>;
+}
+
+/**
+ * The component at an address: its entry, what that imports by relative paths, and what these import. Paths are relative to the
+ * deepest folder that holds all of them.
+ * @throws InvalidInput `import_not_found` with the importing file and the addresses that were asked, `syntax_error`; Forbidden; LimitExceeded; Unavailable
+ */
+export async function collect(address: string, parts: CollectParts): Promise<ComponentCode> {
+  const stopping = new AbortController();
+  const { totalMs } = parts.limits;
+  const late = pause(totalMs, undefined, { signal: stopping.signal }).then(() => {
+    throw new Unavailable(`fetching the component took longer than ${totalMs / 1_000} s: try again, or send its files`, {
+      code: "fetch_timeout",
+    });
+  });
+  try {
+    return await Promise.race([late, collectAll(address, parts, stopping.signal)]);
+  } finally {
+    late.catch(() => undefined);
+    stopping.abort();
+  }
+}
+
+async function collectAll(address: string, parts: CollectParts, signal: AbortSignal): Promise<ComponentCode> {
+  const { addresses, limits } = parts;
+  const { entry, origin } = await readEntry(address, addresses, signal);
+  const fetcher = createModuleFetcher({ addresses, origin, entry, limits, signal });
+  const collection: Collection = { texts: new Map([[entry.path, entry.text]]), unversioned: new Map() };
+  let level: readonly Fetched[] = [entry];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limits.depth) throw tooMuch(`imports are more than ${limits.depth} deep, down to ${level[0]?.path ?? ""}`);
+    level = await collectImports(level, collection, fetcher, parts);
+  }
+  const root = commonFolder([...collection.texts.keys()]);
+  for (const { path, text } of await findManifests(collection.unversioned, root, fetcher)) keep(collection, path, text, limits);
+  return asComponent(entry, root, collection.texts);
+}
+
+async function readEntry(address: string, addresses: Addresses, signal: AbortSignal): Promise<{ entry: Fetched; origin: string }> {
+  const found = await addresses.read(rawAddress(address), signal);
+  const { origin, pathname } = new URL(found.outcome === "found" ? found.url : rawAddress(address));
+  if (found.outcome === "missing")
+    throw new InvalidInput(`${origin}${pathname} answered ${found.status}: the text of a component is expected there`, {
+      code: "component_not_found",
+    });
+  if (isWebPage(found.text))
+    throw new InvalidInput(
+      `${origin}${pathname} answered with a web page: the address of the code itself is needed, as "raw" links have it`,
+      {
+        code: "component_not_found",
+      },
+    );
+  return { entry: { path: pathOf(pathname), text: found.text }, origin };
+}
+
+/** An entry at the root of a server, or in a folder of it, has no name of its own. */
+function pathOf(pathname: string): string {
+  const path = decode(pathname.slice(1));
+  return path === "" || path.endsWith("/") ? `${path}index.js` : path;
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Fetches what modules import and answers with what of it is new. */
+async function collectImports(
+  level: readonly Fetched[],
+  collection: Collection,
+  fetcher: ModuleFetcher,
+  parts: CollectParts,
+): Promise<readonly Fetched[]> {
+  const imports: RelativeImport[] = [];
+  for (const module of level) imports.push(...(await readImports(module, collection, parts)));
+  const found = await Promise.all(imports.map(({ importer, specifier, place }) => locateModule({ importer, specifier, place }, fetcher)));
+  return found.filter(({ path, text }) => keep(collection, path, text, parts.limits));
+}
+
+async function readImports(module: Fetched, { unversioned }: Collection, parts: CollectParts): Promise<readonly RelativeImport[]> {
+  const loader = loaderOf(module.path);
+  if (loader === "json" || loader === "text") return [];
+  const imports = await parts.esbuild.run(() => listImports(module.path, module.text), parts.scanMs);
+  const others = imports.filter(({ text }) => !isRelative(text)).map(({ text }) => text);
+  if (others.length > 0) unversioned.set(module.path, others);
+  return imports.filter(({ text }) => isRelative(text)).map(({ text, place }) => ({ importer: module, specifier: text, place }));
+}
+
+/** False when it is there already. */
+function keep({ texts }: Collection, path: string, text: string, limits: CollectLimits): boolean {
+  if (texts.has(path)) return false;
+  texts.set(path, text);
+  if (texts.size - 1 > limits.files) throw tooMuch(`it has more than ${limits.files} files beside the entry`);
+  const bytes = [...texts.values()].reduce((sum, each) => sum + Buffer.byteLength(each), 0);
+  if (bytes > limits.bytes) throw tooMuch(`its files together have more than ${limits.bytes} bytes`);
+  return true;
+}
+
+function asComponent(entry: Fetched, root: string, texts: ReadonlyMap<string, string>): ComponentCode {
+  const others = [...texts].filter(([path]) => path !== entry.path).sort(([a], [b]) => (a < b ? -1 : 1));
+  // Alone it needs no path, and is the same component as its text sent by itself.
+  if (others.length === 0) return { code: entry.text };
+  const files = Object.fromEntries(others.map(([path, text]) => [pathFrom(root, path), text]));
+  return { code: entry.text, entry: pathFrom(root, entry.path), files };
+}

@@ -1,0 +1,58 @@
+import { candidatesOf, joinPath } from "../../domain/module-path.ts";
+import type { Place } from "../code-frame.ts";
+import { refuseAt } from "../errors.ts";
+import { isKnownExtension } from "../modules.ts";
+import type { Fetched, ModuleFetcher } from "./module-fetcher.ts";
+
+interface Wanted {
+  readonly importer: Fetched;
+  readonly specifier: string;
+  readonly place: Place;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly status: number;
+}
+
+const mostTold = 6;
+
+/**
+ * The module that a relative import names: of the same paths as among a component's files, the first at which something lies.
+ * What is likely is asked for first, and what is about as likely at the same time.
+ * @throws InvalidInput `import_not_found`, `import_refused`
+ */
+export async function locateModule(wanted: Wanted, fetcher: ModuleFetcher): Promise<Fetched> {
+  const { importer, specifier } = wanted;
+  const path = joinPath(importer.path, specifier);
+  if (path === undefined) throw refused(wanted, `import "${specifier}" is refused: it leads above the root of the server`);
+  const asked: Asked[] = [];
+  for (const paths of inOrder(path)) {
+    const answers = await Promise.all(paths.map(async (each) => ({ path: each, answer: await fetcher.read(each) })));
+    for (const { path: each, answer } of answers) {
+      if (answer.outcome === "found") return { path: each, text: answer.text };
+      asked.push({ path: each, status: answer.status });
+    }
+  }
+  throw notFound(wanted, asked, fetcher);
+}
+
+/** A name with a known extension is nearly always meant as it stands. */
+function inOrder(path: string): readonly (readonly string[])[] {
+  const { files, folder } = candidatesOf(path);
+  const [exact, ...others] = files;
+  if (exact === undefined) return [folder];
+  return isKnownExtension(exact) ? [[exact], others, folder] : [files, folder];
+}
+
+function notFound(wanted: Wanted, asked: readonly Asked[], { addressOf }: ModuleFetcher): Error {
+  const { importer, specifier, place } = wanted;
+  const told = asked.slice(0, mostTold).map(({ path, status }) => `${addressOf(path)} (${status === 200 ? "a web page" : status})`);
+  const more = asked.length > mostTold ? ` and ${asked.length - mostTold} more` : "";
+  const message = `${addressOf(importer.path)} imports "${specifier}", and nothing is found for it: asked ${told.join(", ")}${more}`;
+  return refuseAt("import_not_found", message, { texts: new Map([[importer.path, importer.text]]) }, place);
+}
+
+function refused({ importer, place }: Wanted, message: string): Error {
+  return refuseAt("import_refused", message, { texts: new Map([[importer.path, importer.text]]) }, place);
+}

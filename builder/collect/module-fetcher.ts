@@ -1,0 +1,67 @@
+import PQueue from "p-queue";
+import { LimitExceeded } from "../../domain/errors.ts";
+import { formatBytes } from "../limits.ts";
+import type { Addresses, AddressedText } from "../ports.ts";
+import type { CollectLimits } from "./limits.ts";
+
+/** A module that was fetched, by its path on the server. */
+export interface Fetched {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What lies at a path of one server, each asked for once. */
+export interface ModuleFetcher {
+  /** By path without the leading slash. @throws what `Addresses.read` throws, LimitExceeded */
+  read(path: string): Promise<AddressedText>;
+  /** Without query and fragment, for people. */
+  addressOf(path: string): string;
+}
+
+interface Options {
+  readonly addresses: Addresses;
+  readonly origin: string;
+  /** Read before, and not asked for again. */
+  readonly entry: Fetched;
+  readonly limits: CollectLimits;
+  readonly signal: AbortSignal;
+}
+
+export function createModuleFetcher({ addresses, origin, entry, limits, signal }: Options): ModuleFetcher {
+  const queue = new PQueue({ concurrency: limits.parallel });
+  const found: AddressedText = { outcome: "found", url: `${origin}/${entry.path}`, text: entry.text };
+  const answers = new Map<string, Promise<AddressedText>>([[entry.path, Promise.resolve(found)]]);
+  let bytes = 0;
+  const addressOf = (path: string): string => `${origin}/${path}`;
+
+  async function ask(path: string): Promise<AddressedText> {
+    const url = new URL(origin);
+    url.pathname = path.replaceAll("%", "%25");
+    const answer = await queue.add(() => addresses.read(url.href, signal), { signal });
+    if (answer.outcome === "missing") return answer;
+    bytes += Buffer.byteLength(answer.text);
+    if (bytes > limits.readBytes) throw tooMuch(`more than ${formatBytes(limits.readBytes)} were read`);
+    // Sites that answer every address show a page where there is no file; no module begins like one.
+    return isWebPage(answer.text) ? { outcome: "missing", status: 200 } : answer;
+  }
+
+  return {
+    addressOf,
+    read(path) {
+      const known = answers.get(path);
+      if (known !== undefined) return known;
+      if (answers.size >= limits.requests) throw tooMuch(`more than ${limits.requests} addresses were asked`);
+      const asked = ask(path);
+      // Whoever waits for it hears of a failure; the same asked in vain must not end the process.
+      asked.catch(() => undefined);
+      answers.set(path, asked);
+      return asked;
+    },
+  };
+}
+
+export const isWebPage = (text: string): boolean => /^\uFEFF?\s*<(!doctype\s+html|html[\s>])/i.test(text.slice(0, 1_000));
+
+export function tooMuch(what: string): LimitExceeded {
+  return new LimitExceeded(`the component is too large to be fetched: ${what}`, { code: "component_too_large" });
+}

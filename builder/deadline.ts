@@ -1,0 +1,50 @@
+import { HeadwaterError, Unavailable } from "../domain/errors.ts";
+import { refuse } from "./errors.ts";
+
+/** `wait` and `install` end in 503, since others or the registry were slow; the other steps end in 422, since the component is. */
+export type Step = "wait" | "scan" | "install" | "bundle" | "inspect" | "store";
+
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** Runs a step and gives up on it when the time of the whole build is over. */
+  during<T>(step: Step, work: Promise<T>): Promise<T>;
+  end(): void;
+}
+
+const sentences: Readonly<Record<Step, string>> = {
+  wait: "waiting for other builds",
+  scan: "reading the imports",
+  install: "installing packages",
+  bundle: "bundling",
+  inspect: "evaluating the component",
+  store: "storing the bundle",
+};
+
+/** One limit for all the steps of a build together; the error says which of them was under way. */
+export function startDeadline(ms: number): Deadline {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), ms);
+  return {
+    signal: controller.signal,
+    end: () => clearTimeout(timer),
+    async during(step, work) {
+      if (controller.signal.aborted) throw exceeded(step, ms);
+      const { promise: aborted, reject } = Promise.withResolvers<never>();
+      const abort = (): void => reject(exceeded(step, ms));
+      controller.signal.addEventListener("abort", abort);
+      try {
+        return await Promise.race([work, aborted]);
+      } catch (error) {
+        throw controller.signal.aborted && !(error instanceof HeadwaterError) ? exceeded(step, ms) : error;
+      } finally {
+        controller.signal.removeEventListener("abort", abort);
+      }
+    },
+  };
+}
+
+function exceeded(step: Step, ms: number): Error {
+  const message = `the build took longer than ${ms / 1_000} s; it was ${sentences[step]}`;
+  const isOurs = step === "wait" || step === "install" || step === "store";
+  return isOurs ? new Unavailable(message, { code: "build_timeout", details: { step } }) : refuse("build_timeout", message, { text: step });
+}

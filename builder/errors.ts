@@ -1,0 +1,38 @@
+import { defaultEntry } from "../domain/component-code.ts";
+import { InvalidInput } from "../domain/errors.ts";
+import { codeFrame, type Place } from "./code-frame.ts";
+import type { Modules } from "./modules.ts";
+
+/** `details` of every 422 the builder answers with: what is known of where and what. */
+export interface BuildErrorDetails {
+  /** Path of the module; absent for one that has none of its own. */
+  readonly file?: string;
+  /** Counted from 1, in that module. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly package?: string;
+  readonly prop?: string;
+  /** Some lines of the code, or the stack. */
+  readonly text?: string;
+}
+
+/** Refuses a component; the message begins with the place when there is one. */
+export function refuse(code: string, message: string, details: BuildErrorDetails = {}, cause?: unknown): InvalidInput {
+  const where = details.line === undefined ? "" : `${details.file ?? defaultEntry}:${details.line}:${details.column ?? 1}: `;
+  return new InvalidInput(where + message, { code, details, ...(cause === undefined ? {} : { cause }) });
+}
+
+/** Refuses a component for what stands at a place of its code. */
+export function refuseAt(
+  errorCode: string,
+  message: string,
+  { texts }: Pick<Modules, "texts">,
+  place: Place,
+  details: BuildErrorDetails = {},
+): InvalidInput {
+  return refuse(errorCode, message, { ...placeDetails(place), text: codeFrame(texts.get(place.file) ?? "", place), ...details });
+}
+
+export function placeDetails({ file, line, column }: Place): Pick<BuildErrorDetails, "file" | "line" | "column"> {
+  return { ...(file === defaultEntry ? {} : { file }), line, column };
+}

@@ -1,0 +1,47 @@
+import { stop } from "esbuild";
+import PQueue from "p-queue";
+import { refuse } from "./errors.ts";
+
+/** Lets one use of esbuild happen at a time, and brings esbuild back when a use ended it. */
+export interface EsbuildLane {
+  /** @throws InvalidInput `code_too_complex` when esbuild died of it, or took longer than `timeoutMs`. */
+  run<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>;
+  onIdle(): Promise<void>;
+}
+
+/**
+ * esbuild is one process for all who use it here. Code nested a hundred thousand levels deep overflows its stack, some code keeps it
+ * busy for minutes, and once gone it stays gone until `stop` is called. One at a time, so that a death has one cause and takes
+ * nobody else along.
+ */
+export function createEsbuildLane(): EsbuildLane {
+  const queue = new PQueue({ concurrency: 1 });
+  return {
+    run: (work, timeoutMs) => queue.add(() => survive(work, timeoutMs)),
+    onIdle: () => queue.onIdle(),
+  };
+}
+
+async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  // Ending its process is the only way to interrupt esbuild, and leaves the calls it had without an answer for ever.
+  const timer = setTimeout(() => {
+    void stop();
+    reject(tooComplex(` in ${timeoutMs / 1_000} s`));
+  }, timeoutMs);
+  try {
+    return await Promise.race([work(), late]);
+  } catch (error) {
+    if (!isEnd(error)) throw error;
+    await stop();
+    throw tooComplex(": it is nested too deeply", error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const tooComplex = (why: string, cause?: unknown): Error =>
+  refuse("code_too_complex", `the code, or a package it imports, is too complex to be bundled${why}`, {}, cause);
+
+/** esbuild's own words for every call that its process did not answer. */
+const isEnd = (error: unknown): boolean => error instanceof Error && /^The service (was stopped|is no longer running)/.test(error.message);

@@ -1,0 +1,46 @@
+import type { ComponentDefinition } from "../domain/definition.ts";
+import { createStackMapper, type Origin, type StackMapper } from "./bundle/source-map.ts";
+import type { BundleText } from "./bundle/bundle.ts";
+import { codeFrame } from "./code-frame.ts";
+import { placeDetails, refuse } from "./errors.ts";
+import type { Modules } from "./modules.ts";
+import type { Inspection, Inspector } from "./ports.ts";
+
+type Rejected = Extract<Inspection, { outcome: "rejected" }>;
+
+/**
+ * Reads the definition of a bundle in the sandbox.
+ * @throws InvalidInput with the sandbox's code (`no_run`, `unknown_prop_type`, `evaluation_timeout`, …), in terms of the user's modules.
+ */
+export async function inspect(
+  inspector: Inspector,
+  bundled: BundleText,
+  path: string,
+  modules: Modules,
+  timeoutMs: number,
+): Promise<ComponentDefinition> {
+  const { hash, needsNode } = bundled;
+  const inspection = await inspector.inspect({ bundle: { hash, path, needsNode }, timeoutMs });
+  if (inspection.outcome === "read") return inspection.definition;
+  throw explainRejection(inspection, createStackMapper(bundled.map), modules);
+}
+
+function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modules): Error {
+  const mapped = rejected.stack === undefined ? "" : mapper.mapStack(rejected.stack);
+  const stack = /^\s+at /m.test(mapped) ? mapped : undefined;
+  const place = placeOf(rejected, mapper, stack, modules);
+  const code = place && modules.texts.get(place.file);
+  const frame = place === undefined || code === undefined ? undefined : codeFrame(code, place);
+  return refuse(rejected.code, rejected.message, {
+    ...(place === undefined || code === undefined ? {} : placeDetails(place)),
+    ...(rejected.prop === undefined ? {} : { prop: rejected.prop }),
+    ...(frame === undefined && stack === undefined ? {} : { text: [frame, stack].filter(Boolean).join("\n\n") }),
+  });
+}
+
+/** The user's own line when the stack passes through it: an error thrown deep in a package is fixed where it was called. */
+function placeOf(rejected: Rejected, mapper: StackMapper, stack: string | undefined, { texts }: Modules): Origin | undefined {
+  const frames = (stack ?? "").matchAll(/^\s+at (?:.* \()?(.+?):(\d+):(\d+)\)?$/gm);
+  for (const [, file = "", line, column] of frames) if (texts.has(file)) return { file, line: Number(line), column: Number(column) };
+  return rejected.line === undefined ? undefined : mapper.find(rejected.line, rejected.column ?? 1);
+}

@@ -1,0 +1,49 @@
+import { codeLimits } from "../domain/component-code.ts";
+
+const mebibyte = 2 ** 20;
+
+/** What one build may cost. Every message that names a limit takes it from here. */
+export interface BuildLimits {
+  /** Of all modules of a component together. */
+  readonly codeBytes: number;
+  /** Modules beside the entry. */
+  readonly files: number;
+  readonly bundleBytes: number;
+  /** Packages in the tree, direct and transitive. */
+  readonly packages: number;
+  /** Of one set of packages on disk. */
+  readonly unpackedBytes: number;
+  readonly lockfileBytes: number;
+  /** Builds under way and in line; more are refused. */
+  readonly waiting: number;
+  /** From request to answer, waiting in line included. */
+  readonly buildMs: number;
+  readonly scanMs: number;
+  readonly bundleMs: number;
+  readonly inspectMs: number;
+  /** All sets of packages together; the least recently used go first. */
+  readonly storeBytes: number;
+  /** How long a resolution without a lockfile is reused before the registry is asked again. */
+  readonly freshMs: number;
+}
+
+export const defaultLimits: BuildLimits = {
+  codeBytes: codeLimits.bytes,
+  files: codeLimits.files,
+  bundleBytes: 24 * mebibyte,
+  packages: 600,
+  unpackedBytes: 320 * mebibyte,
+  lockfileBytes: 2 * mebibyte,
+  waiting: 64,
+  buildMs: 60_000,
+  scanMs: 10_000,
+  bundleMs: 40_000,
+  inspectMs: 10_000,
+  storeBytes: 5 * 1024 * mebibyte,
+  freshMs: 24 * 3_600_000,
+};
+
+/** `1.5 MiB`; whole numbers stay whole. */
+export function formatBytes(bytes: number): string {
+  return bytes < mebibyte ? `${bytes} bytes` : `${Math.round((bytes / mebibyte) * 10) / 10} MiB`;
+}

@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../domain/clock.ts";
+import { sha256 } from "../hash.ts";
+import type { BuildLimits } from "../limits.ts";
+import type { NpmConfig } from "./config.ts";
+import { install } from "./install.ts";
+
+/** Packages on disk, ready to be bundled. */
+export interface PackageSet {
+  /** Holds `node_modules`. */
+  readonly directory: string;
+  readonly lockfile: string;
+}
+
+export interface PackageStore {
+  /** Finds the set in the store, or installs it. Equal wishes at the same time share one install. */
+  provide(wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet>;
+  /** An empty set, for components that import nothing. */
+  readonly empty: string;
+}
+
+interface Options {
+  readonly directory: string;
+  readonly npm: NpmConfig;
+  readonly limits: BuildLimits;
+  readonly clock: Clock;
+  /** Lets one install run at a time. */
+  readonly enqueue: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** What a wish was resolved to; a file of `resolutions/`, named by the hash of the wish. */
+interface Resolution {
+  readonly set: string;
+  readonly at: number;
+}
+
+const marker = ".complete";
+
+/**
+ * Content-addressed sets of packages: `sets/<hash of lockfile>/node_modules`. A set is filled under another name and renamed when
+ * whole, its marker written before: whatever is found under its name can be used, whenever the process died.
+ */
+export async function openPackageStore(options: Options): Promise<PackageStore> {
+  const { directory, limits, clock } = options;
+  const paths = {
+    sets: join(directory, "sets"),
+    resolutions: join(directory, "resolutions"),
+    filling: join(directory, "filling"),
+    cache: join(directory, "cache"),
+    empty: join(directory, "empty"),
+  };
+  await Promise.all(Object.values(paths).map((path) => mkdir(path, { recursive: true })));
+  await removeAbandoned(paths.filling, clock.now());
+  const resolutions = new LRUCache<string, Resolution>({ max: 10_000 });
+  const installing = new Map<string, Promise<PackageSet>>();
+
+  async function provide(wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet> {
+    const wish = sha256(JSON.stringify(wanted), lockfile ?? "");
+    const known = await find(wish, lockfile !== null);
+    if (known) return known;
+    const running = installing.get(wish);
+    if (running) return running;
+    const started = options.enqueue(() => fill(wish, wanted, lockfile)).finally(() => installing.delete(wish));
+    installing.set(wish, started);
+    return started;
+  }
+
+  /** Without a lockfile a wish like "latest" means something else tomorrow; with one it means the same for ever. */
+  async function find(wish: string, pinned: boolean): Promise<PackageSet | undefined> {
+    const resolution = resolutions.get(wish) ?? (await readResolution(join(paths.resolutions, `${wish}.json`)));
+    if (!resolution || (!pinned && clock.now() - resolution.at > limits.freshMs)) return undefined;
+    const set = join(paths.sets, resolution.set);
+    const lockfile = await readFile(join(set, "package-lock.json"), "utf8").catch(() => null);
+    if (lockfile === null) return undefined;
+    resolutions.set(wish, resolution);
+    const now = new Date(clock.now());
+    await utimes(join(set, marker), now, now);
+    return { directory: set, lockfile };
+  }
+
+  async function fill(wish: string, wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet> {
+    // Its own time limit, not that of a request: others may be waiting for the same set.
+    const signal = AbortSignal.timeout(limits.buildMs);
+    const filling = await mkdtemp(join(paths.filling, "set-"));
+    try {
+      const installed = await install({ directory: filling, wanted, lockfile, signal }, options.npm, paths.cache, limits);
+      await writeFile(join(filling, "package-lock.json"), installed.lockfile);
+      await writeFile(join(filling, marker), JSON.stringify({ bytes: installed.bytes }));
+      const set = sha256(installed.lockfile);
+      // A set of this name is there already when another wish led to the same packages.
+      await rename(filling, join(paths.sets, set)).catch((error: unknown) =>
+        stat(join(paths.sets, set, marker)).catch(() => {
+          throw error;
+        }),
+      );
+      await writeResolution(join(paths.resolutions, `${wish}.json`), { set, at: clock.now() });
+      resolutions.set(wish, { set, at: clock.now() });
+      await collectGarbage(paths.sets, set, limits.storeBytes);
+      return { directory: join(paths.sets, set), lockfile: installed.lockfile };
+    } finally {
+      await rm(filling, { recursive: true, force: true });
+    }
+  }
+
+  return { provide, empty: paths.empty };
+}
+
+/** Folders of installs that died. An hour is longer than any install, so nobody else's is taken. */
+async function removeAbandoned(filling: string, now: number): Promise<void> {
+  for (const name of await readdir(filling)) {
+    const { mtimeMs } = await stat(join(filling, name));
+    if (now - mtimeMs > 3_600_000) await rm(join(filling, name), { recursive: true, force: true });
+  }
+}
+
+async function readResolution(file: string): Promise<Resolution | undefined> {
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  // Written by this file only, whole or not at all.
+  return text === undefined ? undefined : (JSON.parse(text) as Resolution);
+}
+
+async function writeResolution(file: string, resolution: Resolution): Promise<void> {
+  await writeFile(`${file}.${process.pid}`, JSON.stringify(resolution));
+  await rename(`${file}.${process.pid}`, file);
+}
+
+/** Removes the least recently used sets until the rest fits. A set used a minute ago may be being bundled and stays. */
+async function collectGarbage(sets: string, keep: string, storeBytes: number): Promise<void> {
+  const found = await Promise.all(
+    (await readdir(sets)).map(async (name) => {
+      const file = join(sets, name, marker);
+      const [{ mtimeMs }, text] = await Promise.all([stat(file), readFile(file, "utf8")]);
+      return { name, mtimeMs, bytes: Number((JSON.parse(text) as { bytes: number }).bytes) };
+    }),
+  );
+  let total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+  const oldest = found.filter(({ name, mtimeMs }) => name !== keep && Date.now() - mtimeMs > 120_000).sort((a, b) => a.mtimeMs - b.mtimeMs);
+  for (const set of oldest) {
+    if (total <= storeBytes) return;
+    await rm(join(sets, set.name), { recursive: true, force: true });
+    total -= set.bytes;
+  }
+}

@@ -1,0 +1,157 @@
+import { build, type BuildFailure, type Loader, type Message, type OnResolveArgs, type OnResolveResult, type Plugin } from "esbuild";
+import { isRelative } from "../domain/module-path.ts";
+import { modulePathOf, moduleNamespace, placeOf, type Place } from "./code-frame.ts";
+import { refuse, refuseAt } from "./errors.ts";
+import { loadModule, loaderOf, type Modules } from "./modules.ts";
+import type { BuildRequest } from "./ports.ts";
+import { importRelative } from "./relative-imports.ts";
+import { specifierIn, type Specifier } from "./specifier.ts";
+
+export interface Import {
+  /** As written. */
+  readonly text: string;
+  readonly specifier: Exclude<Specifier, { kind: "refused" }>;
+  readonly place: Place;
+}
+
+export interface Scan {
+  /** How the entry is read. */
+  readonly language: Loader;
+  /** All that leads out of the component: packages and built-ins. */
+  readonly imports: readonly Import[];
+}
+
+type Language = NonNullable<BuildRequest["language"]>;
+
+/**
+ * Reads which packages and built-ins the entry imports, itself or through the component's other modules, without loading any.
+ * @throws InvalidInput `syntax_error` with file, line, column and a frame; `import_not_found`, `import_refused`.
+ */
+export async function scan(modules: Modules, language: Language): Promise<Scan> {
+  const { loader, parsed } = await parseAs(modules, language, follow(modules));
+  refuseErrors(modules, parsed);
+  return { language: loader, imports: parsed.warnings.filter(isImport).map((message) => readImport(modules, message)) };
+}
+
+/** What the text of one module imports, relative or not, with the place of each. @throws InvalidInput `syntax_error` */
+export async function listImports(path: string, text: string): Promise<readonly { readonly text: string; readonly place: Place }[]> {
+  const modules = { entry: path, texts: new Map([[path, text]]) };
+  const { parsed } = await parseAs(modules, "auto", leave);
+  refuseErrors(modules, parsed);
+  return parsed.warnings.filter(isImport).map((message) => ({ text: String(message.detail), place: placeIn(modules, message) }));
+}
+
+interface Parse {
+  readonly errors: readonly Message[];
+  /** One for each import that leads out, by the plugin. */
+  readonly warnings: readonly Message[];
+}
+
+type Resolve = (args: OnResolveArgs) => OnResolveResult;
+
+/** A name like `.ts` says the language. Else it is JavaScript; where that cannot be read, the language whose parser comes further is meant. */
+async function parseAs(modules: Modules, language: Language, resolve: Resolve): Promise<{ loader: Loader; parsed: Parse }> {
+  const named = loaderOf(modules.entry);
+  const isNamed = named === "ts" || named === "tsx" || named === "jsx";
+  if (language !== "auto" || isNamed) {
+    const loader = language === "auto" ? named : language;
+    return { loader, parsed: await parse(modules, loader, resolve) };
+  }
+  const asJs = await parse(modules, "js", resolve);
+  const wrong = asJs.errors.find((message) => isSyntaxErrorOf(modules.entry, message));
+  if (wrong === undefined) return { loader: "js", parsed: asJs };
+  const asTs = await parse(modules, "ts", resolve);
+  const wrongTs = asTs.errors.find((message) => isSyntaxErrorOf(modules.entry, message));
+  return wrongTs === undefined || isLater(wrongTs, wrong) ? { loader: "ts", parsed: asTs } : { loader: "js", parsed: asJs };
+}
+
+async function parse(modules: Modules, loader: Loader, resolve: Resolve): Promise<Parse> {
+  try {
+    return await build({
+      entryPoints: [modules.entry],
+      bundle: true,
+      write: false,
+      outfile: "scanned.js",
+      format: "esm",
+      logLevel: "silent",
+      logLimit: 0,
+      plugins: [reading(modules, loader, resolve)],
+      tsconfigRaw: {},
+    });
+  } catch (error) {
+    // esbuild rejects with the messages; anything else is its own failure and goes up as it is.
+    if (error instanceof Error && "errors" in error) return error as BuildFailure;
+    throw error;
+  }
+}
+
+const pluginName = "scan";
+const computedPath =
+  "the path of an import is computed: modules are looked for when the component is built, so each has to be named by a text of its own";
+
+function reading(modules: Modules, loader: Loader, resolve: Resolve): Plugin {
+  return {
+    name: pluginName,
+    setup(esbuild) {
+      esbuild.onResolve({ filter: /.*/ }, (args) =>
+        args.kind === "entry-point" ? { path: modules.entry, namespace: moduleNamespace } : resolve(args),
+      );
+      esbuild.onLoad({ filter: /.*/, namespace: moduleNamespace }, ({ path }) =>
+        loadModule(modules, path, path === modules.entry ? loader : loaderOf(path)),
+      );
+      // Nothing is resolved to a file; imports whose path is computed find some all the same.
+      esbuild.onLoad({ filter: /.*/ }, () => ({ errors: [{ text: computedPath, detail: "import_refused" }] }));
+    },
+  };
+}
+
+const follow =
+  (modules: Modules): Resolve =>
+  (args) =>
+    isRelative(args.path) ? importRelative(modules, args) : leave(args);
+
+/** Plugin results carry the place of their import only in messages, so each import that leads out is reported as a warning. */
+const leave: Resolve = ({ path }) => ({ external: true, path, warnings: [{ text: "import", detail: path }] });
+
+const isImport = (message: Message): boolean => message.pluginName === pluginName && message.text === "import";
+
+function isSyntaxErrorOf(entry: string, { pluginName: plugin, location }: Message): boolean {
+  return plugin === "" && (location === null || modulePathOf(location.file) === entry);
+}
+
+function isLater(a: Message, b: Message): boolean {
+  if (!a.location || !b.location) return false;
+  return a.location.line - b.location.line > 0 || (a.location.line === b.location.line && a.location.column > b.location.column);
+}
+
+function readImport(modules: Modules, message: Message): Import {
+  const text = String(message.detail);
+  const place = placeIn(modules, message);
+  const specifier = specifierIn(modules, place.file, text);
+  if (specifier.kind === "refused")
+    throw refuseAt("import_refused", `import "${clip(text)}" is refused: ${specifier.reason}`, modules, place);
+  return { text, specifier, place };
+}
+
+/** A computed path that fits no file is a warning, one whose folder is not there an error: both are told alike. */
+function refuseErrors(modules: Modules, { errors, warnings }: Parse): void {
+  const [error] = [...errors, ...warnings.filter(isComputedPath)];
+  if (error) throw explain(modules, error);
+}
+
+const isComputedPath = ({ text }: Message): boolean => /^(Could not resolve|The glob pattern) (import|require)\("[^"]*\*/.test(text);
+
+const placeIn = ({ entry }: Modules, { location }: Message): Place => (location ? placeOf(location) : { file: entry, line: 1, column: 1 });
+
+/** An error of the user's code as the caller sees it. */
+function explain(modules: Modules, message: Message): Error {
+  // The place of a file that was found is none of the user's.
+  if (message.text === computedPath) return refuse("import_refused", computedPath);
+  if (isComputedPath(message) && message.location) return refuseAt("import_refused", computedPath, modules, placeOf(message.location));
+  const ours = message.pluginName === pluginName && typeof message.detail === "string" ? message.detail : undefined;
+  const code = ours ?? (message.text.startsWith("No matching export") ? "export_not_found" : "syntax_error");
+  const text = message.text.replaceAll(`${moduleNamespace}:`, "");
+  return message.location ? refuseAt(code, text, modules, placeOf(message.location)) : refuse(code, text);
+}
+
+const clip = (text: string): string => (text.length > 120 ? `${text.slice(0, 120)}…` : text);

@@ -1,0 +1,75 @@
+{{- define "headwater.image" -}}
+{{- with .Values.image -}}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels of everything; call with (list $ "component"). */}}
+{{- define "headwater.labels" -}}
+{{- $root := index . 0 -}}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+{{ include "headwater.selector" . }}
+{{- end -}}
+
+{{/* What selects the pods of a component, for ever. */}}
+{{- define "headwater.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: headwater
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{- define "headwater.natsUrl" -}}
+{{- if .Values.nats.enabled }}nats://headwater-nats.{{ .Release.Namespace }}.svc:4222{{ else }}{{ required "nats.url is needed when nats.enabled is false" .Values.nats.url }}{{ end -}}
+{{- end -}}
+
+{{- define "headwater.natsPeers" -}}
+{{- if .Values.nats.enabled -}}
+- podSelector: { matchLabels: { app.kubernetes.io/instance: {{ .Release.Name }}, app.kubernetes.io/component: nats } }
+  namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ .Release.Namespace }} } }
+{{- else -}}
+{{ required "nats.peers is needed when nats.enabled is false" .Values.nats.peers | toYaml }}
+{{- end -}}
+{{- end -}}
+
+{{- define "headwater.natsPorts" -}}
+{{- if .Values.nats.enabled }}[4222]{{ else }}{{ .Values.nats.ports | toJson }}{{ end -}}
+{{- end -}}
+
+{{- define "headwater.streamReplicas" -}}
+{{- if .Values.nats.enabled }}{{ .Values.nats.replicas }}{{ else }}{{ .Values.nats.streamReplicas }}{{ end -}}
+{{- end -}}
+
+{{- define "headwater.postgresHost" -}}
+{{- if .Values.postgres.enabled }}headwater-postgres.{{ .Release.Namespace }}.svc{{ else }}{{ required "postgres.host is needed when postgres.enabled is false" .Values.postgres.host }}{{ end -}}
+{{- end -}}
+
+{{- define "headwater.postgresPort" -}}
+{{- if .Values.postgres.enabled }}5432{{ else }}{{ .Values.postgres.port }}{{ end -}}
+{{- end -}}
+
+{{- define "headwater.postgresPeers" -}}
+{{- if .Values.postgres.enabled -}}
+- podSelector: { matchLabels: { app.kubernetes.io/instance: {{ .Release.Name }}, app.kubernetes.io/component: postgres } }
+{{- else -}}
+{{ required "postgres.peers is needed when postgres.enabled is false" .Values.postgres.peers | toYaml }}
+{{- end -}}
+{{- end -}}
+
+{{- define "headwater.postgresSecret" -}}
+{{- if .Values.postgres.enabled }}headwater-postgres{{ else }}{{ required "postgres.existingSecret is needed when postgres.enabled is false" .Values.postgres.existingSecret }}{{ end -}}
+{{- end -}}
+
+{{- define "headwater.publicUrl" -}}
+{{- .Values.settings.publicUrl | default (printf "http://headwater-api.%s.svc%s" .Release.Namespace (include "headwater.portSuffix" .Values.api.service.port)) -}}
+{{- end -}}
+
+{{- define "headwater.ingressUrl" -}}
+{{- .Values.settings.ingressUrl | default (printf "http://headwater-ingress.%s.svc%s" .Release.Namespace (include "headwater.portSuffix" .Values.ingress.service.port)) -}}
+{{- end -}}
+
+{{- define "headwater.portSuffix" -}}
+{{- if ne (int .) 80 }}:{{ . }}{{ end -}}
+{{- end -}}

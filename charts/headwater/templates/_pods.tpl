@@ -1,0 +1,199 @@
+{{/* Pods of the profile `restricted`; call with the user's number. */}}
+{{- define "headwater.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: {{ . }}
+runAsGroup: {{ . }}
+fsGroup: {{ . }}
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "headwater.containerSecurity" -}}
+allowPrivilegeEscalation: false
+capabilities: { drop: [ALL] }
+readOnlyRootFilesystem: true
+{{- end -}}
+
+{{/* Settings that all processes have; call with (list $ "role"). */}}
+{{- define "headwater.environment" -}}
+{{- $root := index . 0 -}}
+{{- $role := index . 1 -}}
+- { name: HEADWATER_ROLES, value: {{ $role }} }
+- { name: HEADWATER_RESOURCES, value: kubernetes }
+- { name: HEADWATER_DATA, value: /data }
+- { name: HEADWATER_KEYS, value: /keys }
+- { name: HEADWATER_HEALTH_LISTEN, value: "0.0.0.0:8081" }
+- { name: HEADWATER_LOG_LEVEL, value: {{ $root.Values.settings.logLevel }} }
+- { name: HEADWATER_STREAM_REPLICAS, value: {{ include "headwater.streamReplicas" $root | quote }} }
+- { name: NATS_URL, value: {{ include "headwater.natsUrl" $root | quote }} }
+- { name: HEADWATER_NATS_CREDENTIALS, value: /keys/nats.creds }
+- { name: HEADWATER_PUBLIC_URL, value: {{ include "headwater.publicUrl" $root | quote }} }
+- { name: HEADWATER_INGRESS_URL, value: {{ include "headwater.ingressUrl" $root | quote }} }
+{{- with $root.Values.settings.egressAllow }}
+- { name: HEADWATER_EGRESS_ALLOW, value: {{ join "," . | quote }} }
+{{- end }}
+{{- if has $role (list "api" "operator" "delivery" "setup") }}
+- name: DATABASE_URL
+  valueFrom: { secretKeyRef: { name: headwater-{{ $role }}, key: DATABASE_URL } }
+{{- end }}
+{{- range $name, $value := $root.Values.settings.environment }}
+- { name: {{ $name }}, value: {{ $value | quote }} }
+{{- end }}
+{{- end -}}
+
+{{/* A role's Deployment; call with (dict "root" $ "role" … "values" .Values.… "token" bool "ports" list "grace" seconds). */}}
+{{- define "headwater.deployment" -}}
+{{- $root := .root -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: headwater-{{ .role }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{- include "headwater.labels" (list $root .role) | nindent 4 }}
+spec:
+  replicas: {{ .values.replicas }}
+  revisionHistoryLimit: 3
+  selector:
+    matchLabels: {{- include "headwater.selector" (list $root .role) | nindent 6 }}
+  strategy:
+    {{- if eq (.strategy | default "") "Recreate" }}
+    type: Recreate
+    {{- else }}
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
+    {{- end }}
+  template:
+    metadata:
+      labels: {{- include "headwater.labels" (list $root .role) | nindent 8 }}
+      {{- with .annotations }}
+      annotations: {{- toYaml . | nindent 8 }}
+      {{- end }}
+    spec:
+      serviceAccountName: headwater-{{ .role }}
+      automountServiceAccountToken: {{ .token }}
+      enableServiceLinks: false
+      securityContext: {{- include "headwater.podSecurity" 65532 | nindent 8 }}
+      terminationGracePeriodSeconds: {{ .grace }}
+      topologySpreadConstraints:
+        {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+        - maxSkew: 1
+          topologyKey: {{ . }}
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector:
+            matchLabels: {{- include "headwater.selector" (list $root $.role) | nindent 14 }}
+          matchLabelKeys: [pod-template-hash]
+        {{- end }}
+      {{- with $root.Values.imagePullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+      containers:
+        - name: {{ .role }}
+          image: {{ include "headwater.image" $root | quote }}
+          imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+          env:
+            {{- include "headwater.environment" (list $root .role) | nindent 12 }}
+            # What is left of the grace period after the pause below and before the end.
+            - { name: HEADWATER_STOP_TIMEOUT, value: {{ sub .grace 8 | quote }} }
+            {{- with .environment }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+          ports:
+            {{- range $name, $port := .ports }}
+            - { name: {{ $name }}, containerPort: {{ $port }} }
+            {{- end }}
+            - { name: health, containerPort: 8081 }
+          resources: {{- toYaml .values.resources | nindent 12 }}
+          securityContext: {{- include "headwater.containerSecurity" $root | nindent 12 }}
+          startupProbe: { httpGet: { path: /healthz, port: health }, periodSeconds: 1, failureThreshold: 120 }
+          readinessProbe: { httpGet: { path: /readyz, port: health }, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 }
+          livenessProbe: { httpGet: { path: /healthz, port: health }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
+          {{- if .ports }}
+          # Endpoints learn a moment late that this pod goes: it serves until they have.
+          lifecycle: { preStop: { sleep: { seconds: 5 } } }
+          {{- end }}
+          terminationMessagePolicy: FallbackToLogsOnError
+          volumeMounts:
+            - { name: keys, mountPath: /keys, readOnly: true }
+            - { name: data, mountPath: /data }
+            - { name: tmp, mountPath: /tmp }
+            {{- with .mounts }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+      volumes:
+        - { name: keys, secret: { secretName: headwater-{{ .role }}, defaultMode: 0440 } }
+        - { name: data, emptyDir: { sizeLimit: {{ .dataSize | default "256Mi" }} } }
+        - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
+        {{- with .volumes }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- with .values.pod }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+{{- end -}}
+
+{{- define "headwater.service" -}}
+{{- $root := .root -}}
+apiVersion: v1
+kind: Service
+metadata:
+  name: headwater-{{ .role }}
+  namespace: {{ $root.Release.Namespace }}
+  labels: {{- include "headwater.labels" (list $root .role) | nindent 4 }}
+  {{- with .values.service.annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  type: {{ .values.service.type }}
+  selector: {{- include "headwater.selector" (list $root .role) | nindent 4 }}
+  ports:
+    - { name: http, port: {{ .values.service.port }}, targetPort: http, appProtocol: http }
+{{- end -}}
+
+{{/* A Job of the release; call with (dict "root" $ "name" … "role" … "environment" list). */}}
+{{- define "headwater.jobSpec" -}}
+{{- $root := .root -}}
+backoffLimit: 20
+ttlSecondsAfterFinished: 3600
+template:
+  metadata:
+    labels: {{- include "headwater.labels" (list $root .role) | nindent 6 }}
+  spec:
+    restartPolicy: OnFailure
+    serviceAccountName: headwater-{{ .role }}
+    automountServiceAccountToken: {{ not .keys }}
+    enableServiceLinks: false
+    securityContext: {{- include "headwater.podSecurity" 65532 | nindent 6 }}
+    {{- with $root.Values.imagePullSecrets }}
+    imagePullSecrets:
+      {{- range . }}
+      - name: {{ . }}
+      {{- end }}
+    {{- end }}
+    containers:
+      - name: {{ .role }}
+        image: {{ include "headwater.image" $root | quote }}
+        imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+        {{- with .command }}
+        command: {{ toJson . }}
+        {{- end }}
+        {{- with .environment }}
+        env: {{- . | nindent 10 }}
+        {{- end }}
+        resources: {{- toYaml $root.Values.setup.resources | nindent 10 }}
+        securityContext: {{- include "headwater.containerSecurity" $root | nindent 10 }}
+        terminationMessagePolicy: FallbackToLogsOnError
+        volumeMounts:
+          {{- if .keys }}
+          - { name: keys, mountPath: /keys, readOnly: true }
+          {{- end }}
+          - { name: data, mountPath: /data }
+          - { name: tmp, mountPath: /tmp }
+    volumes:
+      {{- if .keys }}
+      - { name: keys, secret: { secretName: {{ .keys }}, defaultMode: 0440 } }
+      {{- end }}
+      - { name: data, emptyDir: {} }
+      - { name: tmp, emptyDir: {} }
+{{- end -}}

@@ -1,0 +1,23 @@
+{{/* One JSON document for the operator: operator/runner-pool/pod-settings.ts says what is in it. */}}
+{{- define "headwater.runnerPods" -}}
+{{- $document := dict
+  "namespace" .Release.Namespace
+  "release" .Release.Name
+  "image" (include "headwater.image" .)
+  "imagePullPolicy" .Values.image.pullPolicy
+  "imagePullSecrets" .Values.imagePullSecrets
+  "nats" (dict "url" (include "headwater.natsUrl" .) "peers" (include "headwater.natsPeers" . | fromYamlArray) "ports" (include "headwater.natsPorts" . | fromJsonArray))
+  "blockedCidrs" .Values.runners.blockedCidrs
+  "ipv6" .Values.networkPolicy.ipv6
+  "egressAllow" .Values.settings.egressAllow
+  "scrapedBy" .Values.networkPolicy.scrapedBy
+  "healthPort" 8081
+  "resources" .Values.runners.resources
+  "podLabels" .Values.runners.podLabels
+  "podAnnotations" .Values.runners.podAnnotations
+  "environment" (merge (dict "HEADWATER_LOG_LEVEL" .Values.settings.logLevel) .Values.settings.environment)
+  "defaultPool" .Values.runners.defaultPool
+-}}
+{{- with .Values.runners.priorityClassName }}{{ $_ := set $document "priorityClassName" . }}{{ end -}}
+{{- toJson $document -}}
+{{- end -}}

@@ -1,0 +1,20 @@
+import { accountKind } from "./account.ts";
+import { autoSubscriptionKind } from "./auto-subscription.ts";
+import { componentKind } from "./component.ts";
+import { runnerPoolKind } from "./runner-pool.ts";
+import { sourceKind } from "./source.ts";
+import { subscriptionKind } from "./subscription.ts";
+import { webhookKind } from "./webhook.ts";
+import { workflowKind } from "./workflow.ts";
+
+/** Every kind of the group. */
+export const kinds = [
+  componentKind,
+  sourceKind,
+  subscriptionKind,
+  autoSubscriptionKind,
+  webhookKind,
+  workflowKind,
+  accountKind,
+  runnerPoolKind,
+] as const;

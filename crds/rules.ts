@@ -1,0 +1,74 @@
+import { z } from "zod";
+
+/**
+ * A rule of a schema, written once for both places that refuse: as CEL for the API server (`self` is the value) and as a function
+ * for everybody else. `test/crds` holds both against the same objects.
+ */
+export interface Rule<Value> {
+  /** https://kubernetes.io/docs/reference/using-api/cel/ */
+  readonly cel: string;
+  holds(this: void, value: Value): boolean;
+  /** What is wrong and what would be right. */
+  readonly message: string;
+  /** The field that is wrong, when it is one. */
+  readonly field?: string;
+}
+
+/** The schema with these rules as refinements, and with their CEL in its metadata. */
+export function withRules<S extends z.ZodType>(schema: S, ...rules: readonly Rule<z.output<S>>[]): S {
+  const checked = schema.superRefine((value, context) => {
+    for (const rule of rules.filter(({ holds }) => !holds(value)))
+      context.addIssue({ code: "custom", message: rule.message, path: rule.field === undefined ? [] : [rule.field] });
+  });
+  return checked.meta({ [validations]: rules.map(validationOf) });
+}
+
+export const validations = "x-kubernetes-validations";
+
+export function validationOf({ cel, message, field }: Pick<Rule<never>, "cel" | "message" | "field">): Readonly<Record<string, string>> {
+  return { rule: cel, message, ...(field === undefined ? {} : { fieldPath: `.${field}` }) };
+}
+
+/** Exactly one of the optional fields is set. @param why ends the message: what the fields are for */
+export function exactlyOneOf<Value extends object>(fields: readonly (keyof Value & string)[], why: string): Rule<Value> {
+  return {
+    cel: `[${fields.map((field) => `has(self.${field})`).join(", ")}].filter(given, given).size() == 1`,
+    holds: (value) => fields.filter((field) => value[field] !== undefined).length === 1,
+    message: `set exactly one of ${fields.slice(0, -1).join(", ")} and ${fields.at(-1)}: ${why}`,
+  };
+}
+
+/** Text of a form. The message replaces that of a pattern, which only repeats the expression. @param pattern in syntax that RE2 has too */
+export function matching(pattern: RegExp, maxLength: number, message: string): z.ZodString {
+  const holds = (text: string): boolean => pattern.test(text);
+  return withRules(z.string().max(maxLength), { cel: `self.matches(r'${pattern.source}')`, holds, message });
+}
+
+/** http or https with a host name, at most 2,048 characters. What Go and browsers read differently (a fragment as host, a lone %) is refused. */
+export const httpUrl = withRules(z.string().max(2_048), {
+  cel: "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && !self.matches(r'\\s')",
+  holds: (text) => /^https?:\/\/[^/?#\s\\]+(?:[/?]|$)/i.test(text) && !/\s|%(?![0-9a-f]{2})/i.test(text) && URL.canParse(text),
+  message: "it must be an address that begins with http:// or https:// and names a host, such as https://example.com/events",
+});
+
+/** At most so many bytes of UTF-8. */
+export function maxBytes(bytes: number, message: string): Rule<string> {
+  return {
+    cel: `size(bytes(self)) <= ${bytes}`,
+    holds: (text) => text.length * 3 <= bytes || new TextEncoder().encode(text).length <= bytes,
+    message,
+  };
+}
+
+/** Values by name, at most so many: the API server reckons the cost of rules by that. */
+export function valuesByName<S extends z.ZodType>(value: S, most: number): z.ZodRecord<z.ZodString, S> {
+  const few = z.record(z.string(), value).refine((values) => Object.keys(values).length <= most, `it must have at most ${most} entries`);
+  return few.meta({ maxProperties: most });
+}
+
+/** A schema whose structural form in the definition is given, because none can be derived: any JSON, or a union. */
+export function structural<S extends z.ZodType>(schema: S, form: Readonly<Record<string, unknown>>): S {
+  return schema.meta({ [structuralForm]: form });
+}
+
+export const structuralForm = "structural";

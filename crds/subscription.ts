@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { emitterId, emitterRef, listenerId, listenerRef } from "./references.ts";
+import { baseStatus, columnsOf, defineKind } from "./resource.ts";
+import { exactlyOneOf, withRules } from "./rules.ts";
+
+const spec = withRules(
+  z.object({
+    emitter: emitterId
+      .optional()
+      .describe(
+        "Whose events, by public id (`dc_…`, `p_…`; `o_…` for the $errors of an organization's workflows), or `dc_*`, `p_*` for all sources or workflows of the owner.",
+      ),
+    emitterRef: emitterRef.optional().describe("Whose events, by kind and name within the namespace. It may be created later."),
+    listener: listenerId.optional().describe("Who gets them, by public id: a source (`dc_…`), a workflow (`p_…`) or a webhook (`wh_…`)."),
+    listenerRef: listenerRef.optional().describe("Who gets them, by kind and name within the namespace. It may be created later."),
+    channel: z
+      .string()
+      .max(255)
+      .default("")
+      .describe(
+        'Which events: those emitted under this name, "" for those without one, $errors for what runs throw, $logs for their logs.',
+      ),
+  }),
+  exactlyOneOf(["emitter", "emitterRef"], "they say whose events are heard"),
+  exactlyOneOf(["listener", "listenerRef"], "they say who hears the events"),
+  {
+    cel: "!(has(self.emitter) && has(self.listener) && self.emitter == self.listener) && !(has(self.emitterRef) && has(self.listenerRef) && self.emitterRef.kind == self.listenerRef.kind && self.emitterRef.name == self.listenerRef.name)",
+    holds: ({ emitter, listener, emitterRef: from, listenerRef: to }) =>
+      !(emitter !== undefined && emitter === listener) && !(from !== undefined && from.kind === to?.kind && from.name === to.name),
+    message: "the emitter cannot listen to itself: each of its events would make another",
+  },
+);
+export type SubscriptionSpec = z.infer<typeof spec>;
+
+const status = baseStatus.extend({
+  emitter: z.string().optional().describe("Whom the reference stood for when this was written: a public id or a glob."),
+  listener: z.string().optional().describe("Whom the reference stood for when this was written: a public id."),
+});
+export type SubscriptionStatus = z.infer<typeof status>;
+
+export const subscriptionKind = defineKind<SubscriptionSpec, SubscriptionStatus>({
+  kind: "Subscription",
+  plural: "subscriptions",
+  shortNames: ["hwsub"],
+  description: "Routes the events of an emitter to a listener: each event is delivered at least once, under the same id on every attempt.",
+  columns: columnsOf(
+    { name: "Emitter", type: "string", path: ".status.emitter", description: "Whose events are heard." },
+    { name: "Listener", type: "string", path: ".status.listener", description: "Who hears them." },
+    { name: "Channel", type: "string", path: ".spec.channel", description: "Which events; empty for those without a name." },
+  ),
+  selectable: [".status.id", ".status.emitter", ".status.listener"],
+  spec: spec as unknown as z.ZodType<SubscriptionSpec>, // Defaults make input and output differ; a stored spec is the output.
+  status,
+});

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { baseStatus, columnsOf, defineKind } from "./resource.ts";
+import { httpUrl } from "./rules.ts";
+import { secretReference } from "./secret-reference.ts";
+
+const spec = z.object({
+  url: httpUrl.describe(
+    "Where events are posted: http or https with a host name. Private addresses only where the installation allows them.",
+  ),
+  name: z.string().max(255).optional().describe("For people."),
+  description: z.string().max(2_000).optional().describe("For people."),
+  active: z.boolean().default(true).describe("False: nothing is posted; what was emitted meanwhile is not made up for."),
+  signingKeys: z
+    .array(secretReference)
+    .max(2)
+    .default([])
+    .describe(
+      "Where the signing keys are, each `whsec_` and the base64 of 24 to 64 bytes, newest first; two during a rotation. Without any the operator makes one and says in the status where.",
+    ),
+});
+export type WebhookSpec = z.infer<typeof spec>;
+
+const status = baseStatus.extend({
+  signingKey: secretReference.optional().describe("The signing key that the operator made, when the spec names none."),
+});
+export type WebhookStatus = z.infer<typeof status>;
+
+export const webhookKind = defineKind<WebhookSpec, WebhookStatus>({
+  kind: "Webhook",
+  plural: "webhooks",
+  shortNames: ["hwhook"],
+  description: "An address that events are posted to, signed, and again until it answers 2xx. A Subscription says which events.",
+  columns: columnsOf(
+    { name: "Url", type: "string", path: ".spec.url", description: "Where events are posted." },
+    { name: "Active", type: "boolean", path: ".spec.active", description: "Whether anything is posted.", wide: true },
+    { name: "Name", type: "string", path: ".spec.name", description: "For people.", wide: true },
+  ),
+  selectable: [".spec.active", ".status.id"],
+  spec: spec as unknown as z.ZodType<WebhookSpec>, // Defaults make input and output differ; a stored spec is the output.
+  status,
+});

@@ -1,0 +1,75 @@
+import type { Outcome } from "./deliverers/webhook.ts";
+import { dueSince, subjectOf, type Delivery } from "./delivery.ts";
+import type { Attempt, DeliveryPorts } from "./ports.ts";
+
+const flushEveryMs = 250;
+/** While Postgres is away attempts are remembered up to here; then the oldest are lost, deliveries are not. */
+const mostRemembered = 20_000;
+
+/** Writes down attempts in batches, behind the deliveries' back: a slow Postgres never slows one. */
+export class AttemptBuffer {
+  readonly #ports: Pick<DeliveryPorts, "history" | "log" | "metrics">;
+  #attempts: Attempt[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(ports: Pick<DeliveryPorts, "history" | "log" | "metrics">) {
+    this.#ports = ports;
+  }
+
+  add(delivery: Delivery, at: number, durationMs: number, outcome: Outcome, isLast: boolean): void {
+    const result = outcome.outcome === "delivered" ? "delivered" : isLast ? "dead" : "retry";
+    this.#ports.metrics?.attempted("webhook", result, durationMs);
+    if (result === "delivered") this.#ports.metrics?.delivered("webhook", at + durationMs - dueSince(delivery, at));
+    this.#attempts.push({
+      ...subjectOf(delivery),
+      attempt: delivery.attempt,
+      at,
+      durationMs: Math.round(durationMs),
+      outcome: result,
+      status: outcome.status,
+      error: outcome.outcome === "delivered" ? null : outcome.error,
+    });
+    this.#ports.log.info(
+      {
+        op: "delivery.attempt",
+        outcome: outcome.outcome,
+        status: outcome.status,
+        attempt: delivery.attempt,
+        "webhook.id": delivery.listener,
+        "source.id": delivery.event.source,
+        durationMs: Math.round(durationMs),
+      },
+      "attempt",
+    );
+    this.#flushSoon();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#flushing;
+    await this.#flush();
+  }
+
+  #flushSoon(): void {
+    if (this.#stopped) return;
+    this.#timer ??= setTimeout(() => {
+      this.#flushing = this.#flush(); // Never rejects.
+    }, flushEveryMs);
+  }
+
+  async #flush(): Promise<void> {
+    const attempts = this.#attempts;
+    this.#attempts = [];
+    try {
+      if (attempts.length > 0) await this.#ports.history.recordAttempts(attempts);
+    } catch (error) {
+      this.#ports.log.warn({ op: "attempt.record", attempts: attempts.length, err: error }, "attempts are not recorded yet");
+      this.#attempts = [...attempts, ...this.#attempts].slice(-mostRemembered);
+    }
+    this.#timer = undefined;
+    if (this.#attempts.length > 0) this.#flushSoon();
+  }
+}

@@ -1,0 +1,154 @@
+import { parseRetryAfter } from "../domain/retry-schedule.ts";
+import type { Route, RouteListener } from "../domain/deployment.ts";
+import type { AttemptBuffer } from "./attempt-buffer.ts";
+import { deliverToSource } from "./deliverers/source.ts";
+import type { Outcome, WebhookDeliverer } from "./deliverers/webhook.ts";
+import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
+import type { Endpoints } from "./endpoints.ts";
+import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
+import type { Routes } from "./routes.ts";
+
+type Webhook = Extract<RouteListener, { kind: "webhook" }>;
+
+/** Attempts deliveries and settles what came of them. */
+export class Deliverer {
+  readonly #config: DeliveryConfig;
+  readonly #ports: DeliveryPorts;
+  readonly #endpoints: Endpoints;
+  readonly #webhooks: WebhookDeliverer;
+  readonly #attempts: AttemptBuffer;
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(config: DeliveryConfig, ports: DeliveryPorts, endpoints: Endpoints, webhooks: WebhookDeliverer, attempts: AttemptBuffer) {
+    this.#config = config;
+    this.#ports = ports;
+    this.#endpoints = endpoints;
+    this.#webhooks = webhooks;
+    this.#attempts = attempts;
+  }
+
+  /**
+   * The first attempt, straight from the run. Resolves when the delivery needs its commit no more: delivered, or, after a
+   * failure or when patience runs out, a message of its own. An attempt that outlives the patience goes on; when it still succeeds, the message is withdrawn.
+   */
+  async direct(delivery: Delivery, route: Route): Promise<void> {
+    if (route.listener.kind === "source") return deliverToSource(delivery, route.listener.pool, this.#ports);
+    const { listener } = route;
+    const now = this.#ports.clock.now();
+    if (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)))
+      return this.#firstAttempt(delivery, listener);
+    return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now, this.#ports.random()));
+  }
+
+  async #waitForPlace(webhook: string, now: number): Promise<boolean> {
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), this.#config.patienceMs);
+    const entered = await this.#endpoints.enter(webhook, now, patience.signal);
+    clearTimeout(timer);
+    return entered;
+  }
+
+  async #firstAttempt(delivery: Delivery, listener: Webhook): Promise<void> {
+    const { patienceMs, attemptTimeoutMs } = this.#config;
+    const impatience = Promise.withResolvers<"impatient">();
+    const timer = setTimeout(impatience.resolve, patienceMs, "impatient");
+    const attempt = this.#attempt(delivery, listener);
+    const first = await Promise.race([attempt, impatience.promise]);
+    clearTimeout(timer);
+    if (first !== "impatient") return this.#settle(delivery, first);
+    await this.#retryLater(delivery, attemptTimeoutMs - patienceMs);
+    this.#inBackground(
+      attempt.then((outcome) => (outcome.outcome === "delivered" ? this.#ports.deliveries.withdraw(listener.id, delivery.id) : undefined)),
+    );
+  }
+
+  /** Makes it a message of its own: this attempt, due at that time. */
+  later(delivery: Delivery, atMs: number): Promise<void> {
+    return this.#ports.deliveries.schedule(
+      delivery.listener,
+      delivery.id,
+      encodeDelivery(delivery),
+      atMs,
+      `${delivery.id}#${delivery.attempt}@${atMs}`,
+    );
+  }
+
+  /** A delivery that is due. Resolves when its message may be acked. */
+  async due(delivery: Delivery, routes: Routes): Promise<void> {
+    const route = routes.find(delivery.subscription);
+    if (route === undefined) return; // The subscription or its listener was deleted.
+    if (route.listener.kind === "source") return deliverToSource(delivery, route.listener.pool, this.#ports);
+    const { listener } = route;
+    const now = this.#ports.clock.now();
+    if (!this.#endpoints.tryEnter(listener.id, now)) {
+      return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now, this.#ports.random()));
+    }
+    await this.#settle(delivery, await this.#attempt(delivery, listener));
+  }
+
+  /** Waits for attempts that outlived their patience. */
+  async drain(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+    const at = this.#ports.clock.now();
+    const started = performance.now();
+    let outcome: Outcome = {
+      outcome: "retry",
+      status: null,
+      error: "the attempt could not be made",
+      retryAfter: undefined,
+    };
+    try {
+      outcome = await this.#webhooks.attempt(delivery, webhook);
+    } catch (error) {
+      this.#ports.log.error({ op: "delivery.attempt", "webhook.id": webhook.id, err: error }, "an attempt could not be made");
+    }
+    this.#endpoints.leave(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
+    this.#attempts.add(delivery, at, performance.now() - started, outcome, this.#isLast(delivery, outcome));
+    return outcome;
+  }
+
+  #isLast(delivery: Delivery, outcome: Outcome): boolean {
+    return outcome.outcome === "listener-gone" || this.#config.nextAttempt(delivery.attempt, 0) === undefined;
+  }
+
+  async #settle(delivery: Delivery, outcome: Outcome): Promise<void> {
+    switch (outcome.outcome) {
+      case "delivered":
+        return;
+      case "retry":
+        return this.#retryLater(delivery, 0, outcome);
+      case "listener-gone":
+        return this.#bury(delivery, outcome.error);
+    }
+  }
+
+  async #retryLater(delivery: Delivery, afterMs: number, outcome?: Extract<Outcome, { outcome: "retry" }>): Promise<void> {
+    const now = this.#ports.clock.now();
+    const retryAfterMs = outcome?.retryAfter === undefined ? undefined : parseRetryAfter(outcome.retryAfter, now);
+    const delayMs = this.#config.nextAttempt(delivery.attempt, this.#ports.random(), retryAfterMs);
+    if (delayMs === undefined) return this.#bury(delivery, outcome?.error ?? "the endpoint did not answer in time");
+    await this.later({ ...delivery, attempt: delivery.attempt + 1 }, now + afterMs + delayMs);
+  }
+
+  #bury(delivery: Delivery, reason: string): Promise<void> {
+    const letter = {
+      ...subjectOf(delivery),
+      attempts: delivery.attempt,
+      reason,
+      diedAt: this.#ports.clock.now(),
+      payload: delivery.event.payload,
+    };
+    return this.#ports.history.recordDeadLetters([letter]);
+  }
+
+  #inBackground(work: Promise<void>): void {
+    const logged = work.catch((error: unknown) =>
+      this.#ports.log.warn({ op: "delivery.withdraw", err: error }, "a delivery that succeeded late may be repeated"),
+    );
+    this.#underWay.add(logged);
+    void logged.then(() => this.#underWay.delete(logged)); // Never rejects.
+  }
+}

@@ -1,0 +1,35 @@
+import { nextHop } from "../../domain/hops.ts";
+import { dueSince, type Delivery } from "../delivery.ts";
+import type { DeliveryPorts } from "../ports.ts";
+
+/** An event that a source listens to becomes an invocation, under the delivery's id: repeated, it is written once. */
+export async function deliverToSource(
+  delivery: Delivery,
+  pool: string,
+  ports: Pick<DeliveryPorts, "invocations" | "log" | "metrics" | "clock">,
+): Promise<void> {
+  const { event, listener } = delivery;
+  const started = ports.clock.now();
+  const hops = nextHop(event.hops ?? 0);
+  const leaveOut = (outcome: string, why: string): void => {
+    ports.metrics?.attempted("source", "left_out", 0);
+    ports.log.warn({ op: "event.route", outcome, "source.id": event.source, "listener.id": listener }, why);
+  };
+  if (hops === undefined) return leaveOut("too_far", "an event that went round in a circle is not delivered");
+  // It becomes a part of JSON below: what is none, as only a runner can forge it, could name another source and another trigger there.
+  if (!isJson(event.payload)) return leaveOut("no_json", "an event whose payload is no JSON is not delivered");
+  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops},"event":${event.payload}}`;
+  await ports.invocations.request(pool, listener, invocation, delivery.id);
+  const now = ports.clock.now();
+  ports.metrics?.attempted("source", "delivered", now - started);
+  ports.metrics?.delivered("source", now - dueSince(delivery, started));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

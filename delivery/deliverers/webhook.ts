@@ -1,0 +1,66 @@
+import { LRUCache } from "lru-cache";
+import type { RouteListener } from "../../domain/deployment.ts";
+import { signatureHeaders } from "../../domain/webhook-signature.ts";
+import type { Delivery } from "../delivery.ts";
+import type { DeliveryPorts, PostResult } from "../ports.ts";
+
+/** What came of an attempt. `listener-gone`: the endpoint says it will never listen again (410), so nobody asks again. */
+export type Outcome =
+  | { readonly outcome: "delivered"; readonly status: number }
+  | {
+      readonly outcome: "retry";
+      readonly status: number | null;
+      readonly error: string;
+      readonly retryAfter: string | undefined;
+    }
+  | { readonly outcome: "listener-gone"; readonly status: number; readonly error: string };
+
+type Webhook = Extract<RouteListener, { kind: "webhook" }>;
+
+/** Posts an event as it was emitted, without envelope, with both signatures (Standard Webhooks, and the older header). */
+export class WebhookDeliverer {
+  readonly #ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">;
+  readonly #keys = new LRUCache<string, string>({ max: 10_000 });
+
+  constructor(ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">) {
+    this.#ports = ports;
+  }
+
+  async attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+    const { event } = delivery;
+    const keys = await Promise.all(webhook.keys.map((sealed) => this.#open(sealed)));
+    const headers = signatureHeaders(
+      { id: event.emitId, emitter: event.source, at: this.#ports.clock.now(), body: event.payload },
+      keys,
+      this.#ports.hmac,
+    );
+    return judge(
+      await this.#ports.poster.post({
+        url: webhook.url,
+        headers: { "content-type": "application/json", ...headers },
+        body: event.payload,
+      }),
+    );
+  }
+
+  async #open(sealed: string): Promise<string> {
+    const known = this.#keys.get(sealed);
+    if (known !== undefined) return known;
+    const key = await this.#ports.secrets.open(sealed);
+    this.#keys.set(sealed, key);
+    return key;
+  }
+}
+
+function judge(result: PostResult): Outcome {
+  if (result.outcome === "unreachable")
+    return { outcome: "retry", status: null, error: `${result.code}: ${result.message}`, retryAfter: undefined };
+  const { status, retryAfter } = result;
+  if (status >= 200 && status < 300) return { outcome: "delivered", status };
+  if (status === 410) return { outcome: "listener-gone", status, error: "the endpoint answered 410 Gone" };
+  const error =
+    status >= 300 && status < 400
+      ? `the endpoint answered ${status}: redirects are not followed, give the webhook the final address`
+      : `the endpoint answered ${status}`;
+  return { outcome: "retry", status, error, retryAfter };
+}

@@ -1,0 +1,57 @@
+import type { Route } from "../domain/deployment.ts";
+import type { DeliverySubject } from "./ports.ts";
+
+/** One event on its way to one listener. Travels as JSON; everything an attempt needs but the route, which may change meanwhile. */
+export interface Delivery {
+  /** `<emit id>.<subscription>`: the same however often it is repeated. */
+  readonly id: string;
+  readonly subscription: string;
+  readonly listener: string;
+  readonly event: RoutedEvent;
+  /** Number of the attempt this is; the first is 1. */
+  readonly attempt: number;
+}
+
+export interface RoutedEvent {
+  readonly emitId: string;
+  readonly eventId: string;
+  readonly source: string;
+  readonly owner: string;
+  readonly channel: string;
+  /** Epoch ms. */
+  readonly ts: number;
+  /** JSON text. */
+  readonly payload: string;
+  readonly deliverAt?: number;
+  /** Of the run that emitted it. */
+  readonly hops?: number;
+}
+
+export function firstDelivery(event: RoutedEvent, route: Route): Delivery {
+  return {
+    id: `${event.emitId}.${route.subscription}`,
+    subscription: route.subscription,
+    listener: route.listener.id,
+    event,
+    attempt: 1,
+  };
+}
+
+export function subjectOf({ id, subscription, listener, event }: Delivery): DeliverySubject {
+  const { owner, source, eventId, emitId, channel } = event;
+  return { delivery: id, webhook: listener, subscription, owner, source, event: eventId, emitId, channel };
+}
+
+/** Epoch ms from which on its event could be delivered: its commit, which its id tells, or the time it asked for. */
+export function dueSince({ event }: Delivery, otherwise: number): number {
+  const committed = Number(event.eventId.split("-")[0]);
+  return Math.max(Number.isFinite(committed) ? committed : otherwise, event.deliverAt ?? 0);
+}
+
+export function encodeDelivery(delivery: Delivery): string {
+  return JSON.stringify(delivery);
+}
+
+export function decodeDelivery(text: string): Delivery {
+  return JSON.parse(text) as Delivery; // Only this role writes to the stream.
+}

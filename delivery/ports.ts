@@ -1,0 +1,150 @@
+import type { Clock } from "../domain/clock.ts";
+import type { Commit } from "../domain/commit.ts";
+import type { Route } from "../domain/deployment.ts";
+
+/** Everything the delivery role reaches; main.ts wires adapters to it. */
+export interface DeliveryPorts {
+  readonly runs: Runs;
+  readonly routes: RouteEntries;
+  readonly deliveries: Deliveries;
+  readonly invocations: Invocations;
+  readonly poster: Poster;
+  readonly history: History;
+  /** Opens signing keys. @throws InvalidInput */
+  readonly secrets: { open(sealed: string): Promise<string> };
+  /** HMAC-SHA256. */
+  readonly hmac: (key: Uint8Array, text: string) => Uint8Array;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics?: DeliveryMetrics;
+}
+
+/** What is counted of deliveries. */
+export interface DeliveryMetrics {
+  /** An attempt has ended. `left_out`: the event must not go there (a circle of sources), and never will. */
+  attempted(listener: "webhook" | "source", outcome: Attempt["outcome"] | "left_out", durationMs: number): void;
+  /** An event has arrived, so long after its commit or the time it asked for. */
+  delivered(listener: "webhook" | "source", lagMs: number): void;
+}
+
+export interface Log {
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+}
+
+/** The stream RUNS, read twice: by the router with a floor, by the recorder from the position it stored. */
+export interface Runs {
+  /** Each commit at least once, in order; `done` may be called in any order, the floor follows. */
+  route(onCommit: (text: string, done: () => void, subject: string) => void): Promise<Reading>;
+  /** Each commit after the sequence, in order and without gaps; the next one comes when the promise of the last is settled. */
+  record(afterSequence: number, onCommit: (text: string, sequence: number, subject: string) => Promise<void> | undefined): Promise<Reading>;
+}
+
+export interface Reading {
+  stop(): Promise<void>;
+}
+
+export interface RouteEntries {
+  /** Tells every entry there is, resolves, and goes on telling of changes. */
+  watch(onEntry: (subscription: string, route: Route | undefined) => void): Promise<Reading>;
+}
+
+/** A delivery that is not finished at once: a message of its own. */
+export interface Deliveries {
+  /** Makes it due at `atMs`, in place of an earlier schedule of the same delivery; a repeated `messageId` is ignored. */
+  schedule(webhook: string, delivery: string, text: string, atMs: number, messageId: string): Promise<void>;
+  /** Ends a schedule that is not needed any more. */
+  withdraw(webhook: string, delivery: string): Promise<void>;
+  /** Hands out what is due; unsettled messages are handed out again. */
+  read(onDue: (text: string, ack: () => void) => void): Promise<Reading>;
+}
+
+export interface Invocations {
+  /** Writes an invocation, given as JSON text, of a listening source of the pool; a repeated `messageId` is ignored. */
+  request(pool: string, source: string, invocation: string, messageId: string): Promise<void>;
+}
+
+export interface Poster {
+  /** Never throws; does not follow redirects; obeys the egress policy. */
+  post(request: PostRequest): Promise<PostResult>;
+}
+
+export interface PostRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type PostResult =
+  | { readonly outcome: "answered"; readonly status: number; readonly retryAfter: string | undefined }
+  | { readonly outcome: "unreachable"; readonly code: string; readonly message: string };
+
+/** Postgres. */
+export interface History {
+  /** Stream sequence up to which commits are recorded. */
+  position(): Promise<number>;
+  /** Rows and position (the sequence of the last commit) in one transaction; what was recorded before is not recorded again. */
+  recordCommits(commits: readonly RecordedCommit[]): Promise<void>;
+  recordAttempts(attempts: readonly Attempt[]): Promise<void>;
+  recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
+}
+
+export interface RecordedCommit {
+  /** Stream sequence. */
+  readonly seq: number;
+  readonly commit: Commit;
+}
+
+/** What a delivery is about; the same for each of its attempts. */
+export interface DeliverySubject {
+  /** Id of the delivery: one event towards one subscription. */
+  readonly delivery: string;
+  readonly webhook: string;
+  readonly subscription: string;
+  readonly owner: string;
+  /** Public id of the emitter. */
+  readonly source: string;
+  /** Event id, `<epoch ms>-<sequence>`. */
+  readonly event: string;
+  readonly emitId: string;
+  /** "" is the default channel. */
+  readonly channel: string;
+}
+
+export interface Attempt extends DeliverySubject {
+  /** The first is 1. */
+  readonly attempt: number;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly outcome: "delivered" | "retry" | "dead";
+  /** HTTP status, if there was an answer. */
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+export interface DeadLetter extends DeliverySubject {
+  readonly attempts: number;
+  /** Why nobody will try again. */
+  readonly reason: string;
+  /** Epoch ms. */
+  readonly diedAt: number;
+  /** JSON text of the event. */
+  readonly payload: string;
+}
+
+export interface DeliveryConfig {
+  /** A delivery not finished within this becomes a message of its own. */
+  readonly patienceMs: number;
+  /** Attempts under way at one webhook. */
+  readonly attemptsPerWebhook: number;
+  /** More listeners than this for one event, and each becomes a message of its own at once. */
+  readonly mostDirectListeners: number;
+  /** What one attempt may take; the poster's own limit. */
+  readonly attemptTimeoutMs: number;
+  /** ms from a failed attempt to the next; undefined after the last. */
+  readonly nextAttempt: (attempt: number, random: number, retryAfterMs?: number) => number | undefined;
+}

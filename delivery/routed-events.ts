@@ -1,0 +1,31 @@
+import type { Commit } from "../domain/commit.ts";
+import { errorEvent, logEvent, type DerivedEvent } from "../domain/derived-events.ts";
+import type { RoutedEvent } from "./delivery.ts";
+
+/** All that a commit gives listeners to hear: its events, then its error on `$errors`, then its log lines on `$logs`. */
+export function routedEvents(commit: Commit, hears: (channel: string) => boolean): readonly RoutedEvent[] {
+  const { source, owner } = commit;
+  const events = commit.events.map(({ emitId, id: eventId, channel, ts, payload, deliverAt }): RoutedEvent => ({
+    emitId,
+    eventId,
+    source,
+    owner,
+    channel,
+    ts,
+    payload,
+    ...(deliverAt === undefined ? {} : { deliverAt }),
+    ...hopsOf(commit),
+  }));
+  if (commit.error !== null && hears("$errors")) events.push(derived(commit, errorEvent(commit, commit.error)));
+  if (commit.logs.length > 0 && hears("$logs"))
+    events.push(...commit.logs.map((record, index) => derived(commit, logEvent(commit, record, index))));
+  return events;
+}
+
+function derived(commit: Commit, event: DerivedEvent): RoutedEvent {
+  return { ...event, eventId: event.emitId, source: commit.source, owner: commit.owner, ...hopsOf(commit) };
+}
+
+function hopsOf({ hops }: Commit): Pick<RoutedEvent, "hops"> {
+  return hops === undefined ? {} : { hops };
+}

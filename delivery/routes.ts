@@ -1,0 +1,29 @@
+import type { Route } from "../domain/deployment.ts";
+import { RouteIndex } from "../domain/subscription-match.ts";
+import type { RoutedEvent } from "./delivery.ts";
+
+/** The subscriptions as they are now, found by what they listen to and by their id. */
+export class Routes {
+  readonly #index = new RouteIndex();
+  readonly #byId = new Map<string, Route>();
+
+  set(subscription: string, route: Route | undefined): void {
+    if (route === undefined) {
+      this.#index.remove(subscription);
+      this.#byId.delete(subscription);
+      return;
+    }
+    this.#index.set(route);
+    this.#byId.set(subscription, route);
+  }
+
+  find(subscription: string): Route | undefined {
+    return this.#byId.get(subscription);
+  }
+
+  /** A source that listens to all sources of its owner does not hear itself: each of its events would make another. */
+  listeners(event: Pick<RoutedEvent, "source" | "owner" | "channel">): readonly Route[] {
+    const listeners = this.#index.listeners({ emitter: event.source, owner: event.owner, channel: event.channel });
+    return listeners.filter(({ listener }) => listener.id !== event.source);
+  }
+}

@@ -1,0 +1,77 @@
+import { AttemptBuffer } from "./attempt-buffer.ts";
+import { commitOf } from "./commit-of.ts";
+import { Chains } from "./chains.ts";
+import { Deliverer } from "./deliver.ts";
+import { WebhookDeliverer } from "./deliverers/webhook.ts";
+import { decodeDelivery, type Delivery } from "./delivery.ts";
+import { Endpoints } from "./endpoints.ts";
+import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
+import { startRecorder } from "./recorder.ts";
+import { routeCommit } from "./router.ts";
+import { Routes } from "./routes.ts";
+
+const retryMs = 500;
+
+/** Starts the delivery role: router with first attempts, due deliveries, recorder. Routes are known before the first commit is read. */
+export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<{ stop(): Promise<void> }> {
+  const routes = new Routes();
+  const attempts = new AttemptBuffer(ports);
+  const deliverer = new Deliverer(config, ports, new Endpoints(config.attemptsPerWebhook), new WebhookDeliverer(ports), attempts);
+  const stopping = new AbortController();
+
+  const watching = await ports.routes.watch((subscription, route) => routes.set(subscription, route));
+  const recording = await startRecorder(ports);
+  const due = await ports.deliveries.read((text, ack) => {
+    const delivery = decodeDelivery(text);
+    void untilDone(() => deliverer.due(delivery, routes), delivery, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
+  });
+  const chains = new Chains();
+  const dispatch = {
+    direct: (delivery: Delivery, route: Parameters<Deliverer["direct"]>[1]) =>
+      untilDone(() => deliverer.direct(delivery, route), delivery, ports, stopping.signal).then(assertDone),
+    later: (delivery: Delivery, atMs: number) =>
+      untilDone(() => deliverer.later(delivery, atMs), delivery, ports, stopping.signal).then(assertDone),
+  };
+  const routing = await ports.runs.route((text, done, subject) => {
+    const commit = commitOf(text, subject, ports.log);
+    if (commit === undefined) return done();
+    // Not done, it is read again after the restart.
+    const tell = (error: unknown): void => {
+      if (!stopping.signal.aborted)
+        ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
+    };
+    routeCommit(commit, routes, chains, dispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
+  });
+
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([routing.stop(), due.stop(), recording.stop(), watching.stop()]);
+      await deliverer.drain();
+      await attempts.stop();
+    },
+  };
+}
+
+/** A delivery that cannot be handed on now (the server is away) is tried until it can; false when we stop before. */
+async function untilDone(
+  action: () => Promise<void>,
+  delivery: Delivery,
+  ports: Pick<DeliveryPorts, "log">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (;;) {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      ports.log.warn({ op: "delivery.settle", "delivery.id": delivery.id, err: error }, "a delivery is not settled yet, trying again");
+      if (signal.aborted) return false;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+  }
+}
+
+function assertDone(done: boolean): void {
+  if (!done) throw new Error("stopped before the delivery was settled");
+}

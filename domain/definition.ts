@@ -1,0 +1,102 @@
+/**
+ * What a component says of itself, read from its module inside an isolate: the component definition format of the
+ * specification without its functions. `configurable_props` of the REST API is `props` with `name` first.
+ */
+export const componentTypes = ["source", "action"] as const;
+export const dedupeStrategies = ["unique", "greatest", "last"] as const;
+export type DedupeStrategy = (typeof dedupeStrategies)[number];
+
+/** Scalar types that may carry the suffix `[]`. */
+const arrayPropTypes = ["boolean", "integer", "string", "any", "object"] as const;
+const propTypes = [
+  "app",
+  "boolean",
+  "integer",
+  "string",
+  "object",
+  "any",
+  "$.interface.http",
+  "$.interface.timer",
+  "$.interface.apphook",
+  "$.service.db",
+  "alert",
+  "dir",
+  "data_store",
+  "http_request",
+  "sql",
+] as const;
+
+/** What an app's own picker chooses in the known service: here any value that the app's interface names it by. */
+const pickedPropTypes = [
+  "$.airtable.baseId",
+  "$.airtable.tableId",
+  "$.airtable.viewId",
+  "$.airtable.fieldId",
+  "$.discord.channel",
+  "$.discord.channel[]",
+  "$.discord.userId",
+  "$.discord.userId[]",
+] as const;
+
+/** All types that a prop may have. */
+export const knownPropTypes: readonly string[] = [...propTypes, ...arrayPropTypes.map((type) => `${type}[]`), ...pickedPropTypes];
+
+export interface PropDefinition {
+  readonly name: string;
+  readonly type: string;
+  readonly label?: string;
+  readonly description?: string;
+  readonly optional?: boolean;
+  /** Any JSON value. */
+  readonly default?: unknown;
+  readonly secret?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  readonly reloadProps?: boolean;
+  /** Static options; a function becomes `remoteOptions: true`. */
+  readonly options?: readonly unknown[];
+  readonly remoteOptions?: boolean;
+  readonly customResponse?: boolean;
+  /** App slug of an `app` prop. */
+  readonly app?: string;
+  /** The value, fixed by whoever wrote the component: nobody configures it. */
+  readonly static?: unknown;
+  /** Not shown, and not asked for. */
+  readonly hidden?: boolean;
+  /** Without effect, and not asked for. */
+  readonly disabled?: boolean;
+  /** useQuery, withLabel, readOnly, format, appProp, alertType, content … as written. */
+  readonly [field: string]: unknown;
+}
+
+export interface ComponentDefinition {
+  readonly name: string;
+  readonly key?: string;
+  readonly type: (typeof componentTypes)[number];
+  readonly version?: string;
+  readonly description?: string;
+  readonly props: readonly PropDefinition[];
+  readonly dedupe?: DedupeStrategy;
+  readonly hooks: readonly ("deploy" | "activate" | "deactivate")[];
+  readonly hasAdditionalProps: boolean;
+}
+
+/** With all props that the component told for certain values, if any; without them, values of names that it does not define may belong to such. */
+export function withAdditional(definition: ComponentDefinition, props: readonly PropDefinition[] | undefined): ComponentDefinition {
+  if (!definition.hasAdditionalProps || props === undefined) return definition;
+  return { ...definition, props, hasAdditionalProps: false };
+}
+
+/** What the builder makes of component code. */
+export interface Build {
+  /** SHA-256, lower-case hex, of the raw UTF-8 code (`code_hash`). */
+  readonly codeHash: string;
+  /** Content address of the bundle in the object store: SHA-256, lower-case hex, of the bundle's text. */
+  readonly bundle: string;
+  readonly bundleBytes: number;
+  /** The bundle names a Node built-in, Buffer or process, and needs the Node layer. */
+  readonly needsNode: boolean;
+  readonly definition: ComponentDefinition;
+  /** npm lockfile (v3) of what was installed; null without imports. Its integrity hashes pin a rebuild. */
+  readonly lockfile: string | null;
+}

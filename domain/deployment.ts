@@ -1,0 +1,76 @@
+import type { BoundProp } from "./configure.ts";
+import type { DedupeStrategy } from "./definition.ts";
+import type { Hook } from "./invocation.ts";
+
+/** A source as runners see it: an entry of the key-value bucket DEPLOYMENTS under `deploymentKey(pool, source)`, written by the operator. */
+export interface Deployment {
+  readonly source: string;
+  readonly owner: string;
+  /** Whose runners run it; its invocations go there. */
+  readonly pool: string;
+  readonly name: string;
+  /** `d_…`, new for each generation. */
+  readonly id: string;
+  /** Grows with each change of what runs; the Source's own, except after other code was deployed for the same Source. */
+  readonly generation: number;
+  /** Generation of the Source resource that this was made from; absent: `generation`. */
+  readonly sourceGeneration?: number;
+  readonly active: boolean;
+  readonly bundle: string;
+  readonly needsNode: boolean;
+  /** Values by prop name, secrets absent. */
+  readonly props: Readonly<Record<string, unknown>>;
+  /** Compact JWE, sealed for the pool: JSON object of the secret values by prop name; null without any. */
+  readonly secrets: string | null;
+  /** Sealed for the operator alone: a digest of the secret values, by which it sees that one was changed where it lies. */
+  readonly secretsSeen?: string;
+  /** What `additionalProps` gave when the source was configured; absent: nothing. */
+  readonly additionalProps?: readonly BoundProp[];
+  readonly dedupe: DedupeStrategy | null;
+  readonly hooks: readonly Hook[];
+  /** Public address of its HTTP interface, when it has one. */
+  readonly endpoint: string | null;
+}
+
+/** What a source leaves behind in a pool that it moved out of: what still waits for it there is to follow it. */
+export interface MovedDeployment {
+  readonly source: string;
+  readonly movedTo: string;
+}
+
+export type DeploymentEntry = Deployment | MovedDeployment;
+
+export const hasMoved = (entry: DeploymentEntry): entry is MovedDeployment => "movedTo" in entry;
+
+/** An HTTP endpoint as the ingress sees it: an entry of the bucket ENDPOINTS under the secret part of its address. */
+export interface Endpoint {
+  readonly source: string;
+  /** Of the source's deployment. */
+  readonly pool: string;
+  /** Wait for `respond()` instead of answering 200 at once. */
+  readonly customResponse: boolean;
+  readonly active: boolean;
+}
+
+/** A subscription as the router sees it: an entry of the bucket ROUTES under `<subscription id>`, written by the operator. */
+export interface Route {
+  readonly subscription: string;
+  /** Owner of the subscription; globs and organization emitters match within it. */
+  readonly owner: string;
+  /** `dc_…`, `p_…`, `o_…`, `dc_*`, `p_*`. */
+  readonly emitter: string;
+  /** Whose emitter that is, when it is named by its id and is not the subscription's owner's: what it emits as another's is not heard. */
+  readonly emitterOwner?: string;
+  /** "" is the default channel. */
+  readonly channel: string;
+  readonly listener: RouteListener;
+}
+
+export type RouteListener =
+  | {
+      readonly kind: "webhook";
+      readonly id: string;
+      readonly url: string;
+      /** The `whsec_…` signing keys, newest first, each a compact JWE. */ readonly keys: readonly string[];
+    }
+  | { readonly kind: "source"; readonly id: string; readonly pool: string };

@@ -1,0 +1,27 @@
+import type { Commit, CommittedEvent } from "./commit.ts";
+import type { LogRecord, RunError } from "./invocation.ts";
+
+/** What a run has to tell besides what it emitted. */
+export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "payload">;
+
+/** The form of a workflow's error event (specification, "Workflow error event summary"), as far as a source has its parts. */
+export function errorEvent({ run, source, deployment, owner }: Commit, error: RunError): DerivedEvent {
+  const ts = run.startedAt + Math.round(run.durationMs);
+  const time = new Date(ts).toISOString();
+  const payload = JSON.stringify({
+    original_context: { id: run.id, ts: time, source_id: source, deployment_id: deployment, owner_id: owner, trigger: run.trigger },
+    error: { code: error.code ?? error.name, name: error.name, message: error.message, stack: error.stack, ts: time },
+  });
+  // Named after the run, so that a repeated delivery has the same id; a source's run ids are unique.
+  return { emitId: `${run.id}e`, channel: "$errors", ts, payload };
+}
+
+export const logEvent = ({ run }: Commit, record: LogRecord, index: number): DerivedEvent => ({
+  emitId: `${run.id}l${index}`,
+  channel: "$logs",
+  ts: record.ts,
+  payload: JSON.stringify(record),
+});
+
+/** The channels that nobody emits to: what goes wrong in runs, and what they log. */
+export const isDerived = (channel: string | undefined): boolean => channel === "$errors" || channel === "$logs";

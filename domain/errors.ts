@@ -1,0 +1,108 @@
+/**
+ * Errors are for what the caller cannot go on with; expected outcomes are values. Every error that reaches
+ * an edge of the system (HTTP, a condition, a log line) is one of these.
+ *
+ * `code` is stable and snake_case: it is the API's `code` and the metrics' label. `message` says what failed,
+ * with which value, and what would be right. `details` is JSON for machines. No secret ever enters either.
+ */
+export class HeadwaterError extends Error {
+  readonly code: string;
+  /** HTTP status with which an API answers this error. */
+  readonly status: number;
+  readonly details: unknown;
+
+  constructor(status: number, code: string, message: string, options: ErrorOptions & { details?: unknown } = {}) {
+    super(message, options);
+    this.name = new.target.name;
+    this.status = status;
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+type Options = ErrorOptions & { code?: string; details?: unknown };
+
+/** The request is understood and cannot be accepted: a value is wrong, a component does not evaluate. */
+export class InvalidInput extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(422, options.code ?? "invalid_input", message, options);
+  }
+}
+
+/** The request cannot even be read: broken JSON, a wrong content type. */
+export class Malformed extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(400, options.code ?? "malformed", message, options);
+  }
+}
+
+export class Unauthenticated extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(401, options.code ?? "unauthenticated", message, options);
+  }
+}
+
+export class Forbidden extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(403, options.code ?? "forbidden", message, options);
+  }
+}
+
+export class NotFound extends HeadwaterError {
+  constructor(message = "record not found", options: Options = {}) {
+    super(404, options.code ?? "not_found", message, options);
+  }
+}
+
+/** Somebody else changed it first, or it exists already. */
+export class Conflict extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(409, options.code ?? "conflict", message, options);
+  }
+}
+
+/** A version to continue from is no longer known: list again and continue from there. */
+export class Gone extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(410, options.code ?? "gone", message, options);
+  }
+}
+
+/** Something is larger than a limit; the message names the limit and how to raise it. */
+export class LimitExceeded extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(413, options.code ?? "limit_exceeded", message, options);
+  }
+}
+
+export class QuotaExceeded extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(429, options.code ?? "quota_exceeded", message, options);
+  }
+}
+
+/** The code of a user failed. Its message and stack belong to its owner, never to our logs. */
+export class UserCode extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(422, options.code ?? "user_code", message, options);
+  }
+}
+
+/** A part of the system cannot be reached now; trying again later is right. */
+export class Unavailable extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(503, options.code ?? "unavailable", message, options);
+  }
+}
+
+/** Our own mistake: something that cannot be, is. */
+export class Invariant extends HeadwaterError {
+  constructor(message: string, options: Options = {}) {
+    super(500, options.code ?? "invariant", message, options);
+  }
+}
+
+/** Ends a `switch` over a closed union: fails to compile when a case is missing. */
+export function assertNever(value: never): never {
+  throw new Invariant(`unexpected value ${JSON.stringify(value)}`);
+}

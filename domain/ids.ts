@@ -1,0 +1,76 @@
+import { customRandom } from "nanoid";
+import { InvalidInput } from "./errors.ts";
+
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last six are ours). */
+export const idPrefixes = {
+  component: "sc",
+  source: "dc",
+  workflow: "p",
+  webhook: "wh",
+  subscription: "sub",
+  organization: "o",
+  user: "u",
+  deployment: "d",
+  cell: "c",
+  account: "apn",
+  run: "r",
+  autoSubscription: "asub",
+  apiKey: "pk",
+  delivery: "dlv",
+  emit: "em",
+} as const;
+export type IdKind = keyof typeof idPrefixes;
+
+/** Fills with random bytes; a platform passes its cryptographic source. */
+export type RandomBytes = (bytes: number) => Uint8Array;
+
+// Lower-case only: an id must survive as the name of a Kubernetes resource and come back the same.
+const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+const newLength = 12;
+// A resource name holds 63 characters; the longest namespace of an owner adds "hw-u-".
+const idPattern = /^([a-z]{1,4})_([0-9a-z]{1,57})$/;
+const kindByPrefix = new Map<string, IdKind>(Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind as IdKind])); // keys of idPrefixes are IdKind
+
+/** A new id: prefix, `_`, 12 characters of lower-case base36 (62 bits). */
+export function newId(kind: IdKind, random: RandomBytes): string {
+  return `${idPrefixes[kind]}_${customRandom(alphabet, newLength, random)()}`;
+}
+
+/** Undefined when the text is no id; ids made elsewhere may be 1 to 57 characters long after the prefix. */
+export function kindOfId(text: string): IdKind | undefined {
+  const prefix = idPattern.exec(text)?.[1];
+  return prefix === undefined ? undefined : kindByPrefix.get(prefix);
+}
+
+export function isId(kind: IdKind, text: string): boolean {
+  return kindOfId(text) === kind;
+}
+
+/** `dc_x` → `dc-x`: the name of the resource that the API makes for an id. @throws InvalidInput when it is no id. */
+export function resourceNameOf(id: string): string {
+  if (kindOfId(id) === undefined)
+    throw new InvalidInput(`id '${id}' is invalid: it must be a prefix such as dc_ and lower-case letters and digits`);
+  return id.replace("_", "-");
+}
+
+/** `dc-x` → `dc_x`; undefined for a name that is not the name of an id. */
+export function idOfResourceName(name: string): string | undefined {
+  const id = name.replace("-", "_");
+  return name.includes("_") || kindOfId(id) === undefined ? undefined : id;
+}
+
+/** `u_x` → `hw-u-x`: the one namespace of an owner. @throws InvalidInput when it is neither a user nor an organization. */
+export function namespaceOfOwner(owner: string): string {
+  if (!isOwner(owner)) throw new InvalidInput(`owner '${owner}' is invalid: it must be the id of a user (u_…) or an organization (o_…)`);
+  return `hw-${resourceNameOf(owner)}`;
+}
+
+/** Undefined for a namespace that belongs to no owner. */
+export function ownerOfNamespace(namespace: string): string | undefined {
+  const id = namespace.startsWith("hw-") ? idOfResourceName(namespace.slice(3)) : undefined;
+  return id !== undefined && isOwner(id) ? id : undefined;
+}
+
+function isOwner(id: string): boolean {
+  return isId("user", id) || isId("organization", id);
+}

@@ -1,0 +1,53 @@
+import type { RunError } from "./run-error.ts";
+
+/**
+ * The runs of one deployment that cost the process they ran in: it had to be ended because of them, or died of them. A source that
+ * goes on so is disabled, since each new process takes work from neighbours; another deployment of it begins afresh.
+ */
+export interface Kills {
+  /** `d_…`. */
+  readonly deployment: string;
+  /** Epoch ms at which the latest of them began, oldest first, at most as many as disable a source. */
+  readonly at: readonly number[];
+  /** Since the last run that cost nothing. */
+  readonly inRow: number;
+  /** Epoch ms since which the source is not run any more; absent: it is. */
+  readonly disabledAt?: number;
+}
+
+/** So many in a row, or within the window, disable a source. */
+export const killsThatDisable = 3;
+export const killWindowMs = 10 * 60_000;
+
+/** What is known after one more run; undefined when there is nothing worth remembering. */
+export function rememberRun(kills: Kills | undefined, deployment: string, startedAt: number, costProcess: boolean): Kills | undefined {
+  const before = kills?.deployment === deployment ? kills : undefined;
+  if (before?.disabledAt !== undefined) return before;
+  const recent = (before?.at ?? []).filter((at) => startedAt - at < killWindowMs);
+  if (!costProcess) return recent.length === 0 ? undefined : { deployment, at: recent, inRow: 0 };
+  const at = [...(before?.inRow === 0 ? recent : (before?.at ?? [])), startedAt].slice(-killsThatDisable);
+  const inRow = (before?.inRow ?? 0) + 1;
+  const withinWindow = recent.length + 1;
+  const isTooMany = inRow >= killsThatDisable || withinWindow >= killsThatDisable;
+  return { deployment, at, inRow, ...(isTooMany ? { disabledAt: startedAt } : {}) };
+}
+
+/** Whether what is deployed is not run any more. */
+export function isDisabled(kills: Kills | undefined, deployment: string): boolean {
+  return kills?.deployment === deployment && kills.disabledAt !== undefined;
+}
+
+/** By this `code` whoever reads commits and runs knows a source that is disabled. */
+export const disabledCode = "source_disabled";
+
+/** The error of the run that disabled its source, and of everything that is asked of it afterwards. */
+export function disabledError(source: string, last?: RunError): RunError {
+  const why = last === undefined ? "" : ` The last one: ${last.message}`;
+  return {
+    name: "SourceDisabled",
+    code: disabledCode,
+    message:
+      `source ${source} is disabled: ${killsThatDisable} of its runs in a row, or within ${killWindowMs / 60_000} minutes, cost the process they ran in.` +
+      ` It runs again after it is changed: mend its code, or send its 'active' again.${why}`,
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * Paths of a component's modules: segments joined by `/`, relative to a root that is above all of them. What an import leads to
+ * follows from paths alone, so the same rules hold for files in a request and for addresses.
+ */
+
+/** In the order in which they are looked for. */
+const extensions = [".mjs", ".js", ".ts", ".mts", ".cjs", ".json"] as const;
+/** What TypeScript may have called what an import names as JavaScript. */
+const writtenAs: Readonly<Record<string, readonly string[]>> = {
+  ".js": [".ts", ".tsx"],
+  ".mjs": [".mts", ".ts"],
+  ".cjs": [".cts", ".ts"],
+  ".jsx": [".tsx"],
+};
+const mostCharacters = 255;
+
+/** Relative, with neither empty segments nor `.` and `..`, at most 255 characters. */
+export function isModulePath(path: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- they are what is refused.
+  if (path.length > mostCharacters || /[\\\u0000-\u001f]|^[a-z]:/i.test(path)) return false;
+  return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
+}
+
+/** Begins with `./` or `../`, or is one of them without the slash. */
+export function isRelative(specifier: string): boolean {
+  return /^\.{1,2}(\/|$)/.test(specifier);
+}
+
+/** Where a relative import leads, seen from the module that has it; undefined when that is above the root. Ends in `/` for a folder. */
+export function joinPath(importer: string, specifier: string): string | undefined {
+  const segments = importer.split("/").slice(0, -1);
+  const written = specifier.replace(/[?#].*$/s, "");
+  for (const segment of written.split("/")) {
+    if (segment === "..") {
+      if (segments.pop() === undefined) return undefined;
+    } else if (segment !== "." && segment !== "") segments.push(segment);
+  }
+  const isFolder = /(^|\/)\.{0,2}$/.test(written);
+  return segments.join("/") + (isFolder && segments.length > 0 ? "/" : "");
+}
+
+/** The paths at which a module may lie that an import names, the likeliest first: exactly that, the same in TypeScript, with an extension, in a folder. */
+export function candidatesOf(path: string): { readonly files: readonly string[]; readonly folder: readonly string[] } {
+  const folder = path === "" || path.endsWith("/") ? path : `${path}/`;
+  const index = extensions.map((extension) => `${folder}index${extension}`);
+  if (folder === path) return { files: [], folder: index };
+  const extension = extensionOf(path);
+  const typed = (writtenAs[extension] ?? []).map((other) => path.slice(0, -extension.length) + other);
+  const extended = isModuleExtension(extension) ? [] : extensions.map((other) => path + other);
+  return { files: [path, ...typed, ...extended], folder: index };
+}
+
+const isModuleExtension = (extension: string): boolean => [...extensions, ".cts", ".jsx", ".tsx"].includes(extension);
+
+/** Lower-case, with the dot; empty without one. */
+export function extensionOf(path: string): string {
+  return /[^/](\.[^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+}
+
+/** `a/b` of `a/b/c.mjs`; empty at the root. */
+export function folderOf(path: string): string {
+  return path.split("/").slice(0, -1).join("/");
+}
+
+/** The folder itself and all above it, up to the root, which is the empty one. */
+export function foldersUpFrom(folder: string): readonly string[] {
+  const segments = folder === "" ? [] : folder.split("/");
+  return Array.from({ length: segments.length + 1 }, (_, index) => segments.slice(0, segments.length - index).join("/"));
+}
+
+/** The deepest folder that holds all of them. */
+export function commonFolder(paths: readonly string[]): string {
+  const [first = [], ...rest] = paths.map((path) => path.split("/").slice(0, -1));
+  const length = first.findIndex((segment, index) => rest.some((other) => other[index] !== segment));
+  return first.slice(0, length < 0 ? first.length : length).join("/");
+}
+
+/** A path below a folder, as seen from there. */
+export function pathFrom(folder: string, path: string): string {
+  return folder === "" ? path : path.slice(folder.length + 1);
+}

@@ -1,0 +1,101 @@
+import { InvalidInput } from "./errors.ts";
+
+/**
+ * Pages of a list that is newest first (specification, "Pagination"). A cursor names an item by its id: resources as
+ * unpadded base64url of the id, events as the id itself.
+ */
+export type CursorForm = "resource" | "event";
+
+export interface PageQuery {
+  readonly limit?: string | number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/**
+ * What a store is asked for. `after` the cursor: the first `limit` items that follow it in list order. `before`: the `limit`
+ * items nearest to it among those that precede it, in list order still (SQL: read them in reverse, then turn them round).
+ */
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor: { readonly side: "after" | "before"; readonly id: string } | null;
+}
+
+export interface PageInfo {
+  readonly total_count: number;
+  readonly count: number;
+  readonly start_cursor: string | null;
+  readonly end_cursor: string | null;
+  readonly excluded_count: number;
+}
+
+const defaultLimit = 10;
+const maxLimit = 100;
+
+/** @throws InvalidInput for a limit that is no integer of at least 1, an unreadable cursor, both cursors at once. */
+export function parsePageQuery(query: PageQuery, form: CursorForm = "resource"): PageRequest {
+  const { after, before } = query;
+  if (after !== undefined && before !== undefined)
+    throw new InvalidInput("after and before are both given: a page lies on one side of one cursor");
+  const limit = parseLimit(query.limit);
+  if (after !== undefined) return { limit, cursor: { side: "after", id: idOfCursor(after, form) } };
+  if (before !== undefined) return { limit, cursor: { side: "before", id: idOfCursor(before, form) } };
+  return { limit, cursor: null };
+}
+
+/** More than 100 is clamped, since known clients send 500. */
+export function parseLimit(limit: string | number | undefined): number {
+  if (limit === undefined) return defaultLimit;
+  const wanted = typeof limit === "number" || /^\d{1,15}$/.test(limit) ? Number(limit) : Number.NaN;
+  if (!Number.isInteger(wanted) || wanted < 1)
+    throw new InvalidInput(`limit '${limit}' is invalid: it must be an integer from 1 to ${maxLimit}`);
+  return Math.min(wanted, maxLimit);
+}
+
+export function cursorOf(id: string, form: CursorForm): string {
+  if (form === "event") return id;
+  return btoa(id).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** @throws InvalidInput */
+export function idOfCursor(cursor: string, form: CursorForm): string {
+  const id = form === "event" ? cursor : decodeBase64url(cursor);
+  const pattern = form === "event" ? /^\d{1,15}-\d{1,15}$/ : /^[A-Za-z]+_[A-Za-z0-9]+$/;
+  if (id === undefined || !pattern.test(id))
+    throw new InvalidInput(`cursor '${cursor}' is invalid: it must be one that page_info gave`, {
+      code: "invalid_cursor",
+    });
+  return id;
+}
+
+/** Of the ids on the page, in list order; `total` counts the whole list. */
+export function pageInfo(ids: readonly string[], total: number, form: CursorForm = "resource", excluded = 0): PageInfo {
+  const [first, last] = [ids.at(0), ids.at(-1)];
+  return {
+    total_count: total,
+    count: ids.length,
+    start_cursor: first === undefined ? null : cursorOf(first, form),
+    end_cursor: last === undefined ? null : cursorOf(last, form),
+    excluded_count: excluded,
+  };
+}
+
+/** The page of a whole list in memory: what every store must answer. @throws InvalidInput when the cursor's item is gone. */
+export function pageOf<Item>(list: readonly Item[], idOf: (item: Item) => string, request: PageRequest): readonly Item[] {
+  const { cursor, limit } = request;
+  if (cursor === null) return list.slice(0, limit);
+  const at = list.findIndex((item) => idOf(item) === cursor.id);
+  if (at === -1) throw unknownCursor(cursor.id);
+  return cursor.side === "after" ? list.slice(at + 1, at + 1 + limit) : list.slice(Math.max(0, at - limit), at);
+}
+
+export function unknownCursor(id: string): InvalidInput {
+  return new InvalidInput(`the cursor names ${id}, which is not in this list or was deleted: begin again without a cursor`, {
+    code: "invalid_cursor",
+  });
+}
+
+function decodeBase64url(text: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) return undefined;
+  return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+}

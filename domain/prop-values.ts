@@ -1,0 +1,124 @@
+import type { ComponentDefinition, PropDefinition } from "./definition.ts";
+import { InvalidInput } from "./errors.ts";
+import { chosenValue, unlabel } from "./labelled-value.ts";
+import { complaintAbout, type PropComplaint } from "./prop-types.ts";
+
+/** What a source's `configured_props` come to once they are checked. */
+export interface CheckedProps {
+  /** By prop name, as given; what needs no value, null and what only the system fills in is absent. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Names among `values` whose prop is secret: these values are to be sealed before they are stored. */
+  readonly secrets: readonly string[];
+}
+
+/** Types that the system fills in: a value sent back from a response is accepted and dropped. */
+const valueless: ReadonlySet<string> = new Set(["alert", "dir", "$.interface.http", "$.interface.apphook", "$.service.db"]);
+
+export function needsNoValue(prop: PropDefinition): boolean {
+  return valueless.has(prop.type);
+}
+
+/** The value that counts: fixed by the component's author (`static`), else configured, else by default; undefined without any. */
+export function valueOf(prop: PropDefinition, values: Readonly<Record<string, unknown>>): unknown {
+  if (isFixed(prop)) return prop.static;
+  return (Object.hasOwn(values, prop.name) ? values[prop.name] : prop.default) ?? undefined;
+}
+
+const isFixed = (prop: PropDefinition): boolean => prop.static !== undefined && prop.static !== null;
+
+/**
+ * Checks values against the props that a component defines (specification, "Component definition format" and "Limits"). `sealed`
+ * names the secret props whose value is given sealed, so that only its presence can be checked. Where a component has additional
+ * props, which only a run of its code can tell, unknown names are let through.
+ * @throws InvalidInput that lists every complaint; never with the value of a secret prop.
+ */
+export function checkConfiguredProps(
+  definition: ComponentDefinition,
+  given: Readonly<Record<string, unknown>>,
+  sealed: ReadonlySet<string> = new Set(),
+): CheckedProps {
+  const props = new Map(definition.props.map((prop) => [prop.name, prop]));
+  const values = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => value !== null && value !== undefined && !valueless.has(props.get(name)?.type ?? "")),
+  );
+  const complaints = [
+    ...unknownNames(definition, values),
+    ...definition.props.filter((prop) => isMissing(prop, values)).map(missing),
+    ...definition.props
+      .filter((prop) => Object.hasOwn(values, prop.name) && !sealed.has(prop.name))
+      .map((prop) => complaintAbout(prop, values[prop.name])),
+  ].filter((complaint) => complaint !== undefined);
+  if (complaints.length > 0)
+    throw new InvalidInput(complaints.map(({ message }) => message).join("; "), {
+      code: "invalid_props",
+      details: complaints,
+    });
+  return { values, secrets: Object.keys(values).filter((name) => props.get(name)?.secret === true) };
+}
+
+/**
+ * What the component's instance sees: defaults where nothing was configured, labelled values as the plain value (as `{label, value}`
+ * where the prop asks for it with `withLabel`). Secrets are not among them; they are laid over these by whoever may open them.
+ */
+export function runtimeProps(
+  definition: ComponentDefinition,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const known = definition.props
+    .filter((prop) => !needsNoValue(prop))
+    .flatMap((prop): [string, unknown][] => {
+      const value = valueOf(prop, values);
+      return value === undefined ? [] : [[prop.name, runtimeValue(prop, value)]];
+    });
+  const names = new Set(definition.props.map(({ name }) => name));
+  const additional = Object.entries(values)
+    .filter(([name]) => !names.has(name))
+    .map(([name, value]): [string, unknown] => [name, unlabel(value, false)]);
+  return Object.fromEntries([...known, ...additional]);
+}
+
+/** With `withLabel` always `{label, value}`: its reader counts on both, whichever way the value was given. */
+function runtimeValue(prop: PropDefinition, value: unknown): unknown {
+  const keepsLabel = prop["withLabel"] === true;
+  const chosen = chosenValue(prop.type, value, keepsLabel);
+  if (!keepsLabel || !/^(string|integer)(\[\])?$/.test(prop.type)) return chosen;
+  return Array.isArray(chosen) ? chosen.map((each) => labelled(prop, each)) : labelled(prop, chosen);
+}
+
+function labelled({ options = [] }: PropDefinition, value: unknown): unknown {
+  if (typeof value !== "string" && typeof value !== "number") return value;
+  const option = options.find((each) => isFields(each) && each["value"] === value);
+  return { label: isFields(option) ? option["label"] : String(value), value };
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function unknownNames(definition: ComponentDefinition, values: Readonly<Record<string, unknown>>): readonly PropComplaint[] {
+  if (definition.hasAdditionalProps) return [];
+  const names = definition.props.map(({ name }) => name);
+  const known = names.length === 0 ? "the component has no props" : `the component has ${names.join(", ")}`;
+  return Object.keys(values)
+    .filter((name) => !names.includes(name))
+    .map((name) => ({ prop: name, message: `prop '${name}' is unknown: ${known}` }));
+}
+
+/** Nobody can give a value to what is not shown; a data store is the source's own. */
+function isMissing(prop: PropDefinition, values: Readonly<Record<string, unknown>>): boolean {
+  const isAskedFor = prop.optional !== true && prop.hidden !== true && prop.disabled !== true && prop.type !== "data_store";
+  return isAskedFor && !needsNoValue(prop) && valueOf(prop, values) === undefined;
+}
+
+/** Of types whose form their name does not tell. */
+const examples: Readonly<Record<string, string>> = {
+  app: 'an account, {"authProvisionId": "apn_…"}',
+  "$.interface.timer": '{"intervalSeconds": 900} or {"cron": "0 9 * * *", "timezone": "Europe/Berlin"}',
+  http_request: '{"method": "GET", "url": "https://…"}',
+  sql: '{"query": "select 1"}',
+};
+
+function missing(prop: PropDefinition): PropComplaint {
+  const example = Object.hasOwn(examples, prop.type) ? `, such as ${examples[prop.type]}` : "";
+  return { prop: prop.name, message: `prop '${prop.name}' is missing: it needs a value of type ${prop.type}${example}` };
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import type { Commit } from "./commit.ts";
+import { partitionOf } from "./partition.ts";
+import { runSubject } from "./subjects.ts";
+
+/** Epoch ms that a Date can hold, and some time after it too. */
+const time = z.number().min(-8e15).max(8e15);
+/** Becomes part of subjects and message ids. */
+const token = z.string().regex(/^[\w-]{1,200}$/);
+const text = z.string().nullable();
+
+/** What of a commit is read outside runners; its state is theirs alone. */
+const shape = z.looseObject({
+  source: z.string(),
+  owner: z.string(),
+  deployment: z.string(),
+  run: z.looseObject({ id: token, trigger: z.string(), startedAt: time, durationMs: z.number().max(1e12), cpuMs: z.number() }),
+  events: z.array(
+    z.looseObject({
+      id: z.string(),
+      emitId: token,
+      channel: z.string(),
+      dedupeId: text,
+      summary: text,
+      ts: time,
+      deliverAt: time.optional(),
+      payload: z.string(),
+    }),
+  ),
+  logs: z.array(z.looseObject({ k: z.string(), ts: time })),
+  error: z.looseObject({ name: z.string(), message: z.string() }).nullable(),
+  hops: z.int().min(0).optional(),
+});
+
+/**
+ * The commit that lies on RUNS under a subject. A runner, where user code lives, may write under the subjects of its pool's owner alone, so
+ * what a commit says of itself counts only when it lies where it would have to. Undefined for one that is forged, or none at all.
+ */
+export function readCommit(text: string, subject: string): Commit | undefined {
+  const commit = parse(text);
+  const isInPlace = commit !== undefined && subject === runSubject(partitionOf(commit.source), commit.owner, commit.source);
+  return isInPlace ? commit : undefined;
+}
+
+function parse(text: string): Commit | undefined {
+  try {
+    const commit: unknown = JSON.parse(text);
+    return shape.safeParse(commit).success ? (commit as Commit) : undefined; // Has the shape, or a state that nobody here reads.
+  } catch {
+    return undefined;
+  }
+}

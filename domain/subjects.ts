@@ -1,0 +1,55 @@
+/** Names of streams, buckets and subjects: the one place that knows how they are spelled. */
+export const streams = { invocations: "INVOCATIONS", runs: "RUNS", state: "STATE", deliveries: "DELIVERIES" } as const;
+export const buckets = {
+  deployments: "DEPLOYMENTS",
+  endpoints: "ENDPOINTS",
+  routes: "ROUTES",
+  runners: "RUNNERS",
+} as const;
+/** Object store of bundles, by content address. */
+export const bundleStore = "BUNDLES";
+
+export const defaultPool = "default";
+/** Partitions of a pool. Fixed for the life of an installation: ids hash to it, consumers are named by it. */
+export const partitionCount = 16;
+
+/** Key of a source's entry in the bucket DEPLOYMENTS: a pool's runners may read their own part of it. */
+export const deploymentKey = (pool: string, source: string): string => `${pool}.${source}`;
+/** Key of a heartbeat in the bucket RUNNERS. */
+export const runnerKey = (pool: string, runner: string): string => `${pool}.${runner}`;
+/** The server tells here, without its value, of each entry of the bucket once it is stored: to hear it takes no consumer. */
+export const changedSubject = (bucket: string, key: string): string => `changed.${bucket}.${key}`;
+
+export const invokeSubject = (pool: string, partition: number, source: string): string => `invoke.${pool}.${partition}.${source}`;
+/** A pack holds invocations of several sources of one partition. */
+export const packSubject = (pool: string, partition: number): string => `invoke.${pool}.${partition}.pack`;
+export const invokeFilter = (pool: string, partition: number): string => `invoke.${pool}.${partition}.>`;
+/** A source's message schedule; publishing again replaces it, purging ends it. */
+export const timerSubject = (source: string, prop: string): string => `timer.${source}.${subjectToken(prop)}`;
+export const timerFilter = (source: string): string => `timer.${source}.>`;
+export const runnerConsumer = (pool: string, partition: number): string => `runner-${pool}-${partition}`;
+
+/** Reads RUNS for all that goes out. */
+export const routerConsumer = "router";
+
+export const runSubject = (partition: number, owner: string, source: string): string => `runs.${partition}.${owner}.${source}`;
+
+/** Due deliveries, and the schedules that make them due. */
+export const deliverSubject = (webhook: string, delivery: string): string => `deliver.${webhook}.${delivery}`;
+export const retrySubject = (webhook: string, delivery: string): string => `retry.${webhook}.${delivery}`;
+
+/** What a runner may ask of whoever may write invocations: `arm` a chained timer, `move` an invocation after its source. */
+export const poolRequestSubject = (pool: string, request: "arm" | "move"): string => `pool.${pool}.${request}`;
+
+/** Request/reply towards the builder. */
+export const buildSubject = "build.request";
+/** Request/reply towards the operator: calls of components that somebody configures. */
+export const configureSubject = "configure.request";
+/** Inbox-like subjects for answers of runs; the asker owns `<token>`. */
+export const answerSubject = (token: string, run: string): string => `answer.${token}.${run}`;
+export const answerFilter = (token: string): string => `answer.${token}.>`;
+
+/** Prop names may hold anything; a subject token may not. */
+function subjectToken(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]/g, (c) => `=${c.codePointAt(0)?.toString(16)}`);
+}

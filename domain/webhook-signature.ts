@@ -1,0 +1,66 @@
+import { InvalidInput } from "./errors.ts";
+
+/** HMAC-SHA256 of the text's UTF-8 bytes. */
+export type Hmac = (key: Uint8Array, text: string) => Uint8Array;
+
+/** The HMAC key of a signing key, `whsec_<base64>`: both schemes use the decoded bytes. @throws InvalidInput that does not repeat the key. */
+export function parseSigningKey(signingKey: string): Uint8Array {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(signingKey)?.[1];
+  const key = base64 === undefined ? undefined : decodeBase64(base64);
+  // Standard Webhooks asks for 24 to 64 bytes.
+  if (key === undefined || key.length < 24 || key.length > 64)
+    throw new InvalidInput("the signing key is invalid: it must be whsec_ and the base64 of 24 to 64 bytes");
+  return key;
+}
+
+/** @param key 24 to 64 random bytes; 32 for new ones. */
+export function formatSigningKey(key: Uint8Array): string {
+  return `whsec_${encodeBase64(key)}`;
+}
+
+export interface SignedMessage {
+  /** The same on every attempt: receivers deduplicate by it. */
+  readonly id: string;
+  readonly emitter: string;
+  /** Epoch ms of the attempt, which the signatures cover: receivers refuse old ones. */
+  readonly at: number;
+  /** The very text that is sent. */
+  readonly body: string;
+}
+
+/**
+ * The headers that sign a delivery: `x-pd-*` as the known service sends them, and Standard Webhooks 1.0. `signingKeys` are newest
+ * first; during a rotation every key signs (`v1=…` fields of one header, space-separated entries of the other), so that a receiver
+ * holding any of them can verify.
+ */
+export function signatureHeaders(message: SignedMessage, signingKeys: readonly string[], hmac: Hmac): Readonly<Record<string, string>> {
+  const keys = signingKeys.map(parseSigningKey);
+  const seconds = Math.floor(message.at / 1000);
+  const known = keys.map((key) => `v1=${encodeHex(hmac(key, `${seconds}.${message.body}`))}`);
+  const standard = keys.map((key) => `v1,${encodeBase64(hmac(key, `${message.id}.${seconds}.${message.body}`))}`);
+  return {
+    "x-pd-emitter-id": message.emitter,
+    "x-pd-timestamp": new Date(message.at).toISOString(),
+    "x-pd-signature": [`t=${seconds}`, ...known].join(","),
+    "webhook-id": message.id,
+    "webhook-timestamp": String(seconds),
+    "webhook-signature": standard.join(" "),
+  };
+}
+
+function encodeHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function encodeBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+function decodeBase64(text: string): Uint8Array | undefined {
+  if (text.length % 4 === 1) return undefined;
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined; // padding in the wrong place
+  }
+}

@@ -1,0 +1,77 @@
+import type { Server } from "node:http";
+import type { Endpoint } from "../domain/deployment.ts";
+import type { Answer } from "../domain/invocation.ts";
+
+/** Everything the ingress reaches; main.ts wires adapters to it. */
+export interface IngressPorts {
+  readonly endpoints: EndpointDirectory;
+  readonly invocations: Invocations;
+  readonly answers: Answers;
+  readonly backlog: Backlog;
+  /** A new, unguessable run id, `r_…`. */
+  readonly newRunId: () => string;
+  /** Told of each request when it is answered, for metrics; must not throw. */
+  readonly onAnswered?: (answered: Answered) => void;
+  /** Makes what ends the server without refusing what is on its way; it cuts off what is not finished when the signal aborts. */
+  readonly drainable: (server: Server) => (signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+}
+
+export interface Log {
+  warn(fields: object, message?: string): void;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface EndpointDirectory {
+  /** What is known without waiting: `null` for an endpoint known not to exist, `undefined` when it must be found. */
+  peek(key: string): Endpoint | null | undefined;
+  /** @throws Unavailable */
+  find(key: string): Promise<Endpoint | undefined>;
+}
+
+export interface Invocations {
+  /** Resolves when the pack is stored durably. @throws Unavailable */
+  publish(subject: string, pack: string): Promise<void>;
+}
+
+export interface Answers {
+  /** Calls back with each answer for the run until ended; `subject` is the invocation's `answerTo`. */
+  listen(run: string, onAnswer: (answer: Answer) => void): { readonly subject: string; end(): void };
+}
+
+export interface Backlog {
+  /** Messages of the queue of a pool's partition that no runner has finished. @throws Unavailable */
+  depth(pool: string, partition: number): Promise<number>;
+}
+
+export interface IngressConfig {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Path before the endpoint's key, `""` or `/hooks`. */
+  readonly basePath: string;
+  /** Proxies in front of us that add to `X-Forwarded-For`; 0 trusts nobody. */
+  readonly trustedProxies: number;
+  readonly bodyLimitBytes: number;
+  /** For a whole request to arrive, milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** How long a caller waits for `respond()`, milliseconds. */
+  readonly answerTimeoutMs: number;
+  /** Invocations of one partition that wait, above which no more are taken. */
+  readonly backlogLimit: number;
+}
+
+export const ingressDefaults: IngressConfig = {
+  host: "127.0.0.1",
+  port: 3001,
+  basePath: "",
+  trustedProxies: 0,
+  bodyLimitBytes: 512 * 1024,
+  requestTimeoutMs: 30_000,
+  answerTimeoutMs: 30_000,
+  backlogLimit: 10_000,
+};

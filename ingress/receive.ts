@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { NotFound, Unavailable } from "../domain/errors.ts";
+import type { Endpoint } from "../domain/deployment.ts";
+import type { HttpEvent, Invocation } from "../domain/invocation.ts";
+import { partitionOf } from "../domain/partition.ts";
+import type { BacklogGate } from "./backlog-gate.ts";
+import { awaitAnswer } from "./await-answer.ts";
+import { discard, readBody } from "./body.ts";
+import { httpEvent, parseTarget, type Target } from "./http-event.ts";
+import type { Packs } from "./packs.ts";
+import type { IngressConfig, IngressPorts } from "./ports.ts";
+import { replyAccepted, replyPreflight } from "./reply.ts";
+
+export interface Receiving {
+  readonly config: IngressConfig;
+  readonly ports: IngressPorts;
+  readonly packs: Packs;
+  readonly gate: BacklogGate;
+}
+
+const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** One request: find the endpoint, take the body, store the invocation, answer. @throws HeadwaterError for {@link replyError} */
+export async function receive(request: IncomingMessage, response: ServerResponse, receiving: Receiving): Promise<void> {
+  if (request.method === "OPTIONS") {
+    request.resume();
+    return replyPreflight(response, request.headers["access-control-request-headers"]);
+  }
+  const { config, packs } = receiving;
+  const { target, endpoint } = await find(request, receiving);
+  admit(request, endpoint, receiving);
+  const body = await readBody(request, config.bodyLimitBytes);
+  const event = await httpEvent(request, target, body, config.trustedProxies);
+  const invocation = newInvocation(request, endpoint.source, event);
+  if (endpoint.customResponse) return awaitAnswer(response, endpoint.pool, invocation, receiving);
+  await packs.add(endpoint.pool, partitionOf(endpoint.source), endpoint.source, JSON.stringify(invocation));
+  replyAccepted(response);
+}
+
+async function find(
+  request: IncomingMessage,
+  { config, ports }: Receiving,
+): Promise<{ readonly target: Target; readonly endpoint: Endpoint }> {
+  const target = parseTarget(request.url ?? "/", config.basePath);
+  const known = target === undefined ? null : ports.endpoints.peek(target.key);
+  const endpoint = known === undefined && target !== undefined ? await ports.endpoints.find(target.key) : known;
+  if (target !== undefined && endpoint?.active === true) return { target, endpoint };
+  discard(request);
+  throw new NotFound("there is no active endpoint at this address", { code: "endpoint_not_found" });
+}
+
+function admit(request: IncomingMessage, endpoint: Endpoint, { config, gate }: Receiving): void {
+  if (gate.admits(endpoint.pool, partitionOf(endpoint.source))) return;
+  discard(request);
+  throw new Unavailable(`more than ${config.backlogLimit} requests wait to be run: send it again later`, {
+    code: "backlog_full",
+  });
+}
+
+function newInvocation(request: IncomingMessage, source: string, event: HttpEvent): Invocation {
+  const { traceparent } = request.headers;
+  const isTraced = typeof traceparent === "string" && traceparentPattern.test(traceparent);
+  return { source, trigger: "http", at: Date.now(), event, ...(isTraced ? { traceparent } : {}) };
+}

@@ -1,0 +1,142 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { HeadwaterError } from "./domain/errors.ts";
+import { childReady, parentSaysStop } from "./platform/process/child-role.ts";
+import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/configuration.ts";
+import { killOwnChildren } from "./platform/process/own-children.ts";
+import { startServers, type Servers } from "./platform/process/servers.ts";
+import { createLogger, type Logger } from "./platform/telemetry/logger.ts";
+import type { RoleContext } from "./wiring/context.ts";
+import { setUp } from "./wiring/set-up.ts";
+import { startHealth } from "./wiring/health.ts";
+import { rotateKey } from "./wiring/rotate-key.ts";
+import { roles, startRoles, stopRoles } from "./wiring/start-roles.ts";
+
+const sameRequestMs = 250;
+
+/** A role that a parent process started: it tells the parent when it is ready, and goes when the parent goes. */
+const isChild = process.send !== undefined;
+
+const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key]
+
+Starts Headwater: without settings, everything it needs on this machine.
+Settings are environment variables:
+
+${describeConfiguration()}
+`;
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, "package.json"), "utf8"));
+  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
+}
+
+interface Headwater {
+  readonly lines: readonly string[];
+  drain(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+function contextOf(configuration: Configuration, servers: Servers, logger: Logger): RoleContext {
+  const dataDirectory = resolve(configuration.dataDirectory);
+  const { nats, natsOf, databaseUrl, databaseUrlOf, databasePasswords } = servers;
+  return {
+    configuration,
+    nats,
+    natsOf,
+    databaseUrl,
+    databaseUrlOf,
+    databasePasswords,
+    dataDirectory,
+    logger,
+  };
+}
+
+async function start(configuration: Configuration, logger: Logger): Promise<Headwater> {
+  const needsDatabase = configuration.roles.some((role) => roles[role].needsDatabase);
+  const health = await startHealth(isChild ? undefined : configuration.healthListen);
+  const servers = await startServers({ configuration, needsDatabase, logger });
+  const context = contextOf(configuration, servers, logger);
+  const started = await startRoles(context).catch(async (error: unknown) => {
+    await servers.stop();
+    throw error;
+  });
+  health.started(started, context);
+  return {
+    lines: started.flatMap((role) => role.lines ?? []),
+    drain: async () => {
+      health.drains();
+      await stopRoles(started, AbortSignal.timeout(configuration.stopTimeoutMs), context);
+      await servers.stop();
+      await health.stop();
+    },
+    kill: async () => {
+      await Promise.allSettled([...started.map((role) => role.kill()), servers.kill()]);
+    },
+  };
+}
+
+/**
+ * The first request to stop drains, the second ends everything at once. While we still start there is nothing to drain:
+ * then the first one ends everything, and the next start finds what a crash would leave.
+ */
+function stopOnRequest(running: Promise<Headwater>, logger: Logger): void {
+  let requests = 0;
+  let requestedAt = Number.NEGATIVE_INFINITY;
+  let headwater: Headwater | undefined;
+  const remember = (started: Headwater): void => void (headwater = started);
+  running.then(remember, () => undefined); // main() tells of a failure.
+  const stop = async (why: string, exitCode: number): Promise<void> => {
+    // A terminal, npm and the launcher may each pass on the same Ctrl-C.
+    const again = performance.now() - requestedAt > sameRequestMs;
+    if (requests > 0 && !again) return;
+    requestedAt = performance.now();
+    requests++;
+    if (requests > 2) process.exit(exitCode);
+    if (headwater === undefined || requests > 1) {
+      await headwater?.kill();
+      killOwnChildren();
+      process.exit(130);
+    }
+    logger[isChild ? "debug" : "info"]({ op: "process.stop", why }, "stopping; once more ends everything at once");
+    await headwater.drain();
+    process.exit(exitCode);
+  };
+  const request = (why: string, exitCode = 0): void => void stop(why, exitCode).catch(() => process.exit(1));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => request(signal));
+  process.on("uncaughtException", (error) => {
+    logger.fatal({ op: "process.crash", err: error }, "an error that nobody caught");
+    request("uncaught error", 1);
+  });
+  if (!isChild) return;
+  process.on("message", (message) => message === parentSaysStop && request("parent"));
+  process.on("disconnect", () => request("parent is gone"));
+}
+
+async function setUpOnce(configuration: Configuration, logger: Logger): Promise<void> {
+  const servers = await startServers({ configuration, needsDatabase: true, logger });
+  try {
+    await setUp(contextOf(configuration, servers, logger));
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function main(): Promise<void> {
+  if (process.argv.includes("--help")) return void process.stdout.write(help);
+  if (process.argv.includes("--version")) return void process.stdout.write(`${version()}\n`);
+  const configuration = parseConfiguration(process.argv.includes("--setup") ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env);
+  if (process.argv.includes("--rotate-key")) return void process.stdout.write(`${await rotateKey(configuration)}\n`);
+  const logger = createLogger({ level: configuration.logLevel });
+  if (configuration.setsUp) return setUpOnce(configuration, logger);
+  const running = start(configuration, logger);
+  stopOnRequest(running, logger);
+  const { lines } = await running;
+  if (lines.length > 0) process.stdout.write(`\n${lines.join("\n")}\n`);
+  process.send?.(childReady);
+}
+
+main().catch((error: unknown) => {
+  // What a person can put right is told in words; anything else is our mistake and needs its stack.
+  process.stderr.write(`${error instanceof HeadwaterError ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,12 @@
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { NotFound } from "../../domain/errors.ts";
+import { parseKey } from "../controller/informer.ts";
+import type { OperatorPorts } from "../ports.ts";
+
+/** Somebody else may have done so. */
+export async function endSubscription(key: string, { store }: Pick<OperatorPorts, "store">): Promise<void> {
+  const { namespace, name } = parseKey(key);
+  await store.delete(subscriptionKind, namespace, name).catch((error: unknown) => {
+    if (!(error instanceof NotFound)) throw error;
+  });
+}

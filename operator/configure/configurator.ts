@@ -1,0 +1,133 @@
+import { componentKind } from "../../crds/component.ts";
+import { sourceKind, type SourceSpec } from "../../crds/source.ts";
+import { configureLimits, type ConfigureCall, type ConfiguredOptions, type ConfiguredProps } from "../../domain/configure.ts";
+import type { Build, ComponentDefinition } from "../../domain/definition.ts";
+import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, Unavailable } from "../../domain/errors.ts";
+import { boundProps } from "../source/additional-props.ts";
+import { currentBuild } from "../source/component-of.ts";
+import type { ComponentResource, SourceResource } from "../source/resources.ts";
+import { configure, type ConfiguredComponent, type ConfigurePorts } from "./configure.ts";
+import type { OperatorPorts } from "../ports.ts";
+
+/** What somebody who configures a component wants to know; who may ask was asked before. */
+export interface ConfigureRequest {
+  readonly namespace: string;
+  /** Name of the Component. */
+  readonly component: string;
+  /** Name of the Source that runs it: its secrets count where none are given, its props when nothing is. */
+  readonly source?: string | undefined;
+  /** Values by prop name, secret ones among them. */
+  readonly props?: Readonly<Record<string, unknown>> | undefined;
+  readonly call: ConfigureCall;
+}
+
+type Ports = ConfigurePorts & Pick<OperatorPorts, "owners" | "log">;
+
+/** Calls of one namespace under way at a time: they run beside sources, and nobody looks at more forms at once. */
+const mostAtOnce = 8;
+
+/** Answers those who configure components. */
+export class Configurator {
+  readonly #ports: Ports;
+  readonly #underWay = new Map<string, number>();
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** @throws NotFound, InvalidInput for a prop without options, QuotaExceeded, Unavailable, and what `configure` throws */
+  async answer(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps> {
+    const { namespace, call } = request;
+    const { component, source, owner } = await this.#read(request);
+    const build = builtOf(component);
+    const configured = configuredComponent(request, owner, component, build, source);
+    const known = knownAnswer(call, configured.build.definition, build.definition.hasAdditionalProps);
+    if (known !== undefined) return known;
+    const underWay = this.#underWay.get(namespace) ?? 0;
+    if (underWay >= mostAtOnce)
+      throw new QuotaExceeded(`${mostAtOnce} components of yours are being configured at this moment: wait until one has answered`, {
+        code: "too_many_calls",
+      });
+    this.#underWay.set(namespace, underWay + 1);
+    try {
+      return await configure(configured, call, configureLimits.deadlineMs, this.#ports);
+    } catch (error) {
+      if (!(error instanceof HeadwaterError))
+        this.#ports.log.error({ op: "component.configure", err: error }, "a call failed unexpectedly");
+      throw error;
+    } finally {
+      const left = (this.#underWay.get(namespace) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(namespace, left);
+      else this.#underWay.delete(namespace);
+    }
+  }
+
+  /** As they are now: what was just made is not in everybody's caches yet. */
+  async #read({ namespace, component, source }: ConfigureRequest) {
+    const { store, owners } = this.#ports;
+    const [found, configured, owner] = await Promise.all([
+      store.get(componentKind, namespace, component),
+      source === undefined ? undefined : store.get(sourceKind, namespace, source),
+      owners.ownerOf(namespace),
+    ]);
+    if (owner === undefined) throw new NotFound();
+    return { component: found, source: configured, owner };
+  }
+}
+
+function builtOf(component: ComponentResource): Build {
+  const build = currentBuild(component);
+  if (build !== undefined) return build;
+  const stalled = component.status.conditions?.find(({ type, status }) => type === "Stalled" && status === "True");
+  if (stalled === undefined) throw new Unavailable("the component is not built yet: try again", { code: "component_not_built" });
+  throw new InvalidInput(`the component cannot be built: ${stalled.message}`, { code: "component_failed" });
+}
+
+/** With the props that were additional when the source was deployed: they have values, too. */
+function configuredComponent(
+  request: ConfigureRequest,
+  owner: string,
+  component: ComponentResource,
+  build: Build,
+  source: SourceResource | undefined,
+): ConfiguredComponent {
+  const { definition } = build;
+  const own = new Set(definition.props.map(({ name }) => name));
+  const additional = definition.hasAdditionalProps ? (source?.status.configurableProps ?? []).filter(({ name }) => !own.has(name)) : [];
+  const all = { ...definition, props: [...definition.props, ...additional] };
+  return {
+    namespace: request.namespace,
+    owner,
+    id: source?.status.id ?? component.status.id ?? "",
+    build: { ...build, definition: all },
+    spec: specOf(request, source?.spec),
+    additionalProps: boundProps(definition, all.props),
+    endpoint: source?.status.endpoint ?? null,
+  };
+}
+
+/** A secret that is not given stays: nobody could read it to send it back (null removes it). */
+function specOf({ props }: ConfigureRequest, stored: SourceSpec | undefined): ConfiguredComponent["spec"] {
+  const given = props ?? stored?.props ?? {};
+  const secrets = Object.entries(stored?.secrets ?? {}).filter(([name]) => !Object.hasOwn(given, name));
+  // They were read from JSON, so they are JSON.
+  return { props: given as SourceSpec["props"], secrets: Object.fromEntries(secrets) };
+}
+
+/** What needs no call: options that are written down, props without any. */
+function knownAnswer(
+  call: ConfigureCall,
+  definition: ComponentDefinition,
+  hasAdditional: boolean,
+): ConfiguredOptions | ConfiguredProps | undefined {
+  if (call.kind === "props") return hasAdditional ? undefined : { outcome: "props", props: definition.props };
+  const prop = definition.props.find(({ name }) => name === call.prop);
+  if (prop?.options !== undefined) return { outcome: "options", options: prop.options, context: null, truncated: false };
+  if (prop?.remoteOptions === true || hasAdditional) return undefined;
+  const names = definition.props.map(({ name }) => name).join(", ");
+  if (prop === undefined)
+    throw new InvalidInput(`prop '${call.prop}' is unknown: the component has ${names === "" ? "no props" : names}`, {
+      code: "unknown_prop",
+    });
+  throw new InvalidInput(`prop '${call.prop}' has no options: its value is written, not chosen`, { code: "no_options" });
+}

@@ -1,0 +1,83 @@
+import type { SourceSpec } from "../../crds/source.ts";
+import type { BoundProp, Configuration, ConfigureCall, Configured, ConfiguredOptions, ConfiguredProps } from "../../domain/configure.ts";
+import type { Build } from "../../domain/definition.ts";
+import { HeadwaterError, InvalidInput, NotFound, UserCode } from "../../domain/errors.ts";
+import { runtimeProps } from "../../domain/prop-values.ts";
+import type { OperatorPorts } from "../ports.ts";
+import { readSecretProps, secretPropsOf } from "../source/secret-props.ts";
+
+export type ConfigurePorts = Pick<OperatorPorts, "store" | "secretValues" | "secrets" | "pools" | "configurations" | "clock" | "newId">;
+
+/** A component and the values it is configured with so far. */
+export interface ConfiguredComponent {
+  readonly namespace: string;
+  readonly owner: string;
+  /** Public id of the component, or of the source that runs it. */
+  readonly id: string;
+  /** Its definition names the props that values are for. */
+  readonly build: Build;
+  readonly spec: Pick<SourceSpec, "props" | "secrets">;
+  readonly additionalProps: readonly BoundProp[];
+  readonly endpoint: string | null;
+}
+
+/**
+ * Has a runner of the owner's pool make a call of the component, with secrets and accounts as a deployment has them, sealed for that
+ * pool.
+ * @throws UserCode for what the component threw or the limit it met, InvalidInput for a secret or an account that cannot be had,
+ * Unavailable; 504 `configure_timeout` when nobody answers in time
+ */
+export async function configure(
+  component: ConfiguredComponent,
+  call: ConfigureCall,
+  deadlineMs: number,
+  ports: ConfigurePorts,
+): Promise<ConfiguredOptions | ConfiguredProps> {
+  const deadline = ports.clock.now() + deadlineMs;
+  const pool = ports.pools.poolOf(component.owner);
+  const values = await valuesOf(component, ports);
+  const { bundle, needsNode } = component.build;
+  const configuration: Configuration = {
+    call,
+    owner: component.owner,
+    component: component.id,
+    bundle,
+    needsNode,
+    props: await ports.secrets.sealForPool(pool, JSON.stringify(values)),
+    ...(component.additionalProps.length === 0 ? {} : { additionalProps: component.additionalProps }),
+    endpoint: component.endpoint,
+    deadline,
+  };
+  const configured = await ports.configurations.ask(pool, ports.newId("run"), configuration, AbortSignal.timeout(deadlineMs));
+  if (configured === undefined) throw unanswered(pool, deadlineMs);
+  return judged(call, configured);
+}
+
+async function valuesOf({ namespace, spec, build }: ConfiguredComponent, ports: ConfigurePorts): Promise<object> {
+  try {
+    const secrets = await readSecretProps(namespace, secretPropsOf({ spec }, build.definition), ports);
+    return { ...runtimeProps(build.definition, spec.props), ...secrets };
+  } catch (error) {
+    // To whoever asks for options, what they gave is wrong, not the address that they asked.
+    if (error instanceof NotFound) throw new InvalidInput(error.message, { code: "not_configurable", cause: error });
+    throw error;
+  }
+}
+
+function judged(call: ConfigureCall, configured: Configured): ConfiguredOptions | ConfiguredProps {
+  if (configured.outcome === "failed") {
+    const { name, message, code, stack } = configured.error;
+    const what = call.kind === "options" ? `options of prop '${call.prop}'` : "additionalProps";
+    throw new UserCode(code === undefined ? `${what} threw ${name}: ${message}` : message, {
+      code: code ?? "user_code",
+      details: { name, message, ...(stack === undefined ? {} : { stack }) },
+    });
+  }
+  if (configured.outcome === call.kind) return configured;
+  throw new UserCode("the runner answered another question than it was asked", { code: "invalid_answer" });
+}
+
+function unanswered(pool: string, deadlineMs: number): HeadwaterError {
+  const message = `no runner of pool '${pool}' answered within ${Math.round(deadlineMs / 1000)} s: it may be busy or just waking, try again`;
+  return new HeadwaterError(504, "configure_timeout", message);
+}

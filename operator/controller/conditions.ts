@@ -1,0 +1,20 @@
+import type { Condition } from "../../crds/resource.ts";
+import { canonicalJson } from "../../domain/canonical-json.ts";
+
+export type ConditionInput = Omit<Condition, "lastTransitionTime">;
+
+/** Replaces conditions of the same types; the transition time moves only when the status does. */
+export function setConditions(conditions: readonly Condition[], inputs: readonly ConditionInput[], now: number): Condition[] {
+  const next = new Map(conditions.map((condition) => [condition.type, condition]));
+  for (const input of inputs) {
+    const before = next.get(input.type);
+    const lastTransitionTime = before?.status === input.status ? before.lastTransitionTime : new Date(now).toISOString();
+    next.set(input.type, { ...input, lastTransitionTime });
+  }
+  return [...next.values()];
+}
+
+/** A status is written only when something but the order of its fields differs. */
+export function sameStatus(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
+}

@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Resource } from "../../crds/resource.ts";
+import type { ResourceStore } from "../../crds/resource-store.ts";
+import type { Clock } from "../../domain/clock.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import type { Informer } from "../controller/informer.ts";
+import { compareVersions } from "../controller/versions.ts";
+import type { Log } from "../ports.ts";
+import { differences } from "./differences.ts";
+import { PendingStates, type PendingState } from "./pending.ts";
+import type { Mirrored, MirrorRows } from "./rows.ts";
+
+export interface MirrorOptions {
+  /** The cluster itself, without a cache. */
+  readonly store: ResourceStore;
+  readonly rows: MirrorRows;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How often all that is mirrored is compared with what there is; default ten minutes. */
+  readonly compareEveryMs?: number;
+}
+
+const batchRows = 500;
+const batchBytes = 4 * 2 ** 20;
+const retryMs = { first: 250, most: 10_000 };
+
+/**
+ * Writes every resource and status to the mirror as the informers tell of them. What was missed while nobody led, or while the
+ * database was away, is found by comparing: first when the informer has its list, then every ten minutes.
+ */
+export class Mirror {
+  readonly #options: MirrorOptions;
+  readonly #pending = new PendingStates();
+  readonly #watched: Watched[] = [];
+  #wake: () => void = () => undefined;
+  #leads = false;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+  }
+
+  /** To be called before the informer starts. */
+  watch<S, T>(informer: Informer<S, T>): void {
+    const watched: Watched = { informer: informer as unknown as Informer<unknown, unknown>, reset: false, compareAt: 0 }; // Only read.
+    this.#watched.push(watched);
+    informer.onChange((resource, deleted) => {
+      if (!this.#leads) return; // What it misses now it finds when it leads.
+      this.#pending.add(stateOf(resource), deleted, deleted ? undefined : resource, this.#options.clock.now());
+      this.#wake();
+    });
+    informer.onReset(() => {
+      watched.reset = true;
+      this.#pending.forget(informer.kind.kind);
+      this.#wake();
+    });
+    informer.onProgress(() => watched.compareAt === 0 && this.#wake());
+  }
+
+  /** Writes until the signal aborts; the write under way is finished. What then still waits is found by whoever leads next. */
+  async lead(signal: AbortSignal): Promise<void> {
+    for (const watched of this.#watched) watched.compareAt = 0;
+    this.#leads = true;
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    await this.#run(signal);
+    this.#leads = false;
+    this.#pending.clear();
+  }
+
+  readonly #onAbort = (): void => this.#wake();
+
+  /** States that wait to be written. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** How far lists are behind the cluster, as far as this process was told. */
+  get lagSeconds(): number {
+    const { oldest } = this.#pending;
+    return oldest === undefined ? 0 : Math.max(0, this.#options.clock.now() - oldest) / 1000;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    let waitMs = retryMs.first;
+    while (!signal.aborted) {
+      try {
+        await this.#work(signal);
+        waitMs = retryMs.first;
+        await this.#untilWoken(signal);
+      } catch (error) {
+        const { pending } = this;
+        this.#options.log.warn({ op: "mirror.write", pending, err: error }, "the mirror cannot be written, trying again");
+        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+        waitMs = Math.min(retryMs.most, waitMs * 2);
+      }
+    }
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const now = this.#options.clock.now();
+    for (const watched of this.#watched) {
+      if (watched.reset) await this.#begin(watched);
+      if (watched.informer.hasSynced && watched.compareAt <= now) await this.#compare(watched);
+    }
+    while (this.#pending.size > 0 && !signal.aborted) await this.#write(this.#pending.next(batchRows, batchBytes));
+  }
+
+  /** Versions are counted anew: whatever the mirror has, it would take for newer. */
+  async #begin(watched: Watched): Promise<void> {
+    watched.reset = false;
+    try {
+      await this.#options.rows.forget(watched.informer.kind);
+      watched.compareAt = 0;
+    } catch (error) {
+      watched.reset = true;
+      throw error;
+    }
+  }
+
+  async #compare(watched: Watched): Promise<void> {
+    const { store, rows, clock, compareEveryMs = 600_000 } = this.#options;
+    const { informer } = watched;
+    const known = await rows.known(informer.kind);
+    // Whatever the mirror had by then was not newer than what the cluster has now, unless the cluster was set back.
+    const { resourceVersion: now } = await store.list(informer.kind, { limit: 1 });
+    if ([...known.values()].some(({ resourceVersion }) => compareVersions(resourceVersion, now) > 0)) {
+      watched.reset = true;
+      return this.#begin(watched);
+    }
+    const { missing, surplus } = differences(known, informer);
+    const add = (state: Mirrored, gone: boolean, resource?: Resource): void => {
+      if (!this.#pending.has(state)) this.#pending.add(state, gone, resource, clock.now());
+    };
+    for (const resource of missing) add(stateOf(resource), false, informer.projects ? undefined : resource);
+    for (const state of surplus) add(state, true);
+    watched.compareAt = clock.now() + compareEveryMs;
+  }
+
+  async #write(batch: readonly PendingState[]): Promise<void> {
+    const { rows, log } = this.#options;
+    try {
+      const present = await Promise.all(batch.filter(({ gone }) => !gone).map((pending) => this.#content(pending)));
+      const found = present.filter((resource) => resource !== undefined);
+      await rows.write(
+        found,
+        batch.filter(({ gone }) => gone).map(({ state }) => state),
+      );
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      // One that cannot be written must not hold up the others.
+      if (batch.length > 1) {
+        for (const pending of batch) await this.#write([pending]);
+        return;
+      }
+      for (const { state } of batch) log.error({ op: "mirror.write", ...state, err: error }, "a resource cannot be mirrored");
+    }
+    this.#pending.settle(batch);
+  }
+
+  /** Undefined: it is gone by now, and the watch will tell. */
+  async #content({ resource, state: { kind, namespace, name } }: PendingState): Promise<Resource | undefined> {
+    if (resource !== undefined) return resource;
+    const of = this.#watched.find(({ informer }) => informer.kind.kind === kind)?.informer.kind;
+    return of === undefined ? undefined : this.#options.store.find(of, namespace, name);
+  }
+
+  async #untilWoken(signal: AbortSignal): Promise<void> {
+    if (this.#pending.size > 0 || signal.aborted) return;
+    if (this.#watched.some(({ reset, compareAt, informer }) => reset || (compareAt === 0 && informer.hasSynced))) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const due = Math.min(...this.#watched.map(({ compareAt }) => compareAt || Number.POSITIVE_INFINITY));
+    const timer = setTimeout(resolve, Math.min(Math.max(0, due - this.#options.clock.now()), 60_000));
+    await promise;
+    clearTimeout(timer);
+  }
+}
+
+interface Watched {
+  readonly informer: Informer<unknown, unknown>;
+  /** The kind's versions are counted anew, and the mirror still has the former ones. */
+  reset: boolean;
+  /** Epoch ms; 0: as soon as the informer has its list. */
+  compareAt: number;
+}
+
+function stateOf({ kind, metadata: { namespace, name, uid, resourceVersion } }: Resource): Mirrored {
+  return { kind, namespace, name, uid, resourceVersion };
+}

@@ -1,0 +1,163 @@
+import { finalizer } from "../../crds/resource.ts";
+import { runnerPoolKind, type RunnerPoolStatus } from "../../crds/runner-pool.ts";
+import { release } from "../controller/ownership.ts";
+import { parseKey } from "../controller/informer.ts";
+import { sameStatus } from "../controller/conditions.ts";
+import { nextStatus, writeStatus } from "../controller/status.ts";
+import { Invariant } from "../../domain/errors.ts";
+import { defaultPool } from "../../domain/subjects.ts";
+import { followSettings, makeDefaultPool } from "./default-pool.ts";
+import { conditionsOf, judge, judgeDraining, refuse, shownBacklog, type Verdict } from "./judge.ts";
+import { parseDeployment, parsePod, type LiveDeployment } from "./live.ts";
+import { formatSelector, identityOf, podSelector, workloadName, type RunnerPoolResource } from "./names.ts";
+import { workloadKinds, type WorkloadObject } from "./objects.ts";
+import type { OwnerPools } from "./owner-pools.ts";
+import { planWorkloads } from "./plan.ts";
+import type { PodSettings } from "./pod-settings.ts";
+import type { RunnerPoolPorts } from "./ports.ts";
+import { Scaler } from "./scale.ts";
+import { PoolSecrets } from "./secret.ts";
+import { PoolTeller } from "./tell.ts";
+
+/** How soon a sleeping pool is looked at again: half of it is what its first event waits for us. */
+const asleepMs = 1_000;
+const awakeMs = 5_000;
+const drainingMs = 1_000;
+
+/** A pool becomes the objects that its runners are made of; their number follows the backlog, its status what came of them. */
+export function runnerPoolReconciler(settings: PodSettings, ports: RunnerPoolPorts, ownerPools: OwnerPools) {
+  const context: Context = {
+    settings,
+    ports,
+    scaler: new Scaler(ports),
+    secrets: new PoolSecrets(ports),
+    teller: new PoolTeller(ports),
+    shownAt: new Map(),
+    known: new Set(),
+  };
+  return async (key: string): Promise<number | undefined> => {
+    const { name } = parseKey(key);
+    const pool = await ports.store.find(runnerPoolKind, "", name);
+    if (pool === undefined) return void (name === defaultPool && (await makeDefaultPool(settings, ports.store)));
+    const draining = pool.metadata.deletionTimestamp !== undefined;
+    if (draining && !pool.metadata.finalizers.includes(finalizer)) return;
+    const refused = draining ? undefined : refuse(pool, ownerPools.rivalOf(pool));
+    if (refused !== undefined) return report(context, pool, refused, {}).then(() => undefined);
+    return draining ? drain(context, pool) : run(context, await adopt(context, await followSettings(pool, settings, ports.store)));
+  };
+}
+
+interface Context {
+  readonly settings: PodSettings;
+  readonly ports: RunnerPoolPorts;
+  readonly scaler: Scaler;
+  readonly secrets: PoolSecrets;
+  readonly teller: PoolTeller;
+  /** When the backlog in a pool's status was last true. */
+  readonly shownAt: Map<string, number>;
+  /** Pools that this process has set up in the streams: each once, which also restores what was lost. */
+  readonly known: Set<string>;
+}
+
+/** Before anything is made, so that it is certain to be removed. */
+async function adopt({ ports }: Context, pool: RunnerPoolResource): Promise<RunnerPoolResource> {
+  const { metadata } = pool;
+  if (metadata.finalizers.includes(finalizer)) return pool;
+  return ports.store.update(runnerPoolKind, { ...pool, metadata: { ...metadata, finalizers: [...metadata.finalizers, finalizer] } });
+}
+
+async function run(context: Context, pool: RunnerPoolResource): Promise<number> {
+  const { verdict, fields } = await bring(context, pool);
+  await report(context, pool, verdict, fields);
+  return fields.desiredReplicas === 0 ? asleepMs : awakeMs;
+}
+
+/** First its sources leave for another pool (they hear of it by the change of this one), then what waits for them follows, then it goes. */
+async function drain(context: Context, pool: RunnerPoolResource): Promise<number | undefined> {
+  const { ports } = context;
+  const { name } = pool.metadata;
+  if (name === defaultPool) return end(context, pool);
+  const sources = await ports.consumers.sources(name);
+  if (sources > 0) {
+    const { verdict, fields } = await bring(context, pool);
+    await report(context, pool, judgeDraining(sources, verdict), fields);
+    return drainingMs;
+  }
+  await ports.consumers.remove(name);
+  return end(context, pool);
+}
+
+/** The default pool's sources have nowhere to go: where it is made again at once, its runners go on for the one that follows. */
+async function end(context: Context, pool: RunnerPoolResource): Promise<undefined> {
+  const { ports, settings } = context;
+  const { name } = pool.metadata;
+  if (name === defaultPool && settings.defaultPool !== null) await bring(context, pool, "orphaned");
+  else for (const kind of workloadKinds.toReversed()) await ports.workloads.delete(kind, workloadName(name));
+  for (const memory of [context.scaler, context.secrets]) memory.forget(name);
+  context.shownAt.delete(name);
+  context.known.delete(name);
+  await release(ports.store, runnerPoolKind, pool);
+}
+
+interface Brought {
+  readonly verdict: Verdict;
+  readonly fields: Partial<RunnerPoolStatus>;
+}
+
+/** Brings the workloads to what is planned, with as many replicas as the load asks for. */
+async function bring(context: Context, pool: RunnerPoolResource, belonging: "owned" | "orphaned" = "owned"): Promise<Brought> {
+  const { settings, ports, known } = context;
+  const { name } = pool.metadata;
+  if (!known.has(name)) await ports.consumers.setUp(identityOf(pool));
+  known.add(name);
+  const selector = podSelector(settings.release, name);
+  const before = await ports.workloads.find("Deployment", workloadName(name));
+  const current = before === undefined ? undefined : parseDeployment(before).spec.replicas;
+  const { replicas, why, backlog } = await context.scaler.decide(pool, current);
+  const planned = planWorkloads(pool, settings, await context.secrets.of(identityOf(pool)), replicas, belonging);
+  const deployment = await applyAll(ports, planned);
+  await ports.workloads.prune(selector, planned);
+  const pods = (await ports.workloads.list("Pod", selector)).map(parsePod);
+  context.teller.tell(pool, { before: current, replicas, why, backlog, pods });
+  const fields = {
+    replicas: deployment.status.replicas,
+    readyReplicas: deployment.status.readyReplicas,
+    desiredReplicas: replicas,
+    selector: formatSelector(selector),
+    ...(backlog === undefined ? {} : { backlog }),
+  };
+  return { verdict: judge(replicas, deployment, pods), fields };
+}
+
+async function applyAll({ workloads }: RunnerPoolPorts, planned: readonly WorkloadObject[]): Promise<LiveDeployment> {
+  let deployment: LiveDeployment | undefined;
+  for (const object of planned) {
+    const live = await workloads.apply(object);
+    if (object.kind === "Deployment") deployment = parseDeployment(live);
+  }
+  if (deployment === undefined) throw new Invariant("the plan of a runner pool has no Deployment");
+  return deployment;
+}
+
+async function report(context: Context, pool: RunnerPoolResource, verdict: Verdict, fields: Partial<RunnerPoolStatus>): Promise<void> {
+  const { ports, shownAt } = context;
+  const { name } = pool.metadata;
+  const now = ports.clock.now();
+  const change = (backlog: number | undefined) => ({
+    fields: { ...fields, ...(backlog === undefined ? {} : { backlog }) },
+    conditions: conditionsOf(verdict),
+    now,
+  });
+  const shown = { backlog: pool.status.backlog, at: shownAt.get(name) ?? 0 };
+  const backlog = shownBacklog(shown, fields.backlog, pool.spec.backlogPerReplica, now);
+  // Whoever writes anyhow writes the backlog as it is.
+  const quiet = sameStatus(nextStatus(pool, change(backlog)), pool.status);
+  if (quiet) return void (fields.backlog === shown.backlog && shownAt.set(name, now));
+  shownAt.set(name, now);
+  await writeStatus(ports.store, runnerPoolKind, pool, change(fields.backlog ?? backlog));
+  if (verdict.stalled && !isStalledBy(pool, verdict.reason))
+    ports.events.tell(pool, { type: "Warning", reason: verdict.reason, message: verdict.message });
+}
+
+const isStalledBy = ({ status }: RunnerPoolResource, reason: string): boolean =>
+  (status.conditions ?? []).some(({ type, status: holds, reason: told }) => type === "Stalled" && holds === "True" && told === reason);

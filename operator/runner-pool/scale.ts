@@ -1,0 +1,32 @@
+import { decideScale, type ScaleDecision, type ScaleMemory } from "./scaling.ts";
+import type { RunnerPoolPorts } from "./ports.ts";
+import type { RunnerPoolResource } from "./names.ts";
+
+/** Looks at the load of a pool and decides; remembers what a decision needs of the one before. */
+export class Scaler {
+  readonly #ports: Pick<RunnerPoolPorts, "backlogs" | "memory" | "clock">;
+  readonly #memories = new Map<string, ScaleMemory>();
+
+  constructor(ports: Pick<RunnerPoolPorts, "backlogs" | "memory" | "clock">) {
+    this.#ports = ports;
+  }
+
+  /** `current`: the replicas asked for until now; undefined: the pool is new. */
+  async decide(pool: RunnerPoolResource, current: number | undefined): Promise<ScaleDecision & { readonly backlog: number | undefined }> {
+    const { name } = pool.metadata;
+    const backlog = await this.#ports.backlogs.of(name);
+    const input = {
+      current: current ?? pool.spec.minReplicas,
+      backlog,
+      memoryShare: this.#ports.memory.shareOf(name),
+      now: this.#ports.clock.now(),
+    };
+    const decision = decideScale(pool.spec, input, this.#memories.get(name) ?? {});
+    this.#memories.set(name, decision.memory);
+    return { ...decision, backlog };
+  }
+
+  forget(pool: string): void {
+    this.#memories.delete(pool);
+  }
+}

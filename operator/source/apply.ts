@@ -1,0 +1,128 @@
+import { sourceKind } from "../../crds/source.ts";
+import { assertNever } from "../../domain/errors.ts";
+import type { Invocation, TimerEvent } from "../../domain/invocation.ts";
+import { nextTick, serverSchedule, type TimerSchedule } from "../../domain/schedule.ts";
+import { deploymentKey } from "../../domain/subjects.ts";
+import { setConditions } from "../controller/conditions.ts";
+import { adopt, release } from "../controller/ownership.ts";
+import { isTaken } from "../identity.ts";
+import type { OperatorPorts } from "../ports.ts";
+import { removeComponent, writeComponent } from "./own-component.ts";
+import type { SourceResource } from "./resources.ts";
+import { digestOf, readSecretProps } from "./secret-props.ts";
+import type { StatusFields, Step } from "./step.ts";
+
+/** A step that is over when it was applied; the reconciler waits for hooks itself. */
+export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" }>;
+
+/**
+ * Does one step. Doing it twice is as good as once: entries and timers are replaced.
+ * @returns the resource as the step left it.
+ */
+export async function apply(step: Applied, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
+  switch (step.do) {
+    case "adopt":
+      return identify(step.id, source, ports);
+    case "claim":
+      return report(
+        source,
+        { nameSlug: step.nameSlug, pool: step.pool, ...(step.endpointKey === undefined ? {} : { endpointKey: step.endpointKey }) },
+        ports,
+      );
+    case "claim-props":
+      return report(source, { configurableProps: step.props, configurableFor: step.digest }, ports);
+    case "report":
+      return report(
+        source,
+        {
+          ...step.fields,
+          conditions: setConditions(source.status.conditions ?? [], step.conditions, ports.clock.now()),
+        },
+        ports,
+      );
+    case "release":
+      return release(ports.store, sourceKind, source);
+    case "tell":
+      ports.events.tell(source, { type: step.type, reason: step.reason, message: step.message });
+      return source;
+    default:
+      await act(step, source, ports);
+      return source;
+  }
+}
+
+type Action = Exclude<Applied, { do: "adopt" | "claim" | "claim-props" | "report" | "release" | "tell" }>;
+
+async function act(step: Action, source: SourceResource, ports: OperatorPorts): Promise<void> {
+  switch (step.do) {
+    case "write-component":
+      return writeComponent(step, source, ports);
+    case "remove-component":
+      return removeComponent(step, source, ports);
+    case "end-timers":
+      return ports.timers.end(step.source);
+    case "write-deployment":
+      return writeDeployment(step, source, ports);
+    case "set-timer":
+      return ports.timers.set(step.pool, step.source, step.prop, step.schedule, tickOf(step, ports.clock.now()));
+    case "write-endpoint":
+      return ports.endpoints.put(step.key, step.endpoint);
+    case "remove-endpoint":
+      return ports.endpoints.delete(step.key);
+    case "remove-deployment":
+      return ports.deployments.delete(deploymentKey(step.pool, step.source));
+    case "leave-pool":
+      return ports.deployments.put(deploymentKey(step.pool, step.source), { source: step.source, movedTo: step.movedTo });
+    case "settle-secrets": {
+      const { namespace, name, uid } = source.metadata;
+      return ports.secretValues.settle({ kind: sourceKind.kind, namespace, name, uid, generation: step.generation }, step.references);
+    }
+    case "forget-history":
+      return ports.histories.forget(step.owner, step.source);
+    default:
+      return assertNever(step);
+  }
+}
+
+async function identify(wanted: string, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
+  // Somebody who copies a source copies its label, and two sources of one id would be one.
+  const id = source.status.id ?? ((await isTaken(ports.store, sourceKind, source, wanted)) ? ports.newId("source") : wanted);
+  const adopted = await adopt(ports.store, sourceKind, source, id);
+  return source.status.id === id ? adopted : report(adopted, { id }, ports);
+}
+
+function report(source: SourceResource, fields: StatusFields, ports: OperatorPorts): Promise<SourceResource> {
+  const merged = Object.entries({ ...source.status, ...fields }).filter(([, value]) => value !== undefined);
+  // Fields of a status, less those that are optional in it.
+  const status = Object.fromEntries(merged) as SourceResource["status"];
+  return ports.store.updateStatus(sourceKind, { ...source, status });
+}
+
+async function writeDeployment(
+  { deployment, secrets }: Extract<Step, { do: "write-deployment" }>,
+  { metadata }: SourceResource,
+  ports: OperatorPorts,
+): Promise<void> {
+  const key = deploymentKey(deployment.pool, deployment.source);
+  if (secrets === "as they are") return ports.deployments.put(key, deployment);
+  const { secretsSeen: _, ...unsealed } = deployment;
+  if (Object.keys(secrets).length === 0) return ports.deployments.put(key, { ...unsealed, secrets: null });
+  const values = await readSecretProps(metadata.namespace, secrets, ports);
+  return ports.deployments.put(key, {
+    ...unsealed,
+    secrets: await ports.secrets.sealForPool(deployment.pool, JSON.stringify(values)),
+    secretsSeen: await ports.secrets.seal(digestOf(values)),
+  });
+}
+
+function tickOf(step: Extract<Step, { do: "set-timer" }>, now: number): Invocation {
+  const { source, generation, prop, schedule } = step;
+  const tick = { source, generation, trigger: "timer", event: tickEvent(schedule) } as const;
+  if (serverSchedule(schedule).kind !== "chain") return tick;
+  return { ...tick, chain: prop, at: nextTick(schedule, now) };
+}
+
+function tickEvent(schedule: TimerSchedule): Omit<TimerEvent, "timestamp"> {
+  if (schedule.kind === "interval") return { interval_seconds: schedule.intervalSeconds };
+  return { interval_seconds: null, cron: schedule.cron, timezone: schedule.timezone };
+}

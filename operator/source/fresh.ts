@@ -1,0 +1,14 @@
+/** Values that a plan may need and must not make itself. */
+export interface Fresh {
+  /** The id that its maker labelled it with, else a new one. */
+  readonly id: string;
+  readonly deployment: string;
+  readonly endpointKey: string;
+  /** A slug of the source's name that nobody else of the owner has. */
+  readonly nameSlug: string;
+  readonly ingressUrl: string;
+  /** How long a deletion waits for `deactivate`, in all. */
+  readonly deletionPatienceMs: number;
+  /** Epoch ms. */
+  readonly now: number;
+}

@@ -1,0 +1,38 @@
+import type { SourceState } from "../../domain/commit.ts";
+import type { Deployment, Endpoint } from "../../domain/deployment.ts";
+import type { Reloaded } from "./additional-props.ts";
+import type { OwnCode } from "./own-code.ts";
+import type { ComponentResource, SourceResource } from "./resources.ts";
+import type { SecretProps, SecretPropValues } from "./secret-props.ts";
+
+export type { ComponentResource, SourceResource };
+
+/** All that a plan is made from, read before it. What a settled source's plan does not need is not read. */
+export interface Observed {
+  readonly source: SourceResource;
+  /** Public id of the owner; undefined in a namespace that nobody owns. */
+  readonly owner: string | undefined;
+  readonly component: ComponentResource | undefined;
+  /** What the source's own component is to hold; undefined when it refers to one, or is settled. */
+  readonly code: OwnCode | undefined;
+  /** Values of its secret props; undefined without any, and when it is settled and they cannot have changed. */
+  readonly secrets: SecretPropValues | undefined;
+  /** The values are not those that are deployed. */
+  readonly secretsChanged: boolean;
+  /** What is left of them when the accounts that do not exist any more are taken away from what is deployed; undefined: there is nothing to take. */
+  readonly withdrawn?: SecretProps | undefined;
+  /** Where it is deployed, or is to be when it is not yet. */
+  readonly pool: string;
+  /** The pool that it is to move to. */
+  readonly movesTo: string | undefined;
+  /** The entry that runners see now. */
+  readonly deployed: Deployment | undefined;
+  /** The entry of its address; not read when it is settled or ends. */
+  readonly endpoint: Endpoint | undefined;
+  /** What the component's `additionalProps` came to when it was last called for this source. */
+  readonly reloaded?: Reloaded | undefined;
+  /** Which hooks have run, for which generation. */
+  readonly hooks: SourceState["hooks"];
+  /** Its runs that cost their process; not read when it is settled. */
+  readonly kills?: SourceState["kills"] | undefined;
+}

@@ -1,0 +1,116 @@
+import { InvalidInput } from "../../domain/errors.ts";
+import { checkConfiguredProps } from "../../domain/prop-values.ts";
+import { namespaceHasNoOwner } from "../identity.ts";
+import { buildFor, wantsReload } from "./additional-props.ts";
+import type { Blocked } from "./blocked.ts";
+import { componentNameOf, currentBuild, hasOwnCode, isMadeFor } from "./component-of.ts";
+import type { Observed } from "./observed.ts";
+import { timersOf } from "./timers.ts";
+
+/** "Can it be deployed?" as a list of questions, each told of everything; the first ones before its own component is written. */
+const policiesOfCode: readonly Policy[] = [namespaceHasOwner, nameIsFree, codeIsThere];
+const policies: readonly Policy[] = [
+  ...policiesOfCode,
+  componentExists,
+  componentIsBuilt,
+  componentIsNoAction,
+  secretsAreThere,
+  propsAreValid,
+  additionalPropsAreTold,
+];
+type Policy = (observed: Observed) => Blocked | undefined;
+
+export function blockedBy(observed: Observed): Blocked | undefined {
+  return firstOf(policies, observed);
+}
+
+/** Why its own component cannot be written. */
+export function codeBlockedBy(observed: Observed): Blocked | undefined {
+  return firstOf(policiesOfCode, observed);
+}
+
+function firstOf(asked: readonly Policy[], observed: Observed): Blocked | undefined {
+  for (const policy of asked) {
+    const blocked = policy(observed);
+    if (blocked !== undefined) return blocked;
+  }
+  return undefined;
+}
+
+function namespaceHasOwner({ source, owner }: Observed): Blocked | undefined {
+  if (owner !== undefined) return undefined;
+  return { ...namespaceHasNoOwner(source.metadata.namespace), lookAgain: true };
+}
+
+function nameIsFree({ source, component }: Observed): Blocked | undefined {
+  if (!hasOwnCode(source) || component === undefined || isMadeFor(source, component)) return undefined;
+  return {
+    reason: "NameTaken",
+    passing: false,
+    message: `component ${component.metadata.name} was made by somebody else, and this source's code needs that name: delete or rename one of them`,
+  };
+}
+
+function codeIsThere({ code }: Observed): Blocked | undefined {
+  return code !== undefined && "blocked" in code ? code.blocked : undefined;
+}
+
+function componentExists({ source, component }: Observed): Blocked | undefined {
+  if (component !== undefined && component.metadata.deletionTimestamp === undefined) return undefined;
+  return {
+    reason: "ComponentNotFound",
+    passing: true,
+    message: `component ${componentNameOf(source)} does not exist in namespace ${source.metadata.namespace}`,
+  };
+}
+
+function componentIsBuilt({ component }: Observed): Blocked | undefined {
+  if (component === undefined || currentBuild(component) !== undefined) return undefined;
+  const { name, generation } = component.metadata;
+  const stalled = component.status.conditions?.find(
+    ({ type, status, observedGeneration }) => type === "Stalled" && status === "True" && observedGeneration === generation,
+  );
+  if (stalled === undefined) return { reason: "ComponentNotBuilt", passing: true, message: `component ${name} is being built` };
+  return {
+    reason: "ComponentFailed",
+    passing: false,
+    message: `component ${name} cannot be built: ${stalled.message}`,
+  };
+}
+
+function componentIsNoAction({ component }: Observed): Blocked | undefined {
+  if (currentBuild(component)?.definition.type !== "action") return undefined;
+  return {
+    reason: "ComponentIsAction",
+    passing: false,
+    message: `component ${component?.metadata.name ?? ""} is an action: only a component without a type, or of type source, can be deployed as a source`,
+  };
+}
+
+function secretsAreThere({ secrets }: Observed): Blocked | undefined {
+  return secrets !== undefined && "blocked" in secrets ? secrets.blocked : undefined;
+}
+
+/** What the component's code throws while it is configured stops the source as a failed build would. */
+function additionalPropsAreTold({ source, component, reloaded }: Observed): Blocked | undefined {
+  const wanted = wantsReload(source, component);
+  return wanted !== undefined && reloaded?.digest === wanted && "blocked" in reloaded ? reloaded.blocked : undefined;
+}
+
+function propsAreValid(observed: Observed): Blocked | undefined {
+  const build = buildFor(observed.source, observed.component);
+  if (build === undefined) return undefined;
+  try {
+    const { props, secrets } = observed.source.spec;
+    const values = observed.secrets !== undefined && "values" in observed.secrets ? observed.secrets.values : {};
+    const read = Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(secrets, name)));
+    // What was not read is only known to be there.
+    const unread = Object.keys(secrets).filter((name) => !Object.hasOwn(read, name));
+    checkConfiguredProps(build.definition, { ...secrets, ...props, ...read }, new Set(unread));
+    timersOf(observed.source, build);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    return { reason: "InvalidProps", passing: false, message: error.message };
+  }
+}

@@ -1,0 +1,156 @@
+import { accountKind } from "../crds/account.ts";
+import type { ConfiguredOptions, ConfiguredProps } from "../domain/configure.ts";
+import { autoSubscriptionKind } from "../crds/auto-subscription.ts";
+import { componentKind } from "../crds/component.ts";
+import { labels, type Resource } from "../crds/resource.ts";
+import { sourceKind } from "../crds/source.ts";
+import { subscriptionKind } from "../crds/subscription.ts";
+import { webhookKind } from "../crds/webhook.ts";
+import { workflowKind } from "../crds/workflow.ts";
+import { accountReconciler } from "./account/reconciler.ts";
+import { accountIdsAmong } from "../domain/account-props.ts";
+import { idOfResourceName } from "../domain/ids.ts";
+import { autoSubscriptionCaches } from "./auto-subscription/caches.ts";
+import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
+import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
+import { componentReconciler } from "./component/reconciler.ts";
+import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
+import { keyOf } from "./controller/informer.ts";
+import { exceptMisfits, ofFitting } from "./controller/misfits.ts";
+import { ResourceIndex } from "./controller/resource-index.ts";
+import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
+import type { OperatorConfig, OperatorPorts } from "./ports.ts";
+import { watchRunnerPools, type RunnerPools } from "./runner-pool/start.ts";
+import { activityReconciler } from "./source/activity.ts";
+import { componentNameOf } from "./source/component-of.ts";
+import { sourceReconciler } from "./source/reconciler.ts";
+import { Slugs } from "./source/slugs.ts";
+import { subscriptionReconciler } from "./subscription/reconciler.ts";
+import { webhookReconciler } from "./webhook/reconciler.ts";
+import { SigningKeys } from "./webhook/signing-keys.ts";
+import { workflowReconciler } from "./workflow/reconciler.ts";
+
+export interface OperatorRuntime extends Pick<RuntimeOptions, "leadership" | "metrics" | "onLead" | "resyncMs" | "onCache"> {
+  /** Told of each namespace that came to an owner, lost it or changed it. */
+  readonly onOwnerChange?: (changed: (namespace: string) => void) => void;
+  /** Where it also schedules the pods of runners. */
+  readonly runnerPools?: RunnerPools;
+}
+
+export interface StartedOperator {
+  /** Has a component called for somebody who configures it, see configure/configure.ts. */
+  configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
+  /** Are the caches filled? */
+  readonly hasSynced: boolean;
+  /** Nothing waits to be reconciled, nothing is under way. */
+  readonly idle: boolean;
+  stop(): Promise<void>;
+}
+
+/** Starts the operator: what is watched, and who reconciles it. @throws Unavailable when the resources cannot be listed */
+export async function startOperator(
+  config: OperatorConfig,
+  { store, ...others }: OperatorPorts,
+  options: OperatorRuntime = {},
+): Promise<StartedOperator> {
+  const runtime = new Runtime({ ...options, store, random: others.random, log: others.log });
+  const { runnerPools } = options;
+  const pools = runnerPools === undefined ? others.pools : watchRunnerPools(runtime, runnerPools, { ...others, store: runtime.store });
+  const ports = { ...others, pools, store: runtime.store };
+  const slugs = new Slugs();
+  const signingKeys = new SigningKeys(ports);
+
+  // What is watched, and by what it is found. The callbacks run in this order: indices before those who ask them.
+  const components = runtime.cache(componentKind);
+  const sources = runtime.cache(sourceKind);
+  const subscriptions = runtime.cache(subscriptionKind);
+  const webhooks = runtime.cache(webhookKind);
+  const workflows = runtime.cache(workflowKind);
+  const accounts = runtime.cache(accountKind);
+  const autoSubscriptions = runtime.cache(autoSubscriptionKind);
+  const sourcesByComponent = new ResourceIndex(
+    sources,
+    ofFitting((source) => `${source.metadata.namespace}/${componentNameOf(source)}`),
+  );
+  const auto = autoSubscriptionCaches(autoSubscriptions, subscriptions, { sources, workflows });
+  const subscriptionsByEnd = new ResourceIndex(
+    subscriptions,
+    ofFitting(({ metadata: { namespace }, spec }) => [
+      ...[spec.emitter, spec.listener].filter((id) => id !== undefined),
+      ...[spec.emitterRef, spec.listenerRef].filter((ref) => ref !== undefined).map(({ kind, name }) => `${kind} ${namespace}/${name}`),
+    ]),
+  );
+  const ends = (namespace: string): Resource[] =>
+    [...sources.values(), ...webhooks.values(), ...workflows.values()].filter(({ metadata }) => metadata.namespace === namespace);
+  const subscriptionsOf = (end: Resource) => [
+    ...subscriptionsByEnd.keys(end.metadata.labels[labels.id] ?? ""),
+    ...subscriptionsByEnd.keys(`${end.kind} ${keyOf(end)}`),
+  ];
+  const sourcesByAccount = new ResourceIndex(
+    sources,
+    ofFitting(({ metadata: { namespace }, spec }) => accountIdsAmong(spec.props).map((id) => `${namespace} ${id}`)),
+  );
+  const usersOf = ({ metadata: { namespace, name, labels: given } }: Resource) =>
+    [given[labels.id], idOfResourceName(name)].flatMap((id) => (id === undefined ? [] : sourcesByAccount.keys(`${namespace} ${id}`)));
+  sources.onChange((source, deleted) => (deleted ? slugs.release(source) : slugs.remember(source)));
+  webhooks.onChange((webhook, deleted) => void (deleted && signingKeys.forget(webhook)));
+
+  // Who reconciles it, named as its kind's folder is; how many at a time, and what else it depends on.
+  runtime.reconcile("component", 4, exceptMisfits(componentKind, ports, componentReconciler(ports))).watch(components);
+  const deployed = runtime
+    .reconcile("source", 32, exceptMisfits(sourceKind, ports, sourceReconciler(config, ports, slugs)))
+    .watch(sources)
+    .watch(components, (component) => sourcesByComponent.keys(keyOf(component)))
+    .watch(accounts, usersOf);
+  runtime
+    .reconcile("activity", 1, activityReconciler(ports, { sources: () => sources.values(), component: (key) => components.get(key) }))
+    .always("all");
+  const routed = runtime
+    .reconcile("subscription", 16, exceptMisfits(subscriptionKind, ports, subscriptionReconciler(ports, signingKeys, config)))
+    .watch(subscriptions)
+    .watch(webhooks, subscriptionsOf)
+    .watch(workflows, subscriptionsOf)
+    .watch(sources, subscriptionsOf);
+  signingKeys.onChange((webhook) => {
+    for (const key of subscriptionsOf(webhook)) routed.add(key);
+  });
+  runtime.reconcile("webhook", 8, exceptMisfits(webhookKind, ports, webhookReconciler(config, ports, signingKeys))).watch(webhooks);
+  const onAccountChange = (account: Resource): void => {
+    for (const key of usersOf(account)) deployed.add(key);
+  };
+  const reconcileAccount = accountReconciler(ports, { ...config, onChange: onAccountChange });
+  runtime.reconcile("account", 4, exceptMisfits(accountKind, ports, reconcileAccount)).watch(accounts);
+  runtime.reconcile("workflow", 4, exceptMisfits(workflowKind, ports, workflowReconciler(ports))).watch(workflows);
+  runtime
+    .reconcile("auto-subscription", 4, exceptMisfits(autoSubscriptionKind, ports, autoSubscriptionReconciler(ports, auto)))
+    .watch(autoSubscriptions)
+    .watch(webhooks, auto.listeningTo)
+    .watch(workflows, auto.listeningTo)
+    .watch(sources, auto.listeningTo);
+  runtime
+    .reconcile("auto-subscription-source", 8, emitterReconciler(ports, sourceKind, auto))
+    .watch(sources)
+    .watch(autoSubscriptions, auto.newlyCovered("sources"));
+  runtime
+    .reconcile("auto-subscription-workflow", 8, emitterReconciler(ports, workflowKind, auto))
+    .watch(workflows)
+    .watch(autoSubscriptions, auto.newlyCovered("workflows"));
+
+  options.onOwnerChange?.((namespace) => {
+    runtime.lookAgain(namespace);
+    // Others may have subscribed what has changed hands, by its id.
+    for (const key of ends(namespace).flatMap(subscriptionsOf)) routed.add(key);
+  });
+  await runtime.start();
+  const configurator = new Configurator({ ...ports, store });
+  return {
+    configure: (request) => configurator.answer(request),
+    get hasSynced() {
+      return runtime.hasSynced;
+    },
+    get idle() {
+      return runtime.idle;
+    },
+    stop: () => runtime.stop(),
+  };
+}

@@ -1,0 +1,123 @@
+import type { Kind, Resource } from "../../crds/resource.ts";
+import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
+import type { SubscriptionSpec } from "../../crds/subscription.ts";
+import { webhookKind } from "../../crds/webhook.ts";
+import { workflowKind } from "../../crds/workflow.ts";
+import type { Route } from "../../domain/deployment.ts";
+import { kindOfId } from "../../domain/ids.ts";
+import type { OperatorPorts } from "../ports.ts";
+import type { SealedKeys, WebhookResource } from "../webhook/signing-keys.ts";
+import type { SubscriptionResource } from "./resources.ts";
+
+type Ports = Pick<OperatorPorts, "store" | "owners">;
+
+/** Whose events are heard: a public id or glob; undefined while the resource that is referred to is not there. */
+export interface Emitter {
+  readonly id: string | undefined;
+  /** Undefined: there is no such emitter, or nobody owns it. */
+  readonly owner: string | undefined;
+  /** As the subscription names it. */
+  readonly shown: string;
+}
+
+/** Who is to hear, and the resource while it is there. */
+export interface ListenerEnd {
+  readonly id: string | undefined;
+  /** Undefined: there is no such listener, or nobody owns it. */
+  readonly owner: string | undefined;
+  readonly shown: string;
+  readonly found:
+    | { readonly kind: "webhook"; readonly webhook: WebhookResource }
+    | { readonly kind: "source"; readonly source: Resource<SourceSpec, SourceStatus> }
+    | { readonly kind: "workflow" }
+    | undefined;
+}
+
+/** The same, with the keys that sign what a webhook gets, or why it can get nothing. */
+export interface Listener extends ListenerEnd {
+  readonly keys: SealedKeys | undefined;
+}
+
+/**
+ * What was emitted before an emitter ended is still delivered, so one that is named by its id and gone is whose it was when it was
+ * last `routed`. Ids may come back: who then emits under it is another owner's, and not heard.
+ */
+export async function emitterOf(
+  { metadata: { namespace }, spec }: SubscriptionResource,
+  ports: Ports,
+  routed: () => Promise<Route | undefined>,
+): Promise<Emitter> {
+  const { emitter = "", emitterRef } = spec;
+  if (emitterRef !== undefined) {
+    const { kind, name } = emitterRef;
+    const found = await ports.store.find<unknown, Identified>(kind === "Source" ? sourceKind : workflowKind, namespace, name);
+    const id = found?.metadata.deletionTimestamp === undefined ? found?.status.id : undefined;
+    return { id, owner: await ports.owners.ownerOf(namespace), shown: `${kind} ${name}` };
+  }
+  const end = (owner: string | undefined): Emitter => ({ id: emitter, owner, shown: emitter });
+  if (emitter.endsWith("*")) return end(await ports.owners.ownerOf(namespace)); // All of the subscription's owner.
+  if (kindOfId(emitter) === "organization") return end(emitter);
+  const found =
+    kindOfId(emitter) === "workflow" ? await findById(workflowKind, emitter, ports) : await findById(sourceKind, emitter, ports);
+  if (found !== undefined) return end(await ports.owners.ownerOf(found.metadata.namespace));
+  const route = await routed();
+  return end(route?.emitter === emitter ? (route.emitterOwner ?? route.owner) : undefined);
+}
+
+export async function listenerEndOf(
+  { listener = "", listenerRef }: Pick<SubscriptionSpec, "listener" | "listenerRef">,
+  namespace: string,
+  ports: Ports,
+): Promise<ListenerEnd> {
+  const find = async <S, T extends Identified>(kind: Kind<S, T>): Promise<Resource<S, T> | undefined> => {
+    const found =
+      listenerRef === undefined ? await findById(kind, listener, ports) : await ports.store.find(kind, namespace, listenerRef.name);
+    return found?.metadata.deletionTimestamp === undefined ? found : undefined;
+  };
+  const end = async (found: Resource<unknown, Identified> | undefined, as: ListenerEnd["found"]): Promise<ListenerEnd> => ({
+    ...(listenerRef === undefined
+      ? { id: listener, shown: listener }
+      : { id: found?.status.id, shown: `${listenerRef.kind} ${listenerRef.name}` }),
+    owner: found === undefined ? undefined : await ports.owners.ownerOf(found.metadata.namespace),
+    found: as,
+  });
+  switch (listenerRef?.kind ?? kindNamed(listener)) {
+    case "Webhook": {
+      const webhook = await find(webhookKind);
+      return end(webhook, webhook && { kind: "webhook", webhook });
+    }
+    case "Source": {
+      const source = await find(sourceKind);
+      return end(source, source && { kind: "source", source });
+    }
+    case "Workflow": {
+      const workflow = await find(workflowKind);
+      return end(workflow, workflow && { kind: "workflow" });
+    }
+    default:
+      return end(undefined, undefined);
+  }
+}
+
+interface Identified {
+  readonly id?: string | undefined;
+}
+
+/** Anybody can label a resource with another's id until the operator gives it one. */
+async function findById<S, T extends Identified>(kind: Kind<S, T>, id: string, { store }: Ports): Promise<Resource<S, T> | undefined> {
+  const found = await store.findById(kind, id);
+  return (found?.status.id ?? id) === id ? found : undefined;
+}
+
+function kindNamed(id: string): "Webhook" | "Source" | "Workflow" | undefined {
+  switch (kindOfId(id)) {
+    case "webhook":
+      return "Webhook";
+    case "source":
+      return "Source";
+    case "workflow":
+      return "Workflow";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import { Forbidden } from "../../domain/errors.ts";
+import type { OperatorPorts } from "../ports.ts";
+
+/** Why nothing can be posted to a webhook. `passing`: what is missing may be on its way. */
+export interface WebhookProblem {
+  readonly reason: "UrlForbidden" | "SigningKeyNotFound" | "SigningKeyInvalid" | "SigningKeyChanging";
+  readonly passing: boolean;
+  readonly message: string;
+}
+
+/** An address that nothing may be posted to; a name is judged when it is resolved, at each delivery. */
+export function urlProblem(url: string, { checkHost }: Pick<OperatorPorts, "checkHost">): WebhookProblem | undefined {
+  try {
+    checkHost(new URL(url).hostname);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Forbidden || error instanceof TypeError) return { reason: "UrlForbidden", passing: false, message: error.message };
+    throw error;
+  }
+}

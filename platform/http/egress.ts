@@ -1,0 +1,138 @@
+import { promises as dns } from "node:dns";
+import type { LookupOptions } from "node:dns";
+import type { LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
+import { Forbidden, InvalidInput } from "../../domain/errors.ts";
+
+/**
+ * Decides which addresses user code and webhook deliveries may reach: public unicast ones, and the networks of the allow list.
+ *
+ * A caller does two things: `check` the host of a URL before connecting, because a literal address never reaches a lookup
+ * function; and connect through `lookup`, which resolves once and hands out exactly the addresses it judged, so that a second
+ * answer of a hostile resolver is never asked for.
+ */
+export interface Egress {
+  /** Throws `egress_denied` for a literal address that may not be reached. Names pass: `lookup` judges what they resolve to. */
+  check(hostOrAddress: string): void;
+  /** For `node:http(s)` agents, `net.connect`, `tls.connect` and undici's `connect.lookup`. */
+  readonly lookup: LookupFunction;
+  /** All addresses of a host (a name or a literal), every one of them judged. Throws `egress_denied`, or the resolver's ENOTFOUND. */
+  resolve(host: string): Promise<readonly EgressAddress[]>;
+}
+
+export interface EgressAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+export interface EgressOptions {
+  /** Networks that may be reached although not public, as CIDR: `10.1.0.0/16`, `fd00::/8`. The value of HEADWATER_EGRESS_ALLOW. */
+  readonly allow: readonly string[];
+  /** All addresses of a name; the system's resolver when absent. */
+  readonly resolver?: (host: string) => Promise<readonly EgressAddress[]>;
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = readonly [address: Address, prefix: number];
+
+/** Public by their class and yet not the internet: Azure's host agent answers here on every virtual machine. */
+const neverPublic: readonly Network[] = [ipaddr.parseCIDR("168.63.129.16/32")];
+/** The only part of IPv6 that is assigned to global unicast (RFC 4291, IANA): leaves out `::/96`, local NAT64, site-local and what is to come. */
+const globalUnicast: Network = ipaddr.parseCIDR("2000::/3");
+/** Documentation prefix of RFC 9637. */
+const documentation: Network = ipaddr.parseCIDR("3fff::/20");
+
+/** Throws `invalid_input` when an entry of the allow list is not a CIDR. */
+export function createEgress(options: EgressOptions): Egress {
+  const allow = options.allow.map(parseNetwork);
+  const resolver = options.resolver ?? systemResolver;
+
+  function judge(host: string, address: string): void {
+    if (!isReachable(address, allow)) throw denied(host, address);
+  }
+
+  function check(hostOrAddress: string): void {
+    const host = bareHost(hostOrAddress);
+    if (ipaddr.isValid(host)) judge(hostOrAddress, host);
+  }
+
+  async function resolve(host: string): Promise<readonly EgressAddress[]> {
+    const bare = bareHost(host);
+    const addresses = ipaddr.isValid(bare) ? [literal(bare)] : await resolver(bare);
+    for (const { address } of addresses) judge(host, address);
+    if (addresses.length === 0) throw notFound(host);
+    return addresses;
+  }
+
+  const lookup: LookupFunction = (host, lookupOptions, callback) => {
+    resolve(host)
+      .then((addresses) => ofFamily(host, addresses, lookupOptions.family))
+      .then(
+        (addresses) => {
+          const [first] = addresses;
+          if (lookupOptions.all === true) callback(null, [...addresses]);
+          else callback(null, first.address, first.family);
+        },
+        (error: NodeJS.ErrnoException) => callback(error, ""),
+      );
+  };
+
+  return { check, lookup, resolve };
+}
+
+function isReachable(text: string, allow: readonly Network[]): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  // `process` turns IPv4-mapped IPv6 into the IPv4 it means.
+  const address = ipaddr.process(text);
+  if (allow.some((network) => contains(network, address))) return true;
+  if (address.range() !== "unicast" || neverPublic.some((network) => contains(network, address))) return false;
+  return address.kind() === "ipv4" || (contains(globalUnicast, address) && !contains(documentation, address));
+}
+
+function contains([network, prefix]: Network, address: Address): boolean {
+  return network.kind() === address.kind() && address.match(network, prefix);
+}
+
+function parseNetwork(text: string): Network {
+  if (!ipaddr.isValidCIDR(text))
+    throw new InvalidInput(`egress network '${text}' is invalid: write an address and a prefix length, such as 10.0.0.0/8`);
+  return ipaddr.parseCIDR(text);
+}
+
+/** Every spelling that a resolver or a socket would take for an address: brackets, a final dot, and (by the parser) `127.1`, `0x7f000001`, `2130706433`. */
+function bareHost(host: string): string {
+  return host.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+}
+
+function literal(text: string): EgressAddress {
+  const address = ipaddr.process(text);
+  return { address: address.toString(), family: address.kind() === "ipv4" ? 4 : 6 };
+}
+
+async function systemResolver(host: string): Promise<EgressAddress[]> {
+  const answer = await dns.lookup(host, { all: true, verbatim: true });
+  return answer.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+}
+
+type Addresses = readonly [EgressAddress, ...EgressAddress[]];
+
+function ofFamily(host: string, addresses: readonly EgressAddress[], wanted: LookupOptions["family"]): Addresses {
+  const family = wanted === "IPv4" ? 4 : wanted === "IPv6" ? 6 : (wanted ?? 0);
+  const [first, ...rest] = family === 0 ? addresses : addresses.filter((address) => address.family === family);
+  if (first === undefined) throw notFound(host);
+  return [first, ...rest];
+}
+
+function denied(host: string, address: string): Forbidden {
+  const where = bareHost(host) === address ? host : `${host} (${address})`;
+  return new Forbidden(
+    `egress to ${where} is denied: it is not a public address; HEADWATER_EGRESS_ALLOW lists the networks that may be reached all the same`,
+    {
+      code: "egress_denied",
+    },
+  );
+}
+
+function notFound(host: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND", hostname: host });
+}

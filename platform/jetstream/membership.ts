@@ -1,0 +1,145 @@
+import { buckets, runnerKey } from "../../domain/subjects.ts";
+import { Bucket } from "./bucket.ts";
+import { followChanges } from "./changes.ts";
+import type { Connection } from "./connection.ts";
+import type { Reading } from "./consumer.ts";
+
+/** How long a runner that fell silent still counts as alive. */
+const heartbeatTtlSeconds = 3;
+const heartbeatEveryMs = 1_000;
+/** Heartbeats and the server's own clean-up may be this late. */
+const graceMs = 500;
+const sweepEveryMs = 250;
+/** Changes that come together, as after a restart of the server, are told as one. */
+const settleMs = 100;
+
+export interface Heartbeat {
+  /** Of its memory limit, what the runner uses with all its processes, 0 to 1; absent: it has no limit. */
+  readonly memoryShare?: number;
+}
+
+/** Heartbeats of all pools, by `<pool>.<runner>`; entries end by themselves. */
+export const liveRunners = (connection: Connection): Bucket<Heartbeat> => new Bucket(connection, buckets.runners, parseHeartbeat);
+
+function parseHeartbeat(json: unknown): Heartbeat {
+  const share: unknown = typeof json === "object" && json !== null && "memoryShare" in json ? json.memoryShare : undefined;
+  // A runner holds user code: what it says of itself is believed within bounds.
+  return typeof share === "number" && Number.isFinite(share) ? { memoryShare: Math.min(1, Math.max(0, share)) } : {};
+}
+
+/** Says that a runner of a pool lives, until it leaves. @throws Unavailable when it cannot say so the first time */
+export async function announce(
+  connection: Connection,
+  pool: string,
+  runner: string,
+  tell: () => Promise<Heartbeat> = () => Promise.resolve({}),
+): Promise<{ leave(): Promise<void> }> {
+  const bucket = liveRunners(connection);
+  const beat = async (): Promise<void> => {
+    await bucket.put(runnerKey(pool, runner), await tell(), { ttlSeconds: heartbeatTtlSeconds });
+  };
+  await beat();
+  let beating: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    // While the server is away one heartbeat waits, and is the first thing to arrive; more would say nothing new.
+    beating ??= beat()
+      .catch(() => undefined)
+      .finally(() => (beating = undefined));
+  }, heartbeatEveryMs);
+  return {
+    leave: async () => {
+      clearInterval(timer);
+      await beating;
+      if (connection.status() === "connected") await bucket.delete(runnerKey(pool, runner)).catch(() => undefined); // Its time will be up by itself.
+    },
+  };
+}
+
+/** Tells the sorted ids of all live runners of a pool now and on each change. */
+export async function watchMembers(
+  connection: Connection,
+  pool: string,
+  onMembers: (runners: readonly string[]) => void,
+): Promise<Reading> {
+  const members = new Members(connection, pool, onMembers);
+  await members.start();
+  return members;
+}
+
+/** Who is heard is alive; who is silent for longer than an entry lasts is not. A list of the entries is read at the start and after each break. */
+class Members implements Reading {
+  readonly #connection: Connection;
+  readonly #pool: string;
+  readonly #onMembers: (runners: readonly string[]) => void;
+  readonly #heardAt = new Map<string, number>();
+  #told: string | undefined;
+  #following: Reading | undefined;
+  #sweeper: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(connection: Connection, pool: string, onMembers: (runners: readonly string[]) => void) {
+    this.#connection = connection;
+    this.#pool = pool;
+    this.#onMembers = onMembers;
+  }
+
+  async start(): Promise<void> {
+    this.#following = await followChanges(this.#connection, buckets.runners, runnerKey(this.#pool, "*"), (key, wasDeleted) => {
+      if (key === undefined) return void this.#listAgain(); // Never rejects.
+      this.#hear(key, wasDeleted);
+      this.#schedule();
+    });
+    await this.#list();
+    this.#sweeper = setInterval(() => this.#sweep(), sweepEveryMs);
+    this.#tell();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#sweeper);
+    clearTimeout(this.#timer);
+    await this.#following?.stop();
+  }
+
+  #hear(key: string, wasDeleted: boolean): void {
+    const runner = key.slice(key.indexOf(".") + 1);
+    if (wasDeleted) this.#heardAt.delete(runner);
+    else this.#heardAt.set(runner, performance.now());
+  }
+
+  async #list(): Promise<void> {
+    const keys = await liveRunners(this.#connection).keys(runnerKey(this.#pool, "*"));
+    for (const key of keys) if (!this.#heardAt.has(key.slice(key.indexOf(".") + 1))) this.#hear(key, false);
+  }
+
+  /** The silence while the server was away says nothing of the others. */
+  async #listAgain(): Promise<void> {
+    for (const runner of this.#heardAt.keys()) this.#heardAt.set(runner, performance.now());
+    await this.#list().catch(() => undefined); // Who lives is heard within a second anyway.
+    this.#schedule();
+  }
+
+  #sweep(): void {
+    if (this.#connection.status() !== "connected") return;
+    const silentSince = performance.now() - heartbeatTtlSeconds * 1_000 - graceMs;
+    for (const [runner, heardAt] of this.#heardAt) {
+      if (heardAt > silentSince) continue;
+      this.#heardAt.delete(runner);
+      this.#schedule();
+    }
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => this.#tell(), settleMs);
+  }
+
+  #tell(): void {
+    this.#timer = undefined;
+    const runners = [...this.#heardAt.keys()].sort();
+    const text = runners.join(" ");
+    if (this.#stopped || text === this.#told) return;
+    this.#told = text;
+    this.#onMembers(runners);
+  }
+}

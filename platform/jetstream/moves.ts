@@ -1,0 +1,43 @@
+import { hasMoved, type DeploymentEntry } from "../../domain/deployment.ts";
+import { Conflict } from "../../domain/errors.ts";
+import { decodePack, encodePack, type Invocation, type InvocationNumber } from "../../domain/invocation.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { buckets, deploymentKey, invokeSubject, streams } from "../../domain/subjects.ts";
+import { Bucket } from "./bucket.ts";
+import type { Connection } from "./connection.ts";
+import type { StreamMessage } from "./stream-message.ts";
+
+/**
+ * Invocations follow their source to another pool. An invocation keeps the number under which it was first stored, and by that
+ * number the source's history knows whether it was answered: so it does not matter who moves it, how often, or whether the old
+ * pool's runner was just about to commit it.
+ */
+export async function moveInvocation(connection: Connection, pool: string, position: InvocationNumber): Promise<void> {
+  const message = await connection.manager.direct.getMessage(streams.invocations, { seq: position.seq });
+  // Gone: somebody else has moved or answered it. The subject shows that it is this pool's own, whoever asks.
+  if (message === null || !message.subject.startsWith(`invoke.${pool}.`)) return;
+  const invocation = decodePack(message.string())[position.index];
+  if (invocation !== undefined) await move(connection, pool, invocation, position);
+}
+
+/** All invocations of a message of the pool; those of sources that are gone end here. */
+export async function moveAll(connection: Connection, pool: string, message: StreamMessage): Promise<void> {
+  for (const [index, invocation] of decodePack(message.text()).entries())
+    await move(connection, pool, invocation, { seq: message.seq, index });
+}
+
+async function move(connection: Connection, pool: string, invocation: Invocation, position: InvocationNumber): Promise<void> {
+  const { source } = invocation;
+  const entry = await deploymentEntries(connection).get(deploymentKey(pool, source));
+  if (entry === undefined) return;
+  if (!hasMoved(entry))
+    throw new Conflict(`source ${source} has not left pool '${pool}': its invocations stay there`, { code: "not_moved" });
+  const moved = { ...invocation, movedFrom: invocation.movedFrom ?? position };
+  await connection.publisher.publish(invokeSubject(entry.movedTo, partitionOf(source), source), encodePack([JSON.stringify(moved)]), {
+    messageId: `moved.${position.seq}.${position.index}`,
+  });
+}
+
+/** The entries of all pools, as the operator wrote them. */
+export const deploymentEntries = (connection: Connection): Bucket<DeploymentEntry> =>
+  new Bucket<DeploymentEntry>(connection, buckets.deployments, (json) => json as DeploymentEntry);

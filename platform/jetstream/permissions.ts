@@ -1,0 +1,205 @@
+import {
+  answerFilter,
+  answerSubject,
+  buckets,
+  buildSubject,
+  bundleStore,
+  changedSubject,
+  configureSubject,
+  deploymentKey,
+  partitionCount,
+  poolRequestSubject,
+  routerConsumer,
+  runnerConsumer,
+  runnerKey,
+  streams,
+} from "../../domain/subjects.ts";
+
+/**
+ * Who may say what to the message server.
+ *
+ * Roles that run none of a user's code share one account with the streams, each with its own list. Those that do (a pool's runners,
+ * the builder) have an account of their own, and of the streams' account only what is imported into it. A list of subjects alone
+ * would not hold them: whoever may ask JetStream anything names the subject of the answer, which no permission looks at, and an
+ * empty answer sent to `$JS.API.STREAM.DELETE.RUNS` is an order. Through an import the answer stays in the asker's account.
+ */
+export const trustedRoles = ["api", "operator", "ingress", "delivery"] as const;
+export type TrustedRole = (typeof trustedRoles)[number];
+
+export interface Rights {
+  readonly publish: readonly string[];
+  /** Of what it may publish by a wildcard, what not. */
+  readonly neverPublish?: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+/** The prefix of a role's inboxes, so that none hears the answers to another. */
+export const inboxPrefix = (role: string): string => `_INBOX_${role}`;
+
+/**
+ * What those outside the streams' account call `$JS.API`: under that name the server answers each account of itself, and theirs has no
+ * streams.
+ */
+export const importedApi = "headwater.js";
+export const importedName = (subject: string): string => subject.replace(/^\$JS\.API\./, `${importedApi}.`);
+
+const api = (request: string): string => `$JS.API.${request}`;
+const bucket = (name: string): string => `KV_${name}`;
+const bundles = `OBJ_${bundleStore}`;
+/** Whether everything has been set up, see `areSetUp`. */
+const setUpCheck = api(`STREAM.INFO.${bundles}`);
+
+/** To follow or read a stream with consumers of one's own making. */
+const reading = (stream: string): readonly string[] => [
+  api(`STREAM.INFO.${stream}`),
+  api(`CONSUMER.CREATE.${stream}`),
+  api(`CONSUMER.CREATE.${stream}.>`),
+  api(`CONSUMER.DURABLE.CREATE.${stream}.*`),
+  api(`CONSUMER.INFO.${stream}.*`),
+  api(`CONSUMER.MSG.NEXT.${stream}.*`),
+  api(`CONSUMER.RESET.${stream}.*`),
+  api(`CONSUMER.DELETE.${stream}.*`),
+  `$JS.ACK.${stream}.>`,
+];
+
+/** To follow a stream without acks, by consumers of one's own making. */
+const following = (stream: string): readonly string[] => [
+  api(`STREAM.INFO.${stream}`),
+  api(`CONSUMER.CREATE.${stream}.>`),
+  api(`CONSUMER.MSG.NEXT.${stream}.*`),
+  api(`CONSUMER.DELETE.${stream}.*`),
+];
+
+export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
+  /** Asks for runs, builds and calls of components, hears what comes of them; follows runs. */
+  api: {
+    publish: [setUpCheck, "invoke.>", buildSubject, configureSubject, ...following(streams.runs), api(`STREAM.MSG.GET.${streams.runs}`)],
+    // Consumers that follow have names of chance, which no pattern tells from that of the router, whose place in the stream is all deliveries'.
+    neverPublish: ["CREATE", "DELETE", "MSG.NEXT"].flatMap((act) => [
+      api(`CONSUMER.${act}.${streams.runs}.${routerConsumer}`),
+      api(`CONSUMER.${act}.${streams.runs}.${routerConsumer}.>`),
+    ]),
+    subscribe: [answerFilter("*")],
+  },
+  /** Requests become invocations; endpoints are read, and their queues' depth. */
+  ingress: {
+    publish: [
+      setUpCheck,
+      "invoke.>",
+      api(`DIRECT.GET.${bucket(buckets.endpoints)}.$KV.${buckets.endpoints}.>`),
+      ...reading(bucket(buckets.endpoints)),
+      api(`CONSUMER.INFO.${streams.invocations}.*`),
+    ],
+    subscribe: [answerFilter("*")],
+  },
+  /** Reads runs, writes deliveries and invocations, does what runners ask for. */
+  delivery: {
+    publish: [
+      setUpCheck,
+      "invoke.>",
+      "timer.>",
+      "retry.>",
+      ...reading(streams.runs),
+      ...reading(streams.deliveries),
+      ...reading(bucket(buckets.routes)),
+      api(`STREAM.PURGE.${streams.deliveries}`),
+      api(`DIRECT.GET.${streams.invocations}`),
+      api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.>`),
+    ],
+    subscribe: [`seen.${buckets.routes}`, poolRequestSubject("*", "arm"), poolRequestSubject("*", "move")],
+  },
+  /** Makes and changes streams, writes what the others read, sets timers, asks for hooks, ends histories. It deletes no stream. */
+  operator: {
+    publish: [
+      ...["CREATE", "UPDATE", "INFO", "PURGE"].map((request) => api(`STREAM.${request}.*`)),
+      api("INFO"),
+      api("STREAM.NAMES"),
+      api("STREAM.LIST"),
+      "invoke.>",
+      "timer.>",
+      buildSubject,
+      `seen.${buckets.routes}`,
+      ...[buckets.deployments, buckets.endpoints, buckets.routes].map((name) => `$KV.${name}.>`),
+      ...[...Object.values(buckets).map(bucket), streams.runs, streams.state, streams.invocations].map((stream) =>
+        api(`DIRECT.GET.${stream}.>`),
+      ),
+      ...Object.values(buckets).flatMap((name) => [api(`DIRECT.GET.${bucket(name)}`), ...reading(bucket(name))]),
+      api(`DIRECT.GET.${streams.invocations}`),
+      ...reading(streams.invocations),
+      // How much waits for each pool.
+      api(`CONSUMER.LIST.${streams.invocations}`),
+    ],
+    subscribe: [answerFilter("*"), configureSubject],
+  },
+};
+
+/** What one account asks of another; several answers to one question need a service of their own kind. */
+export interface Service {
+  readonly subject: string;
+  readonly answers: "one" | "many";
+}
+
+const one = (subject: string): Service => ({ subject, answers: "one" });
+const many = (subject: string): Service => ({ subject, answers: "many" });
+const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
+
+/**
+ * All that a pool's runners can reach: its invocations (by consumers that others made, since a consumer's settings can name any subject
+ * to deliver to), its deployments, bundles by their hash, the histories of its owner's sources, heartbeats, answers, and the two
+ * things it may ask for. Without an owner the pool is everybody's: whose sources run there cannot be told by a subject.
+ */
+export function runnerServices(pool: string, owner = "*"): readonly Service[] {
+  const consumers = partitions.map((partition) => runnerConsumer(pool, partition));
+  return [
+    one(setUpCheck),
+    ...consumers.flatMap((consumer) => [
+      one(api(`CONSUMER.INFO.${streams.invocations}.${consumer}`)),
+      many(api(`CONSUMER.MSG.NEXT.${streams.invocations}.${consumer}`)),
+      one(`$JS.ACK.${streams.invocations}.${consumer}.>`),
+    ]),
+    one(api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.${deploymentKey(pool, "*")}`)),
+    many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
+    one(`$KV.${buckets.runners}.${runnerKey(pool, "*")}`),
+    ...["M", "C"].map((kind) => one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`))),
+    ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${owner}.*`))),
+    one(`runs.*.${owner}.*`),
+    one(answerSubject("*", "*")),
+    one(poolRequestSubject(pool, "arm")),
+    one(poolRequestSubject(pool, "move")),
+  ];
+}
+
+/** What the server tells a pool's runners by itself. */
+export const runnerNews = (pool: string): readonly string[] => [
+  changedSubject(buckets.deployments, deploymentKey(pool, "*")),
+  changedSubject(buckets.runners, runnerKey(pool, "*")),
+];
+
+/** The builder writes bundles and looks whether one is there; what it is asked comes to it. */
+export const builderServices: readonly Service[] = [
+  one(setUpCheck),
+  one(`$O.${bundleStore}.C.*`),
+  one(`$O.${bundleStore}.M.*`),
+  one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.M.*`)),
+];
+
+/** What the account of the streams offers: everything that some other account may import a part of. */
+export const offered: { readonly services: readonly Service[]; readonly news: readonly string[] } = {
+  services: [
+    one(setUpCheck),
+    one(api(`CONSUMER.INFO.${streams.invocations}.*`)),
+    many(api(`CONSUMER.MSG.NEXT.${streams.invocations}.*`)),
+    one(`$JS.ACK.${streams.invocations}.>`),
+    one(api(`DIRECT.GET.${bucket(buckets.deployments)}.>`)),
+    many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
+    one(`$KV.${buckets.runners}.>`),
+    one(api(`DIRECT.GET.${bundles}.>`)),
+    one(api(`DIRECT.GET.${streams.runs}.>`)),
+    one(api(`DIRECT.GET.${streams.state}.>`)),
+    one("runs.>"),
+    one("answer.>"),
+    one("pool.>"),
+    one(`$O.${bundleStore}.>`),
+  ],
+  news: [changedSubject(buckets.deployments, ">"), changedSubject(buckets.runners, ">")],
+};

@@ -1,0 +1,100 @@
+import type { Msg } from "@nats-io/transport-node";
+import { z } from "zod";
+import { hasMoved } from "../../domain/deployment.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { encodePack, type Invocation, type InvocationNumber } from "../../domain/invocation.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { deploymentKey, invokeSubject, poolRequestSubject } from "../../domain/subjects.ts";
+import type { Connection } from "./connection.ts";
+import type { Reading } from "./consumer.ts";
+import { deploymentEntries, moveInvocation } from "./moves.ts";
+import { setTimer } from "./schedules.ts";
+
+/**
+ * A runner may write nothing into INVOCATIONS: a schedule names its target in a header, which no permission looks at, so whoever may
+ * write one there can invoke any source. What runners need of that stream they ask for here, and are given within their own pool.
+ */
+const moveRequest = z.object({ seq: z.int().positive(), index: z.int().min(0) });
+const armRequest = z.object({
+  source: z.string().regex(/^dc_[A-Za-z0-9_-]+$/),
+  prop: z.string().min(1).max(255),
+  atMs: z.int(),
+  invocation: z.object({
+    source: z.string(),
+    trigger: z.literal("timer"),
+    generation: z.int().exactOptional(),
+    chain: z.string(),
+    at: z.int(),
+    event: z.json().exactOptional(),
+    skippedTicks: z.int().exactOptional(),
+  }),
+});
+export type ArmRequest = z.infer<typeof armRequest>;
+
+const queueGroup = "pool-requests";
+const timeoutMs = 5_000;
+
+/** Answers what runners ask for; any number of processes may do so, each request goes to one. */
+export async function servePoolRequests(connection: Connection): Promise<Reading> {
+  const serve = (subject: string, act: (pool: string, request: unknown) => Promise<void>) =>
+    connection.nats.subscribe(subject, {
+      queue: queueGroup,
+      callback: (error, message) => {
+        if (error === null) void answer(message, act); // Never rejects.
+      },
+    });
+  const subscriptions = [
+    serve(poolRequestSubject("*", "move"), (pool, request) => moveInvocation(connection, pool, moveRequest.parse(request))),
+    serve(poolRequestSubject("*", "arm"), (pool, request) => arm(connection, pool, armRequest.parse(request))),
+  ];
+  // The server knows of them before this resolves, so the first request finds somebody.
+  await connection.nats.flush();
+  return {
+    stop: async () => {
+      await Promise.all(subscriptions.map((subscription) => subscription.drain().catch(() => undefined)));
+    },
+  };
+}
+
+async function answer(message: Msg, act: (pool: string, request: unknown) => Promise<void>): Promise<void> {
+  const [, pool = ""] = message.subject.split(".");
+  try {
+    await act(pool, message.json());
+    message.respond("{}");
+  } catch (error) {
+    message.respond(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
+  }
+}
+
+/** The next link of a chained timer, towards the pool where its source is now. */
+async function arm(connection: Connection, pool: string, { source, prop, atMs, invocation }: ArmRequest): Promise<void> {
+  const entry = await deploymentEntries(connection).get(deploymentKey(pool, source));
+  if (entry === undefined || invocation.source !== source || invocation.chain !== prop) return;
+  const target = invokeSubject(hasMoved(entry) ? entry.movedTo : pool, partitionOf(source), source);
+  await setTimer(connection.publisher, {
+    source,
+    prop,
+    schedule: { kind: "at", atMs },
+    target,
+    body: encodePack([JSON.stringify(invocation satisfies Invocation)]),
+    messageId: `chain.${source}.${prop}.${invocation.generation ?? 0}.${atMs}`,
+  });
+}
+
+/** @throws Unavailable when nobody answers or it cannot be done now */
+export const requestMove = (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
+  ask(connection, poolRequestSubject(pool, "move"), number);
+
+/** @throws Unavailable when nobody answers or it cannot be done now */
+export const requestArm = (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
+  ask(connection, poolRequestSubject(pool, "arm"), request);
+
+const reply = z.object({ error: z.string().optional() });
+
+async function ask(connection: Connection, subject: string, request: object): Promise<void> {
+  const message = await connection.nats.request(subject, JSON.stringify(request), { timeout: timeoutMs }).catch((cause: unknown) => {
+    throw new Unavailable(`nobody answers on '${subject}': a process with the role delivery does`, { cause });
+  });
+  const { error } = reply.parse(message.json());
+  if (error !== undefined) throw new Unavailable(`'${subject}' is refused: ${error}`);
+}

@@ -1,0 +1,42 @@
+import type { RunMessages } from "../../api/streams/ports.ts";
+import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
+import { streams } from "../../domain/subjects.ts";
+import type { Connection } from "./connection.ts";
+import { followFrom } from "./follow.ts";
+
+/**
+ * RUNS for those who follow sources live.
+ * @param readPosition how far a stream of that name has been recorded
+ */
+export function readRunMessages(connection: Connection, readPosition: (stream: string) => Promise<number>): RunMessages {
+  return {
+    follow: (onMessage) =>
+      orUnavailable(() =>
+        followFrom({
+          connection,
+          stream: streams.runs,
+          from: "new",
+          nameBegins: "live",
+          onMessage: (message) => onMessage({ subject: message.subject, sequence: message.seq, text: () => message.text() }),
+        }),
+      ),
+    // Named as the recorder names it: a stream that was made anew counts from 1 again.
+    recordedUpTo: () =>
+      orUnavailable(async () => readPosition(`${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`)),
+    // Asks the leader: a replica that answers direct gets may lag behind what the consumer has handed out.
+    findNext: (subject, sequence) =>
+      orUnavailable(async () => {
+        const query = { seq: sequence, next_by_subj: subject };
+        const found = await connection.manager.streams.getMessage(streams.runs, query);
+        return found === null ? undefined : { subject: found.subject, sequence: found.seq, text: () => found.string() };
+      }),
+  };
+}
+
+async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    throw cause instanceof HeadwaterError ? cause : new Unavailable("the message server does not answer: try again in a moment", { cause });
+  }
+}

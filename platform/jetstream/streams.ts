@@ -1,0 +1,152 @@
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamManager,
+  PersistMode,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
+import { Objm } from "@nats-io/obj";
+import { InvalidInput } from "../../domain/errors.ts";
+import { bundleStore, buckets, changedSubject, streams } from "../../domain/subjects.ts";
+import type { Connection } from "./connection.ts";
+import { setUpPool } from "./pools.ts";
+
+export interface StreamOptions {
+  /** Copies of each stream: 1, 3 or 5. */
+  readonly replicas: number;
+  /** How long a commit stays on RUNS, milliseconds; the last one of each source stays on STATE for ever. */
+  readonly runsMaxAgeMs: number;
+  readonly partitions: number;
+  readonly pool: string;
+  /** Messages of a partition handed out and not acked; small, so that none waits in a runner for longer than the ack wait. */
+  readonly maxAckPending?: number;
+  /** Life of a deletion marker of a heartbeat. */
+  readonly markerTtlMs?: number;
+}
+
+type Config = Partial<StreamConfig> & { readonly name: string };
+
+const minimalVersion = [2, 14] as const;
+const duplicateWindow = nanos(120_000);
+
+/** Makes what is missing and changes what differs; safe to repeat, and by several at once. @throws InvalidInput when the server is too old. */
+export async function setUpStreams(connection: Connection, options: StreamOptions): Promise<void> {
+  requireVersion(connection.nats.info?.version ?? "0");
+  const { manager } = connection;
+  await Promise.all(
+    [...streamConfigs(options), ...bucketConfigs(options)]
+      .filter((config) => config.name !== streams.state)
+      .map((config) => createOrUpdate(manager, config)),
+  );
+  await createOrUpdate(manager, stateConfig(options));
+  await setUpPool(connection, options);
+  await new Objm(connection.nats).create(bundleStore, { storage: StorageType.File, replicas: options.replicas });
+}
+
+/** Has everything been made? The object store comes last. */
+export async function areSetUp({ manager }: Connection): Promise<boolean> {
+  return (await findConfig(manager, `OBJ_${bundleStore}`)) !== undefined;
+}
+
+function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Config[] {
+  const common = { storage: StorageType.File, num_replicas: replicas, duplicate_window: duplicateWindow };
+  // Schedules need message TTLs and rollups. Unset, max_consumers means 1,000, which those who follow RUNS would reach.
+  const scheduling = { allow_msg_schedules: true, allow_msg_ttl: true, allow_rollup_hdrs: true, allow_direct: true };
+  return [
+    {
+      ...common,
+      ...scheduling,
+      name: streams.invocations,
+      subjects: ["invoke.>", "timer.>"],
+      retention: RetentionPolicy.Workqueue,
+      max_consumers: 4_096,
+    },
+    {
+      ...common,
+      ...scheduling,
+      name: streams.deliveries,
+      subjects: ["deliver.>", "retry.>"],
+      retention: RetentionPolicy.Workqueue,
+      max_consumers: 4_096,
+    },
+    {
+      ...common,
+      name: streams.runs,
+      subjects: ["runs.>"],
+      retention: RetentionPolicy.Limits,
+      max_age: nanos(runsMaxAgeMs),
+      duplicate_window: Math.min(duplicateWindow, nanos(runsMaxAgeMs)),
+      allow_direct: true,
+      max_consumers: 65_536,
+    },
+  ];
+}
+
+/** A copy of the last commit of every source. It is filled again from RUNS, so on a single server it need not be synced to disk by itself. */
+function stateConfig({ replicas }: StreamOptions): Config {
+  return {
+    name: streams.state,
+    sources: [{ name: streams.runs }],
+    max_msgs_per_subject: 1,
+    storage: StorageType.File,
+    num_replicas: replicas,
+    allow_direct: true,
+    max_consumers: 4_096,
+    ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
+  };
+}
+
+/** Buckets as every NATS client knows them. Heartbeats end by themselves and leave a marker for those who watch. */
+function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): readonly Config[] {
+  return Object.values(buckets).map((bucket) => ({
+    name: `KV_${bucket}`,
+    subjects: [`$KV.${bucket}.>`],
+    max_msgs_per_subject: 1,
+    storage: StorageType.File,
+    num_replicas: replicas,
+    duplicate_window: duplicateWindow,
+    allow_rollup_hdrs: true,
+    allow_direct: true,
+    deny_delete: true,
+    allow_msg_ttl: true,
+    max_consumers: 4_096,
+    ...(isToldOf(bucket) ? { republish: { src: `$KV.${bucket}.>`, dest: changedSubject(bucket, ">"), headers_only: true } } : {}),
+    ...(bucket === buckets.runners ? { subject_delete_marker_ttl: nanos(markerTtlMs) } : {}),
+  }));
+}
+
+/** Runners may not make consumers, so the server tells them of these by itself. */
+const isToldOf = (bucket: string): boolean => bucket === buckets.deployments || bucket === buckets.runners;
+
+/** What cannot be changed later (storage, retention, persist mode) stays as it was made. */
+async function createOrUpdate(manager: JetStreamManager, config: Config): Promise<void> {
+  const existing = await findConfig(manager, config.name);
+  if (existing === undefined) await manager.streams.add(config);
+  else if (Object.entries(config).some(([key, value]) => differs(value, existing[key as keyof StreamConfig])))
+    await manager.streams.update(config.name, changeable(config));
+}
+
+async function findConfig(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
+  try {
+    return (await manager.streams.info(name)).config;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
+    throw error;
+  }
+}
+
+function changeable(config: Config): Partial<StreamConfig> {
+  const { name: _name, storage: _storage, retention: _retention, persist_mode: _mode, max_consumers: _consumers, ...rest } = config;
+  return rest;
+}
+
+const differs = (wanted: unknown, held: unknown): boolean => JSON.stringify(wanted) !== JSON.stringify(held);
+
+function requireVersion(version: string): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > minimalVersion[0] || (major === minimalVersion[0] && minor >= minimalVersion[1])) return;
+  throw new InvalidInput(`nats-server ${version} is too old: message schedules need ${minimalVersion.join(".")} or later`);
+}

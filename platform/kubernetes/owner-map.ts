@@ -1,0 +1,79 @@
+/** A namespace that carries an owner's label. */
+export interface OwnedNamespace {
+  readonly name: string;
+  /** Public id. */
+  readonly owner: string;
+  /** RFC 3339, whole seconds. */
+  readonly createdAt: string;
+  /** It is being deleted: nothing new can be made in it. */
+  readonly ends: boolean;
+}
+
+/**
+ * Whose namespace counts. Of several that carry one owner's label it is the oldest; one that is being deleted gives way to the
+ * next, and goes on belonging to its owner, so that what is in it can be ended in the owner's name.
+ */
+export interface OwnerMap {
+  ownerOf(name: string): string | undefined;
+  find(owner: string): OwnedNamespace | undefined;
+  names(): readonly string[];
+  /** These return the namespaces for which `ownerOf` answers otherwise than before. */
+  set(namespace: OwnedNamespace): readonly string[];
+  delete(name: string): readonly string[];
+  replace(all: readonly OwnedNamespace[]): readonly string[];
+}
+
+export function createOwnerMap(): OwnerMap {
+  const byName = new Map<string, OwnedNamespace>();
+  const byOwner = new Map<string, Set<string>>();
+
+  const find = (owner: string): OwnedNamespace | undefined =>
+    [...(byOwner.get(owner) ?? [])]
+      .map((name) => byName.get(name))
+      .filter((each) => each !== undefined)
+      .reduce<OwnedNamespace | undefined>((best, each) => (best === undefined || isBefore(each, best) ? each : best), undefined);
+  const ownerOf = (name: string): string | undefined => {
+    const namespace = byName.get(name);
+    return namespace !== undefined && (namespace.ends || find(namespace.owner)?.name === name) ? namespace.owner : undefined;
+  };
+  const put = (name: string, next: OwnedNamespace | undefined): void => {
+    const former = byName.get(name);
+    if (former !== undefined) forget(byOwner, former);
+    byName.delete(name);
+    if (next === undefined) return;
+    byName.set(name, next);
+    const names = byOwner.get(next.owner) ?? new Set();
+    byOwner.set(next.owner, names.add(name));
+  };
+  /** The answers for a namespace depend on those of the same owner, the former and the next. */
+  const change = (name: string, next: OwnedNamespace | undefined): readonly string[] => {
+    const owners = [byName.get(name)?.owner, next?.owner];
+    const touched = new Set([name, ...owners.flatMap((owner) => [...((owner === undefined ? undefined : byOwner.get(owner)) ?? [])])]);
+    const before = new Map([...touched].map((each) => [each, ownerOf(each)]));
+    put(name, next);
+    return [...touched].filter((each) => before.get(each) !== ownerOf(each));
+  };
+  return {
+    ownerOf,
+    find,
+    names: () => [...byName.keys()],
+    set: (namespace) => change(namespace.name, namespace),
+    delete: (name) => change(name, undefined),
+    replace(all) {
+      const names = new Set(all.map(({ name }) => name));
+      const gone = [...byName.keys()].filter((name) => !names.has(name));
+      return [...new Set([...gone.flatMap((name) => change(name, undefined)), ...all.flatMap((each) => change(each.name, each))])];
+    },
+  };
+}
+
+function forget(byOwner: Map<string, Set<string>>, { owner, name }: OwnedNamespace): void {
+  const names = byOwner.get(owner);
+  names?.delete(name);
+  if (names?.size === 0) byOwner.delete(owner);
+}
+
+function isBefore(a: OwnedNamespace, b: OwnedNamespace): boolean {
+  if (a.ends !== b.ends) return b.ends;
+  return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
+}

@@ -1,0 +1,129 @@
+import { sql, type RawBuilder } from "kysely";
+import type { ComponentLibrary, ComponentQuery, ListedComponent } from "../../api/components/ports.ts";
+import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
+import { labels } from "../../crds/resource.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+import { idOfResourceName } from "../../domain/ids.ts";
+import type { Database } from "./connection.ts";
+import { placeOf } from "./resources/place.ts";
+import { columns, resourceFrom, type ResourceRow } from "./resources/row.ts";
+
+interface ListedRow {
+  readonly public_id: string | null;
+  readonly name: string;
+  readonly created_at: Date;
+  /** Written by resources/listed-component.ts from a status that fits its schema. */
+  readonly component: { readonly definition: ComponentDefinition; readonly codeHash: string; readonly updatedAt: number | null };
+}
+
+const built = sql`kind = ${componentKind.kind} and component is not null and ended_at is null and deletion_timestamp is null`;
+
+/** Reads what `component` of the table `resources` holds: a component's code may be a mebibyte, and no list needs it. */
+export function createComponentLibrary({ db }: Pick<Database, "db">): ComponentLibrary {
+  return {
+    async listPage({ namespace, keyLabel }, { limit, cursor }) {
+      const backwards = cursor?.side === "before";
+      const place = cursor === null ? undefined : await placeOf(db, componentKind.kind, cursor.id);
+      const beyond =
+        place === undefined
+          ? sql`true`
+          : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${place.created_at}::timestamptz, ${place.name}::text)`;
+      const matches = sql`${built} and namespace = ${namespace} and ${keyLabel === undefined ? sql`true` : sql`component_key = ${keyLabel}`}`;
+      const { rows } = await sql<{ total: number } & (ListedRow | { component: null })>`
+        select counted.total, page.* from (select count(*) as total from resources where ${matches}) counted left join (
+          select public_id, name, created_at, component from resources where ${matches} and ${beyond}
+          order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}
+        ) page on true
+        order by page.created_at desc, page.name desc`.execute(db);
+      return { items: rows.flatMap((row) => (row.component === null ? [] : [ofRow(row)])), total: rows[0]?.total ?? 0 };
+    },
+    async search(query) {
+      const { rows } = await sql<{ total: number; n: number | null } & (ListedRow | { component: null })>`
+        with ${candidates(query)}, ${ranked(query)}
+        select public_id, name, created_at, component, n, count(*) over () as total from found order by weight desc, n nulls first, created_at desc, name limit ${query.limit}`.execute(
+        db,
+      );
+      const items = rows.flatMap((row) => {
+        const published = row.n === null ? undefined : query.published[row.n];
+        if (published !== undefined) return [published];
+        return row.component === null ? [] : [ofRow(row)];
+      });
+      return { items, total: rows[0]?.total ?? 0 };
+    },
+    async findVersion(namespace, keyLabel, version) {
+      const { rows } = await sql<ResourceRow>`
+        select ${columns} from resources
+        where ${built} and namespace = ${namespace} and component_key = ${keyLabel} and component #>> '{definition,version}' = ${version}
+        order by created_at desc, name desc limit 1`.execute(db);
+      return rows[0] === undefined ? undefined : resourceFrom<ComponentSpec, ComponentStatus>(rows[0]);
+    },
+  };
+}
+
+function ofRow({ public_id, name, created_at, component }: ListedRow): ListedComponent {
+  const { definition, codeHash, updatedAt } = component;
+  const createdAtMs = created_at.getTime();
+  return {
+    id: public_id ?? idOfResourceName(name) ?? name,
+    definition,
+    codeHash,
+    createdAtMs,
+    updatedAtMs: updatedAt ?? createdAtMs,
+    isPublished: false,
+  };
+}
+
+/** The newest of each key: one's own, and those of the registry that nobody of them has a component of their own for. `n` is its place among these. */
+function candidates({ namespaces, published }: ComponentQuery): RawBuilder<unknown> {
+  const definitions = JSON.stringify(published.map(({ definition }) => definition));
+  return sql`own as (
+      select distinct on (coalesce(component_key, name)) public_id, name, created_at, component, null::bigint as n
+      from resources where ${built} and namespace = any(${namespaces}::text[]) and not labels ? ${labels.registry}
+      order by coalesce(component_key, name), array_position(${namespaces}::text[], namespace), created_at desc, name desc
+    ),
+    candidates as (
+      select *, component -> 'definition' as definition from own
+      union all
+      select null, '', now(), null, n - 1, definition from jsonb_array_elements(${definitions}::jsonb) with ordinality as given (definition, n)
+      where not exists (select 1 from own where component #> '{definition,key}' = definition -> 'key')
+    )`;
+}
+
+/**
+ * A word counts by where it occurs best, and every word has to occur. Words begin after a space, so that `git` finds "GitHub" before
+ * "Digital"; what joins words in keys is read as a space.
+ */
+function ranked({ words, app, type }: ComponentQuery): RawBuilder<unknown> {
+  const spaced = (text: RawBuilder<unknown>): RawBuilder<unknown> => sql`' ' || translate(lower(coalesce(${text}, '')), '-_./:', '     ')`;
+  const phrase = words.join(" ");
+  const conditions = [
+    sql`matched`,
+    ...(type === undefined ? [] : [sql`definition ->> 'type' = ${type}`]),
+    ...(app === undefined ? [] : [sql`definition -> 'props' @> ${JSON.stringify([{ type: "app", app }])}::jsonb`]),
+  ];
+  return sql`texts as materialized (
+      select *, ${spaced(sql`definition ->> 'name'`)} as title, lower(coalesce(definition ->> 'key', '')) as key,
+        ${spaced(sql`definition ->> 'description'`)} as about,
+        ${spaced(sql`(select string_agg(prop ->> 'app', ' ') from jsonb_array_elements(definition -> 'props') prop where prop ->> 'type' = 'app')`)} as apps
+      from candidates
+    ),
+    found as (
+      select texts.*, score.weight + case when key = ${phrase} or title = ${` ${phrase}`} then 200 else 0 end as weight
+      from texts cross join lateral (
+        select coalesce(bool_and(weight > 0), true) as matched, coalesce(sum(weight), 0) as weight from (
+          select case
+            when key = word then 100
+            when position(' ' || plain in title) > 0 then 40
+            when position(' ' || plain in ${spaced(sql`key`)}) > 0 then 30
+            when position(' ' || plain in apps) > 0 then 30
+            when position(plain in title) > 0 then 20
+            when position(word in key) > 0 or position(plain in apps) > 0 then 10
+            when position(' ' || plain in about) > 0 then 5
+            when position(plain in about) > 0 then 2
+            else 0 end as weight
+          from unnest(${words}::text[]) as given (word) cross join lateral (select translate(word, '-_./:', '     ') as plain) spaced
+        ) weights
+      ) score
+      where ${sql.join(conditions, sql` and `)}
+    )`;
+}

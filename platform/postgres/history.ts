@@ -1,0 +1,122 @@
+import { sql } from "kysely";
+import type { RunSummary } from "../../domain/invocation.ts";
+import type { PageRequest } from "../../domain/page.ts";
+import type { Database } from "./connection.ts";
+import {
+  deleteEventsBetween,
+  listEventsBetween,
+  pageEvents,
+  type EventFilter,
+  type EventRange,
+  type StoredEvent,
+  type StoredPage,
+} from "./history/events.ts";
+import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./history/kept.ts";
+import { recordBatch, type SequencedCommit } from "./history/record.ts";
+import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./history/runs.ts";
+
+export type { EventFilter, EventRange, Kept, RecordedRun, RunFilter, SequencedCommit, StoredEvent, StoredLog, StoredPage };
+
+/** What happened: events, runs and log lines, the last hundred of each per source. Errors and logs are no events here. */
+export interface History {
+  /** Sequence of the last commit recorded from this stream; 0 when none was. */
+  readPosition(stream: string): Promise<number>;
+  /**
+   * All of the batch or nothing, each commit exactly once: what lies at or before the position is skipped. `stream` names the
+   * stream for good; when it can be made anew with sequences from 1, its name here must differ (append its creation time).
+   */
+  recordCommits(stream: string, batch: readonly SequencedCommit[]): Promise<void>;
+
+  /** Newest first; `total` counts those on the channel. */
+  pageEvents(source: string, page: PageRequest & EventFilter): Promise<StoredPage<StoredEvent>>;
+  /** Oldest first: what a replay of that range sends. @throws InvalidInput for an id that is none */
+  listEvents(source: string, range: EventRange & EventFilter): Promise<readonly StoredEvent[]>;
+  findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
+  /** @throws InvalidInput for an id that is none */
+  deleteEvents(source: string, range: EventRange & EventFilter): Promise<number>;
+
+  /** Newest first. */
+  pageRuns(source: string, page: PageRequest & RunFilter): Promise<StoredPage<RecordedRun>>;
+  findRun(source: string, id: string): Promise<RunSummary | undefined>;
+  /** Oldest first, at most as many as are kept. */
+  lastLogs(source: string, limit?: number): Promise<readonly StoredLog[]>;
+
+  /** Runs and milliseconds of run time since midnight UTC of that day. */
+  readUsage(owner: string, dayMs: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
+
+  /** Its history goes, and commits of it that are still on their way will not be recorded. Repeating is fine. */
+  deleteSource(source: string): Promise<void>;
+  /** To be called every few hours: forgets which sources were deleted, and usage of more than 40 days ago. */
+  sweep(): Promise<void>;
+}
+
+export function createHistory({ db }: Pick<Database, "db">, options: { readonly kept?: Partial<Kept> } = {}): History {
+  const kept: Kept = { ...defaultKept, ...options.kept };
+  const counters = {
+    events: createPruneCounter(kept.events),
+    logs: createPruneCounter(kept.logs),
+    runs: createPruneCounter(kept.runs),
+  };
+
+  async function pruneAfter(batch: readonly SequencedCommit[]): Promise<void> {
+    const keysOf = (count: (commit: SequencedCommit["commit"]) => number): string[] =>
+      batch.flatMap(({ commit }) => Array.from({ length: count(commit) }, () => commit.source));
+    await prune(db, shapes.events, counters.events.due(keysOf(({ events }) => events.length)), kept.events);
+    await prune(db, shapes.logs, counters.logs.due(keysOf(({ logs }) => logs.length)), kept.logs);
+    await prune(db, shapes.runs, counters.runs.due(keysOf(() => 1)), kept.runs);
+  }
+
+  return {
+    async readPosition(stream) {
+      const row = await db.selectFrom("recorder_positions").select("seq").where("stream", "=", stream).executeTakeFirst();
+      return row?.seq ?? 0;
+    },
+    async recordCommits(stream, batch) {
+      if (batch.length === 0) return;
+      const before = await recordBatch(db, stream, batch, kept);
+      if (before === undefined) {
+        await sql`insert into recorder_positions (stream, seq) values (${stream}, 0) on conflict do nothing`.execute(db);
+        await recordBatch(db, stream, batch, kept);
+      }
+      await pruneAfter(batch);
+    },
+    pageEvents: (source, page) => pageEvents(db, source, page, kept.events),
+    listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
+    findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
+    deleteEvents: (source, range) => deleteEventsBetween(db, source, range),
+    pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
+    findRun: (source, id) => findRun(db, source, id),
+    lastLogs: (source, limit = kept.logs) => lastLogs(db, source, Math.min(limit, kept.logs)),
+    async readUsage(owner, dayMs) {
+      const row = await db
+        .selectFrom("usage")
+        .select(["runs", "compute_ms"])
+        .where("owner", "=", owner)
+        .where("day_ms", "=", dayMs)
+        .executeTakeFirst();
+      return { runs: row?.runs ?? 0, computeMs: row?.compute_ms ?? 0 };
+    },
+    async deleteSource(source) {
+      // Marked first, so that a batch recorded from now on leaves it out; what one under way adds is swept later.
+      await sql`insert into ended_sources (source) values (${source}) on conflict (source) do update set ended_at = now()`.execute(db);
+      await deleteRows([source]);
+    },
+    async sweep() {
+      const { rows } = await sql<{
+        source: string;
+      }>`select source from ended_sources where ended_at < now() - interval '1 day' limit 10000`.execute(db);
+      const sources = rows.map(({ source }) => source);
+      await deleteRows(sources);
+      await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
+      await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);
+    },
+  };
+
+  async function deleteRows(sources: readonly string[]): Promise<void> {
+    await sql`
+      with ended as (select unnest(${sources}::text[]) as source),
+      ended_events as (delete from events using ended where events.source = ended.source),
+      ended_runs as (delete from runs using ended where runs.source = ended.source)
+      delete from logs using ended where logs.source = ended.source`.execute(db);
+  }
+}

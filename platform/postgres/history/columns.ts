@@ -1,0 +1,37 @@
+/** Values of one column of many rows, as `unnest` takes them. */
+export function column<Row>(rows: readonly Row[], value: (row: Row) => string): string[] {
+  return rows.map((row) => plain(value(row)));
+}
+
+export function optionalColumn<Row>(rows: readonly Row[], value: (row: Row) => string | null): (string | null)[] {
+  return rows.map((row) => {
+    const text = value(row);
+    return text === null ? null : plain(text);
+  });
+}
+
+export function integerColumn<Row>(rows: readonly Row[], value: (row: Row) => number): number[] {
+  return rows.map((row) => integer(value(row)));
+}
+
+/** Text of user code may hold U+0000, which Postgres cannot store; one such event must not stop the history of all. */
+export function plain(text: string): string {
+  return text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;
+}
+
+/** Times given by user code may be fractions or nonsense. */
+function integer(value: number): number {
+  if (!Number.isFinite(value)) return 0;
+  return Math.trunc(Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
+}
+
+/** The last `keep` rows of each source, in the order they had: more would be pruned as soon as they were written. */
+export function lastOfEach<Row>(rows: readonly Row[], sourceOf: (row: Row) => string, keep: number): Row[] {
+  const counts = new Map<string, number>();
+  const kept = rows.toReversed().filter((row) => {
+    const count = (counts.get(sourceOf(row)) ?? 0) + 1;
+    counts.set(sourceOf(row), count);
+    return count <= keep;
+  });
+  return kept.reverse();
+}

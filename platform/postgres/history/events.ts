@@ -1,0 +1,103 @@
+import { sql, type Kysely, type RawBuilder } from "kysely";
+import type { StoredEvent as ListedEvent } from "../../../api/ports.ts";
+import { parseEventId } from "../../../domain/event-id.ts";
+import type { PageRequest } from "../../../domain/page.ts";
+import type { EventTable, Tables } from "../tables.ts";
+
+export interface StoredEvent extends ListedEvent {
+  /** Id of the run that emitted it. */
+  readonly run: string;
+}
+
+export interface StoredPage<Item> {
+  readonly items: readonly Item[];
+  /** Of the whole list, as far as it is kept. */
+  readonly total: number;
+}
+
+/** Both ends inclusive; without either, everything. */
+export interface EventRange {
+  readonly startId?: string;
+  readonly endId?: string;
+}
+
+export interface EventFilter {
+  /** "" is the default channel; undefined is all. */
+  readonly channel?: string;
+}
+
+type EventRow = Omit<EventTable, "source">;
+
+/** Newest first. The cursor need not name an event that still exists: ids order by themselves. */
+export async function pageEvents(
+  db: Kysely<Tables>,
+  source: string,
+  page: PageRequest & EventFilter,
+  keep: number,
+): Promise<StoredPage<StoredEvent>> {
+  const { limit, cursor } = page;
+  const backwards = cursor?.side === "before";
+  const beyond = cursor === null ? sql`true` : sql`(ms, seq) ${backwards ? sql`>` : sql`<`} ${pair(cursor.id)}`;
+  const { rows } = await sql<EventRow & { ms: number | null; total: number }>`
+    with ${keptEvents(source, keep, page)}
+    select counted.total, found.* from (select count(*) as total from kept) counted left join (
+      select * from kept where ${beyond} order by ${backwards ? sql`ms, seq` : sql`ms desc, seq desc`} limit ${limit}
+    ) found on true
+    order by found.ms desc, found.seq desc`.execute(db);
+  return { items: rows.filter((row) => row.ms !== null).map(eventFrom), total: rows[0]?.total ?? 0 };
+}
+
+/** Oldest first, as one replays them. */
+export async function listEventsBetween(
+  db: Kysely<Tables>,
+  source: string,
+  range: EventRange & EventFilter,
+  keep: number,
+): Promise<readonly StoredEvent[]> {
+  const { rows } =
+    await sql<EventRow>`with ${keptEvents(source, keep, range)} select * from kept where ${within(range)} order by ms, seq`.execute(db);
+  return rows.map(eventFrom);
+}
+
+/** Returns how many there were. */
+export async function deleteEventsBetween(db: Kysely<Tables>, source: string, range: EventRange & EventFilter): Promise<number> {
+  const { numAffectedRows } = await sql`delete from events where source = ${source} and ${onChannel(range)} and ${within(range)}`.execute(
+    db,
+  );
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** The newest `keep` of the source, whatever pruning has left, and of those the ones on the channel. */
+function keptEvents(source: string, keep: number, filter: EventFilter): RawBuilder<unknown> {
+  return sql`newest as (
+      select ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run from events
+      where source = ${source} order by ms desc, seq desc limit ${keep}
+    ), kept as (select * from newest where ${onChannel(filter)})`;
+}
+
+const onChannel = ({ channel }: EventFilter): RawBuilder<unknown> => (channel === undefined ? sql`true` : sql`channel = ${channel}`);
+
+function within({ startId, endId }: EventRange): RawBuilder<unknown> {
+  const from = startId === undefined ? sql`true` : sql`(ms, seq) >= ${pair(startId)}`;
+  const to = endId === undefined ? sql`true` : sql`(ms, seq) <= ${pair(endId)}`;
+  return sql`${from} and ${to}`;
+}
+
+function pair(id: string): RawBuilder<unknown> {
+  const { ms, sequence } = parseEventId(id);
+  return sql`(${ms}::bigint, ${sequence}::bigint)`;
+}
+
+function eventFrom(row: EventRow): StoredEvent {
+  return {
+    id: `${row.ms}-${row.seq}`,
+    emitId: row.emit_id,
+    channel: row.channel,
+    dedupeId: row.dedupe_id,
+    summary: row.summary,
+    ts: row.ts,
+    payload: row.payload,
+    indexedAtMs: row.ms,
+    run: row.run,
+  };
+}

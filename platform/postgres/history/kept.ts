@@ -1,0 +1,66 @@
+import { sql, type Kysely, type RawBuilder } from "kysely";
+import type { Tables } from "../tables.ts";
+
+/** How many of each are kept, and shown, per source. */
+export interface Kept {
+  readonly events: number;
+  readonly logs: number;
+  readonly runs: number;
+}
+
+/** Facts of the known service: 100 events and 100 log lines are kept. */
+export const defaultKept: Kept = { events: 100, logs: 100, runs: 100 };
+
+/**
+ * Counts what was written per key and says which keys are due to be pruned. A table then holds at most twice what is kept, and
+ * an insert costs a constant share of a prune. A key not seen before is due at once: the count of a former process is lost.
+ */
+export function createPruneCounter(keep: number, mostKeys = 20_000): { due(keys: readonly string[]): string[] } {
+  const written = new Map<string, number>();
+  return {
+    due(keys) {
+      const due = new Set<string>();
+      for (const key of keys) {
+        const count = (written.get(key) ?? keep) + 1;
+        // Deleted and set again, so that the map's order is that of use and its first key the least used.
+        written.delete(key);
+        written.set(key, count > keep ? 0 : count);
+        if (count > keep) due.add(key);
+      }
+      for (const key of written.keys()) {
+        if (written.size <= mostKeys) break;
+        written.delete(key);
+      }
+      return [...due];
+    },
+  };
+}
+
+/** What of a table belongs to one key, and in which order it came. */
+interface Shape {
+  readonly table: "events" | "logs" | "runs" | "attempts" | "dead_letters";
+  readonly key: "source" | "webhook";
+  readonly order: readonly string[];
+}
+
+export const shapes = {
+  events: { table: "events", key: "source", order: ["ms", "seq"] },
+  logs: { table: "logs", key: "source", order: ["n"] },
+  runs: { table: "runs", key: "source", order: ["n"] },
+  attempts: { table: "attempts", key: "webhook", order: ["n"] },
+  deadLetters: { table: "dead_letters", key: "webhook", order: ["n"] },
+} as const satisfies Record<string, Shape>;
+
+/** For each key, removes what lies behind the newest `keep`; reads `keep` index entries per key and what it removes. */
+export async function prune(db: Kysely<Tables>, shape: Shape, keys: readonly string[], keep: number): Promise<void> {
+  if (keys.length === 0) return;
+  const of = (alias: string): RawBuilder<unknown> => sql.join(shape.order.map((name) => sql.ref(`${alias}.${name}`)));
+  const newestFirst = sql.join(shape.order.map((name) => sql`${sql.ref(`kept.${name}`)} desc`));
+  await sql`
+    delete from ${sql.table(shape.table)} old
+    using unnest(${keys}::text[]) as wanted (key), lateral (
+      select ${of("kept")} from ${sql.table(shape.table)} kept where ${sql.ref(`kept.${shape.key}`)} = wanted.key
+      order by ${newestFirst} offset ${keep} limit 1
+    ) surplus
+    where ${sql.ref(`old.${shape.key}`)} = wanted.key and (${of("old")}) <= (${of("surplus")})`.execute(db);
+}

@@ -1,0 +1,130 @@
+import { sql, type Kysely, type RawBuilder } from "kysely";
+import type { Commit, CommittedEvent } from "../../../domain/commit.ts";
+import { isEventId, parseEventId } from "../../../domain/event-id.ts";
+import type { LogRecord } from "../../../domain/invocation.ts";
+import type { Tables } from "../tables.ts";
+import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
+import type { Kept } from "./kept.ts";
+
+/** A commit and where it stood in its stream. */
+export interface SequencedCommit {
+  readonly seq: number;
+  readonly commit: Commit;
+}
+
+interface RunRow extends SequencedCommit {
+  readonly summary: string;
+}
+interface EventRow extends SequencedCommit {
+  readonly event: CommittedEvent;
+}
+interface LogRow extends SequencedCommit {
+  readonly log: LogRecord;
+}
+
+/**
+ * Writes the rows of a batch and the position behind it as one statement, so as one transaction and one round trip. What the
+ * position already covers is left out, under a lock on the position's row: a repeated batch, or a second recorder, adds nothing.
+ *
+ * Returns the position before the batch; undefined when the stream has none yet and nothing was written.
+ */
+export async function recordBatch(
+  db: Kysely<Tables>,
+  stream: string,
+  batch: readonly SequencedCommit[],
+  kept: Kept,
+): Promise<number | undefined> {
+  const last = Math.max(...batch.map(({ seq }) => seq));
+  const { rows } = await sql<{ seq: number }>`
+    with position as (select seq from recorder_positions where stream = ${stream} for update),
+    live as (
+      select * from unnest(${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, sourceOf)}::text[]) as live (commit_seq, source)
+      where commit_seq > (select seq from position) and not exists (select 1 from ended_sources where ended_sources.source = live.source)
+    ),
+    new_events as (${insertEvents(lastOfEach(batch.flatMap(eventRows), sourceOf, kept.events))}),
+    new_runs as (${insertRuns(lastOfEach(batch.map(runRow), sourceOf, kept.runs))}),
+    new_logs as (${insertLogs(lastOfEach(batch.flatMap(logRows), sourceOf, kept.logs))}),
+    new_usage as (${addUsage(batch)}),
+    -- Reads the position first: the row can be locked above only before it is changed here.
+    moved as (update recorder_positions set seq = ${last} from position where stream = ${stream} and position.seq < ${last})
+    select seq from position`.execute(db);
+  return rows[0]?.seq;
+}
+
+const sourceOf = ({ commit }: SequencedCommit): string => commit.source;
+
+function eventRows({ seq, commit }: SequencedCommit): EventRow[] {
+  // A runner is where user code lives: an id that is none is left out rather than trusted or allowed to stop everything.
+  return commit.events.filter(({ id }) => isEventId(id)).map((event) => ({ seq, commit, event }));
+}
+
+function logRows({ seq, commit }: SequencedCommit): LogRow[] {
+  return commit.logs.map((log) => ({ seq, commit, log }));
+}
+
+function runRow({ seq, commit }: SequencedCommit): RunRow {
+  const { run, source, error } = commit;
+  return {
+    seq,
+    commit,
+    summary: JSON.stringify({ ...run, source, error, eventIds: commit.events.map(({ id }) => id) }),
+  };
+}
+
+function insertEvents(rows: readonly EventRow[]): RawBuilder<unknown> {
+  return sql`
+    insert into events (source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run)
+    select row.source, row.ms, row.seq, row.emit_id, row.channel, row.dedupe_id, row.summary, row.ts, row.payload, row.run
+    from unnest(
+      ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, sourceOf)}::text[],
+      ${integerColumn(rows, ({ event }) => parseEventId(event.id).ms)}::bigint[], ${integerColumn(rows, ({ event }) => parseEventId(event.id).sequence)}::bigint[],
+      ${column(rows, ({ event }) => event.emitId)}::text[], ${column(rows, ({ event }) => event.channel)}::text[],
+      ${optionalColumn(rows, ({ event }) => event.dedupeId)}::text[], ${optionalColumn(rows, ({ event }) => event.summary)}::text[],
+      ${integerColumn(rows, ({ event }) => event.ts)}::bigint[], ${column(rows, ({ event }) => event.payload)}::text[],
+      ${column(rows, ({ commit }) => commit.run.id)}::text[]
+    ) as row (commit_seq, source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run)
+    where row.commit_seq in (select commit_seq from live)
+    on conflict do nothing`;
+}
+
+function insertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
+  return sql`
+    insert into runs (source, id, owner, deployment, started_ms, failed, summary)
+    select row.source, row.id, row.owner, row.deployment, row.started_ms, row.failed, row.summary
+    from unnest(
+      ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, sourceOf)}::text[], ${column(rows, ({ commit }) => commit.run.id)}::text[],
+      ${column(rows, ({ commit }) => commit.owner)}::text[], ${column(rows, ({ commit }) => commit.deployment)}::text[],
+      ${integerColumn(rows, ({ commit }) => commit.run.startedAt)}::bigint[], ${rows.map(({ commit }) => commit.error !== null)}::boolean[],
+      ${column(rows, ({ summary }) => summary)}::text[]
+    ) with ordinality as row (commit_seq, source, id, owner, deployment, started_ms, failed, summary, place)
+    where row.commit_seq in (select commit_seq from live)
+    order by row.place`;
+}
+
+function insertLogs(rows: readonly LogRow[]): RawBuilder<unknown> {
+  return sql`
+    insert into logs (source, run, record)
+    select row.source, row.run, row.record
+    from unnest(
+      ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, sourceOf)}::text[], ${column(rows, ({ commit }) => commit.run.id)}::text[],
+      ${column(rows, ({ log }) => JSON.stringify(log))}::text[]
+    ) with ordinality as row (commit_seq, source, run, record, place)
+    where row.commit_seq in (select commit_seq from live)
+    order by row.place`;
+}
+
+const dayMs = 86_400_000;
+
+function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
+  return sql`
+    insert into usage (owner, day_ms, runs, compute_ms)
+    select row.owner, row.day_ms, count(*), sum(row.compute_ms)
+    from unnest(
+      ${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, ({ commit }) => commit.owner)}::text[],
+      ${integerColumn(batch, ({ commit }) => commit.run.startedAt - (commit.run.startedAt % dayMs))}::bigint[],
+      ${integerColumn(batch, ({ commit }) => commit.run.durationMs)}::bigint[]
+    ) as row (commit_seq, owner, day_ms, compute_ms)
+    where row.commit_seq in (select commit_seq from live)
+    group by row.owner, row.day_ms
+    on conflict (owner, day_ms) do update set runs = usage.runs + excluded.runs, compute_ms = usage.compute_ms + excluded.compute_ms`;
+}

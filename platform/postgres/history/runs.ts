@@ -1,0 +1,79 @@
+import { sql, type Kysely } from "kysely";
+import type { LogRecord, RunSummary } from "../../../domain/invocation.ts";
+import { unknownCursor, type PageRequest } from "../../../domain/page.ts";
+import type { Tables } from "../tables.ts";
+import type { StoredPage } from "./events.ts";
+
+/** A run without its log lines. */
+export type RecordedRun = Omit<RunSummary, "logs">;
+
+export interface RunFilter {
+  /** Only runs that ended with an error, or only those that did not. */
+  readonly failed?: boolean;
+}
+
+export interface StoredLog {
+  /** Grows with each line recorded. */
+  readonly n: number;
+  readonly run: string;
+  readonly record: LogRecord;
+}
+
+/** Newest first; the cursor is a run's id. @throws InvalidInput when that run is not kept any more */
+export async function pageRuns(
+  db: Kysely<Tables>,
+  source: string,
+  page: PageRequest & RunFilter,
+  keep: number,
+): Promise<StoredPage<RecordedRun>> {
+  const { limit, cursor, failed } = page;
+  const backwards = cursor?.side === "before";
+  const from = cursor === null ? undefined : await placeOf(db, source, cursor.id);
+  const beyond = from === undefined ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${from}`;
+  const { rows } = await sql<{ summary: string | null; total: number }>`
+    with kept as (
+      select * from (select n, failed, summary from runs where source = ${source} order by n desc limit ${keep}) newest
+      where ${failed === undefined ? sql`true` : sql`failed = ${failed}`}
+    )
+    select counted.total, found.summary from (select count(*) as total from kept) counted left join (
+      select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
+    ) found on true
+    order by found.n desc`.execute(db);
+  return {
+    items: rows.flatMap(({ summary }) => (summary === null ? [] : [runFrom(summary)])),
+    total: rows[0]?.total ?? 0,
+  };
+}
+
+/** With those of its log lines that are still kept. */
+export async function findRun(db: Kysely<Tables>, source: string, id: string): Promise<RunSummary | undefined> {
+  const { rows } = await sql<{
+    summary: string;
+  }>`select summary from runs where id = ${id} and source = ${source} order by n desc limit 1`.execute(db);
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  const logs = await sql<{
+    record: string;
+  }>`select record from logs where source = ${source} and run = ${id} order by n`.execute(db);
+  return { ...runFrom(row.summary), logs: logs.rows.map(({ record }) => logFrom(record)) };
+}
+
+/** The last `limit` lines, oldest first: as one reads a log. */
+export async function lastLogs(db: Kysely<Tables>, source: string, limit: number): Promise<readonly StoredLog[]> {
+  const { rows } = await sql<{ n: number; run: string; record: string }>`
+    select * from (select n, run, record from logs where source = ${source} order by n desc limit ${limit}) newest order by n`.execute(db);
+  return rows.map(({ n, run, record }) => ({ n, run, record: logFrom(record) }));
+}
+
+async function placeOf(db: Kysely<Tables>, source: string, id: string): Promise<number> {
+  const { rows } = await sql<{
+    n: number;
+  }>`select n from runs where id = ${id} and source = ${source} order by n desc limit 1`.execute(db);
+  const n = rows[0]?.n;
+  if (n === undefined) throw unknownCursor(id);
+  return n;
+}
+
+// Both texts were made from these types by record.ts and by nothing else.
+const runFrom = (text: string): RecordedRun => JSON.parse(text) as RecordedRun;
+const logFrom = (text: string): LogRecord => JSON.parse(text) as LogRecord;

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import type { ResourceStore } from "../../crds/resource-store.ts";
+import { hasEnded, type Kind, type Resource } from "../../crds/resource.ts";
+import { checkChange, parseSpec } from "../../crds/validate.ts";
+import { Conflict, NotFound, Unavailable } from "../../domain/errors.ts";
+import type { Database } from "./connection.ts";
+import { defaultLimits, pruneTombstones, type TombstoneLimits } from "./resources/prune.ts";
+import { findRow, findRowById, listRows, ownedKeys } from "./resources/reads.ts";
+import { resourceFrom } from "./resources/row.ts";
+import { checkMetadata, checkSpec, checkStatus } from "./resources/validate.ts";
+import { defaultTiming, watchRows, type WatchTiming } from "./resources/watch.ts";
+import { deleteResource, insertResource, replaceSpec, replaceStatus, type Key, type WriteRow } from "./resources/writes.ts";
+
+export interface StoreOptions {
+  readonly timing?: Partial<WatchTiming>;
+  readonly tombstones?: Partial<TombstoneLimits>;
+}
+
+/**
+ * Resources in Postgres: the store of the embedded mode. See resources/writes.ts for how versions keep their order, and
+ * resources/watch.ts for how changes are told.
+ */
+export function createPostgresResourceStore(database: Database, options: StoreOptions = {}): ResourceStore {
+  const { db } = database;
+  const timing = { ...defaultTiming, ...options.timing };
+  const prune = createPruner(database, { ...defaultLimits, ...options.tombstones });
+  return {
+    async get(kind, namespace, name) {
+      const row = await findRow(db, { kind: kind.kind, namespace, name });
+      if (row === undefined) throw missing({ kind: kind.kind, namespace, name });
+      return resourceFrom(row);
+    },
+    async find(kind, namespace, name) {
+      const row = await findRow(db, { kind: kind.kind, namespace, name });
+      return row === undefined ? undefined : resourceFrom(row);
+    },
+    async findById(kind, id) {
+      const row = await findRowById(db, kind.kind, id);
+      return row === undefined ? undefined : resourceFrom(row);
+    },
+    async list<S, T>(kind: Kind<S, T>, asked = {}) {
+      const { rows, version, next } = await listRows(db, kind.kind, asked);
+      return {
+        items: rows.map((row) => resourceFrom<S, T>(row)),
+        resourceVersion: String(version),
+        ...(next === undefined ? {} : { continue: next }),
+      };
+    },
+    async create(kind, resource) {
+      const metadata = checkMetadata(kind, resource);
+      const content = { spec: checkSpec(kind, resource.name, resource.spec), status: "{}", uid: randomUUID() };
+      const { rows } = await insertResource({ kind: kind.kind, ...nameOf(metadata) }, metadata, content).execute(db);
+      const row = rows[0];
+      if (row === undefined)
+        throw new Conflict(`${kind.kind} '${resource.name}' exists already in namespace '${resource.namespace}'`, {
+          code: "already_exists",
+        });
+      return resourceFrom(row);
+    },
+    async update(kind, resource) {
+      const metadata = checkMetadata(kind, resource.metadata);
+      const key = { kind: kind.kind, ...nameOf(metadata) };
+      const spec = checkSpec(kind, key.name, resource.spec);
+      if (kind.immutable !== undefined) await checkImmutable(db, kind, key, resource.spec);
+      if (hasEnded(resource)) await endOwned(database, resource.metadata);
+      const { rows } = await replaceSpec(key, versionOf(resource), metadata, spec).execute(db);
+      return settle(key, resource, rows[0]);
+    },
+    async updateStatus(kind, resource) {
+      const key = { kind: kind.kind, ...nameOf(resource.metadata) };
+      const { rows } = await replaceStatus(key, versionOf(resource), checkStatus(kind, key.name, resource.status)).execute(db);
+      return settle(key, resource, rows[0]);
+    },
+    async delete(kind, namespace, name) {
+      await endWithOwned(database, { kind: kind.kind, namespace, name });
+      await prune();
+    },
+    watch: (kind, version, signal) => watchRows(database, { kind: kind.kind, version, timing }, signal),
+  };
+}
+
+/** Should the stored one change after this, its version does too, and the write is a conflict. */
+async function checkImmutable<S, T>(db: Database["db"], kind: Kind<S, T>, key: Key, wanted: S): Promise<void> {
+  const row = await findRow(db, key);
+  if (row !== undefined) checkChange(kind, key.name, parseSpec(kind, key.name, row.spec), parseSpec(kind, key.name, wanted));
+}
+
+const nameOf = ({ namespace, name }: { namespace: string; name: string }): Omit<Key, "kind"> => ({ namespace, name });
+
+const missing = ({ kind, namespace, name }: Key): NotFound => new NotFound(`${kind} '${name}' does not exist in namespace '${namespace}'`);
+
+/** A version that is none of ours matches no row, which makes it the conflict it is. */
+function versionOf(resource: Resource): number {
+  return /^\d{1,15}$/.test(resource.metadata.resourceVersion) ? Number(resource.metadata.resourceVersion) : -1;
+}
+
+function settle<S, T>(key: Key, given: Resource<S, T>, row: WriteRow | undefined): Resource<S, T> {
+  if (row === undefined) throw missing(key);
+  const nothingToDo = row.outcome === "current" && row.same && row.resource_version === versionOf(given);
+  if (row.outcome !== "current" || nothingToDo) return resourceFrom(row);
+  throw new Conflict(
+    `${key.kind} '${key.name}' was changed by somebody else since resourceVersion ${given.metadata.resourceVersion}: read it again and repeat the change`,
+  );
+}
+
+/**
+ * What a resource owns is deleted before it: should we die in between, the owner is still there and its deletion asked for again.
+ * The other order would leave what nobody finds any more.
+ */
+async function endWithOwned(database: Database, key: Key): Promise<void> {
+  const row = await findRow(database.db, key);
+  if (row !== undefined && row.finalizers.length === 0) await endOwned(database, row);
+  await endOrMark(database, key);
+}
+
+async function endOwned(database: Database, owner: { readonly namespace: string; readonly uid: string }): Promise<void> {
+  for (const key of await ownedKeys(database.db, owner)) {
+    await endWithOwned(database, key).catch((error: unknown) => {
+      if (!(error instanceof NotFound)) throw error;
+    });
+  }
+}
+
+/** When a finalizer comes or goes between the statement's snapshot and its lock, neither of its branches applies: look again. */
+async function endOrMark({ db }: Database, key: Key): Promise<void> {
+  for (let tries = 0; tries < 10; tries++) {
+    const { rows } = await deleteResource(key).execute(db);
+    const row = rows[0];
+    if (row === undefined) throw missing(key);
+    if (row.outcome !== "current" || row.same) return;
+  }
+  throw new Unavailable(`${key.kind} '${key.name}' is changing too quickly to be deleted; try again`);
+}
+
+const pruneEveryMs = 60_000;
+
+/** Deletions make tombstones, so deletions clear them away: no timer, nothing to stop. */
+function createPruner({ db }: Database, limits: TombstoneLimits): () => Promise<void> {
+  let next = performance.now() + pruneEveryMs;
+  return async () => {
+    if (performance.now() < next) return;
+    next = performance.now() + pruneEveryMs;
+    await pruneTombstones(db, limits);
+  };
+}

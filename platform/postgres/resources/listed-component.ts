@@ -1,0 +1,22 @@
+/**
+ * What lists of components and searches read, taken from a component's status: `{definition, codeHash, updatedAt}` as JSON that
+ * `jsonb` takes. Null of any other status.
+ */
+export function listedComponent(status: unknown): string | null {
+  const { build, updatedAt } = fieldsOf(status);
+  const { definition, codeHash } = fieldsOf(build);
+  if (typeof definition !== "object" || definition === null) return null;
+  return JSON.stringify({ definition: storable(definition), codeHash, updatedAt: updatedAt ?? null });
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** `jsonb` refuses U+0000 and halves of surrogate pairs, in names of fields as well: an author's text may hold both. */
+function storable(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("\0", "\uFFFD").toWellFormed();
+  if (Array.isArray(value)) return value.map(storable);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [storable(name), storable(part)]));
+}

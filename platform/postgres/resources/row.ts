@@ -1,0 +1,56 @@
+import { sql, type RawBuilder, type Selectable } from "kysely";
+import { apiVersion, type Resource } from "../../../crds/resource.ts";
+import type { ResourceTable } from "../tables.ts";
+
+/** The columns from which a resource is put together, in the order every statement returns them. */
+export const columnNames = [
+  "kind",
+  "namespace",
+  "name",
+  "uid",
+  "resource_version",
+  "created_version",
+  "generation",
+  "created_at",
+  "deletion_timestamp",
+  "finalizers",
+  "labels",
+  "annotations",
+  "owner_references",
+  "spec",
+  "status",
+  "mirrored_version",
+] as const;
+
+export const columns: RawBuilder<unknown> = columnList(columnNames);
+/** The same, of a table or alias. */
+export const columnsOf = (table: string): RawBuilder<unknown> => sql.join(columnNames.map((name) => sql.ref(`${table}.${name}`)));
+
+export function columnList(of: readonly string[]): RawBuilder<unknown> {
+  return sql.join(of.map((name) => sql.ref(name)));
+}
+
+export type ResourceRow = Pick<Selectable<ResourceTable>, (typeof columnNames)[number]>;
+
+/** Spec and status were checked with the kind's schemas before they were written, so a row of that kind has its types. */
+export function resourceFrom<S, T>(row: ResourceRow): Resource<S, T> {
+  return {
+    apiVersion,
+    kind: row.kind,
+    metadata: {
+      name: row.name,
+      namespace: row.namespace,
+      uid: row.uid,
+      resourceVersion: row.mirrored_version ?? String(row.resource_version),
+      generation: row.generation,
+      creationTimestamp: row.created_at.toISOString(),
+      ...(row.deletion_timestamp === null ? {} : { deletionTimestamp: row.deletion_timestamp.toISOString() }),
+      finalizers: row.finalizers,
+      labels: row.labels,
+      annotations: row.annotations,
+      ...(row.owner_references === null ? {} : { ownerReferences: row.owner_references }),
+    },
+    spec: row.spec as S,
+    status: row.status as T,
+  };
+}

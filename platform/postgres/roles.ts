@@ -1,0 +1,121 @@
+import { sql, type Kysely } from "kysely";
+import { z } from "zod";
+import { Invariant } from "../../domain/errors.ts";
+import { asUnavailable } from "./failures.ts";
+import type { Tables } from "./tables.ts";
+
+/** Users of Postgres, by the role of the process that connects as one. */
+export const databaseRoles = { api: "headwater_api", operator: "headwater_operator", delivery: "headwater_delivery" } as const;
+export type DatabaseRole = keyof typeof databaseRoles;
+
+export const isDatabaseRole = (role: string): role is DatabaseRole => Object.hasOwn(databaseRoles, role);
+
+const everything = "select, insert, update, delete";
+const resources = { resource_head: "select, update", resources: everything, resource_tombstones: "select, insert, delete" } as const;
+
+/** What each may do to which table; to no other, and nobody may change what tables there are. A delete reads the columns it chooses by. */
+const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables, string>>>>> = {
+  /** People, their keys, resources; of what happened only lists, and the deletion of events. */
+  api: {
+    ...resources,
+    users: everything,
+    organizations: everything,
+    memberships: everything,
+    api_keys: everything,
+    events: "select, delete",
+    runs: "select",
+    logs: "select",
+    recorder_positions: "select",
+    usage: "select",
+    attempts: "select",
+    dead_letters: "select, delete",
+  },
+  /**
+   * Resources; the end of the history of a source that is deleted, and when it ran last; who is in which organization, by id. Nothing
+   * else of people, no payloads.
+   */
+  operator: {
+    ...resources,
+    memberships: "select (user_id, organization_id)",
+    ended_sources: "select, insert, update",
+    events: "select (source), delete",
+    runs: "select (source, n, started_ms, failed, summary), delete",
+    logs: "select (source), delete",
+  },
+  /** What happened, as it happens. No people, no keys, no resources. */
+  delivery: {
+    recorder_positions: "select, insert, update",
+    ended_sources: "select, delete",
+    usage: everything,
+    events: "select, insert, delete",
+    runs: "select, insert, delete",
+    logs: "select, insert, delete",
+    attempts: "select, insert, delete",
+    dead_letters: "select, insert, delete",
+  },
+};
+
+/** Every role waits for the tables of its version. */
+const migrationsTable = "headwater_migrations";
+/** Any number: setups that run at once take turns. */
+const lock = 4_126_871_234;
+
+export type RolePasswords = Readonly<Record<DatabaseRole, string>>;
+
+/** The file `database-passwords.json`. @throws Invariant without a word of the text */
+export function parseRolePasswords(text: string): RolePasswords {
+  const password = z.string().min(16);
+  try {
+    return z.object({ api: password, operator: password, delivery: password }).parse(JSON.parse(text));
+  } catch {
+    throw new Invariant("the passwords of the database roles are damaged: they must be a JSON object with api, operator and delivery");
+  }
+}
+
+/**
+ * Makes the roles' users, sets their passwords, and gives them exactly the rights above: what an older version gave beyond is taken back.
+ * After `migrate`, as the tables' owner with the right to make users. Safe to repeat.
+ */
+export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): Promise<void> {
+  try {
+    await db.transaction().execute(async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
+      for (const role of Object.keys(databaseRoles) as DatabaseRole[])
+        // Of a literal: its keys are its type's.
+        for (const statement of statements(role, passwords[role], await exists(transaction, databaseRoles[role])))
+          await sql.raw(statement).execute(transaction);
+    });
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+function statements(role: DatabaseRole, password: string, isThere: boolean): readonly string[] {
+  const user = databaseRoles[role];
+  const login = `${user} login nosuperuser nocreatedb nocreaterole password ${literal(password)}`;
+  return [
+    isThere ? `alter role ${login}` : `create role ${login}`,
+    `revoke all on all tables in schema public from ${user}`,
+    `grant usage on schema public to ${user}`,
+    `grant select on ${migrationsTable} to ${user}`,
+    ...Object.entries(rights[role]).map(([table, privileges]) => `grant ${privileges} on ${table} to ${user}`),
+  ];
+}
+
+async function exists(db: Kysely<Tables>, user: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from pg_roles where rolname = ${user}`.execute(db);
+  return rows.length > 0;
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** The same database as one of the roles. */
+export function urlOfRole(url: string, role: DatabaseRole, passwords: RolePasswords): string {
+  const own = new URL(url);
+  own.username = databaseRoles[role];
+  own.password = encodeURIComponent(passwords[role]);
+  return own.href;
+}
+
+/** A role's own user has no right to make tables: setup does. */
+export const isRoleUrl = (url: string): boolean => Object.values(databaseRoles).some((user) => user === new URL(url).username);

@@ -1,0 +1,177 @@
+import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
+import type { OwnerReference } from "../../crds/resource.ts";
+
+/** The tables as migrations.ts leaves them; kept by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
+export interface Tables {
+  readonly resource_head: ResourceHeadTable;
+  readonly resources: ResourceTable;
+  readonly resource_tombstones: ResourceTombstoneTable;
+  readonly users: UserTable;
+  readonly organizations: OrganizationTable;
+  readonly memberships: MembershipTable;
+  readonly api_keys: ApiKeyTable;
+  readonly recorder_positions: RecorderPositionTable;
+  readonly ended_sources: EndedSourceTable;
+  readonly usage: UsageTable;
+  readonly events: EventTable;
+  readonly runs: RunTable;
+  readonly logs: LogTable;
+  readonly attempts: AttemptTable;
+  readonly dead_letters: DeadLetterTable;
+}
+
+/** One row. Every write to a resource takes its version here and holds the row until it commits. */
+export interface ResourceHeadTable {
+  readonly version: number;
+  /** Changes up to this version may be missing from the tombstones. */
+  readonly pruned_version: number;
+}
+
+/** `json`, not `jsonb`: jsonb refuses the character U+0000, which user code and error messages may hold. */
+export interface ResourceTable {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resource_version: number;
+  /** Version at which it came to be; orders lists. */
+  readonly created_version: number;
+  readonly generation: number;
+  readonly created_at: Date;
+  readonly deletion_timestamp: Date | null;
+  readonly finalizers: readonly string[];
+  readonly labels: JSONColumnType<Record<string, string>>;
+  readonly annotations: JSONColumnType<Record<string, string>>;
+  readonly owner_references: JSONColumnType<readonly OwnerReference[]> | null;
+  readonly spec: JSONColumnType<object>;
+  readonly status: JSONColumnType<object>;
+  /** `resourceVersion` in the Kubernetes API of a mirrored resource; null where Postgres is the store. */
+  readonly mirrored_version: string | null;
+  /** `nameSlug` of the status, which SQL cannot read from a `json` that may hold U+0000. */
+  readonly name_slug: string | null;
+  /** Of a component that is built: `{definition, codeHash, updatedAt}`, which SQL can read. */
+  readonly component: JSONColumnType<object> | null;
+  /** When a mirrored resource ended; its row stays for a while so that it cannot come back. Lists leave it out. */
+  readonly ended_at: Date | null;
+  readonly public_id: GeneratedAlways<string | null>;
+  readonly owner: GeneratedAlways<string | null>;
+  readonly code_hash: GeneratedAlways<string | null>;
+  readonly component_key: GeneratedAlways<string | null>;
+}
+
+/** The last state of what was deleted; `resource_version` is that of the deletion. */
+export interface ResourceTombstoneTable extends Omit<
+  ResourceTable,
+  "name_slug" | "component" | "ended_at" | "owner" | "code_hash" | "component_key"
+> {
+  readonly deleted_at: Generated<Date>;
+}
+
+export interface UserTable {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  readonly created_at: Generated<Date>;
+}
+
+export interface OrganizationTable {
+  readonly id: string;
+  readonly name: string;
+  readonly orgname: string;
+  readonly email: string;
+  readonly created_at: Generated<Date>;
+}
+
+export interface MembershipTable {
+  readonly organization_id: string;
+  readonly user_id: string;
+}
+
+export interface ApiKeyTable {
+  /** SHA-256, lower-case hex: the key itself is nowhere. */
+  readonly key_hash: string;
+  readonly user_id: string;
+  /** The first characters, so that people can tell keys apart. */
+  readonly prefix: string;
+  readonly name: string;
+  readonly created_at: Generated<Date>;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+}
+
+export interface RecorderPositionTable {
+  readonly stream: string;
+  readonly seq: number;
+}
+
+export interface EndedSourceTable {
+  readonly source: string;
+  readonly ended_at: Generated<Date>;
+}
+
+export interface UsageTable {
+  readonly owner: string;
+  /** Midnight UTC. */
+  readonly day_ms: number;
+  readonly runs: number;
+  readonly compute_ms: number;
+}
+
+/** Payloads and records are JSON as text: whoever only passes them on never decodes them. */
+export interface EventTable {
+  readonly source: string;
+  /** The two numbers of the event id. */
+  readonly ms: number;
+  readonly seq: number;
+  readonly emit_id: string;
+  readonly channel: string;
+  readonly dedupe_id: string | null;
+  readonly summary: string | null;
+  readonly ts: number;
+  readonly payload: string;
+  readonly run: string;
+}
+
+export interface RunTable {
+  readonly source: string;
+  readonly id: string;
+  /** Order of recording. */
+  readonly n: GeneratedAlways<number>;
+  readonly owner: string;
+  readonly deployment: string;
+  readonly started_ms: number;
+  readonly failed: boolean;
+  /** JSON of the run as the commit tells it, with `eventIds` and `error`, without logs. */
+  readonly summary: string;
+}
+
+export interface LogTable {
+  readonly source: string;
+  readonly n: GeneratedAlways<number>;
+  readonly run: string;
+  readonly record: string;
+}
+
+export interface AttemptTable {
+  readonly webhook: string;
+  readonly delivery: string;
+  readonly attempt: number;
+  readonly n: GeneratedAlways<number>;
+  readonly source: string;
+  readonly event: string;
+  readonly at_ms: number;
+  /** JSON of the attempt. */
+  readonly record: string;
+}
+
+export interface DeadLetterTable {
+  readonly webhook: string;
+  readonly delivery: string;
+  readonly n: GeneratedAlways<number>;
+  readonly source: string;
+  readonly event: string;
+  readonly died_ms: number;
+  /** JSON of the dead letter without its payload. */
+  readonly record: string;
+  readonly payload: string;
+}

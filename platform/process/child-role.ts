@@ -1,0 +1,82 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { Unavailable } from "../../domain/errors.ts";
+import type { RoleName } from "./configuration.ts";
+import type { RunningProcess } from "./keep-running.ts";
+import { formatNatsUrl, type NatsConnection } from "./nats-connection.ts";
+import { owned } from "./own-children.ts";
+import { endChild, hasExited } from "./processes.ts";
+
+/** What parent and child say to each other. A child that loses its parent drains as well: see `onParentGone`. */
+export const childReady = "ready";
+export const parentSaysStop = "stop";
+
+export interface ChildRoleOptions {
+  readonly role: RoleName;
+  /** Path of main.ts. */
+  readonly main: string;
+  readonly nats: NatsConnection;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stopTimeoutMs: number;
+}
+
+/**
+ * Runs one role in a process of its own, by the same main with HEADWATER_ROLES set to it; resolves when it is ready.
+ * A session of its own keeps a Ctrl-C from reaching it before its turn.
+ */
+export async function startChildRole(options: ChildRoleOptions): Promise<RunningProcess> {
+  const child = fork(options.main, [], {
+    env: childEnvironment(options),
+    execArgv: ["--no-node-snapshot"],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    detached: true,
+  });
+  owned(child);
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const ready = once(child, "message");
+  const ended = exited.then(() => {
+    const how = child.signalCode ?? `exit code ${child.exitCode}`;
+    throw new Unavailable(`the role ${options.role} did not start (${how}); its own lines say why`);
+  });
+  try {
+    await Promise.race([ready, ended]);
+  } finally {
+    // Whichever did not happen is of no interest any more.
+    for (const either of [ready, ended]) either.catch(() => undefined);
+  }
+  return {
+    exited,
+    stop: async () => {
+      if (!hasExited(child) && child.connected) child.send(parentSaysStop, () => undefined);
+      await Promise.race([exited, endLater(options.stopTimeoutMs, exited)]);
+      await endChild(child, "SIGKILL", 0);
+    },
+    kill: () => endChild(child, "SIGKILL", 0),
+  };
+}
+
+function endLater(ms: number, exited: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void exited.then(() => clearTimeout(timer));
+  });
+}
+
+/** Of the surroundings: where programs and certificates are, how to get out. The registry's settings go to the builder alone. */
+const forEvery =
+  /^(PATH|HOME|USERPROFILE|SystemRoot|TMPDIR|TEMP|TMP|TZ|LANG|LC_.*|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(FILE|DIR)|(HTTPS?|NO|ALL)_PROXY|HEADWATER_.*)$/i;
+const forBuilder = /^npm_config_/i;
+const never = /^(DATABASE_URL|NATS_URL|HEADWATER_NATS_CREDENTIALS|HEADWATER_ROLES)$/;
+
+/** A runner executes code of others: it is told nothing it does not need, least of all the database. */
+export function childEnvironment({ role, nats, env }: Pick<ChildRoleOptions, "role" | "nats" | "env">): NodeJS.ProcessEnv {
+  const wanted = (name: string): boolean => !never.test(name) && (forEvery.test(name) || (role === "builder" && forBuilder.test(name)));
+  const kept = Object.entries(env).filter(([name]) => wanted(name));
+  const { credentialsFile } = nats;
+  return {
+    ...Object.fromEntries(kept),
+    HEADWATER_ROLES: role,
+    NATS_URL: formatNatsUrl(nats),
+    ...(credentialsFile === undefined ? {} : { HEADWATER_NATS_CREDENTIALS: credentialsFile }),
+  };
+}

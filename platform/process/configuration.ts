@@ -1,0 +1,112 @@
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { InvalidInput } from "../../domain/errors.ts";
+import { environment, setUp } from "./environment.ts";
+import { settingNotes, type ListenAddress } from "./settings.ts";
+
+export { roleNames, type RoleName } from "./environment.ts";
+
+const configurationSchema = environment.transform((env) => ({
+  /** Empty when only `setsUp`. */
+  roles: env.HEADWATER_ROLES === setUp ? [] : env.HEADWATER_ROLES,
+  setsUp: env.HEADWATER_ROLES === setUp,
+  resources: env.HEADWATER_RESOURCES,
+  namespace: env.HEADWATER_NAMESPACE,
+  podName: env.HEADWATER_POD_NAME,
+  runnerPodsFile: env.HEADWATER_RUNNER_PODS,
+  pool: env.HEADWATER_POOL,
+  listen: env.HEADWATER_LISTEN,
+  ingressListen: env.HEADWATER_INGRESS_LISTEN,
+  /** Bases of the addresses we hand out, without trailing slash. */
+  publicUrl: env.HEADWATER_PUBLIC_URL ?? baseOf(env.HEADWATER_LISTEN),
+  ingressUrl: env.HEADWATER_INGRESS_URL ?? baseOf(env.HEADWATER_INGRESS_LISTEN),
+  healthListen: env.HEADWATER_HEALTH_LISTEN,
+  dataDirectory: env.HEADWATER_DATA,
+  /** Where the master key, the pools' keys and the root of the NATS keys lie; absolute. */
+  keysDirectory: resolve(env.HEADWATER_KEYS ?? join(env.HEADWATER_DATA, "keys")),
+  egressAllow: env.HEADWATER_EGRESS_ALLOW,
+  natsUrl: env.NATS_URL,
+  natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
+  natsReplicas: env.HEADWATER_STREAM_REPLICAS,
+  databaseUrl: env.DATABASE_URL,
+  syncInterval: env.HEADWATER_SYNC_INTERVAL,
+  runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,
+  runMemoryMb: env.HEADWATER_RUN_MEMORY,
+  httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
+  keepEvents: env.HEADWATER_KEEP_EVENTS,
+  keepLogs: env.HEADWATER_KEEP_LOGS,
+  backlogLimit: env.HEADWATER_BACKLOG_LIMIT,
+  sandboxChildren: env.HEADWATER_SANDBOX_CHILDREN,
+  sandboxOwners: env.HEADWATER_SANDBOX_OWNERS,
+  ownerRuns: env.HEADWATER_RUNS_PER_OWNER,
+  ownerWaiting: env.HEADWATER_WAITING_PER_OWNER,
+  /** Waits in ms; undefined: the schedule of the domain. */
+  deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,
+  stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,
+  owner: {
+    id: env.HEADWATER_OWNER_ID,
+    username: env.HEADWATER_OWNER_USERNAME,
+    email: env.HEADWATER_OWNER_EMAIL,
+  },
+  logLevel: env.HEADWATER_LOG_LEVEL,
+}));
+
+const baseOf = ({ host, port }: ListenAddress): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+export type Configuration = Readonly<z.output<typeof configurationSchema>>;
+
+/** The settings, typed. An empty variable counts as unset. @throws InvalidInput with a line for each mistake. */
+export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+  const mistakes = Object.keys(given).filter(isUnknown).map(unknownSetting);
+  const parsed = configurationSchema.safeParse(given);
+  if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => invalidSetting(issue, given)));
+  if (!parsed.success || mistakes.length > 0) throw new InvalidInput(mistakes.join("\n"), { code: "invalid_configuration" });
+  return parsed.data;
+}
+
+const names = Object.keys(environment.shape);
+
+/** Kubernetes tells each pod of every Service by variables such as HEADWATER_API_SERVICE_HOST and HEADWATER_API_PORT_3000_TCP. */
+const ofKubernetes = /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP|SCTP)(_|$)|$)/;
+
+function isUnknown(name: string): boolean {
+  return name.startsWith("HEADWATER_") && !name.startsWith("HEADWATER_TEST_") && !names.includes(name) && !ofKubernetes.test(name);
+}
+
+function unknownSetting(name: string): string {
+  const [nearest] = names.map((known) => ({ known, edits: distance(name, known) })).toSorted((a, b) => a.edits - b.edits);
+  const hint = nearest !== undefined && nearest.edits <= 6 ? `did you mean ${nearest.known}?` : "--help lists what there is";
+  return `${name} is no setting: ${hint}`;
+}
+
+function invalidSetting(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+  const name = String(issue.path[0]);
+  const schema = Object.entries(environment.shape).find(([known]) => known === name)?.[1];
+  const shown = schema !== undefined && settingNotes.get(schema)?.secret === true ? "" : ` '${given[name]}'`;
+  return `${name}${shown} is invalid: ${issue.message}`;
+}
+
+/** Levenshtein: how many letters to add, drop or change. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [at, letter] of from.split("").entries()) {
+    const next = [at + 1];
+    for (const [index, other] of to.split("").entries()) {
+      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** The table that `--help` prints. */
+export function describeConfiguration(): string {
+  const rows = Object.entries(environment.shape).map(([name, schema]) => {
+    const notes = settingNotes.get(schema);
+    const initial = notes?.default === undefined || notes.default === "" ? "unset" : notes.default;
+    return `  ${name}\n      ${notes?.reason ?? ""}\n      ${notes?.unit ?? ""} · default: ${initial}`;
+  });
+  return rows.join("\n");
+}

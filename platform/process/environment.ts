@@ -1,0 +1,204 @@
+import { z } from "zod";
+import {
+  baseUrl,
+  cidrList,
+  kubernetesName,
+  listenAddress,
+  natsAddresses,
+  optionalSetting,
+  postgresAddress,
+  setting,
+  userId,
+  waits,
+  wholeNumber,
+} from "./settings.ts";
+
+export const roleNames = ["ingress", "api", "operator", "delivery", "runner", "builder"] as const;
+export type RoleName = (typeof roleNames)[number];
+
+/** No role, but what is done once before any of them starts in a cluster. */
+export const setUp = "setup";
+
+const roles = z.string().transform((text, context): readonly RoleName[] | typeof setUp => {
+  const wanted = text.split(",").map((name) => name.trim());
+  if (wanted.length === 1 && wanted[0] === setUp) return setUp;
+  const unknown = wanted.filter((name) => name !== "all" && !roleNames.some((role) => role === name));
+  for (const name of unknown) context.addIssue(`'${name}' is no role: choose among ${roleNames.join(", ")}, or all`);
+  return wanted.includes("all") ? roleNames : roleNames.filter((role) => wanted.includes(role));
+});
+
+const number = { unit: "number" } as const;
+
+/** Everything that can be set, read from the environment. The order is that of `--help`. */
+export const environment = z.object({
+  HEADWATER_ROLES: setting(roles, {
+    unit: "roles, by comma",
+    default: "all",
+    reason: `what this process does: ${roleNames.join(", ")}; in a cluster each has its own. ${setUp}: make what a cluster's installation needs, and end`,
+  }),
+  HEADWATER_RESOURCES: setting(z.enum(["postgres", "kubernetes"]), {
+    unit: "postgres or kubernetes",
+    default: "postgres",
+    reason: "where sources and all other resources are kept; a cluster is that of the pod, else the one in KUBECONFIG",
+  }),
+  HEADWATER_NAMESPACE: optionalSetting(kubernetesName, {
+    unit: "name",
+    reason: "namespace of the installation in the cluster; the pod's own, or that of the kubeconfig's context, when unset",
+  }),
+  HEADWATER_POD_NAME: optionalSetting(z.string(), {
+    unit: "name",
+    reason: "by which this process is told from its like in leader election; made of the host's name when unset",
+  }),
+  HEADWATER_RUNNER_PODS: optionalSetting(z.string(), {
+    unit: "file",
+    reason: "JSON of what all runner pods have in common; unset, the operator makes none",
+  }),
+  HEADWATER_POOL: setting(kubernetesName, {
+    unit: "name",
+    default: "default",
+    reason: "pool that this process runs sources of, when it is a runner",
+  }),
+  HEADWATER_LISTEN: setting(listenAddress, {
+    unit: "host:port",
+    default: "127.0.0.1:3000",
+    reason: "API, /healthz, /readyz, /metrics; loopback until you decide otherwise",
+  }),
+  HEADWATER_INGRESS_LISTEN: setting(listenAddress, {
+    unit: "host:port",
+    default: "127.0.0.1:3001",
+    reason: "HTTP endpoints of sources; apart from the API, so that it can be public alone",
+  }),
+  HEADWATER_HEALTH_LISTEN: optionalSetting(listenAddress, {
+    unit: "host:port",
+    reason: "/healthz, /readyz and /metrics of whatever this process does; none when unset",
+  }),
+  HEADWATER_PUBLIC_URL: optionalSetting(baseUrl, {
+    unit: "URL",
+    reason: "base of the API addresses we hand out; from the listener when unset",
+  }),
+  HEADWATER_INGRESS_URL: optionalSetting(baseUrl, {
+    unit: "URL",
+    reason: "base of the endpoints we hand out to sources; from the listener when unset",
+  }),
+  HEADWATER_DATA: setting(z.string(), {
+    unit: "directory",
+    default: ".headwater",
+    reason: "everything kept by an embedded start",
+  }),
+  HEADWATER_KEYS: optionalSetting(z.string(), {
+    unit: "directory",
+    reason: "keys that secrets are sealed with, and those of the message server; the data directory's keys when unset",
+  }),
+  HEADWATER_EGRESS_ALLOW: setting(cidrList, {
+    unit: "CIDRs, by comma",
+    default: "",
+    reason: "private networks that user code and webhooks may reach; none, since user code is not trusted",
+  }),
+  NATS_URL: optionalSetting(natsAddresses, {
+    unit: "nats://[user:password@]host:port",
+    reason: "a nats-server 2.14 or later of your own, with JetStream; started for you when unset",
+    secret: true,
+  }),
+  HEADWATER_NATS_CREDENTIALS: optionalSetting(z.string(), {
+    unit: "file",
+    reason: "credentials (JWT and seed) for the message server at NATS_URL; none when unset",
+  }),
+  HEADWATER_STREAM_REPLICAS: setting(wholeNumber(1, 5), {
+    ...number,
+    default: "1",
+    reason: "servers that each keep the streams; 3 survive the loss of one",
+  }),
+  DATABASE_URL: optionalSetting(postgresAddress, {
+    unit: "postgres://user:password@host:port/name",
+    reason: "a Postgres of your own; started for you when unset",
+    secret: true,
+  }),
+  HEADWATER_NATS_SERVER: optionalSetting(z.string(), {
+    unit: "file",
+    reason: "the nats-server to start; looked for on PATH when unset",
+  }),
+  HEADWATER_SYNC_INTERVAL: setting(z.enum(["always", "100ms"]), {
+    unit: "always or 100ms",
+    default: "always",
+    reason: "when the nats-server we start syncs to disk; 100ms is faster and loses that much on a power failure",
+  }),
+  HEADWATER_RUN_TIMEOUT: setting(wholeNumber(1, 3_600), {
+    unit: "seconds",
+    default: "300",
+    reason: "longest time a run may take",
+  }),
+  HEADWATER_RUN_MEMORY: setting(wholeNumber(16, 4_096), {
+    unit: "MB",
+    default: "256",
+    reason: "largest heap of a source",
+  }),
+  HEADWATER_HTTP_BODY_LIMIT: setting(wholeNumber(1_024, 4 * 1_048_576), {
+    unit: "bytes",
+    default: "524288",
+    reason: "largest body an endpoint takes; above it 413. It travels in a message of at most 8 MB",
+  }),
+  HEADWATER_KEEP_EVENTS: setting(wholeNumber(1, 100_000), {
+    ...number,
+    default: "100",
+    reason: "events kept of each source",
+  }),
+  HEADWATER_KEEP_LOGS: setting(wholeNumber(1, 100_000), {
+    ...number,
+    default: "100",
+    reason: "log entries and errors kept of each source",
+  }),
+  HEADWATER_BACKLOG_LIMIT: setting(wholeNumber(1, 10_000_000), {
+    ...number,
+    default: "100000",
+    reason: "invocations waiting before endpoints answer 503: what is accepted has to be run within reason",
+  }),
+  HEADWATER_SANDBOX_CHILDREN: setting(wholeNumber(0, 64), {
+    ...number,
+    default: "0",
+    reason: "processes that hold isolates, per runner; 0: one per core",
+  }),
+  HEADWATER_SANDBOX_OWNERS: setting(wholeNumber(0, 256), {
+    ...number,
+    default: "0",
+    reason: "above 0 each owner's runs have a process of their own, at most so many at once, per runner; 0: owners share processes",
+  }),
+  HEADWATER_RUNS_PER_OWNER: setting(wholeNumber(1, 10_000), {
+    ...number,
+    default: "100",
+    reason: "runs of one user or organization at once, per runner; what is beyond waits, and nothing of others with it",
+  }),
+  HEADWATER_WAITING_PER_OWNER: setting(wholeNumber(1, 100_000), {
+    ...number,
+    default: "512",
+    reason: "invocations of one owner that a runner keeps at hand, of each of 16 partitions; what is beyond waits in the stream",
+  }),
+  HEADWATER_DELIVERY_RETRY: optionalSetting(waits, {
+    unit: "waits, by comma",
+    reason: "waits before each further attempt, such as 5s,1m,1h; ten attempts in about a day when unset",
+  }),
+  HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
+    unit: "seconds",
+    default: "6",
+    reason: "longest time that what is under way may take when this process is asked to stop",
+  }),
+  HEADWATER_OWNER_USERNAME: setting(z.string().min(1), {
+    unit: "text",
+    default: "local",
+    reason: "name of the first user, whom setup makes",
+  }),
+  HEADWATER_OWNER_EMAIL: setting(z.string().regex(/^[^@\s]+@[^@\s]+$/, "must be an address such as ada@example.com"), {
+    unit: "address",
+    default: "local@localhost",
+    reason: "of the first user",
+  }),
+  HEADWATER_OWNER_ID: setting(userId, {
+    unit: "u_…",
+    default: "u_localuser",
+    reason: "public id of the first user, as the label headwater.dev/owner of a namespace says it",
+  }),
+  HEADWATER_LOG_LEVEL: setting(z.enum(["debug", "info", "warn", "error", "silent"]), {
+    unit: "debug, info, warn, error or silent",
+    default: "info",
+    reason: "one line per unit of work at info",
+  }),
+});

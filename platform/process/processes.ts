@@ -1,0 +1,87 @@
+import { spawnSync, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+
+/**
+ * Whether a process with this id runs, also when it belongs to another user. One that has ended and whose parent has not
+ * asked how (in a container often nobody does) has an id still, and does not run.
+ */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function isZombie(pid: number): boolean {
+  if (process.platform !== "linux") return false;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // Field 3 of proc(5), the first after the command's name, which may hold spaces and parentheses.
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
+  } catch {
+    return false; // Hidden from us; that it exists is known.
+  }
+}
+
+/** The command line of a process, arguments separated by spaces; empty when there is no such process. */
+export async function commandLine(pid: number): Promise<string> {
+  if (!isAlive(pid)) return "";
+  if (process.platform === "linux") {
+    return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).replaceAll("\0", " ").trim();
+  }
+  if (process.platform === "win32") return "";
+  return spawnSync("ps", ["-p", String(pid), "-o", "args="], { encoding: "utf8" }).stdout.trim();
+}
+
+/** Waits until `condition` holds; false when it still does not after `timeoutMs`. */
+export async function eventually(condition: () => boolean | Promise<boolean>, timeoutMs: number, stepMs = 10): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() >= deadline) return false;
+    await delay(stepMs);
+  }
+  return true;
+}
+
+/** Asks a process that is not our child to end, and kills it when it has not within `graceMs`. */
+export async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  signalIfAlive(pid, signal);
+  if (await eventually(() => !isAlive(pid), graceMs)) return;
+  signalIfAlive(pid, "SIGKILL");
+  await eventually(() => !isAlive(pid), 2_000);
+}
+
+/** Ends our own child the same way; resolves when it has exited. */
+export async function endChild(child: ChildProcess, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  if (hasExited(child)) return;
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
+  await exited;
+  clearTimeout(timer);
+}
+
+export const hasExited = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended in between, which is what was wanted.
+  }
+}
+
+/** When a process started, in the system's own terms: equal exactly for the same process. Empty where the system does not say. */
+export async function startOf(pid: number): Promise<string> {
+  if (process.platform === "linux") {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    // Field 22 of proc(5), counted after the command's name, which may hold spaces and parentheses.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  }
+  if (process.platform === "win32") return "";
+  return spawnSync("ps", ["-p", String(pid), "-o", "lstart="], { encoding: "utf8" }).stdout.trim();
+}

@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { componentDefinition } from "../../domain/definition-schema.ts";
+import type { ComponentCode } from "../../domain/component-code.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+import { Invariant } from "../../domain/errors.ts";
+
+/** A component of the registry as its files say. */
+export interface RegistryEntry extends ComponentCode {
+  readonly key: string;
+  /** What the builder will read from its code. */
+  readonly definition: ComponentDefinition;
+  /** `YYYY-MM-DD` of its version. */
+  readonly released: string;
+}
+
+/** As scripts/generate/registry-index.ts writes it. Paths are relative to the folder of the index. */
+const index = z.array(
+  z.object({
+    key: z.string(),
+    entry: z.string(),
+    files: z.array(z.string()),
+    released: z.iso.date(),
+    definition: componentDefinition,
+  }),
+);
+
+/** Reads the components that come with the installation, all at once: they are few, and small. @throws Invariant when files are missing or broken */
+export async function readRegistry(directory: string): Promise<readonly RegistryEntry[]> {
+  try {
+    const entries = index.parse(JSON.parse(await readFile(join(directory, "index.json"), "utf8")));
+    return await Promise.all(
+      entries.map(async ({ key, entry, files, released, definition }) => {
+        const texts = await Promise.all(files.map(async (file) => [file, await readFile(join(directory, file), "utf8")] as const));
+        const code = await readFile(join(directory, entry), "utf8");
+        return { key, code, entry, files: Object.fromEntries(texts), released, definition };
+      }),
+    );
+  } catch (cause) {
+    throw new Invariant(`the registry of components in ${directory} cannot be read: reinstall, or run \`npm run generate\``, { cause });
+  }
+}

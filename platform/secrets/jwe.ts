@@ -1,0 +1,56 @@
+import { type CryptoKey, CompactEncrypt, compactDecrypt, decodeProtectedHeader, importJWK } from "jose";
+import { InvalidInput, Invariant } from "../../domain/errors.ts";
+import type { KeySet } from "./key-file.ts";
+
+/** Compact JWE (RFC 7516). At rest the key is used directly; towards a pool it is agreed on with its public key, so only the pool opens it. */
+export const algorithms = { atRest: "dir", forPool: "ECDH-ES" } as const;
+export type Algorithm = (typeof algorithms)[keyof typeof algorithms];
+
+export type Keys = Pick<ReadonlyMap<string, CryptoKey | Uint8Array>, "get"> & { readonly newest: string };
+
+export async function importKeys({ keys }: KeySet, algorithm: Algorithm): Promise<Keys> {
+  const imported = new Map<string, CryptoKey | Uint8Array>();
+  for (const key of keys) imported.set(key.kid, await importJWK(key, algorithm === "dir" ? "A256GCM" : algorithm));
+  const newest = keys[0]?.kid;
+  if (newest === undefined) throw new Invariant("a set of keys is empty: it must hold at least one");
+  return { get: (kid) => imported.get(kid), newest };
+}
+
+export async function sealWith(keys: Keys, algorithm: Algorithm, text: string): Promise<string> {
+  const key = keys.get(keys.newest);
+  if (key === undefined) throw new Invariant(`the key ${keys.newest} is not in its own set`);
+  return new CompactEncrypt(new TextEncoder().encode(text))
+    .setProtectedHeader({ alg: algorithm, enc: "A256GCM", kid: keys.newest })
+    .encrypt(key);
+}
+
+/** @throws InvalidInput without a word on what was sealed */
+export async function openWith(keys: Keys, algorithm: Algorithm, sealed: string): Promise<string> {
+  const kid = kidOf(sealed);
+  const key = kid === undefined ? undefined : keys.get(kid);
+  if (key === undefined)
+    throw new InvalidInput(
+      `a sealed secret names ${kid === undefined ? "no key" : "a key that is not held here"}: it must be sealed again`,
+      { code: "unknown_key" },
+    );
+  try {
+    const { plaintext } = await compactDecrypt(sealed, key, {
+      keyManagementAlgorithms: [algorithm],
+      contentEncryptionAlgorithms: ["A256GCM"],
+    });
+    return new TextDecoder().decode(plaintext);
+  } catch {
+    throw new InvalidInput("a sealed secret cannot be opened: it was changed since it was sealed, or sealed for somebody else", {
+      code: "broken_seal",
+    });
+  }
+}
+
+/** Which key it says it was sealed with; undefined: none, or it is no such text. */
+export function kidOf(sealed: string): string | undefined {
+  try {
+    return decodeProtectedHeader(sealed).kid;
+  } catch {
+    return undefined;
+  }
+}

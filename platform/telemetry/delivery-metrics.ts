@@ -1,0 +1,64 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { DeliveryMetrics } from "../../delivery/ports.ts";
+
+export interface DeliveryBacklog {
+  /** Commits whose events are not all handed on. */
+  readonly unrouted: number;
+  /** Deliveries whose next attempt is due. */
+  readonly due: number;
+  /** Deliveries that wait for the time of their next attempt. */
+  readonly scheduled: number;
+}
+
+const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+const lagSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600, 86_400];
+const listeners = ["webhook", "source"] as const;
+
+/** `look` asks the message server whenever somebody asks for metrics; when it does not answer, the backlog is left out. */
+export function createDeliveryMetrics(registry: Registry, look: () => Promise<DeliveryBacklog>): DeliveryMetrics {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: "headwater_delivery_attempts_total",
+    help: "Attempts to deliver an event to a listener, by what came of them.",
+    labelNames: ["listener", "outcome"],
+    registers,
+  });
+  for (const listener of listeners) attempts.inc({ listener, outcome: "delivered" }, 0); // Zero rather than absent, so that rates begin.
+  const duration = new Histogram({
+    name: "headwater_delivery_attempt_seconds",
+    help: "Time of an attempt.",
+    labelNames: ["listener"],
+    buckets: attemptSeconds,
+    registers,
+  });
+  const lag = new Histogram({
+    name: "headwater_delivery_lag_seconds",
+    help: "Time from the commit of an event, or from the time it asked for, to its delivery.",
+    labelNames: ["listener"],
+    buckets: lagSeconds,
+    registers,
+  });
+  backlogGauges(registry, look);
+  return {
+    attempted: (listener, outcome, durationMs) => {
+      attempts.inc({ listener, outcome });
+      duration.observe({ listener }, durationMs / 1_000);
+    },
+    delivered: (listener, lagMs) => lag.observe({ listener }, Math.max(0, lagMs) / 1_000),
+  };
+}
+
+function backlogGauges(registry: Registry, look: () => Promise<DeliveryBacklog>): void {
+  const waiting: Gauge<"state"> = new Gauge({
+    name: "headwater_delivery_backlog",
+    help: "What is still to be delivered: commits that are not routed, deliveries that are due, deliveries that wait for a retry.",
+    labelNames: ["state"],
+    registers: [registry],
+    async collect() {
+      waiting.reset();
+      const backlog = await look().catch(() => undefined);
+      if (backlog === undefined) return;
+      for (const state of ["unrouted", "due", "scheduled"] as const) waiting.set({ state }, backlog[state]);
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import { pino, type Logger } from "pino";
+import pretty from "pino-pretty";
+
+export type { Logger } from "pino";
+
+export interface LoggerOptions {
+  readonly level: "debug" | "info" | "warn" | "error" | "silent";
+  /** Where lines go; standard output when absent, made readable on a terminal. */
+  readonly destination?: NodeJS.WritableStream;
+  /** Fields of every line, such as the role. */
+  readonly base?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What never enters a log, wherever a careless field puts it. Props, payloads and keys are not logged in the first
+ * place: this is the net below.
+ */
+const secretFields = [
+  "password",
+  "pass",
+  "token",
+  "secret",
+  "authorization",
+  "cookie",
+  "apiKey",
+  "api_key",
+  "databaseUrl",
+  "natsUrl",
+  "configured_props",
+  "configuredProps",
+  "props",
+];
+const redact = {
+  paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
+  censor: "[redacted]",
+};
+
+/**
+ * JSON lines, readable ones on a terminal. No pino transports: those are worker threads, which the children of a
+ * runner must not have.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const settings = {
+    level: options.level,
+    base: options.base ?? {},
+    redact,
+    messageKey: "message",
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  if (options.destination !== undefined) return pino(settings, options.destination);
+  if (!process.stdout.isTTY) return pino(settings, pino.destination({ fd: 1, sync: true }));
+  return pino(
+    settings,
+    pretty({
+      colorize: true,
+      messageKey: "message",
+      translateTime: "HH:MM:ss",
+      ignore: "pid,hostname",
+      singleLine: true,
+      sync: true,
+    }),
+  );
+}

@@ -1,0 +1,68 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { QueueCounts, RunMetrics } from "../../runner/ports.ts";
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
+const none: QueueCounts = { running: 0, waiting: 0, heldBack: 0, givenBack: 0 };
+
+export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
+  const registers = [registry];
+  let look = (): QueueCounts => none;
+  const runs = new Counter({
+    name: "headwater_runs_total",
+    help: "Runs that have ended in the sandbox, by outcome.",
+    labelNames: ["pool", "outcome"],
+    registers,
+  });
+  runs.inc({ pool, outcome: "returned" }, 0); // Zero rather than absent, so that rates begin.
+  const duration = new Histogram({
+    name: "headwater_run_duration_seconds",
+    help: "Time of a run in the sandbox.",
+    labelNames: ["pool"],
+    buckets: seconds,
+    registers,
+  });
+  const waited = new Histogram({
+    name: "headwater_invocation_wait_seconds",
+    help: "Time from the storing of an invocation to its run.",
+    labelNames: ["pool"],
+    buckets: seconds,
+    registers,
+  });
+  const gauge = (name: string, help: string, of: (counts: QueueCounts) => number): void =>
+    void new Gauge({
+      name,
+      help,
+      labelNames: ["pool"],
+      registers,
+      collect() {
+        this.set({ pool }, of(look()));
+      },
+    });
+  gauge("headwater_runs_running", "Runs under way in this runner.", ({ running }) => running);
+  gauge("headwater_runs_waiting", "Invocations that wait in this runner.", ({ waiting }) => waiting);
+  parked(registry, pool, () => look());
+  return {
+    ran: (outcome, durationMs) => {
+      runs.inc({ pool, outcome });
+      duration.observe({ pool }, durationMs / 1_000);
+    },
+    waited: (ms) => waited.observe({ pool }, ms / 1_000),
+    counts: (given) => {
+      look = given;
+    },
+  };
+}
+
+function parked(registry: Registry, pool: string, look: () => QueueCounts): void {
+  const gauge: Gauge<"pool" | "reason"> = new Gauge({
+    name: "headwater_runs_parked",
+    help: "What waits because its owner has its share of this runner.",
+    labelNames: ["pool", "reason"],
+    registers: [registry],
+    collect() {
+      const { heldBack, givenBack } = look();
+      gauge.set({ pool, reason: "owner_runs" }, heldBack);
+      gauge.set({ pool, reason: "owner_waiting" }, givenBack);
+    },
+  });
+}

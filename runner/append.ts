@@ -1,0 +1,41 @@
+import type { Commit } from "../domain/commit.ts";
+import { LimitExceeded, Unavailable } from "../domain/errors.ts";
+import type { RunError } from "../domain/invocation.ts";
+import type { History } from "./history.ts";
+
+/**
+ * Appends a run's commit, or, when the message server takes no message of that size, one that says so: else the invocation would come
+ * again and again. `instead` makes it, without anything of what the run left.
+ * @returns what was stored; undefined when somebody else extended the history first
+ */
+export async function appendFitting(history: History, commit: Commit, instead: (error: RunError) => Commit): Promise<Commit | undefined> {
+  try {
+    return (await appendSurely(history, commit)) ? commit : undefined;
+  } catch (error) {
+    if (!(error instanceof LimitExceeded)) throw error;
+    const small = instead(tooLarge(error));
+    return (await appendSurely(history, small)) ? small : undefined;
+  }
+}
+
+function tooLarge({ message }: LimitExceeded): RunError {
+  return {
+    name: "LimitError",
+    code: "commit_too_large",
+    message: `what this run emitted, logged and wrote to its db is not kept: ${message}`,
+  };
+}
+
+/**
+ * When it is not known whether the commit was stored, the same commit is sent again: stored twice it cannot be, since the
+ * second one expects a sequence that has passed; then the reload shows that the invocation is answered.
+ */
+async function appendSurely(history: History, commit: Commit): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await history.append(commit);
+    } catch (error) {
+      if (!(error instanceof Unavailable) || attempt === 3) throw error;
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { answer } from "../domain/answered.ts";
+import type { Commit, CommittedEvent, CommittedRun, SourceState } from "../domain/commit.ts";
+import { acceptEmits } from "../domain/dedupe.ts";
+import type { Deployment } from "../domain/deployment.ts";
+import { nextEventId } from "../domain/event-id.ts";
+import type { Invocation, InvocationNumber, LogRecord, RunError } from "../domain/invocation.ts";
+import { disabledError, isDisabled, rememberRun } from "../domain/kills.ts";
+import type { Emit, Execution, Products } from "./sandbox/port.ts";
+
+export interface Ran {
+  readonly deployment: Deployment;
+  readonly invocation: Invocation;
+  readonly number: InvocationNumber;
+  readonly runId: string;
+  readonly startedAt: number;
+  readonly execution: Execution;
+  /** Ticks that were dropped because one was waiting already. */
+  readonly skippedTicks: number;
+}
+
+const nothing: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
+
+/**
+ * What a run leaves: its events after dedupe, its logs, its error, and the state the next run starts from.
+ * Pure but for `randomId`: the same execution on the same state makes the same commit.
+ */
+export function composeCommit(ran: Ran, state: SourceState, now: number, randomId: () => string): Commit {
+  const { deployment, invocation, execution } = ran;
+  const products = execution.outcome === "crashed" ? nothing : execution;
+  const emits = invocation.discardEvents === true ? [] : products.emits;
+  const accepted = acceptEmits(deployment.dedupe ?? "none", state.dedupe, emits);
+  const events = identify(accepted.accepted, state.lastEventId, now, randomId);
+  const kills = rememberRun(state.kills, deployment.id, ran.startedAt, costProcess(execution));
+  const thrown = errorOf(execution) ?? accepted.errors[0] ?? null;
+  const isLast = isDisabled(kills, deployment.id) && !isDisabled(state.kills, deployment.id);
+  const disabled = isLast ? disabledError(deployment.source, thrown ?? undefined) : null;
+  const error = disabled ?? thrown;
+  const run = runOf(ran, products);
+  return {
+    source: deployment.source,
+    owner: deployment.owner,
+    deployment: deployment.id,
+    run,
+    events,
+    logs: logsOf(ran, products.logs, [errorOf(execution), ...accepted.errors, disabled], now),
+    error,
+    ...(invocation.hops === undefined ? {} : { hops: invocation.hops }),
+    state: {
+      db: mergeDb(state.db, products.db),
+      dedupe: accepted.state,
+      answered: answer(state.answered, ran.number),
+      lastEventId: events.at(-1)?.id ?? state.lastEventId,
+      hooks: rememberHook(ran, state.hooks, run.id, error),
+      ...rememberLink(invocation, state.links),
+      ...(kills === undefined ? {} : { kills }),
+    },
+  };
+}
+
+function rememberLink({ chain, at }: Invocation, links: SourceState["links"]): Pick<SourceState, "links"> {
+  if (chain !== undefined && at !== undefined) return { links: { ...links, [chain]: at } };
+  return links === undefined ? {} : { links };
+}
+
+function rememberHook(ran: Ran, hooks: SourceState["hooks"], run: string, error: RunError | null): SourceState["hooks"] {
+  const { hook } = ran.invocation;
+  if (hook === undefined) return hooks;
+  const { generation } = ran.deployment;
+  const before = hooks[hook]?.generation === generation ? hooks[hook].attempts : 0;
+  return { ...hooks, [hook]: { generation, run, attempts: before + 1, error } };
+}
+
+function costProcess(execution: Execution): boolean {
+  return execution.outcome === "limited" && execution.costProcess === true;
+}
+
+function errorOf(execution: Execution): RunError | null {
+  switch (execution.outcome) {
+    case "returned":
+      return null;
+    case "threw":
+    case "limited":
+      return execution.error;
+    case "crashed":
+      return {
+        name: "RunnerCrash",
+        code: "runner_crash",
+        message: `the process of this run ended twice: ${execution.message}`,
+      };
+  }
+}
+
+function runOf(ran: Ran, products: Products): CommittedRun {
+  const { invocation, deployment, execution } = ran;
+  return {
+    id: ran.runId,
+    trigger: invocation.trigger,
+    ...(invocation.hook === undefined ? {} : { hook: invocation.hook }),
+    generation: deployment.generation,
+    startedAt: ran.startedAt,
+    durationMs: products.durationMs,
+    cpuMs: products.cpuMs,
+    result: execution.outcome === "returned" ? execution.result : null,
+  };
+}
+
+function identify(emits: readonly Emit[], lastEventId: string | null, now: number, randomId: () => string): CommittedEvent[] {
+  let last = lastEventId;
+  return emits.map((emit) => {
+    const id = nextEventId(last, now);
+    last = id;
+    return {
+      id,
+      emitId: randomId(),
+      channel: emit.name ?? "",
+      dedupeId: emit.id === undefined ? null : String(emit.id),
+      summary: emit.summary ?? null,
+      ts: emit.ts ?? emit.at,
+      ...(emit.deliverAt === undefined ? {} : { deliverAt: emit.deliverAt }),
+      payload: emit.payload,
+    };
+  });
+}
+
+function logsOf(ran: Ran, logs: readonly LogRecord[], errors: readonly (RunError | null)[], now: number): LogRecord[] {
+  const before: LogRecord[] = [];
+  if (ran.invocation.hook !== undefined) before.push({ k: "hook", ts: ran.startedAt, h: ran.invocation.hook });
+  if (ran.skippedTicks > 0) before.push({ k: "console.warn", ts: ran.startedAt, msg: skippedMessage(ran.skippedTicks) });
+  const after = errors.flatMap((err): LogRecord[] => (err === null ? [] : [{ k: "error", ts: now, err }]));
+  return [...before, ...logs, ...after];
+}
+
+function skippedMessage(ticks: number): string {
+  return `${ticks} tick${ticks === 1 ? " was" : "s were"} skipped because a run took longer than the timer's interval`;
+}
+
+function mergeDb(db: SourceState["db"], changes: Products["db"]): SourceState["db"] {
+  const merged: Record<string, Record<string, string>> = { ...db };
+  for (const [prop, keys] of Object.entries(changes)) {
+    const next = new Map(Object.entries(merged[prop] ?? {}));
+    for (const [key, text] of Object.entries(keys)) {
+      if (text === null) next.delete(key);
+      else next.set(key, text);
+    }
+    merged[prop] = Object.fromEntries(next);
+  }
+  return merged;
+}

@@ -1,0 +1,169 @@
+import { LazyHeap } from "./lazy-heap.ts";
+import { Neighbours } from "./sandbox/neighbours.ts";
+
+/** How many runs at once. A run is fresh until it has lasted a moment: by then it computes for long, or waits for somebody else. */
+export interface RunLimits {
+  readonly runs: number;
+  readonly ownerRuns: number;
+  readonly freshRuns: number;
+  /** Of an owner while another owner is active: what is under way already is what a neighbour's next run waits for. */
+  readonly ownerFreshRuns: number;
+}
+
+export interface Turn {
+  readonly source: string;
+  readonly owner: string;
+}
+
+/** What each run costs besides the time it computes, ms. */
+const runCostMs = 1;
+/** More than this behind the others nobody falls, ms: whoever computed for an hour does not wait for an hour. */
+const mostDebtMs = 60_000;
+/** Owners at rest whose debts are remembered. */
+const mostRemembered = 10_000;
+
+interface Owner {
+  readonly id: string;
+  /** Sources with something to run, in order. */
+  readonly ready: Set<string>;
+  running: number;
+  fresh: number;
+  /** What it was given so far, ms by its weight; comparable between owners. */
+  served: number;
+}
+
+/**
+ * Whose turn it is: of the owners that have something to run and are within their limits, the one that was given least, and of its
+ * sources the one that waits longest. Pure: it is told what happens and when, and says which source may run.
+ *
+ * A source is idle → ready (`wait`) → running (`next`) → idle (`end`); so it runs once at a time. An owner that was idle begins where
+ * the others are: rest earns nothing, and what it was given beyond its share before is remembered.
+ */
+export class FairOrder {
+  readonly #limits: RunLimits;
+  readonly #weightOf: (owner: string) => number;
+  readonly #owners = new Map<string, Owner>();
+  /** Owners with a source that may run; the least served first. */
+  readonly #heap = new LazyHeap<Owner>();
+  readonly #running = new Map<string, { readonly owner: Owner; isFresh: boolean }>();
+  #fresh = 0;
+  /** How much those were given who had their turn last. */
+  #now = 0;
+  readonly #neighbours = new Neighbours();
+
+  /** @param weightOf above 0; an owner of weight 2 gets twice as much as one of weight 1 */
+  constructor(limits: RunLimits, weightOf: (owner: string) => number = () => 1) {
+    this.#limits = limits;
+    this.#weightOf = weightOf;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** The source, which neither runs nor waits, has something to run. */
+  wait(source: string, owner: string, now: number): void {
+    const waiting = this.#owners.get(owner) ?? this.#add(owner);
+    if (isIdle(waiting)) waiting.served = Math.max(waiting.served, this.#now);
+    waiting.ready.add(source);
+    this.#neighbours.sawActive(owner, now);
+    this.#offer(waiting);
+  }
+
+  /** It does not want to run any more. */
+  leave(source: string, owner: string): void {
+    const leaving = this.#owners.get(owner);
+    leaving?.ready.delete(source);
+    if (leaving !== undefined && leaving.ready.size === 0) this.#heap.remove(leaving);
+  }
+
+  /** The source that runs from now on; undefined when none may. */
+  next(now: number): Turn | undefined {
+    if (this.#running.size >= this.#limits.runs || this.#fresh >= this.#limits.freshRuns) return undefined;
+    for (let owner = this.#heap.takeLeast(); owner !== undefined; owner = this.#heap.takeLeast()) {
+      // Not offered again before one of its runs ends or grows old: only then can that change.
+      if (!this.#mayRun(owner, now)) continue;
+      const [source] = owner.ready;
+      if (source !== undefined) return this.#start(owner, source, now);
+    }
+    return undefined;
+  }
+
+  /** The run of this source has lasted for long: it stands in nobody's way but its owner's. */
+  grow(source: string): void {
+    const run = this.#running.get(source);
+    if (run !== undefined) this.#age(run);
+  }
+
+  /** Besides its mere number, a run of the owner has cost so much, ms. */
+  charge(owner: string, costMs: number): void {
+    const charged = this.#owners.get(owner);
+    if (charged === undefined) return;
+    charged.served = Math.min(charged.served + costMs / this.#weightOf(owner), this.#now + mostDebtMs);
+    this.#offer(charged);
+  }
+
+  end(source: string, now: number): void {
+    const run = this.#running.get(source);
+    if (run === undefined) return;
+    this.#age(run);
+    this.#running.delete(source);
+    run.owner.running--;
+    this.#neighbours.sawActive(run.owner.id, now);
+    this.#offer(run.owner);
+    if (isIdle(run.owner)) this.#rest(run.owner);
+  }
+
+  /** Sources that wait only because of what else their owners run. */
+  heldBack(now: number): number {
+    let sum = 0;
+    for (const owner of this.#owners.values()) if (!this.#mayRun(owner, now)) sum += owner.ready.size;
+    return sum;
+  }
+
+  #start(owner: Owner, source: string, now: number): Turn {
+    owner.ready.delete(source);
+    owner.running++;
+    owner.fresh++;
+    this.#fresh++;
+    this.#running.set(source, { owner, isFresh: true });
+    this.#now = Math.max(this.#now, owner.served);
+    owner.served += runCostMs / this.#weightOf(owner.id);
+    this.#neighbours.sawActive(owner.id, now);
+    this.#offer(owner);
+    return { source, owner: owner.id };
+  }
+
+  #mayRun(owner: Owner, now: number): boolean {
+    if (owner.running >= this.#limits.ownerRuns) return false;
+    return owner.fresh < this.#limits.ownerFreshRuns || !this.#neighbours.has(owner.id, now);
+  }
+
+  #age(run: { readonly owner: Owner; isFresh: boolean }): void {
+    if (!run.isFresh) return;
+    run.isFresh = false;
+    run.owner.fresh--;
+    this.#fresh--;
+    this.#offer(run.owner);
+  }
+
+  #offer(owner: Owner): void {
+    if (owner.ready.size > 0) this.#heap.put(owner, owner.served);
+  }
+
+  #add(id: string): Owner {
+    const owner = { id, ready: new Set<string>(), running: 0, fresh: 0, served: this.#now };
+    this.#owners.set(id, owner);
+    return owner;
+  }
+
+  #rest(owner: Owner): void {
+    this.#owners.delete(owner.id);
+    if (owner.served <= this.#now) return;
+    this.#owners.set(owner.id, owner); // Last in the order of the map.
+    if (this.#owners.size <= mostRemembered) return;
+    for (const other of this.#owners.values()) if (isIdle(other)) return void this.#owners.delete(other.id);
+  }
+}
+
+const isIdle = (owner: Owner): boolean => owner.running === 0 && owner.ready.size === 0;

@@ -1,0 +1,137 @@
+import { LRUCache } from "lru-cache";
+import { decodePack, type Invocation } from "../domain/invocation.ts";
+import type { IntakeMessage } from "./ports.ts";
+import type { Waiting } from "./source-queues.ts";
+
+/** Twice that is well below the consumer's ack wait of 10 s: a message that is still open is told to the server as being worked on. */
+const workingEveryMs = 2_500;
+const retryDelayMs = 2_000;
+/** Messages that went back and of which it is known what need not be run again; of what is forgotten the histories know. */
+const mostRemembered = 20_000;
+
+interface Open {
+  readonly message: IntakeMessage;
+  /** Sources by the sequence of the number under which their invocations are answered. */
+  readonly sources: Map<number, Set<string>>;
+  left: number;
+  /** Indexes of those that are done. */
+  readonly done: Set<number>;
+  /** Handed out since the server was told last. */
+  isYoung: boolean;
+  /** After how long each that was not answered is to come again, ms; whatever else is in the message then comes too. */
+  readonly delays: (() => number)[];
+}
+
+/** What became of a message: it never comes again, or it does, in less than a minute. */
+export type MessageEnd = "ack" | "postpone";
+type OnEnd = (end: MessageEnd, seq: number, sources: ReadonlySet<string>) => void;
+
+/** Messages handed out and not settled. A message is acked when each invocation of its pack is done, postponed if one is not. */
+export class OpenMessages {
+  readonly #open = new Set<Open>();
+  /** How many of them have invocations of this number: one that was taken for lost is handed out twice. */
+  readonly #numbers = new Map<number, number>();
+  /** By sequence, what is done of messages that went back: it must not take the places of what is not. */
+  readonly #done = new LRUCache<number, { readonly storedAt: number; readonly indexes: ReadonlySet<number> }>({ max: mostRemembered });
+  readonly #timer: NodeJS.Timeout;
+  readonly #onEnd: OnEnd;
+
+  /** @param onEnd is told the sequence of the number under which the invocations of these sources are answered */
+  constructor(onEnd: OnEnd) {
+    this.#onEnd = onEnd;
+    this.#timer = setInterval(() => this.#tellWorking(), workingEveryMs);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Whether some invocation with a number of that sequence is here. */
+  isOpen(seq: number): boolean {
+    return this.#numbers.has(seq);
+  }
+
+  /** The invocations of a message, each to be settled once; without those that are done, should it have gone back. */
+  take(message: IntakeMessage): readonly Waiting[] {
+    const invocations = decodePack(message.text);
+    if (invocations.length === 0) message.ack();
+    const done = new Set(this.#doneOf(message));
+    const open: Open = {
+      message,
+      sources: bySequence(invocations, message.seq),
+      left: invocations.length - done.size,
+      done,
+      isYoung: true,
+      delays: [],
+    };
+    if (open.left > 0) this.#open.add(open);
+    const bytes = Math.ceil(message.text.length / invocations.length);
+    for (const seq of open.sources.keys()) this.#numbers.set(seq, (this.#numbers.get(seq) ?? 0) + 1);
+    return invocations.flatMap((invocation, index) => (done.has(index) ? [] : [this.#waiting(open, invocation, index, bytes)]));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #waiting(open: Open, invocation: Invocation, index: number, bytes: number): Waiting {
+    const { seq, storedAt } = open.message;
+    const position = { seq, index };
+    let settled = false;
+    return {
+      received: { invocation, number: invocation.movedFrom ?? position, position, storedAt },
+      bytes,
+      settle: (disposition, delayMs = () => retryDelayMs) => {
+        if (settled) return;
+        settled = true;
+        if (disposition === "later") open.delays.push(delayMs);
+        else open.done.add(index);
+        if (--open.left === 0) this.#close(open);
+      },
+    };
+  }
+
+  #doneOf({ seq, storedAt }: IntakeMessage): ReadonlySet<number> {
+    const known = this.#done.get(seq);
+    return known?.storedAt === storedAt ? known.indexes : new Set();
+  }
+
+  #close(open: Open): void {
+    this.#open.delete(open);
+    const { seq: at, storedAt } = open.message;
+    const end = open.delays.length > 0 ? "postpone" : "ack";
+    if (end === "postpone" && open.done.size > 0) this.#done.set(at, { storedAt, indexes: open.done });
+    else this.#done.delete(at);
+    if (end === "ack") open.message.ack();
+    else open.message.postpone(Math.min(...open.delays.map((delayMs) => delayMs())));
+    for (const [seq, sources] of open.sources) {
+      this.#leave(seq);
+      this.#onEnd(end, seq, sources);
+    }
+  }
+
+  #leave(seq: number): void {
+    const left = (this.#numbers.get(seq) ?? 0) - 1;
+    if (left > 0) this.#numbers.set(seq, left);
+    else this.#numbers.delete(seq);
+  }
+
+  /** Most are settled sooner than that: the young ones are left for the next time. */
+  #tellWorking(): void {
+    for (const open of this.#open) {
+      if (open.isYoung) open.isYoung = false;
+      else open.message.working();
+    }
+  }
+}
+
+function bySequence(invocations: readonly Invocation[], seq: number): Map<number, Set<string>> {
+  const sources = new Map<number, Set<string>>();
+  for (const { source, movedFrom } of invocations) {
+    const under = movedFrom?.seq ?? seq;
+    const known = sources.get(under);
+    if (known === undefined) sources.set(under, new Set([source]));
+    else known.add(source);
+  }
+  return sources;
+}

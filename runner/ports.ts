@@ -1,0 +1,122 @@
+import type { Clock } from "../domain/clock.ts";
+import type { DeploymentEntry } from "../domain/deployment.ts";
+import type { Answer, Invocation, InvocationNumber } from "../domain/invocation.ts";
+import type { QueueLimits } from "./queue-limits.ts";
+import type { Sandbox } from "./sandbox/port.ts";
+
+/** Everything a runner reaches; main.ts wires adapters to it. */
+export interface RunnerPorts {
+  readonly sandbox: Sandbox;
+  readonly deployments: Deployments;
+  readonly histories: Histories;
+  readonly moves: Moves;
+  readonly intake: Intake;
+  readonly membership: Membership;
+  readonly bundles: Bundles;
+  readonly timers: Timers;
+  readonly stacks: Stacks;
+  /** Opens what was sealed for this runner's pool. */
+  readonly secrets: { open(sealed: string): Promise<string> };
+  /** Best effort, never throws. */
+  readonly answer: (subject: string, answer: Answer) => void;
+  readonly clock: Clock;
+  /** 20 unguessable characters of base62. */
+  readonly randomId: () => string;
+  readonly log: Log;
+  readonly metrics?: RunMetrics;
+}
+
+/** What is counted of runs. */
+export interface RunMetrics {
+  /** A run in the sandbox has ended: `returned`, `threw`, `crashed`, or the code of the limit that ended it. */
+  ran(outcome: string, durationMs: number): void;
+  /** An invocation's turn has come, so long after it was stored. */
+  waited(ms: number): void;
+  /** Of this runner, whenever somebody looks. */
+  counts(look: () => QueueCounts): void;
+}
+
+export interface QueueCounts {
+  readonly running: number;
+  readonly waiting: number;
+  /** Sources that wait only because of what else their owners run. */
+  readonly heldBack: number;
+  /** Invocations that went back to the stream because enough of their owners' wait here. */
+  readonly givenBack: number;
+}
+
+export interface Log {
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+}
+
+export interface Deployments {
+  /** Reads the entry now. */
+  get(source: string): Promise<DeploymentEntry | undefined>;
+  /** Tells of every source whose entry changed or ended, from now on; undefined: some may have, it is not known which. */
+  onChange(changed: (source: string | undefined) => void): Promise<void>;
+}
+
+export interface Histories {
+  /** Text of the last commit of a source, if any, and the sequence the next one must expect. */
+  last(owner: string, source: string): Promise<{ readonly commit: string | undefined; readonly sequence: number }>;
+  /** Extends the history whole or not at all. @throws Unavailable when it is not known whether it did. */
+  append(owner: string, source: string, commit: string, expectedSequence: number): Promise<Appended>;
+}
+
+export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };
+
+export interface Moves {
+  /** Has an invocation of a source that left this pool follow it. @throws Unavailable when that cannot be done now */
+  move(position: InvocationNumber): Promise<void>;
+}
+
+/** One message of INVOCATIONS. */
+export interface IntakeMessage {
+  readonly text: string;
+  readonly seq: number;
+  /** Epoch ms at which the server stored it. */
+  readonly storedAt: number;
+  ack(): void;
+  /** Have it delivered again after the delay. */
+  postpone(delayMs: number): void;
+  /** It is still being worked on: do not deliver it to somebody else yet. */
+  working(): void;
+}
+
+export interface Intake {
+  /** Pulls one partition until stopped; `stop` ends the pulling, what was handed out stays with the caller. */
+  read(partition: number, onMessage: (message: IntakeMessage) => void): Promise<{ stop(): Promise<void> }>;
+}
+
+export interface Membership {
+  /** Announces this runner until `leave`; tells the sorted ids of all live runners now and on each change. */
+  join(runner: string, onMembers: (runners: readonly string[]) => void): Promise<{ leave(): Promise<void> }>;
+}
+
+export interface Bundles {
+  /** Path of a local file that holds the bundle. @throws Unavailable, NotFound */
+  path(hash: string): Promise<string>;
+}
+
+export interface Timers {
+  /** Arms the next link of a chained timer; an earlier one of the same prop is replaced. */
+  armAt(source: string, prop: string, atMs: number, invocation: Invocation): Promise<void>;
+}
+
+export interface Stacks {
+  /** The stack in terms of the component's own file; as it is when that cannot be told. */
+  map(bundle: string, stack: string): Promise<string>;
+}
+
+export interface RunnerConfig {
+  /** Unique among live runners. */
+  readonly runner: string;
+  readonly runTimeoutMs: number;
+  readonly memoryMb: number;
+  /** Bytes of source histories kept in memory. */
+  readonly historyBudgetBytes: number;
+  /** Absent: those of a runner with two children. */
+  readonly limits?: QueueLimits;
+}

@@ -1,0 +1,26 @@
+import type { RunLimits } from "./fair-order.ts";
+import type { ShareLimits } from "./shares.ts";
+
+export type QueueLimits = RunLimits & ShareLimits;
+
+export interface QueueSize {
+  /** Processes that hold isolates. */
+  readonly children: number;
+  /** Runs of one owner at once. */
+  readonly ownerRuns: number;
+  /** Invocations of one owner that wait here, of each partition. */
+  readonly ownerWaiting: number;
+}
+
+/** Executions of one child at once: more would wait there, where nobody's turn counts. */
+const runsOfChild = 200;
+/** As many short runs as keep the cores, the disk and the way between them busy; what is more only waits. */
+const freshRuns = 96;
+/** A neighbour's next run waits for these, at a fraction of a millisecond each. */
+const ownerFreshRuns = 8;
+const waitingBytes = 64 * 2 ** 20;
+
+export function queueLimits({ children, ownerRuns, ownerWaiting }: QueueSize): QueueLimits {
+  const runs = runsOfChild * children;
+  return { runs, ownerRuns: Math.min(ownerRuns, runs), freshRuns, ownerFreshRuns, waiting: ownerWaiting, waitingBytes };
+}

@@ -1,0 +1,196 @@
+import { isAnswered } from "../domain/answered.ts";
+import type { Commit } from "../domain/commit.ts";
+import type { Deployment } from "../domain/deployment.ts";
+import { Unavailable } from "../domain/errors.ts";
+import { isTooFar, mostHops } from "../domain/hops.ts";
+import { disabledError, isDisabled } from "../domain/kills.ts";
+import type { Answer, Invocation, InvocationNumber, RunError, RunSummary } from "../domain/invocation.ts";
+import { appendFitting } from "./append.ts";
+import { composeCommit, type Ran } from "./compose.ts";
+import type { History } from "./history.ts";
+import { linkHasRun } from "./link-has-run.ts";
+import { withReadableLogs, withReadableStack } from "./readable.ts";
+import { receivedEvent } from "./received-event.ts";
+import type { RunnerConfig, RunnerPorts } from "./ports.ts";
+import type { ExecuteRequest, Execution } from "./sandbox/port.ts";
+
+/** One invocation as it came out of the stream. */
+export interface Received {
+  readonly invocation: Invocation;
+  /** By which it is answered once. */
+  readonly number: InvocationNumber;
+  /** Where it lies now. */
+  readonly position: InvocationNumber;
+  /** Epoch ms at which the stream stored it. */
+  readonly storedAt: number;
+  readonly skippedTicks: number;
+}
+
+/** `answered`: committed now or before. `dropped`: there is nothing to run any more. */
+export type RunOutcome = "answered" | "dropped";
+
+/** After this many refusals in a row two runners are fighting over a source; the stream gives the invocation back later. */
+const refusalLimit = 5;
+
+/**
+ * Invocation in, commit out. Run, then commit with the expected sequence; a refused commit means that somebody else extended
+ * the history: load it again and start over, unless the invocation is answered by now.
+ *
+ * @throws Unavailable when the invocation must be tried again later.
+ */
+export async function answerInvocation(
+  received: Received,
+  history: History,
+  deployment: Deployment,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<RunOutcome> {
+  const { invocation, number } = received;
+  if (!wanted(invocation, deployment)) return "dropped";
+  for (let refusals = 0; refusals < refusalLimit; refusals++) {
+    if (isAnswered(history.state.answered, number) || hookHasRun(invocation, history) || linkHasRun(invocation, history.state))
+      return "answered";
+    if (invocation.trigger === "timer" && isDisabled(history.state.kills, deployment.id)) return "dropped";
+    const ran = await execute(received, history, deployment, config, ports);
+    const state = { ...history.state, answered: history.unsettled() };
+    const compose = (what: Ran): Commit => composeCommit(what, state, ports.clock.now(), ports.randomId);
+    const commit = await appendFitting(history, compose(ran), (error) => compose({ ...ran, execution: refusal(error) }));
+    if (commit !== undefined) {
+      tell(invocation, commit, ports);
+      ports.log.info(lineOf(commit), "run");
+      return "answered";
+    }
+    ports.sandbox.evict(deployment.source); // Its module state belongs to a history that did not happen.
+    await history.load();
+  }
+  throw new Unavailable(
+    `source ${deployment.source}: ${refusalLimit} commits in a row were refused because another runner extends its history`,
+  );
+}
+
+/** Hooks run whatever the state of the source; everything else only while it is active. */
+function wanted(invocation: Invocation, deployment: Deployment): boolean {
+  return deployment.active || invocation.trigger === "hook";
+}
+
+/** The operator may ask twice for one run of a hook when it was killed in between. */
+function hookHasRun(invocation: Invocation, history: History): boolean {
+  return invocation.hook !== undefined && history.state.hooks[invocation.hook]?.run === invocation.run;
+}
+
+async function execute(
+  received: Received,
+  history: History,
+  deployment: Deployment,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<Ran> {
+  const { invocation, number } = received;
+  const startedAt = ports.clock.now();
+  const onResponse = (response: Extract<Answer, { kind: "response" }>["response"]) => {
+    if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
+  };
+  const runId = invocation.run ?? runIdOf(number);
+  const skippedTicks = received.skippedTicks + (invocation.skippedTicks ?? 0);
+  if (isTooFar(invocation.hops ?? 0))
+    return { deployment, invocation, number, runId, startedAt, execution: refusal(tooFar(deployment)), skippedTicks };
+  const { kills } = history.state;
+  // A hook is run all the same: there are few, and what it undoes elsewhere should be undone.
+  if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook")
+    return { deployment, invocation, number, runId, startedAt, execution: refusal(disabledError(deployment.source)), skippedTicks };
+  const request = await requestOf(received, history, deployment, config, ports);
+  // What cost its process the last time must not take warm neighbours along again.
+  const alone = kills?.deployment === deployment.id && kills.inRow > 0;
+  let execution: Execution = await ports.sandbox.execute({ ...request, alone }, onResponse);
+  // It may have been a neighbour's doing, or its own.
+  if (execution.outcome === "crashed" && !alone) execution = await ports.sandbox.execute({ ...request, alone: true }, onResponse);
+  execution = await withReadableStack(execution, deployment.bundle, ports.stacks);
+  execution = await withReadableLogs(execution, deployment.bundle, ports.stacks);
+  return { deployment, invocation, number, runId, startedAt, execution, skippedTicks };
+}
+
+/** So that sources which hear each other do not go round for ever. */
+function tooFar({ source }: Deployment): RunError {
+  const message = `an event reached ${source} after ${mostHops} deliveries from source to source and is not run: do sources listen to each other in a circle?`;
+  return { name: "HopLimit", code: "hop_limit", message };
+}
+
+/** A run that is not made, or of which nothing can be kept. */
+function refusal(error: RunError): Execution {
+  return {
+    outcome: "limited",
+    error,
+    emits: [],
+    logs: [],
+    db: {},
+    response: null,
+    durationMs: 0,
+    cpuMs: 0,
+  };
+}
+
+async function requestOf(
+  received: Received,
+  history: History,
+  deployment: Deployment,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<ExecuteRequest> {
+  const secrets: unknown = deployment.secrets === null ? {} : JSON.parse(await ports.secrets.open(deployment.secrets));
+  const props = { ...deployment.props, ...(secrets as Record<string, unknown>) }; // Sealed by the operator from a record.
+  return {
+    source: deployment.source,
+    owner: deployment.owner,
+    revision: deployment.id,
+    bundle: {
+      hash: deployment.bundle,
+      path: await ports.bundles.path(deployment.bundle),
+      needsNode: deployment.needsNode,
+    },
+    entry: received.invocation.hook ?? "run",
+    event: JSON.stringify(receivedEvent(received.invocation, received.storedAt)),
+    props: JSON.stringify(props),
+    db: history.state.db,
+    endpoint: deployment.endpoint,
+    ...(deployment.additionalProps === undefined ? {} : { additionalProps: deployment.additionalProps }),
+    environment: { PD_COMPONENT: deployment.source },
+    limits: { timeoutMs: config.runTimeoutMs, memoryMb: config.memoryMb },
+  };
+}
+
+/** Stable over redeliveries, and free: the number of an invocation is unique within the installation. */
+function runIdOf(number: InvocationNumber): string {
+  return `r_${number.seq.toString(36).padStart(8, "0")}${number.index.toString(36).padStart(2, "0")}`;
+}
+
+function tell(invocation: Invocation, commit: Commit, ports: RunnerPorts): void {
+  if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "run", run: summaryOf(commit) });
+}
+
+/** What happened, without a word of the user's: messages and values of user code belong to its owner alone. */
+function lineOf({ source, owner, run, events, error }: Commit): object {
+  const { id, trigger, generation, durationMs, cpuMs } = run;
+  const outcome = error === null ? "ok" : (error.code ?? "threw");
+  return {
+    op: "source.run",
+    outcome,
+    "source.id": source,
+    "owner.id": owner,
+    "run.id": id,
+    trigger,
+    generation,
+    durationMs,
+    cpuMs,
+    events: events.length,
+  };
+}
+
+export function summaryOf(commit: Commit): RunSummary {
+  return {
+    ...commit.run,
+    source: commit.source,
+    eventIds: commit.events.map((event) => event.id),
+    logs: commit.logs,
+    error: commit.error,
+  };
+}

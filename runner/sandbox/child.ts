@@ -1,0 +1,141 @@
+import { readFile } from "node:fs/promises";
+import ivm from "isolated-vm";
+import { createEgress } from "../../platform/http/egress.ts";
+import { batched } from "./batch.ts";
+import { EntrySlots } from "./entry-slots.ts";
+import { type ActiveIsolate, enforceCpuLimit, execute, type ExecutionRoom } from "./execute.ts";
+import { inspect } from "./inspect.ts";
+import { limits } from "./limits.ts";
+import type { Egress } from "./operations/index.ts";
+import { Nursery } from "./nursery.ts";
+import { OwnerSlots } from "./owner-slots.ts";
+import { makeCaches, type Prelude } from "./prelude.ts";
+import { cachePath, type ChildOptions, type FromChild, type PreludeCaches, type ToChild } from "./protocol.ts";
+import { WarmIsolates } from "./warm-isolates.ts";
+
+/**
+ * A process that holds isolates. It may be killed at any instant and kills itself rather than exit: process.exit hangs after V8 has
+ * run out of memory in an isolate. Nothing in it outlives the parent.
+ */
+const send = batched<FromChild>((messages) => {
+  // The parent may be gone; then so are we.
+  if (process.connected) process.send?.(messages, undefined, undefined, () => {});
+});
+/** Work may arrive before the start is done; it waits. */
+const started = Promise.withResolvers<ExecutionRoom>();
+let room: ExecutionRoom | undefined;
+const places = new EntrySlots(limits.executionsAtOnce);
+
+process.on("disconnect", die);
+process.on("SIGTERM", () => {});
+process.on("SIGINT", () => {});
+// An operation of ours failed where nobody waits for it: let what runs here end, then start afresh.
+process.on("uncaughtException", (error) => {
+  complain("uncaught", error);
+  send({ kind: "poisoned", reason: `an uncaught ${error.name}` });
+});
+process.on("message", (messages: readonly ToChild[]) => {
+  for (const message of messages) receive(message);
+});
+
+function receive(message: ToChild): void {
+  switch (message.kind) {
+    case "start":
+      start(message.options).catch((error: unknown) => {
+        complain("cannot start", error);
+        die();
+      });
+      return;
+    case "execute":
+      return void perform(message.id, message);
+    case "inspect":
+      return void perform(message.id, message);
+    case "evict":
+      return room?.warm.evict(message.source);
+    case "ping":
+      return send({ kind: "pong", isolates: room?.warm.size ?? 0 });
+  }
+}
+
+async function perform(id: number, message: Extract<ToChild, { id: number }>): Promise<void> {
+  await places.take();
+  try {
+    const ready = room ?? (await started.promise);
+    if (message.kind === "inspect") return send({ kind: "inspected", id, inspection: await inspect(message.request, ready) });
+    const onResponse = message.wantsResponse
+      ? (response: Extract<FromChild, { kind: "response" }>["response"]) => send({ kind: "response", id, response })
+      : undefined;
+    send({ kind: "executed", id, execution: await execute(message.request, ready, onResponse) });
+  } catch (error) {
+    const reason = `the sandbox could not run it: ${error instanceof Error ? error.message : String(error)}`;
+    if (message.kind === "inspect")
+      send({ kind: "inspected", id, inspection: { outcome: "rejected", code: "sandbox_error", message: reason } });
+    else send({ kind: "executed", id, execution: { outcome: "crashed", message: reason } });
+  } finally {
+    places.release();
+  }
+}
+
+async function start(options: ChildOptions): Promise<void> {
+  const { prelude, caches } = await loadPrelude(options);
+  const active = new Set<ActiveIsolate>();
+  const warm = new WarmIsolates(options.memoryBudgetBytes);
+  room = {
+    warm,
+    active,
+    nursery: new Nursery({
+      prelude,
+      egress: toEgress(options.egressAllow),
+      slots: new OwnerSlots({
+        slots: limits.entriesAtOnce,
+        ofOwner: limits.entriesOfOwner,
+        alone: limits.entriesOfLoneOwner,
+      }),
+      onPoisoned: (reason) => send({ kind: "poisoned", reason }),
+    }),
+  };
+  started.resolve(room);
+  setInterval(() => {
+    enforceCpuLimit(active);
+    warm.sweep();
+  }, 250);
+  send({ kind: "ready", ...(caches && { caches }) });
+}
+
+function toEgress(allow: readonly string[]): Egress {
+  const policy = createEgress({ allow });
+  return { lookup: (host) => policy.resolve(host) };
+}
+
+async function loadPrelude(options: ChildOptions): Promise<{ prelude: Prelude; caches: PreludeCaches | undefined }> {
+  const [web, node] = await Promise.all([readFile(options.webPath, "utf8"), readFile(options.nodePath, "utf8")]);
+  const kept = await readCaches(options);
+  const caches = kept ?? (await makeCaches(web, node));
+  const prelude = {
+    web: { code: web, cachedData: toCopy(caches.web) },
+    node: { code: node, cachedData: toCopy(caches.node) },
+  };
+  return { prelude, caches: kept === undefined ? caches : undefined };
+}
+
+async function readCaches(options: ChildOptions): Promise<PreludeCaches | undefined> {
+  try {
+    const [web, node] = await Promise.all([readFile(cachePath(options.webPath)), readFile(cachePath(options.nodePath))]);
+    return { web, node };
+  } catch {
+    return undefined;
+  }
+}
+
+function toCopy(bytes: Uint8Array): ivm.ExternalCopy<ArrayBuffer> | undefined {
+  return bytes.byteLength === 0 ? undefined : new ivm.ExternalCopy(new Uint8Array(bytes).buffer);
+}
+
+/** The parent logs what comes on standard error. */
+function complain(what: string, error: unknown): void {
+  process.stderr.write(`${what}: ${error instanceof Error ? error.stack : String(error)}\n`);
+}
+
+function die(): void {
+  process.kill(process.pid, "SIGKILL");
+}

@@ -1,0 +1,82 @@
+import { bindApp, isSameApp } from "./app.ts";
+import { type Fields, functionsOf, isObject, propsOf, resolveProp, resolveProps } from "./component.ts";
+import { dataStoreProp } from "./data-store.ts";
+import { databaseProp } from "./database.ts";
+import { directoryProp } from "./directory.ts";
+import { emitter } from "./emit.ts";
+import { httpProp } from "./http-interface.ts";
+import type * as httpRequest from "./http-request.ts";
+
+// Evaluated for the first prop of that type: it brings `fetch` along.
+declare function require(path: "./http-request.ts"): typeof httpRequest;
+
+/** What one run brings to a component. */
+export interface RunInputs {
+  /** Configured values by prop name, secrets included; `{$auth}` for app props. */
+  readonly props: Fields;
+  /** prop name → key → JSON text. */
+  readonly db: Record<string, Record<string, string>>;
+  readonly endpoint: string | null;
+  /** What `additionalProps` gave when the source was configured: `{name, type, app?}`. */
+  readonly additional: readonly Fields[];
+}
+
+/** `this` of run, hooks and methods: props, methods bound to it, `$emit`. */
+export function bindComponent(component: Fields, inputs: RunInputs): Fields {
+  const self: Fields = {};
+  const props = new Map(resolveProps(component));
+  for (const prop of inputs.additional) props.set(String(prop["name"]), additionalProp(component, prop));
+  for (const [name, prop] of props) self[name] = propValue(name, prop, inputs);
+  // Values of additional props that nobody has asked the component for.
+  for (const name of Object.keys(inputs.props)) {
+    if (!props.has(name)) self[name] = inputs.props[name];
+  }
+  for (const [name, method] of functionsOf(component["methods"])) {
+    self[name] = typeof method === "function" ? method.bind(self) : method;
+  }
+  self["$emit"] = emitter();
+  return self;
+}
+
+/** The code of an additional app is the app's that the component knows under the same slug. */
+function additionalProp(component: Fields, prop: Fields): Fields {
+  const app = prop["type"] === "app" ? appsOf(component).find((known) => isSameApp(known, prop)) : undefined;
+  return { ...app, ...prop };
+}
+
+/** All apps that the component mentions: as props, or in references to their prop definitions. */
+function appsOf(component: Fields): Fields[] {
+  const props = propsOf(component["props"]).flatMap(([, prop]) => {
+    const { fields, app } = resolveProp(prop);
+    return [fields, app];
+  });
+  return props.filter((app): app is Fields => isObject(app) && app["type"] === "app");
+}
+
+function propValue(name: string, prop: Fields, inputs: RunInputs): unknown {
+  const given = prop["static"] ?? inputs.props[name];
+  switch (prop["type"]) {
+    case "$.service.db":
+      return databaseProp(name, inputs.db[name]);
+    case "data_store":
+      return dataStoreProp(name, inputs.db[name]);
+    case "$.interface.http":
+      return httpProp(inputs.endpoint);
+    case "app":
+      return bindApp(prop, given);
+    case "dir":
+      return directoryProp(name);
+    case "http_request":
+      return require("./http-request.ts").httpRequestProp(given ?? prop["default"]);
+    case "sql":
+      return sqlProp(given ?? prop["default"]);
+    default:
+      return given === undefined ? prop["default"] : given;
+  }
+}
+
+/** `{query, params}`, also of a value that is the query alone. */
+function sqlProp(given: unknown): Fields | undefined {
+  if (given === undefined || given === null) return undefined;
+  return isObject(given) ? { params: [], ...given } : { query: given, params: [] };
+}

@@ -1,0 +1,44 @@
+/** The first script of every isolate: timers, console, web platform, runtime. */
+import "./timers.ts";
+import "./console.ts";
+import "./web/index.ts";
+import "./runtime.ts";
+import { bind } from "./bridge.ts";
+
+/** Threads, shared memory and machine code serve no component, and each is a way round the time limit. */
+const forbidden = ["WebAssembly", "SharedArrayBuffer", "Atomics"];
+
+/** Callbacks of the collector run after the run, where no limit counts: registering does nothing. */
+class FinalizationRegistry {
+  register(): void {}
+  unregister(): boolean {
+    return false;
+  }
+}
+
+type Bind = typeof bind;
+const globals = globalThis as unknown as { __bind?: Bind; __shared?: unknown };
+
+// The bundler numbers classes whose names occur twice (`URL3`); libraries look at `constructor.name`.
+for (const name of Object.getOwnPropertyNames(globals)) {
+  const value: unknown = Object.getOwnPropertyDescriptor(globals, name)?.value;
+  if (typeof value === "function" && value.name !== name && value.name.replace(/^_|\d+$/g, "") === name) {
+    Object.defineProperty(value, "name", { value: name, configurable: true });
+  }
+}
+
+/** Called by the host when all scripts are loaded; nothing of the sandbox stays reachable by name. */
+Object.defineProperty(globals, "__bind", {
+  configurable: true,
+  value: ((callback) => {
+    for (const name of forbidden) Reflect.deleteProperty(globals, name);
+    Object.defineProperty(globals, "FinalizationRegistry", {
+      value: FinalizationRegistry,
+      writable: true,
+      configurable: true,
+    });
+    Reflect.deleteProperty(globals, "__shared");
+    Reflect.deleteProperty(globals, "__bind");
+    return bind(callback);
+  }) satisfies Bind,
+});

@@ -1,0 +1,4 @@
+import punycode from "punycode/";
+
+/** `node:punycode`, deprecated, and still imported by many. */
+export default { ...punycode };

@@ -1,0 +1,113 @@
+import { bindComponent } from "./bind.ts";
+import { endRun, on, post } from "./bridge.ts";
+import { type Fields, findComponent, isObject } from "./component.ts";
+import { configureComponent } from "./configure.ts";
+import { describeComponent } from "./describe.ts";
+import { emitter } from "./emit.ts";
+import { describeError } from "./errors.ts";
+import { completeEvent } from "./http-event.ts";
+import { beginRun } from "./still-running.ts";
+
+/** Bundles end with `__register(namespace)`, or when they throw with `__register(null, error)`; the host then asks for runs. One run at a time. */
+const maxResult = 64 * 1024;
+const { parse, stringify } = JSON;
+
+let registered = false;
+let component: unknown;
+
+Object.defineProperty(globalThis, "__register", {
+  configurable: true,
+  value: (namespace: unknown, ...thrown: unknown[]) => {
+    if (registered) return;
+    if (thrown.length > 0) return fail(thrown[0]);
+    registered = true;
+    component = findComponent(namespace);
+    post("registered");
+  },
+});
+
+on("environment", (environment) => setEnvironment(environment as Record<string, string>));
+
+on("run", (entry, event, props, db, endpoint, additional) => {
+  endRun();
+  beginRun();
+  // Every outcome is posted: a rejection cannot escape from here.
+  void run(String(entry), String(event), {
+    props: parse(String(props)) as Fields,
+    db: db as Record<string, Record<string, string>>,
+    endpoint: endpoint as string | null,
+    additional: parse(String(additional)) as Fields[],
+  });
+});
+
+on("configure", (call, props, endpoint, additional) => {
+  endRun();
+  beginRun();
+  void configure(parse(String(call)) as Fields, {
+    props: parse(String(props)) as Fields,
+    db: {},
+    endpoint: endpoint as string | null,
+    additional: parse(String(additional)) as Fields[],
+  });
+});
+
+on("describe", () => post("described", describeComponent(component)));
+
+async function run(entry: string, event: string, inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
+  try {
+    const definition = loaded();
+    const bound = bindComponent(definition, inputs);
+    const called = findEntry(definition, entry);
+    const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, [completeEvent(parse(event))]);
+    post("done", toResult(result));
+  } catch (error) {
+    fail(error);
+  }
+  endRun();
+}
+
+async function configure(call: Fields, inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
+  try {
+    post("configured", await configureComponent(loaded(), call, inputs));
+  } catch (error) {
+    fail(error);
+  }
+  endRun();
+}
+
+function loaded(): Fields {
+  if (isObject(component)) return component;
+  throw new TypeError(`the component's default export is ${component === null ? "null" : typeof component}, not an object`);
+}
+
+function fail(error: unknown): void {
+  const { name, message, stack, code } = describeError(error);
+  post("failed", name, message, stack, code);
+}
+
+/** A hook that the component does not have is done at once; a component that only has interfaces emits what they bring. */
+function findEntry(definition: Fields, entry: string): ((event: unknown) => unknown) | undefined {
+  const hooks = definition["hooks"];
+  const called = entry === "run" ? definition["run"] : isObject(hooks) ? hooks[entry] : undefined;
+  if (typeof called === "function") return called as (event: unknown) => unknown;
+  return entry === "run" ? emitter() : undefined;
+}
+
+/** JSON text of what run returned, or null when it is none or larger than what is kept. */
+function toResult(result: unknown): string | null {
+  try {
+    const text = stringify(result) as string | undefined;
+    return text === undefined || text.length > maxResult ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** `process` exists only with the Node layer; its `env` is set before the bundle is evaluated. */
+function setEnvironment(environment: Record<string, string>): void {
+  const { process } = globalThis as { process?: { env?: Record<string, string> } };
+  const env = process?.env;
+  if (!isObject(env)) return;
+  for (const name of Object.keys(env)) delete env[name];
+  Object.assign(env, environment);
+}

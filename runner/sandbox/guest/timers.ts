@@ -1,0 +1,158 @@
+import { on, onRunEnd, post } from "./bridge.ts";
+import { ruleError } from "./errors.ts";
+
+/**
+ * setTimeout, setInterval, setImmediate over one wake-up call of the host: the guest keeps the timers in order and asks for the
+ * earliest. One callback per entry, so that promises settle in between, as in Node.
+ */
+interface Timer {
+  readonly id: number;
+  readonly callback: (...args: unknown[]) => void;
+  readonly args: readonly unknown[];
+  readonly repeatMs: number | undefined;
+  readonly delayMs: number;
+  dueAt: number;
+}
+
+const maxTimers = 1_000;
+const maxDelayMs = 2 ** 31 - 1;
+
+const { apply } = Reflect;
+const { defineProperty } = Object;
+const now = Date.now;
+const NativeMap = Map;
+const NativeTypeError = TypeError;
+const mapGet = Map.prototype.get;
+const mapSet = Map.prototype.set;
+const mapDelete = Map.prototype.delete;
+const mapClear = Map.prototype.clear;
+const mapForEach = Map.prototype.forEach;
+const mapSize = Object.getOwnPropertyDescriptor(Map.prototype, "size")?.get as () => number;
+
+const timers = new NativeMap<number, Timer>();
+let lastId = 0;
+/** When the host will wake us, as far as we asked; Infinity when it will not. */
+let wakeAt = Infinity;
+
+/** What setTimeout returns: usable as Node's object and, as a number, as the browser's. */
+class Timeout {
+  readonly #id: number;
+  constructor(id: number) {
+    this.#id = id;
+  }
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return true;
+  }
+  refresh(): this {
+    const timer = apply(mapGet, timers, [this.#id]) as Timer | undefined;
+    if (timer !== undefined) schedule(timer, timer.delayMs);
+    return this;
+  }
+  close(): this {
+    remove(this.#id);
+    return this;
+  }
+  [Symbol.toPrimitive](): number {
+    return this.#id;
+  }
+  static idOf(given: unknown): number {
+    return typeof given === "object" && given !== null && #id in given ? given.#id : Number(given);
+  }
+}
+const { idOf } = Timeout;
+
+export function setTimeout(callback: unknown, delay?: unknown, ...args: unknown[]): Timeout {
+  return start(callback, toDelay(delay), undefined, args);
+}
+
+export function setInterval(callback: unknown, delay?: unknown, ...args: unknown[]): Timeout {
+  const delayMs = toDelay(delay);
+  return start(callback, delayMs, delayMs, args);
+}
+
+export function setImmediate(callback: unknown, ...args: unknown[]): Timeout {
+  return start(callback, 0, undefined, args);
+}
+
+export function clearTimer(given: unknown): void {
+  if (given !== undefined && given !== null && typeof given !== "symbol") remove(idOf(given));
+}
+
+on("wake", () => {
+  wakeAt = Infinity;
+  const timer = earliest();
+  if (timer === undefined) return;
+  if (timer.dueAt > now()) return requestWake(timer);
+  if (timer.repeatMs === undefined) apply(mapDelete, timers, [timer.id]);
+  else timer.dueAt = now() + timer.repeatMs;
+  const next = earliest();
+  if (next !== undefined) requestWake(next);
+  apply(timer.callback, undefined, timer.args);
+});
+
+onRunEnd(() => {
+  apply(mapClear, timers, []);
+  wakeAt = Infinity;
+});
+
+for (const [name, value] of [
+  ["setTimeout", setTimeout],
+  ["setInterval", setInterval],
+  ["setImmediate", setImmediate],
+  ["clearTimeout", clearTimer],
+  ["clearInterval", clearTimer],
+  ["clearImmediate", clearTimer],
+] as const) {
+  defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: true });
+}
+
+function start(callback: unknown, delayMs: number, repeatMs: number | undefined, args: readonly unknown[]): Timeout {
+  if (typeof callback !== "function") throw new NativeTypeError(`the callback of a timer must be a function, got ${typeof callback}`);
+  if (apply(mapSize, timers, []) >= maxTimers)
+    throw ruleError("timer_limit", `more than ${maxTimers} timers are pending, the limit of a run`);
+  lastId += 1;
+  const timer: Timer = { id: lastId, callback: callback as Timer["callback"], args, repeatMs, delayMs, dueAt: 0 };
+  apply(mapSet, timers, [timer.id, timer]);
+  schedule(timer, delayMs);
+  return new Timeout(timer.id);
+}
+
+function schedule(timer: Timer, delayMs: number): void {
+  timer.dueAt = now() + delayMs;
+  if (timer.dueAt < wakeAt) requestWake(timer);
+}
+
+function requestWake(timer: Timer): void {
+  wakeAt = timer.dueAt;
+  const waitMs = timer.dueAt - now();
+  post("wake", waitMs > 0 ? waitMs : 0);
+}
+
+function remove(id: number): void {
+  apply(mapDelete, timers, [id]);
+  if (apply(mapSize, timers, []) > 0 || wakeAt === Infinity) return;
+  wakeAt = Infinity;
+  post("wake", -1);
+}
+
+/** At most a thousand, and mostly one: a walk is cheaper than a heap. Earlier ids go first among equals. */
+function earliest(): Timer | undefined {
+  let found: Timer | undefined;
+  apply(mapForEach, timers, [
+    (timer: Timer) => {
+      if (found === undefined || timer.dueAt < found.dueAt) found = timer;
+    },
+  ]);
+  return found;
+}
+
+function toDelay(delay: unknown): number {
+  const delayMs = Number(delay);
+  return delayMs >= 1 && delayMs <= maxDelayMs ? delayMs : 1;
+}

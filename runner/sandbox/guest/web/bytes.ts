@@ -1,0 +1,29 @@
+export type Bytes = Uint8Array<ArrayBuffer>;
+export type BufferSource = ArrayBuffer | ArrayBufferView;
+
+export function isBufferSource(value: unknown): value is BufferSource {
+  return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+}
+
+/** The bytes that a buffer or view shows, without a copy. Memory is never shared here: SharedArrayBuffer does not exist. */
+export function toBytes(source: BufferSource): Bytes {
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength); // see above
+}
+
+export function concatBytes(chunks: readonly Bytes[]): Bytes {
+  let length = 0;
+  for (const chunk of chunks) length += chunk.byteLength;
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return all;
+}
+
+/** A buffer that holds these bytes and nothing else. */
+export function toArrayBuffer(bytes: Bytes): ArrayBuffer {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
+}

@@ -1,0 +1,70 @@
+// Time counts from here, not from when somebody asks.
+import "./clock.ts";
+import { defineGlobals, defineLazyGlobals } from "./define.ts";
+
+// The bundler turns `require` of a file into a call of its wrapper: a module is evaluated when one of its globals is first read.
+declare function require(path: string): Readonly<Record<string, unknown>>;
+
+const resolved = Promise.resolve();
+
+function queueMicrotask(callback: () => void): void {
+  if (typeof callback !== "function") throw new TypeError('The "callback" argument must be of type function.');
+  void resolved.then(() => {
+    callback();
+  });
+}
+
+/** Reported errors fail the run: nobody else would see them. */
+function reportError(error: unknown): void {
+  void Promise.reject(error);
+}
+
+const navigator = Object.freeze({
+  userAgent: "Headwater",
+  language: "en-US",
+  languages: Object.freeze(["en-US"]),
+  platform: "linux",
+  hardwareConcurrency: 1,
+  onLine: true,
+});
+
+defineGlobals({ navigator, queueMicrotask, reportError });
+
+defineLazyGlobals(() => require("./abort.ts"), ["AbortController", "AbortSignal"]);
+defineLazyGlobals(() => require("./base64.ts"), ["atob", "btoa"]);
+defineLazyGlobals(() => require("./blob.ts"), ["Blob", "File"]);
+defineLazyGlobals(() => require("./compression.ts"), ["CompressionStream", "DecompressionStream"]);
+defineLazyGlobals(() => require("./crypto.ts"), ["Crypto", "crypto", "CryptoKey", "SubtleCrypto"]);
+defineLazyGlobals(() => require("./dom-exception.ts"), ["DOMException"]);
+defineLazyGlobals(() => require("./encoding.ts"), ["TextDecoder", "TextEncoder"]);
+defineLazyGlobals(() => require("./event-target.ts"), ["CustomEvent", "ErrorEvent", "Event", "EventTarget", "MessageEvent"]);
+defineLazyGlobals(() => require("./fetch.ts"), ["fetch"]);
+defineLazyGlobals(() => require("./form-data.ts"), ["FormData"]);
+defineLazyGlobals(() => require("./headers.ts"), ["Headers"]);
+defineLazyGlobals(() => require("./message-channel.ts"), ["MessageChannel", "MessagePort"]);
+defineLazyGlobals(() => require("./performance.ts"), ["Performance", "performance", "PerformanceEntry"]);
+defineLazyGlobals(() => require("./request.ts"), ["Request"]);
+defineLazyGlobals(() => require("./response.ts"), ["Response"]);
+defineLazyGlobals(
+  () => require("./streams.ts"),
+  [
+    "ByteLengthQueuingStrategy",
+    "CountQueuingStrategy",
+    "ReadableByteStreamController",
+    "ReadableStream",
+    "ReadableStreamBYOBReader",
+    "ReadableStreamBYOBRequest",
+    "ReadableStreamDefaultController",
+    "ReadableStreamDefaultReader",
+    "TextDecoderStream",
+    "TextEncoderStream",
+    "TransformStream",
+    "TransformStreamDefaultController",
+    "WritableStream",
+    "WritableStreamDefaultController",
+    "WritableStreamDefaultWriter",
+  ],
+);
+defineLazyGlobals(() => require("./structured-clone.ts"), ["structuredClone"]);
+defineLazyGlobals(() => require("./url.ts"), ["URL", "URLSearchParams"]);
+defineLazyGlobals(() => require("./websocket.ts"), ["CloseEvent", "WebSocket"]);

@@ -1,0 +1,45 @@
+/** Limits that a run meets whatever its configuration; sizes in bytes, times in ms. The guest knows the ones it can state early. */
+export const limits = {
+  /** One uninterrupted stretch of computing. */
+  entryMs: 5_000,
+  /** Evaluating a bundle: compiling and running its top level. */
+  loadMs: 10_000,
+  /** How long requests begun at the top level of a module may go on when it is loaded. */
+  loadCallsMs: 3_000,
+  /** CPU time of one run. */
+  cpuMs: 10_000,
+  bridgeMessages: 100_000,
+  bridgeBytes: 64 * 1024 * 1024,
+  syncCalls: 20_000,
+  /** `Promise.all` over a thousand addresses is what people write; a few run at once, the others wait. */
+  callsInFlight: 2_000,
+  emits: 10_000,
+  emitBytes: 1024 * 1024,
+  /** Events and logs of a run as they are stored: they leave in one message of at most 8 MB. */
+  productBytes: 6 * 1024 * 1024,
+  /** What an event or a line of the log takes beside its texts. */
+  recordBytes: 250,
+  emitIdCharacters: 64 * 1024,
+  /** Of a channel. */
+  nameCharacters: 1024,
+  summaryCharacters: 4096,
+  logLines: 10_000,
+  logLineCharacters: 16 * 1024,
+  /** Keys and values of all db props together. */
+  dbBytes: 60 * 1024,
+  responseBytes: 4 * 1024 * 1024,
+  resultCharacters: 64 * 1024,
+  descriptionCharacters: 1024 * 1024,
+  /** Entries into isolates of one child at once; each occupies a thread. */
+  entriesAtOnce: 16,
+  /** Of one owner among others: more threads that compute make nothing quicker, and what they take is taken from others. */
+  entriesOfOwner: 2,
+  /** Of an owner who is alone: more answers go to the parent together. */
+  entriesOfLoneOwner: 8,
+  /** Executions of one child at once; the rest wait. Each holds an isolate of up to 8 MB and more, and a child that holds 2 GB is killed with all that runs in it. */
+  executionsAtOnce: 200,
+  runsPerIsolate: 1_000,
+  idleMs: 10 * 60_000,
+  /** How long an isolate may compute after it was disposed of, before its process must die. */
+  disposeMs: 1_000,
+} as const;

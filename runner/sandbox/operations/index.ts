@@ -1,0 +1,38 @@
+import type { AsyncOperation, PostOperation, SyncOperation } from "./context.ts";
+import { cryptoAsync, cryptoSync } from "./crypto.ts";
+import { dnsAsync } from "./dns.ts";
+import { domainToAsciiSync } from "./domain-to-ascii.ts";
+import { fetchAsync, fetchPosts } from "./fetch.ts";
+import { randomSync } from "./random.ts";
+import { socketPosts } from "./socket.ts";
+import { subtleAsync } from "./subtle.ts";
+import { metered } from "./sync-meter.ts";
+import { zlibAsync, zlibPosts, zlibSync } from "./zlib.ts";
+
+export type { AsyncOperation, OperationContext, PostOperation, SyncOperation } from "./context.ts";
+export type { Egress } from "./egress.ts";
+
+/** What the guest may ask for, by name. Null prototypes: a name that user code makes up finds nothing. */
+export const syncOperations: Readonly<Record<string, SyncOperation>> = mapped(
+  merge<SyncOperation>(cryptoSync, domainToAsciiSync, randomSync, zlibSync),
+  metered,
+);
+export const asyncOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(
+  cryptoAsync,
+  dnsAsync,
+  fetchAsync,
+  subtleAsync,
+  zlibAsync,
+);
+export const postOperations: Readonly<Record<string, PostOperation>> = merge<PostOperation>(fetchPosts, socketPosts, zlibPosts);
+
+function mapped(
+  table: Readonly<Record<string, SyncOperation>>,
+  change: (operation: SyncOperation) => SyncOperation,
+): Readonly<Record<string, SyncOperation>> {
+  return merge(Object.fromEntries(Object.entries(table).map(([name, operation]) => [name, change(operation)])));
+}
+
+function merge<Operation>(...tables: Readonly<Record<string, Operation>>[]): Readonly<Record<string, Operation>> {
+  return Object.freeze(Object.assign(Object.create(null), ...tables));
+}

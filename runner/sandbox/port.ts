@@ -1,0 +1,119 @@
+import type { BoundProp } from "../../domain/configure.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invocation.ts";
+
+/**
+ * The sandbox as its users see it: code and inputs in, outcome out. Isolates live in child processes that may be killed at any
+ * instant; a killed child is an outcome (`crashed`), never an exception. Whoever holds the sandbox serializes the runs of one source.
+ */
+export interface Sandbox {
+  /** Runs `run` or a hook of a component in its warm isolate, creating it when need be. Rejects only when stopped. */
+  execute(request: ExecuteRequest, onResponse?: (response: HttpResponse) => void): Promise<Execution>;
+  /** Evaluates a bundle in a fresh isolate and reads its definition. Errors name the line, prop or type. */
+  inspect(request: InspectRequest): Promise<Inspection>;
+  /** Drops the warm isolate of a source (it was deleted or changed). */
+  evict(source: string): void;
+  /** Child processes alive now, their memory in bytes, isolates warm. */
+  stats(): SandboxStats;
+  /** Lets executions end until the signal aborts, then kills the children. */
+  stop(signal: AbortSignal): Promise<void>;
+}
+
+export interface ExecuteRequest {
+  readonly source: string;
+  readonly owner: string;
+  /** Isolates are kept per source and reused while this stays the same (bundle hash + deployment id). */
+  readonly revision: string;
+  readonly bundle: Bundle;
+  /** `configure` makes the call in `event` in an isolate of its own, which ends with it; `source` then names the call. */
+  readonly entry: "run" | Hook | "configure";
+  /**
+   * JSON text of the event given to `run`; "null" for hooks. HTTP events as domain/invocation.ts: the guest makes `body`. For
+   * `configure` a ConfigureCall of domain/configure.ts.
+   */
+  readonly event: string;
+  /** JSON text: configured prop values by name, secrets included. */
+  readonly props: string;
+  /** prop name → key → JSON text. */
+  readonly db: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly endpoint: string | null;
+  /** What `additionalProps` gave when the source was configured. */
+  readonly additionalProps?: readonly BoundProp[];
+  /** Values of `process.env`: PD_COMPONENT. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly limits: ExecuteLimits;
+  /** True runs it alone in a throw-away process: it killed its process before. */
+  readonly alone?: boolean;
+}
+
+export interface Bundle {
+  readonly hash: string;
+  /** File the children may read. */
+  readonly path: string;
+  readonly needsNode: boolean;
+}
+
+export interface ExecuteLimits {
+  /** Wall time, ms. Default 300,000 for runs. */
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+}
+
+export type Execution =
+  | ({
+      readonly outcome: "returned";
+      /** JSON text, or null when it is not JSON or over 64 KiB (1 MiB for `configure`). */ readonly result: string | null;
+    } & Products)
+  | ({ readonly outcome: "threw"; readonly error: RunError } & Products)
+  /** A limit of ours ended it; the isolate is gone, and with `costProcess`, its process: it could not be ended otherwise, or died of it. */
+  | ({ readonly outcome: "limited"; readonly error: RunError; readonly costProcess?: boolean } & Products)
+  /** The process died under it: run it again alone, or give up. */
+  | { readonly outcome: "crashed"; readonly message: string };
+
+export interface Products {
+  /** In order of `$emit`; flushed also when the run threw. */
+  readonly emits: readonly Emit[];
+  readonly logs: readonly LogRecord[];
+  /** Only keys that changed: prop → key → JSON text, or null when it was set to undefined. */
+  readonly db: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
+  readonly response: HttpResponse | null;
+  readonly durationMs: number;
+  readonly cpuMs: number;
+}
+
+export interface Emit {
+  /** JSON text. */
+  readonly payload: string;
+  /** As given, checked by the host: id is a string or finite number, the rest as facts on `$emit`. */
+  readonly id?: string | number;
+  readonly name?: string;
+  readonly summary?: string;
+  readonly ts?: number;
+  readonly deliverAt?: number;
+  /** Epoch ms of the call. */
+  readonly at: number;
+}
+
+export interface InspectRequest {
+  readonly bundle: Bundle;
+  readonly timeoutMs: number;
+}
+
+export type Inspection =
+  | { readonly outcome: "read"; readonly definition: ComponentDefinition }
+  /** `code`: `no_run`, `no_name`, `unknown_prop_type`, `evaluation_timeout`, `evaluation_error`, …; line and column refer to the bundle. */
+  | {
+      readonly outcome: "rejected";
+      readonly code: string;
+      readonly message: string;
+      readonly prop?: string;
+      readonly line?: number;
+      readonly column?: number;
+      readonly stack?: string;
+    };
+
+export interface SandboxStats {
+  readonly children: number;
+  readonly isolates: number;
+  readonly residentBytes: number;
+}

@@ -1,0 +1,53 @@
+/** What a message from a guest weighs, roughly in bytes, to a bounded depth: the account of the bridge budget. */
+export function weigh(value: unknown, depth = 0): number {
+  if (typeof value === "string") return value.length * 2;
+  if (typeof value !== "object" || value === null) return 8;
+  if (value instanceof Uint8Array) return value.byteLength;
+  if (value instanceof ArrayBuffer) return value.byteLength;
+  if (depth > 4) return 1024;
+  let sum = 32;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) sum += weigh(item, depth + 1);
+  return sum;
+}
+
+/** Levels of JSON that may leave a run: whoever reads it later does so by recursion, on a stack of unknown depth. */
+export const maxNesting = 1_000;
+
+/** Whether it is one JSON text. What could be nested too deeply is looked through first: a megabyte of `[` takes the parser long. */
+export function isJson(text: string): boolean {
+  if (isTooDeep(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Brackets within texts do not count. Half of a text this short are not enough levels. */
+export function isTooDeep(text: string): boolean {
+  if (text.length <= 2 * maxNesting) return false;
+  let depth = 0;
+  let isQuoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) isQuoted = !isQuoted;
+    else if (isQuoted) index += code === 0x5c ? 1 : 0;
+    else if (code === 0x5b || code === 0x7b) depth += 1;
+    else if (code === 0x5d || code === 0x7d) depth -= 1;
+    if (depth > maxNesting) return true;
+  }
+  return false;
+}
+
+/** Bytes of a text as a part of JSON: it is stored in a message, and quotes and control characters grow there. */
+export function jsonTextBytes(text: string): number {
+  let bytes = Buffer.byteLength(text) + 2;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22 || code === 0x5c || (code >= 0x08 && code <= 0x0d && code !== 0x0b)) bytes += 1;
+    else if (code < 0x20) bytes += 5;
+    else if (code >= 0xd800 && code <= 0xdfff) bytes += 3; // Half of a pair, as a rule; alone it is escaped.
+  }
+  return bytes;
+}

@@ -1,0 +1,242 @@
+import { FairOrder, type RunLimits } from "./fair-order.ts";
+import type { QueueCounts } from "./ports.ts";
+import type { Received } from "./run.ts";
+import { type Shared, type ShareLimits, Shares } from "./shares.ts";
+
+/** `done` means answered or dropped: never deliver it again. `later` means: deliver it again after a while. */
+export type Disposition = "done" | "later";
+
+export interface Waiting {
+  readonly received: Omit<Received, "skippedTicks">;
+  /** Of its message, about. */
+  readonly bytes: number;
+  /** `delayMs`: after which while, asked when its whole message goes back. */
+  readonly settle: (disposition: Disposition, delayMs?: () => number) => void;
+}
+
+export interface QueueOptions {
+  readonly limits: RunLimits & ShareLimits;
+  /** Whose run it will be; undefined when nobody's, since its source is gone. At once when it is known. */
+  readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
+  /** Turns errors into dispositions; never rejects. */
+  readonly answer: (received: Received) => Promise<Disposition>;
+  /** ms, from anywhere; never goes back. */
+  readonly now: () => number;
+  readonly watch?: QueueWatch;
+}
+
+/** What there is to tell of a queue. */
+export interface QueueWatch {
+  /** An owner's share is used up: what more there is of this source waits in the stream. */
+  parked(source: string, owner: string): void;
+  resumed(source: string, owner: string): void;
+}
+
+interface Queue {
+  readonly source: string;
+  /** Undefined until it is known. */
+  owner: string | undefined;
+  readonly waiting: Waiting[];
+  running: Waiting | undefined;
+  skippedTicks: number;
+  /** Since when its next run is due, or under way. */
+  busySince: number;
+}
+
+/** Those who own nothing, and whose invocations are dropped when their turn comes. */
+const nobody = "";
+/** From then on a run stands in no neighbour's way: it waits for somebody else, or has a thread to itself. */
+const freshMs = 50;
+const sweepMs = 5_000;
+
+/**
+ * One run at a time per source, in order of arrival; sources side by side, as many as the limits let, each owner in turn.
+ *
+ * A source waits, runs, and waits again; it has a queue only while something is in it. A tick that arrives while another tick
+ * waits is settled without a run: a source slower than its timer would otherwise fall behind for ever. The next run tells of it.
+ */
+export class SourceQueues {
+  readonly #queues = new Map<string, Queue>();
+  readonly #options: QueueOptions;
+  readonly #order: FairOrder;
+  readonly #shares: Shares;
+  readonly #sweeping: NodeJS.Timeout;
+  #size = 0;
+  #idle: (() => void)[] = [];
+  #stopping = false;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    this.#order = new FairOrder(options.limits);
+    this.#shares = new Shares(options.limits);
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
+    this.#sweeping.unref();
+  }
+
+  /** Invocations waiting or running. */
+  get size(): number {
+    return this.#size;
+  }
+
+  counts(): QueueCounts {
+    const running = this.#order.running;
+    return {
+      running,
+      waiting: this.#size - running,
+      heldBack: this.#order.heldBack(this.#options.now()),
+      givenBack: this.#shares.givenBack,
+    };
+  }
+
+  push(entry: Waiting): void {
+    if (this.#stopping) return entry.settle("later");
+    const { source } = entry.received.invocation;
+    const queue = this.#queues.get(source) ?? this.#open(source, entry.received);
+    if (queue.owner === undefined) {
+      this.#size++;
+      queue.waiting.push(entry);
+    } else {
+      this.#admit(queue, queue.owner, entry);
+      this.#close(queue);
+    }
+  }
+
+  /** What the runs of an owner cost besides their number, ms. */
+  charge(owner: string, costMs: number): void {
+    this.#order.charge(owner, costMs);
+  }
+
+  /** Gives back what waits, lets what runs end until the signal aborts, then gives that back too. */
+  async stop(signal: AbortSignal): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#sweeping);
+    for (const queue of this.#queues.values()) {
+      for (const entry of queue.waiting.splice(0)) {
+        this.#size--;
+        entry.settle("later");
+      }
+      if (queue.owner !== undefined) this.#order.leave(queue.source, queue.owner);
+      if (queue.running === undefined) this.#queues.delete(queue.source);
+    }
+    await this.#settledOr(signal);
+    for (const queue of this.#queues.values()) queue.running?.settle("later");
+  }
+
+  #settledOr(signal: AbortSignal): Promise<void> {
+    if (this.#queues.size === 0 || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  #open(source: string, first: Waiting["received"]): Queue {
+    const queue: Queue = { source, owner: undefined, waiting: [], running: undefined, skippedTicks: 0, busySince: this.#options.now() };
+    this.#queues.set(source, queue);
+    const owner = this.#options.ownerOf(first);
+    if (owner instanceof Promise) {
+      // When it cannot be told now, answering will find out why.
+      owner.then(
+        (known) => this.#own(queue, known),
+        () => this.#own(queue, undefined),
+      );
+    } else queue.owner = owner ?? nobody;
+    return queue;
+  }
+
+  /** What arrived until its owner was known takes its place now. */
+  #own(queue: Queue, owner: string = nobody): void {
+    if (this.#stopping) return;
+    queue.owner = owner;
+    for (const entry of queue.waiting.splice(0)) {
+      this.#size--;
+      this.#admit(queue, owner, entry);
+    }
+    this.#close(queue);
+  }
+
+  /** Leaves a queue open that nothing is in, since more may follow: whoever calls this closes it. */
+  #admit(queue: Queue, owner: string, entry: Waiting): void {
+    const shared = sharedOf(entry, owner);
+    if (isPlainTick(entry) && queue.waiting.some(isPlainTick)) {
+      queue.skippedTicks++;
+      this.#shares.drop(shared);
+      return entry.settle("done");
+    }
+    const now = this.#options.now();
+    const wasParked = this.#shares.givenBackOf(queue.source) > 0;
+    const isIdle = queue.waiting.length === 0 && queue.running === undefined;
+    if (!this.#shares.admit(shared, now)) {
+      if (!wasParked) this.#options.watch?.parked(queue.source, owner);
+      return entry.settle("later", () => this.#leave(shared));
+    }
+    this.#size++;
+    queue.waiting.push(entry);
+    if (!isIdle) return;
+    queue.busySince = now;
+    this.#order.wait(queue.source, owner, now);
+    this.#startNext();
+  }
+
+  #leave(shared: Shared): number {
+    const [now, queue] = [this.#options.now(), this.#queues.get(shared.source)];
+    return this.#shares.leave(shared, now, queue?.waiting.length ?? 0, queue === undefined ? 0 : now - queue.busySince);
+  }
+
+  #startNext(): void {
+    if (this.#stopping) return;
+    for (let turn = this.#order.next(this.#options.now()); turn !== undefined; turn = this.#order.next(this.#options.now())) {
+      const queue = this.#queues.get(turn.source);
+      const entry = queue?.waiting.shift();
+      if (queue === undefined || entry === undefined) this.#order.end(turn.source, this.#options.now());
+      else void this.#run(queue, turn.owner, entry); // Never rejects: `answer` turns errors into dispositions.
+    }
+  }
+
+  async #run(queue: Queue, owner: string, entry: Waiting): Promise<void> {
+    const { source, skippedTicks } = queue;
+    queue.running = entry;
+    queue.skippedTicks = 0;
+    this.#shares.release(sharedOf(entry, owner));
+    const growing = setTimeout(() => {
+      this.#order.grow(source);
+      this.#startNext();
+    }, freshMs);
+    const disposition = await this.#options.answer({ ...entry.received, skippedTicks });
+    clearTimeout(growing);
+    const now = this.#options.now();
+    queue.running = undefined;
+    this.#size--;
+    this.#order.end(source, now);
+    this.#shares.ran(source, now - queue.busySince);
+    queue.busySince = now;
+    entry.settle(disposition);
+    if (queue.waiting.length > 0) this.#order.wait(source, owner, now);
+    else this.#close(queue);
+    this.#startNext();
+  }
+
+  /** Unless there is something in it. */
+  #close(queue: Queue): void {
+    if (queue.waiting.length > 0 || queue.running !== undefined) return;
+    this.#queues.delete(queue.source);
+    if (this.#queues.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  #sweep(): void {
+    for (const { source, owner } of this.#shares.sweep(this.#options.now())) this.#options.watch?.resumed(source, owner);
+  }
+}
+
+const sharedOf = ({ received: { invocation, position }, bytes }: Waiting, owner: string): Shared => ({
+  source: invocation.source,
+  owner,
+  position,
+  bytes,
+});
+
+/** A link of a chain must run: it arms the next one. */
+function isPlainTick(entry: Waiting): boolean {
+  const { invocation } = entry.received;
+  return invocation.trigger === "timer" && invocation.chain === undefined;
+}

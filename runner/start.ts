@@ -1,0 +1,137 @@
+import { LRUCache } from "lru-cache";
+import { hasMoved } from "../domain/deployment.ts";
+import { Unavailable } from "../domain/errors.ts";
+import { armNextLink } from "./chain.ts";
+import { answerConfigure } from "./configure.ts";
+import { DeploymentCache } from "./deployment-cache.ts";
+import { History } from "./history.ts";
+import { OpenMessages } from "./open-messages.ts";
+import { Partitions } from "./partitions.ts";
+import type { Log, RunnerConfig, RunnerPorts } from "./ports.ts";
+import { metered } from "./metered.ts";
+import { queueLimits } from "./queue-limits.ts";
+import { answerInvocation, type Received } from "./run.ts";
+import { SourceQueues, type Disposition, type QueueWatch } from "./source-queues.ts";
+
+const usualLimits = queueLimits({ children: 2, ownerRuns: 100, ownerWaiting: 512 });
+
+export interface Runner {
+  /** Invocations waiting or running in this runner. */
+  readonly backlog: () => number;
+  /** Gives back what waits, lets runs end until the signal aborts. */
+  stop(signal: AbortSignal): Promise<void>;
+}
+
+/** Starts the runner role: pulls its share of partitions, runs each source's invocations one after the other, commits. */
+export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Promise<Runner> {
+  const deployments = new DeploymentCache(ports.deployments);
+  const histories = new LRUCache<string, History>({ maxSize: config.historyBudgetBytes, sizeCalculation: sizeOf });
+  const sandbox = metered(ports.sandbox, {
+    cost: (owner, costMs) => queues.charge(owner, costMs),
+    ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
+  });
+  const queues = new SourceQueues({
+    limits: config.limits ?? usualLimits,
+    ownerOf: ({ invocation: { source, configure } }) => configure?.owner ?? deployments.ownerOf(source),
+    answer: (received) => {
+      ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
+      return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
+    },
+    now: () => performance.now(),
+    watch: parkingLog(ports.log),
+  });
+  ports.metrics?.counts(() => queues.counts());
+  const open = new OpenMessages((end, seq, sources) => {
+    for (const source of sources) {
+      const history = histories.peek(source);
+      if (end === "ack") history?.settle(seq);
+      else history?.expect(seq);
+    }
+  });
+  const partitions = new Partitions(config, ports, (message) => {
+    for (const waiting of open.take(message)) queues.push(waiting);
+  });
+  await deployments.start((source) => ports.sandbox.evict(source));
+  await partitions.start();
+  return {
+    backlog: () => queues.size,
+    stop: async (signal) => {
+      await partitions.stop();
+      await queues.stop(signal);
+      open.stop();
+      await ports.sandbox.stop(signal);
+    },
+  };
+}
+
+/** What a runner knows of sources, and of what it was handed of them. */
+interface Known {
+  readonly deployments: DeploymentCache;
+  readonly histories: LRUCache<string, History>;
+  readonly isOpen: (seq: number) => boolean;
+}
+
+/** One invocation: load what it needs, answer it, and turn whatever went wrong into "deliver it again". */
+async function settled(received: Received, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<Disposition> {
+  const { invocation } = received;
+  const { deployments, histories } = known;
+  try {
+    if (invocation.trigger === "configure") {
+      await answerConfigure(invocation, config, ports);
+      return "done";
+    }
+    const deployment = await deployments.get(invocation.source, invocation.generation);
+    if (deployment === undefined) return "done"; // The source was deleted.
+    if (hasMoved(deployment)) {
+      histories.delete(invocation.source);
+      await ports.moves.move(received.position);
+      return "done";
+    }
+    const history = histories.get(invocation.source) ?? (await loadHistory(deployment.source, deployment.owner, known, ports));
+    await answerInvocation(received, history, deployment, config, ports);
+    remember(history, histories);
+    await armNextLink(received, deployment, ports);
+    return "done";
+  } catch (error) {
+    histories.delete(invocation.source);
+    const fields = { op: "source.run", "source.id": invocation.source, trigger: invocation.trigger, err: error };
+    if (error instanceof Unavailable) ports.log.warn(fields, "invocation is given back");
+    else ports.log.error(fields, "invocation is given back after an unexpected error");
+    return "later";
+  }
+}
+
+/** Told once when it begins and once when it is over: what waits is not lost, but somebody may wonder where it is. */
+function parkingLog(log: Log): QueueWatch {
+  return {
+    parked: (source, owner) =>
+      log.warn(
+        { op: "source.park", reason: "owner_share", "source.id": source, "owner.id": owner },
+        "more waits of an owner than its share of this runner: the rest waits in the stream and is run in turn",
+      ),
+    resumed: (source, owner) =>
+      log.info({ op: "source.resume", "source.id": source, "owner.id": owner }, "all that waited in the stream was taken up"),
+  };
+}
+
+/** It is known from the start: what becomes of messages while it is in use concerns it. */
+async function loadHistory(source: string, owner: string, { histories, isOpen }: Known, ports: RunnerPorts): Promise<History> {
+  const history = new History(source, owner, { histories: ports.histories, clock: ports.clock, isOpen });
+  await history.load();
+  histories.set(source, history);
+  return history;
+}
+
+/** As large as it is by now: of what is set again as it is, the cache would keep the size that it had. */
+function remember(history: History, histories: Known["histories"]): void {
+  histories.delete(history.source);
+  histories.set(history.source, history);
+}
+
+/** Roughly what a history holds in memory: its texts, and a kilobyte for the rest. */
+function sizeOf(history: History): number {
+  const { db, dedupe } = history.state;
+  let bytes = 1024 + (dedupe.strategy === "unique" ? dedupe.ids.length * 32 : 0);
+  for (const keys of Object.values(db)) for (const [key, text] of Object.entries(keys)) bytes += 2 * (key.length + text.length);
+  return bytes;
+}

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+export const root = join(import.meta.dirname, "..");
+
+/** A program that says by its exit code whether the source is as it should be. */
+export interface Check {
+  readonly name: string;
+  /** Path of its program from node_modules, and arguments. */
+  readonly command: readonly [program: string, ...args: string[]];
+}
+
+const tsc = "typescript/bin/tsc";
+
+export const checks: readonly Check[] = [
+  { name: "types", command: [tsc, "-p", "tsconfig.json"] },
+  ...(existsSync(join(root, "runner/sandbox/guest"))
+    ? [{ name: "types of the guest", command: [tsc, "-p", "tsconfig.guest.json"] } as const]
+    : []),
+  { name: "lint", command: ["oxlint/bin/oxlint", "--type-aware", "--quiet"] },
+  { name: "format", command: ["oxfmt/bin/oxfmt", "--check"] },
+  { name: "generated files", command: ["../scripts/generate.ts", "--check"] },
+];
+
+export const unusedCode: Check = { name: "unused code", command: ["knip/bin/knip.js"] };
+
+/** Runs one after the other and prints a line for each; what a check said is shown when it fails. */
+export async function runChecks(wanted: readonly Check[]): Promise<{ passed: number; failures: readonly string[] }> {
+  const failures: string[] = [];
+  for (const check of wanted) {
+    const startedAt = performance.now();
+    const { code, output } = await runTool(check.command);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    console.log(`${code === 0 ? "✓" : "✗"} ${check.name} (${seconds} s)`);
+    if (code === 0) continue;
+    failures.push(check.name);
+    console.log(output.trimEnd());
+  }
+  return { passed: wanted.length - failures.length, failures };
+}
+
+function runTool([program, ...args]: Check["command"]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(root, "node_modules", program), ...args], { cwd: root });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code: code ?? 1, output }));
+  });
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { stringify } from "yaml";
+import { kinds } from "../crds/kinds.ts";
+import { componentSchema } from "./generate/component-schema.ts";
+import { definitionOf } from "./generate/definition.ts";
+import { registryIndex } from "./generate/registry-index.ts";
+import { resourcesPage } from "./generate/resources-page.ts";
+import { valuesSchema } from "./generate/values-schema.ts";
+
+/**
+ * `npm run generate`: writes what follows from the kinds of crds/, from the settings, from the component format and from the components of registry/. With `--check` it writes nothing and fails where what is
+ * committed differs.
+ */
+const root = join(import.meta.dirname, "..");
+const definitions = "charts/headwater/files/crds";
+const head = "# Written by `npm run generate` from crds/. Changes go there.\n";
+
+interface Generated {
+  /** Below the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const generated: readonly Generated[] = [
+  ...kinds.map((kind) => ({
+    path: `${definitions}/${kind.plural}.yaml`,
+    text: head + stringify(definitionOf(kind), { lineWidth: 140, aliasDuplicateObjects: false }),
+  })),
+  { path: "docs/resources.md", text: resourcesPage() },
+  { path: "charts/headwater/values.schema.json", text: valuesSchema(root) },
+  { path: "types/component.schema.json", text: componentSchema() },
+  { path: "registry/index.json", text: await registryIndex(join(root, "registry")) },
+];
+process.exitCode = process.argv.includes("--check") ? await check() : await write();
+
+async function write(): Promise<number> {
+  for (const path of await superfluous()) await rm(join(root, path));
+  for (const { path, text } of generated.filter(differs)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+    console.log(path);
+  }
+  return 0;
+}
+
+async function check(): Promise<number> {
+  const wrong = [...generated.filter(differs).map(({ path }) => path), ...(await superfluous())];
+  for (const path of wrong) console.log(`${path} is not what follows from its source: run \`npm run generate\``);
+  return wrong.length === 0 ? 0 : 1;
+}
+
+function differs({ path, text }: Generated): boolean {
+  try {
+    return readFileSync(join(root, path), "utf8") !== text;
+  } catch {
+    return true;
+  }
+}
+
+/** Definitions of kinds that are no more. */
+async function superfluous(): Promise<string[]> {
+  const files = await readdir(join(root, definitions)).catch(() => []);
+  const wanted = generated.map(({ path }) => path);
+  return files.map((file) => `${definitions}/${file}`).filter((path) => !wanted.includes(path));
+}

@@ -1,0 +1,71 @@
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { z } from "zod";
+import { componentDefinition } from "../../domain/definition-schema.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+
+const entryName = "component.ts";
+
+/** Of what a module of the registry exports, what its index needs. */
+const exported = z.looseObject({
+  name: z.string(),
+  key: z.string(),
+  type: z.enum(["source", "action"]),
+  version: z.string(),
+  description: z.string(),
+  dedupe: z.string().optional(),
+  annotations: z.object({ released: z.iso.date() }),
+  props: z.record(z.string(), z.union([z.string(), z.looseObject({ type: z.string() })])),
+  hooks: z.record(z.string(), z.unknown()).default({}),
+  additionalProps: z.unknown().optional(),
+});
+
+/**
+ * `registry/index.json`: what the API says of each component before anybody builds it. The components are our own, so they may be
+ * loaded here; a test holds what is written against what the builder and the sandbox read from the same files.
+ */
+export async function registryIndex(directory: string): Promise<string> {
+  const folders = await readdir(directory, { withFileTypes: true });
+  const entries: object[] = [];
+  for (const { name } of folders.filter((folder) => folder.isDirectory()).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(directory, name, entryName);
+    if ((await readFile(path, "utf8").catch(() => undefined)) === undefined) continue; // Holds what components share.
+    const module: { default: unknown } = await import(path);
+    const component = exported.parse(module.default);
+    const modules = [...(await modulesOf(path))].map((file) => relative(directory, file)).toSorted();
+    entries.push({
+      key: component.key,
+      entry: `${name}/${entryName}`,
+      files: modules.filter((file) => file !== `${name}/${entryName}`),
+      released: component.annotations.released,
+      definition: define(component),
+    });
+  }
+  return `${JSON.stringify(entries, undefined, 2)}\n`;
+}
+
+function define(component: z.infer<typeof exported>): ComponentDefinition {
+  const { name, key, type, version, description, dedupe, props, hooks, additionalProps } = component;
+  return componentDefinition.parse({
+    name,
+    type,
+    key,
+    version,
+    description,
+    ...(dedupe === undefined ? {} : { dedupe }),
+    // JSON leaves functions out.
+    props: Object.entries(props).map(([prop, given]) => ({ ...(typeof given === "string" ? { type: given } : given), name: prop })),
+    hooks: ["deploy", "activate", "deactivate"].filter((hook) => hook in hooks),
+    hasAdditionalProps: typeof additionalProps === "function",
+  });
+}
+
+/** The module and those that it imports by relative paths. */
+async function modulesOf(path: string, found: Set<string> = new Set()): Promise<Set<string>> {
+  if (found.has(path)) return found;
+  found.add(path);
+  const text = await readFile(path, "utf8");
+  for (const [, specifier = ""] of text.matchAll(/^import\s[^;]*?from\s*"(\.[^"]+)"/gm))
+    await modulesOf(join(dirname(path), specifier), found);
+  return found;
+}

@@ -1,0 +1,21 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stop as stopEsbuild } from "esbuild";
+import { roleNames } from "../platform/process/configuration.ts";
+import { createSandbox } from "../runner/sandbox/pool.ts";
+import { bundledCache } from "../wiring/sandbox-settings.ts";
+
+/**
+ * Run while the image is built: makes the guest's scripts and V8's caches of them, and, where NODE_COMPILE_CACHE says so,
+ * the caches of our own source, by loading all of it once.
+ */
+const root = join(import.meta.dirname, "..");
+const bundleDirectory = await mkdtemp(join(tmpdir(), "headwater-"));
+const sandbox = await createSandbox({ cacheDirectory: bundledCache, bundleDirectory, children: 1, egressAllow: [] });
+await sandbox.stop(AbortSignal.timeout(5_000));
+await stopEsbuild();
+await rm(bundleDirectory, { recursive: true });
+for (const role of roleNames) await import(`../wiring/${role}.ts`);
+execFileSync(process.execPath, [join(root, "main.ts"), "--help"], { stdio: "ignore" });

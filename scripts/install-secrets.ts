@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../domain/errors.ts";
+import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/connection.ts";
+import { installationSecrets, newRoots, rootsSecret, saysTheSame, type Roots, type SecretTexts } from "../wiring/installation-secrets.ts";
+
+/**
+ * Makes the Secrets of an installation in a cluster. Roots and passwords are made once and never changed; what follows from them is
+ * brought up to date. With `--print` nothing is asked of a cluster: they are printed as YAML, for those who keep their Secrets elsewhere.
+ */
+const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--print]
+
+  --postgres         where Postgres is
+  --postgres-secret  Secret with username and password of a user who may make tables and roles; made when it is headwater-postgres
+  --print            prints the Secrets instead of making them, with new keys each time: do it once, and keep what is printed
+`;
+
+const rootsShape = z.object({ "nats-root": z.string(), "master.json": z.string(), "passwords-root": z.string(), "api-key": z.string() });
+const adminShape = z.object({ username: z.string(), password: z.string() });
+const secretShape = z.looseObject({
+  data: z.record(z.string(), z.string()).default({}),
+  metadata: z.looseObject({ resourceVersion: z.string() }),
+});
+const ownPostgres = "headwater-postgres";
+
+const newAdmin = (): z.infer<typeof adminShape> => ({ username: "postgres", password: randomBytes(24).toString("base64url") });
+const textsOf = (roots: Roots): SecretTexts => ({
+  "nats-root": roots.nats,
+  "master.json": roots.master,
+  "passwords-root": roots.passwords,
+  "api-key": roots.apiKey,
+});
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      postgres: { type: "string" },
+      "postgres-secret": { type: "string", default: ownPostgres },
+      print: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return void process.stdout.write(help);
+  if (values.postgres === undefined || !/^[^/@\s]+:\d+\/[\w-]+$/.test(values.postgres))
+    throw new InvalidInput(`--postgres '${values.postgres ?? ""}' is invalid: it must be host:port/database`);
+  if (values.print) return print(values.postgres);
+  await install(values.postgres, values["postgres-secret"]);
+}
+
+async function install(address: string, adminSecret: string): Promise<void> {
+  const kubernetes = await connectKubernetes({ userAgent: "headwater secrets" });
+  try {
+    const secrets = new Secrets(kubernetes);
+    const kept = rootsShape.parse(await secrets.keep(rootsSecret, async () => textsOf(await newRoots())));
+    const roots = { nats: kept["nats-root"], master: kept["master.json"], passwords: kept["passwords-root"], apiKey: kept["api-key"] };
+    const admin = adminShape.parse(await secrets.keep(adminSecret, adminSecret === ownPostgres ? async () => newAdmin() : undefined));
+    for (const [name, texts] of Object.entries(await installationSecrets(roots, { address, ...admin }))) await secrets.update(name, texts);
+  } finally {
+    await kubernetes.close();
+  }
+}
+
+class Secrets {
+  readonly #kubernetes: Kubernetes;
+  readonly #path: string;
+
+  constructor(kubernetes: Kubernetes) {
+    this.#kubernetes = kubernetes;
+    this.#path = pathOf(["api", "v1", "namespaces", kubernetes.namespace, "secrets"]);
+  }
+
+  /** What the Secret holds; made when there is none. @throws InvalidInput when there is none and it is not ours to make */
+  async keep(name: string, make: (() => Promise<SecretTexts>) | undefined): Promise<SecretTexts> {
+    const there = await this.#find(name);
+    if (there !== undefined) return there.texts;
+    if (make === undefined) throw new InvalidInput(`there is no Secret ${name} in namespace ${this.#kubernetes.namespace}: make it first`);
+    const texts = await make();
+    try {
+      await this.#create(name, texts);
+      return texts;
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+      return this.keep(name, undefined); // Another one was faster, and its keys count.
+    }
+  }
+
+  async update(name: string, texts: SecretTexts): Promise<void> {
+    const there = await this.#find(name);
+    if (there === undefined) return this.#create(name, texts);
+    if (saysTheSame(there.texts, texts)) return;
+    const secret = secretOf(name, texts);
+    // stringData is merged into what is there: data first says that nothing of it stays.
+    const body = { ...secret, data: {}, metadata: { ...secret.metadata, resourceVersion: there.resourceVersion } };
+    await this.#kubernetes.request({ method: "PUT", path: this.#path + pathOf([name]), body });
+    console.log(`Secret ${name} is brought up to date`);
+  }
+
+  async #find(name: string): Promise<{ readonly texts: SecretTexts; readonly resourceVersion: string } | undefined> {
+    try {
+      const { data, metadata } = secretShape.parse(await this.#kubernetes.request({ method: "GET", path: this.#path + pathOf([name]) }));
+      const texts = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, "base64").toString()]));
+      return { texts, resourceVersion: metadata.resourceVersion };
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+  }
+
+  async #create(name: string, texts: SecretTexts): Promise<void> {
+    await this.#kubernetes.request({ method: "POST", path: this.#path, body: secretOf(name, texts) });
+    console.log(`Secret ${name} is made`);
+  }
+}
+
+function secretOf(name: string, stringData: SecretTexts) {
+  const labels = { "app.kubernetes.io/name": "headwater", "app.kubernetes.io/managed-by": "headwater" };
+  return { apiVersion: "v1", kind: "Secret", metadata: { name, labels }, type: "Opaque", stringData };
+}
+
+async function print(address: string): Promise<void> {
+  const { stringify } = await import("yaml");
+  const [roots, admin] = [await newRoots(), newAdmin()];
+  const all = { [rootsSecret]: textsOf(roots), [ownPostgres]: admin, ...(await installationSecrets(roots, { address, ...admin })) };
+  console.log(
+    Object.entries(all)
+      .map(([name, texts]) => `---\n${stringify(secretOf(name, texts))}`)
+      .join(""),
+  );
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof HeadwaterError ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+});

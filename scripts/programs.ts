@@ -1,0 +1,7 @@
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** Whether a command of that name would be found. */
+export function isOnPath(program: string): boolean {
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, program)));
+}

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/**
+ * Imports point inward: `domain ◀ crds ◀ platform`; a role imports domain and crds and itself, never another role;
+ * only what wires takes values from platform. See CONTRIBUTING.
+ */
+const root = join(import.meta.dirname, "..");
+const roles = ["api", "ingress", "operator", "builder", "runner", "delivery"];
+const inner = ["domain", "crds"];
+
+interface Rule {
+  /** Folders whose values may be imported, besides one's own. */
+  readonly values: readonly string[];
+  /** Folders whose types may be imported as well. */
+  readonly types: readonly string[];
+}
+
+const rules: Readonly<Record<string, Rule>> = {
+  domain: { values: [], types: [] },
+  crds: { values: ["domain"], types: [] },
+  // Adapters implement the ports that roles declare.
+  platform: { values: inner, types: roles },
+  ...Object.fromEntries(roles.map((role) => [role, { values: inner, types: [] }])),
+};
+
+/** Entry points of processes of their own: they wire what runs in them. */
+const entryPoints = ["runner/sandbox/child.ts"];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const files = ["main.ts", ...[...Object.keys(rules), "wiring", "scripts", "cli", "bench"].flatMap(sourcesBelow)];
+const imports = files.flatMap(importsOf);
+const local = imports.filter(({ to }) => !to.startsWith("npm:"));
+
+describe("architecture", () => {
+  it.each(Object.entries(rules))("%s imports only what lies further in", (folder, rule) => {
+    const wrong = local.filter(({ from, to, typeOnly }) => {
+      const target = folderOf(to);
+      const allowed = target === folder || rule.values.includes(target) || (typeOnly && rule.types.includes(target));
+      return folderOf(from) === folder && !allowed && !entryPoints.includes(from);
+    });
+    expect(wrong.map(describeImport)).toEqual([]);
+  });
+
+  it("keeps domain pure: no Node, nothing that reaches out", () => {
+    const pure = ["npm:croner", "npm:zod", "npm:nanoid", "npm:ipaddr.js"];
+    const wrong = imports.filter(({ from, to }) => folderOf(from) === "domain" && to.startsWith("npm:") && !pure.includes(to));
+    expect(wrong.map(describeImport)).toEqual([]);
+  });
+
+  it("loads the Kubernetes client only where a cluster is looked for: it costs 90 MB", () => {
+    const loading = files.filter((file) => /^(?:import|export)\s+(?!type\s)[^;"'`(]*?"@kubernetes\//m.test(textOf(file)));
+    expect(loading).toEqual([]);
+  });
+
+  it("keeps the guest apart: it imports nothing of the host", () => {
+    const guest = "runner/sandbox/guest/";
+    const wrong = local.filter(({ from, to, typeOnly }) => from.startsWith(guest) && !to.startsWith(guest) && !typeOnly);
+    expect(wrong.map(describeImport)).toEqual([]);
+  });
+
+  it("has no import cycles, not even of types", () => {
+    expect(cycles()).toEqual([]);
+  });
+
+  it("has no file above 300 lines", () => {
+    const long = files.map((file) => ({ file, lines: textOf(file).split("\n").length })).filter(({ lines }) => lines > 301);
+    expect(long).toEqual([]);
+  });
+
+  it("names files in kebab-case", () => {
+    expect(files.filter((file) => !/^[a-z0-9.-]+\.ts$/.test(file.slice(file.lastIndexOf("/") + 1)))).toEqual([]);
+  });
+});
+
+function sourcesBelow(folder: string): string[] {
+  try {
+    const entries = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+    return entries.filter((name) => name.endsWith(".ts") && !name.includes("node_modules")).map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
+
+/** One expression for `import … from "x"`, `export … from "x"`, `import "x"` and `import("x")`, each at the start of a statement or expression. */
+function importsOf(file: string): Import[] {
+  const pattern = /^(?:import|export)\s+(type\s)?[^;"'`]*?from\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+  return [...textOf(file).matchAll(pattern)].map(([, type, from, bare, lazy]) => {
+    const specifier = from ?? bare ?? lazy ?? "";
+    return { from: file, to: targetOf(file, specifier), typeOnly: type !== undefined };
+  });
+}
+
+function targetOf(file: string, specifier: string): string {
+  return specifier.startsWith(".") ? relative(root, join(root, dirname(file), specifier)) : `npm:${specifier}`;
+}
+
+const folderOf = (file: string): string => file.split("/")[0] ?? "";
+const describeImport = ({ from, to, typeOnly }: Import): string => `${from} imports ${typeOnly ? "types of " : ""}${to}`;
+
+/** Depth first; a file met again while it is still on the path closes a cycle. */
+function cycles(): string[] {
+  const next = Map.groupBy(local, ({ from }) => from);
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(" → "));
+    else if (!done.has(file)) for (const { to } of next.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return found;
+}

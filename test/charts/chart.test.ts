@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { chart, findProgram, helm, objectsOf, render } from "../support/helm.ts";
+
+const here = import.meta.dirname;
+const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
+const suite = missing === "" ? describe : describe.skip;
+const valuesFile = (name: string): readonly string[] => (name === "default" ? [] : ["--values", join(here, `values-${name}.yaml`)]);
+
+/** Everything is asked for in thousandths of a CPU and mebibytes. */
+const requests = z.object({ requests: z.object({ cpu: z.string().endsWith("m"), memory: z.string().endsWith("Mi") }) });
+const workload = z.object({
+  kind: z.enum(["Deployment", "StatefulSet"]),
+  spec: z.object({
+    replicas: z.number(),
+    template: z.object({ spec: z.object({ containers: z.array(z.object({ resources: requests })) }) }),
+  }),
+});
+const values = z.object({ runners: z.object({ defaultPool: z.object({ minReplicas: z.number() }), resources: requests }) });
+
+suite(`the chart${missing}`, () => {
+  it("passes helm lint --strict", async () => {
+    const { code, stdout, stderr } = await helm(["lint", "--strict", chart]);
+    expect(code, stdout + stderr).toBe(0);
+  });
+
+  it.each(["default", "ha", "external"])("renders what golden/%s.yaml shows", async (name) => {
+    const text = await render("--set", "crds.install=false", ...valuesFile(name));
+    const golden = join(here, "golden", `${name}.yaml`);
+    if (process.env["HEADWATER_TEST_GOLDEN"] === "write") writeFileSync(golden, text);
+    expect(text).toBe(readFileSync(golden, "utf8"));
+  });
+
+  it("keeps definitions and the owner's namespace when it is uninstalled", async () => {
+    const kept = objectsOf(await render()).filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");
+    expect(kept.filter(({ kind }) => kind === "CustomResourceDefinition")).toHaveLength(8);
+    expect(kept.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toContain("Namespace headwater-default");
+  });
+
+  it("sets up tables and streams before new code runs on an upgrade, and beside the servers on an install", async () => {
+    const job = async (...flags: string[]) =>
+      objectsOf(await render(...flags)).find(({ kind, metadata }) => kind === "Job" && metadata.name.startsWith("headwater-setup"));
+    expect((await job())?.metadata.annotations).toBeUndefined();
+    expect((await job("--is-upgrade"))?.metadata.annotations?.["helm.sh/hook"]).toBe("pre-upgrade");
+    const [one, other] = [await job("--set-string", "image.tag=1"), await job("--set-string", "image.tag=2")];
+    expect(one?.metadata.name).not.toBe(other?.metadata.name);
+  });
+
+  it.each([
+    [["--set", "nats.enabled=false"], "nats.url is needed"],
+    [["--set", "postgres.enabled=false"], "is needed when postgres.enabled is false"],
+    [["--set", "nats.replicas=2"], "/nats/replicas"],
+    [["--set", "api.replica=2"], "additional properties 'replica' not allowed"],
+    [["--set-string", "settings.environment.HEADWATER_RUN_TIMEOUT=soon"], "HEADWATER_RUN_TIMEOUT"],
+    [["--set", "settings.egressAllow={10.0.0.0}"], "/settings/egressAllow"],
+    [["--set", "kubernetesIngress.enabled=true"], "apiHost"],
+  ])("refuses %j and names the mistake", async (flags, words) => {
+    await expect(render(...flags)).rejects.toThrow(words);
+  });
+
+  it("asks of a cluster what docs/kubernetes.md says", async () => {
+    const page = readFileSync(join(chart, "../../docs/kubernetes.md"), "utf8");
+    expect(page).toContain(
+      `Kubernetes ${/kubeVersion: ">=(\d+\.\d+)/.exec(readFileSync(join(chart, "Chart.yaml"), "utf8"))?.[1]} or later`,
+    );
+    const { cpus, gibibytes } = requested(await render());
+    expect(page).toContain(`${cpus} CPUs and ${gibibytes.toFixed(1)} GiB requested`);
+  });
+
+  it("says what each value is for", () => {
+    const schema: unknown = JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8"));
+    expect(undescribed(schema, "")).toEqual([]);
+  });
+});
+
+/** What the pods of the defaults ask for together, the runner that the operator makes included. */
+function requested(text: string): { cpus: number; gibibytes: number } {
+  const pods = objectsOf(text).flatMap((object) => workload.safeParse(object).data?.spec ?? []);
+  const { runners } = values.parse(parse(readFileSync(join(chart, "values.yaml"), "utf8")));
+  const asked = pods.flatMap(({ replicas, template }) =>
+    template.spec.containers.map(({ resources }) => ({ ...resources.requests, replicas })),
+  );
+  const all = [...asked, { ...runners.resources.requests, replicas: runners.defaultPool.minReplicas }];
+  const sum = (of: (each: (typeof all)[number]) => string): number =>
+    all.reduce((total, each) => total + each.replicas * Number.parseInt(of(each), 10), 0);
+  return { cpus: sum(({ cpu }) => cpu) / 1_000, gibibytes: sum(({ memory }) => memory) / 1_024 };
+}
+
+/** Leaves of the values without a description; maps are described by what is in them. */
+function undescribed(schema: unknown, path: string): readonly string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  if ("description" in schema || path.endsWith(".global")) return [];
+  if ("properties" in schema && typeof schema.properties === "object" && schema.properties !== null)
+    return Object.entries(schema.properties).flatMap(([name, inner]) => undescribed(inner, `${path}.${name}`));
+  return path === ".imagePullSecrets" ? [] : [path];
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { findProgram, objectsOf, render, type Rendered } from "../support/helm.ts";
+import { withKubeApi } from "../support/kube-api.ts";
+
+/** The chart on a real API server: it takes every object, and its RBAC allows what is meant and nothing else. */
+const kube = await withKubeApi({ own: true, crds: false });
+const ruleSchema = z.object({
+  apiGroups: z.array(z.string()),
+  resources: z.array(z.string()),
+  verbs: z.array(z.string()),
+  resourceNames: z.array(z.string()).optional(),
+});
+const reviewSchema = z.object({ status: z.object({ allowed: z.boolean() }) });
+const variants = [
+  [],
+  ["--set", "nats.replicas=3,kubernetesIngress.enabled=true,kubernetesIngress.apiHost=a.example.com"],
+  ["--is-upgrade"],
+];
+let objects: readonly Rendered[] = [];
+
+beforeAll(async () => {
+  if (missing !== undefined) return;
+  await kube.client.create("/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "headwater", labels: { "pod-security.kubernetes.io/warn": "restricted" } },
+  });
+  const text = await render();
+  objects = objectsOf(text);
+  const applied = await kube.kubectl(["apply", "--server-side", "-f", "-"], text);
+  expect(applied.code, applied.stderr).toBe(0);
+}, 120_000);
+afterAll(() => (objects = []));
+
+async function can(account: string, verb: string, resource: string, namespace?: string, name?: string): Promise<boolean> {
+  const [plural = "", ...group] = resource.split(".");
+  const [main = "", subresource] = plural.split("/");
+  const { body } = await kube.client.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SubjectAccessReview",
+    spec: {
+      user: `system:serviceaccount:headwater:headwater-${account}`,
+      groups: ["system:serviceaccounts", "system:serviceaccounts:headwater", "system:authenticated"],
+      resourceAttributes: { verb, group: group.join("."), resource: main, subresource, namespace, name },
+    },
+  });
+  return reviewSchema.parse(body).status.allowed;
+}
+
+const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasKubectl ? "helm or kubectl was not found" : undefined);
+const suite = missing === undefined ? describe : describe.skip;
+
+suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  it.each(variants)("is accepted with %j %s, and every pod is restricted", async (...flags) => {
+    const { code, stderr } = await kube.kubectl(
+      ["apply", "--dry-run=server", "-f", "-"],
+      await render(...flags.filter((flag) => flag !== undefined)),
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain("PodSecurity");
+  });
+
+  it("gives no wildcard, no cluster-admin, and Secrets of all namespaces to nobody", () => {
+    const roles = objects.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");
+    expect(roles.length).toBeGreaterThan(5);
+    for (const { kind, metadata, ...role } of roles) {
+      for (const { apiGroups, resources, verbs } of z.array(ruleSchema).parse(role["rules"])) {
+        expect([...apiGroups, ...resources, ...verbs], metadata.name).not.toContain("*");
+        if (kind === "ClusterRole" && resources.includes("secrets")) expect(metadata.name).toBe("headwater-owner-secrets");
+      }
+    }
+    const bound = objects
+      .filter(({ kind }) => kind === "ClusterRoleBinding")
+      .map((binding) => z.object({ name: z.string() }).parse(binding["roleRef"]).name);
+    expect(bound.toSorted()).toEqual(["headwater-api", "headwater-operator", "headwater-removal"]);
+  });
+
+  it.each([
+    ["operator", "update", "sources/status.headwater.dev", "headwater-default", true],
+    ["operator", "create", "sources.headwater.dev", "headwater-default", false],
+    ["operator", "create", "components.headwater.dev", "headwater-default", true],
+    ["operator", "create", "deployments.apps", "headwater", true],
+    ["operator", "create", "deployments.apps", "headwater-default", false],
+    ["operator", "get", "secrets", "headwater", true],
+    ["operator", "list", "secrets", "headwater", false],
+    ["operator", "get", "secrets", "headwater-default", false],
+    ["operator", "get", "secrets", "kube-system", false],
+    ["operator", "create", "clusterrolebindings.rbac.authorization.k8s.io", undefined, false],
+    ["operator", "create", "pods", "headwater", false],
+    ["operator", "create", "pods/exec", "headwater", false],
+    ["operator", "delete", "namespaces", undefined, false],
+    ["api", "create", "sources.headwater.dev", "headwater-default", true],
+    ["api", "update", "sources/status.headwater.dev", "headwater-default", false],
+    ["api", "create", "namespaces", undefined, true],
+    ["api", "delete", "namespaces", undefined, false],
+    ["api", "get", "secrets", "headwater", false],
+    ["api", "create", "rolebindings.rbac.authorization.k8s.io", "headwater-default", false],
+    ["api", "create", "deployments.apps", "headwater", false],
+    ["delivery", "get", "sources.headwater.dev", "headwater-default", false],
+    ["ingress", "get", "sources.headwater.dev", "headwater-default", false],
+    ["builder", "get", "secrets", "headwater", false],
+    ["setup", "get", "secrets", "headwater", false],
+    ["setup", "create", "secrets", "headwater", false],
+    ["secrets", "create", "secrets", "headwater", true],
+    ["secrets", "list", "secrets", "headwater", false],
+    ["secrets", "create", "secrets", "headwater-default", false],
+  ] as const)("%s may %s %s in %s: %s", async (account, verb, resource, namespace, allowed) => {
+    expect(await can(account, verb, resource, namespace)).toBe(allowed);
+  });
+
+  it("lets the operator bind one role and no other", async () => {
+    const bind = (name: string) => can("operator", "bind", "clusterroles.rbac.authorization.k8s.io", undefined, name);
+    expect([await bind("headwater-owner-secrets"), await bind("cluster-admin"), await bind("edit")]).toEqual([true, false, false]);
+  });
+});

@@ -1,0 +1,110 @@
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { until } from "../e2e/headwater.ts";
+import { helm } from "../support/helm.ts";
+import { askProbe, call, deploy, makeNamespace, namespace, owned, request, tell } from "./installation.ts";
+import { conditionOf, get, isReady, kubectl, list } from "./kubectl.ts";
+import { countingSources, expectNothingLost, startLoad } from "./load.ts";
+
+const examples = join(import.meta.dirname, "..", "..", "docs/examples/kubernetes");
+/** One that is wrong on purpose, and those that want nodes or Secrets of the reader's own. */
+const notApplied = ["errors.yaml", "runner-pool.yaml"];
+const sourcesSchema = z.object({ data: z.array(z.object({ id: z.string(), name: z.string() })) });
+
+const code = (text: string): string =>
+  `export default { name: "Says", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ status: 200, body: "${text}" }); } };`;
+
+describe("two doors, one object", () => {
+  it("makes every example ready", async () => {
+    for (const file of readdirSync(examples).filter((name) => name.endsWith(".yaml") && !notApplied.includes(name)))
+      await kubectl(["-n", owned, "apply", "-f", join(examples, file)]);
+    await kubectl(["-n", owned, "wait", "--for=condition=Ready", "sources,components,subscriptions,webhooks", "--all", "--timeout=120s"]);
+    for (const source of await list("sources", "-n", owned)) expect(isReady(source), JSON.stringify(source.status)).toBe(true);
+  });
+
+  it("runs what kubectl applied in a runner pod, and its events arrive at a webhook", async () => {
+    const sources = await countingSources("story", 1);
+    const load = await startLoad(sources, 20);
+    await load.more(40);
+    await expectNothingLost(await load.stop());
+    const runners = await list("pods", "-n", "headwater", "-l", "app.kubernetes.io/component=runner");
+    expect(runners.some(isReady)).toBe(true);
+    await kubectl(["-n", owned, "delete", "source/story-0", "webhook/story-0", "subscription/story-0"]);
+  });
+
+  it("shows it in REST, and what REST makes in kubectl", async () => {
+    const applied = await deploy("by-kubectl", code("one"));
+    const shown = sourcesSchema.parse(JSON.parse((await call("GET", "/users/me/sources?limit=100")).text));
+    expect(shown.data.map(({ id }) => id)).toContain(applied.id);
+
+    const made = await call("POST", "/sources", { component_code: code("two"), name: "By REST" });
+    expect(made.status, made.text).toBe(200);
+    const { data } = z.object({ data: z.object({ id: z.string() }) }).parse(JSON.parse(made.text));
+    const there = (await list("sources", "-n", owned)).find(({ status }) => status?.["id"] === data.id);
+    expect(there !== undefined && isReady(there)).toBe(true);
+    expect((await request(String(there?.status?.["endpoint"]), "POST", "{}")).text).toBe("two");
+
+    await kubectl(["-n", owned, "delete", "source", there?.metadata.name ?? ""]);
+    await until(async () => (await call("GET", `/sources/${data.id}`)).status === 404, "what kubectl deletes is gone from REST");
+    expect((await call("DELETE", `/sources/${applied.id}`)).status).toBe(204);
+    await until(
+      async () => !(await list("sources", "-n", owned)).some(({ metadata }) => metadata.name === "by-kubectl"),
+      "what REST deletes is gone from kubectl",
+    );
+  });
+
+  it("greets with commands that work as pasted", async () => {
+    const { stdout } = await helm(["get", "notes", "headwater", "--namespace", namespace]);
+    const commands = stdout.split("\n").filter((line) => line.startsWith("  "));
+    expect(commands).toHaveLength(3);
+    // What a shell leaves in the background ends with it.
+    const script = ["set -m", "trap 'kill %1' EXIT", ...commands].join("\n");
+    const { stdout: shown } = await promisify(execFile)("bash", ["-c", script], { timeout: 30_000 });
+    expect(shown).toContain('"username"');
+    expect(shown).toContain("source.headwater.dev/");
+  });
+
+  it("says what is wrong with a source in a namespace without an owner, and heals when it gets one", async () => {
+    await makeNamespace("headwater-test-nobody");
+    const source = {
+      apiVersion: "headwater.dev/v1alpha1",
+      kind: "Source",
+      metadata: { name: "orphan", namespace: "headwater-test-nobody" },
+      spec: { code: code("x") },
+    };
+    await kubectl(["apply", "-f", "-"], JSON.stringify(source));
+    const reason = async () => conditionOf(await get("source", "orphan", "headwater-test-nobody"), "Ready")?.reason;
+    await until(async () => (await reason()) === "NamespaceHasNoOwner", "the condition says why");
+    await kubectl(["label", "namespace", "headwater-test-nobody", "headwater.dev/owner=u_somebody"]);
+    await kubectl(["-n", "headwater-test-nobody", "wait", "--for=condition=Ready", "source/orphan", "--timeout=60s"]);
+    await kubectl(["delete", "namespace", "headwater-test-nobody"], "", 120_000);
+  });
+
+  it("serves a source within seconds of kubectl apply, its component being built", async () => {
+    const times: number[] = [];
+    const common = { apiVersion: "headwater.dev/v1alpha1" };
+    const component = { ...common, kind: "Component", metadata: { name: "quick", namespace: owned }, spec: { code: code("quick") } };
+    await kubectl(["apply", "-f", "-"], JSON.stringify(component));
+    await kubectl(["-n", owned, "wait", "--for=condition=Ready", "component/quick", "--timeout=60s"]);
+    for (let n = 0; n < 5; n++) {
+      const name = `quick-${n}`;
+      const startedAt = Date.now();
+      await kubectl(
+        ["apply", "-f", "-"],
+        JSON.stringify({ ...common, kind: "Source", metadata: { name, namespace: owned }, spec: { componentRef: { name: "quick" } } }),
+      );
+      await until(async () => typeof (await get("source", name, owned)).status?.["endpoint"] === "string", "it has an endpoint");
+      const { at } = z
+        .object({ at: z.number() })
+        .parse(await askProbe("/until", { url: (await get("source", name, owned)).status?.["endpoint"] }));
+      expect(at).toBeGreaterThan(0);
+      times.push(at - startedAt);
+    }
+    tell(`kubectl apply of a Source to an answering endpoint: ${times.join(", ")} ms`);
+    await kubectl(["-n", owned, "delete", "sources", ...times.map((_, n) => `quick-${n}`)]);
+  });
+});

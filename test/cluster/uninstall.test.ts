@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { helm } from "../support/helm.ts";
+import { until } from "../e2e/headwater.ts";
+import { call, install, namespace, owned } from "./installation.ts";
+import { kubectl, list } from "./kubectl.ts";
+import { countingSources, startLoad } from "./load.ts";
+
+describe("helm uninstall", () => {
+  it("keeps definitions, resources, keys and data, and an install finds them again", async () => {
+    const [source] = await countingSources("kept", 1);
+    const load = await startLoad(source === undefined ? [] : [source], 20);
+    await load.more(20);
+    await load.stop();
+    const events = async (): Promise<number> =>
+      (await call("GET", `/sources/${source?.id ?? ""}/event_summaries?limit=100`)).text.split('"indexed_at').length;
+    await until(async () => (await events()) > 5, "events are kept");
+
+    const { code, stderr } = await helm(["uninstall", "headwater", "--namespace", namespace, "--wait", "--timeout", "120s"]);
+    expect(code, stderr).toBe(0);
+    expect((await list("crds")).filter(({ metadata }) => metadata.name.endsWith(".headwater.dev"))).toHaveLength(8);
+    expect((await list("sources", "-n", owned)).map(({ metadata }) => metadata.name)).toContain("kept-0");
+    expect((await list("secrets", "-n", namespace)).map(({ metadata }) => metadata.name)).toContain("headwater-keys");
+    expect((await list("deployments", "-n", namespace)).map(({ metadata }) => metadata.name)).toEqual([]);
+
+    await install("install");
+    await kubectl(["-n", owned, "wait", "--for=condition=Ready", "source/kept-0", "--timeout=90s"]);
+    expect(await events()).toBeGreaterThan(5);
+    const again = await startLoad(source === undefined ? [] : [source], 20);
+    await again.more(20);
+    await again.stop();
+  }, 400_000);
+
+  it("goes whole when one takes everything away", async () => {
+    await kubectl([
+      "delete",
+      "sources,subscriptions,autosubscriptions,webhooks,components,accounts,workflows",
+      "--all",
+      "--all-namespaces",
+      "--timeout=120s",
+    ]);
+    await helm(["uninstall", "headwater", "--namespace", namespace, "--wait", "--timeout", "120s"]);
+    await kubectl(["delete", "namespace", namespace, owned, "--timeout=120s"], "", 130_000);
+    await kubectl(["delete", "crd", "-l", "app.kubernetes.io/name=headwater", "--timeout=60s"]);
+    expect((await list("crds")).filter(({ metadata }) => metadata.name.endsWith(".headwater.dev"))).toEqual([]);
+  }, 400_000);
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { emptyState, type Commit } from "../../domain/commit.ts";
+import type { Route } from "../../domain/deployment.ts";
+import { Chains } from "../../delivery/chains.ts";
+import type { Delivery } from "../../delivery/delivery.ts";
+import { routeCommit } from "../../delivery/router.ts";
+import { Routes } from "../../delivery/routes.ts";
+
+const event = (n: number, more: object = {}) => ({
+  id: `${n}-0`,
+  emitId: `e${n}`,
+  channel: "",
+  dedupeId: null,
+  summary: null,
+  ts: n,
+  payload: `{"n":${n}}`,
+  ...more,
+});
+const commit = (more: Partial<Commit> = {}): Commit => ({
+  source: "dc_1",
+  owner: "u_1",
+  deployment: "d_1",
+  run: { id: "r_1", trigger: "http", generation: 1, startedAt: 5, durationMs: 2, cpuMs: 1, result: null },
+  events: [event(1)],
+  logs: [],
+  error: null,
+  state: emptyState,
+  ...more,
+});
+const route = (id: string, more: Partial<Route> = {}): Route => ({
+  subscription: id,
+  owner: "u_1",
+  emitter: "dc_1",
+  channel: "",
+  listener: { kind: "webhook", id: `wh_${id}`, url: "http://a", keys: [] },
+  ...more,
+});
+
+async function routed(given: Commit, routes: readonly Route[], now = 0) {
+  const table = new Routes();
+  for (const one of routes) table.set(one.subscription, one);
+  const direct: Delivery[] = [];
+  const later: [string, number][] = [];
+  const dispatch = {
+    direct: (delivery: Delivery) => Promise.resolve(void direct.push(delivery)),
+    later: (delivery: Delivery, atMs: number) => Promise.resolve(void later.push([delivery.id, atMs])),
+  };
+  await routeCommit(given, table, new Chains(), dispatch, 3, now);
+  return { direct, later };
+}
+
+describe("routeCommit", () => {
+  it("names a delivery after its event and its subscription", async () => {
+    expect((await routed(commit(), [route("s1"), route("s2")])).direct.map(({ id }) => id)).toEqual(["e1.s1", "e1.s2"]);
+  });
+
+  it("keeps the order of one source's events towards one listener", async () => {
+    const { direct } = await routed(commit({ events: [event(1), event(2), event(3)] }), [route("s1")]);
+    expect(direct.map(({ event: { emitId } }) => emitId)).toEqual(["e1", "e2", "e3"]);
+  });
+
+  it("writes each delivery down at once when an event has many listeners", async () => {
+    const { direct, later } = await routed(
+      commit(),
+      ["s1", "s2", "s3", "s4"].map((id) => route(id)),
+      7,
+    );
+    expect(direct).toEqual([]);
+    expect(later).toHaveLength(4);
+  });
+
+  it("puts off an event that asks for a later delivery", async () => {
+    expect(await routed(commit({ events: [event(1, { deliverAt: 9_000 })] }), [route("s1")], 7)).toEqual({
+      direct: [],
+      later: [["e1.s1", 9_000]],
+    });
+  });
+
+  it("gives errors and log lines to those who listen to them, under ids that repeat", async () => {
+    const failed = commit({
+      events: [],
+      error: { name: "Error", message: "no" },
+      logs: [{ k: "console.log", ts: 6, msg: "hi" }],
+    });
+    const { direct } = await routed(failed, [route("s1", { channel: "$errors" }), route("s2", { channel: "$logs", emitter: "dc_*" })]);
+    expect(direct.map(({ id }) => id)).toEqual(["r_1e.s1", "r_1l0.s2"]);
+    expect(JSON.parse(direct[0]?.event.payload ?? "")).toMatchObject({
+      error: { message: "no" },
+      original_context: { id: "r_1", source_id: "dc_1" },
+    });
+    expect(JSON.parse(direct[1]?.event.payload ?? "")).toEqual({ k: "console.log", ts: 6, msg: "hi" });
+  });
+
+  it("does not let a source that listens to all sources hear itself", async () => {
+    const all = (id: string) => route(`s_${id}`, { emitter: "dc_*", listener: { kind: "source", id, pool: "default" } });
+    const { direct } = await routed(commit({ hops: 4 }), [all("dc_1"), all("dc_2")]);
+    expect(direct.map(({ listener, event: { hops } }) => [listener, hops])).toEqual([["dc_2", 4]]);
+  });
+
+  it("does nothing for an owner's glob and another owner's source", async () => {
+    expect((await routed(commit(), [route("s1", { emitter: "dc_*", owner: "u_2" })])).direct).toEqual([]);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { deliverToSource } from "../../delivery/deliverers/source.ts";
+import type { Delivery } from "../../delivery/delivery.ts";
+import { systemClock } from "../../domain/clock.ts";
+import { decodePack, encodePack, type Invocation } from "../../domain/invocation.ts";
+
+async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
+  const made: string[] = [];
+  const event = { emitId: "e1", eventId: "1-0", source: "dc_1", owner: "u_1", channel: "", ts: 7, payload };
+  const delivery: Delivery = { id: "e1.sub_1", subscription: "sub_1", listener: "dc_2", event, attempt: 1 };
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const invocations = { request: async (_pool: string, _source: string, text: string) => void made.push(text) };
+  await deliverToSource(delivery, "default", { invocations, log, clock: systemClock });
+  return made.flatMap((text) => decodePack(encodePack([text])));
+}
+
+it("makes an event an invocation of its listener", async () => {
+  expect(await invocationsOf('{"a":[1]}')).toEqual([{ source: "dc_2", trigger: "event", at: 7, hops: 1, event: { a: [1] } }]);
+});
+
+it.each(['1,"source":"dc_victim","trigger":"manual"', '1},{"source":"dc_victim","trigger":"manual"', "", "undefined"])(
+  "delivers nothing of a payload that is no JSON: %s",
+  async (payload) => {
+    expect(await invocationsOf(payload)).toEqual([]);
+  },
+);

@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import { createHttpMetrics } from "../../api/http/metrics.ts";
+import { kinds } from "../../crds/kinds.ts";
+import { createOperatorMetrics } from "../../platform/telemetry/controller-metrics.ts";
+import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
+import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
+
+/**
+ * docs/operations.md tells of each reason under the heading of its kind, and of each metric. Method: words in capitals in the files
+ * of a kind's folder that speak of reasons, names of metrics in the files that import prom-client; both are compared with the first
+ * column of the page's tables, either way.
+ */
+const root = join(import.meta.dirname, "..", "..");
+const page = readFileSync(join(root, "docs/operations.md"), "utf8");
+
+const ourWords = ["Ready", "Reconciling", "Stalled", "True", "False", "Normal", "Warning"];
+const kubernetesWords = ["CrashLoopBackOff", "Deployment", "OOMKilled", "Pending", "Pod", "PodScheduled", "ReplicaFailure"];
+const noReasons = new Set([...ourWords, ...kubernetesWords, ...kinds.map(({ kind }) => kind)]);
+
+describe("docs/operations.md", () => {
+  it.each(kinds.map(({ kind }) => kind))("tells of every reason of a %s and of no other", (kind) => {
+    expect(firstColumn(section(kind))).toEqual(reasonsOf(kind));
+  });
+
+  it("tells of every metric and of no other", () => {
+    expect(firstColumn(section("Metrics"))).toEqual(metricNames());
+  });
+
+  it("tells of every controller, named after its kind, and of no other", () => {
+    const [, told = ""] = /^`controller` is ([\s\S]*?)\n\n/m.exec(section("Metrics")) ?? [];
+    const named = sourcesBelow("operator").flatMap((text) => [...text.matchAll(/\.reconcile\(\s*"([^"]+)"/g)].map(([, name = ""]) => name));
+    expect(sorted(told.match(/(?<=`)[^`\s]+(?=`)/g) ?? [])).toEqual(sorted(named));
+    expect(named).toEqual(expect.arrayContaining(kinds.map(({ kind }) => folderOf(kind))));
+  });
+
+  it("tells the type of each metric", async () => {
+    const registry = new Registry();
+    createHttpMetrics(registry);
+    createOperatorMetrics(registry);
+    createRunMetrics(registry, "default");
+    createDeliveryMetrics(registry, async () => ({ unrouted: 0, due: 0, scheduled: 0 }));
+    const types = (await registry.getMetricsAsJSON()).map(({ name, type }) => `\`${name}\` | ${String(type)} |`);
+    expect(types.filter((row) => !section("Metrics").includes(row))).toEqual([]);
+  });
+
+  it("alerts by metrics that exist", () => {
+    const used = section("Alerts").match(/headwater_[a-z_]+/g) ?? [];
+    const series = metricNames().flatMap((name) => [name, `${name}_count`, `${name}_sum`, `${name}_bucket`]);
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((name) => !series.includes(name))).toEqual([]);
+  });
+});
+
+/** From a heading, of any level, to the next one. */
+function section(heading: string): string {
+  const found = new RegExp(`^#+ ${heading}\n([\\s\\S]*?)(?=^#|(?![\\s\\S]))`, "m").exec(page);
+  if (found?.[1] === undefined) throw new Error(`docs/operations.md has no heading '${heading}'`);
+  return found[1];
+}
+
+function firstColumn(text: string): readonly string[] {
+  const cells = [...text.matchAll(/^\|([^|]*)\|/gm)].map(([, cell = ""]) => cell);
+  return sorted(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, word = ""]) => word)));
+}
+
+/** Quoted words such as "NameTaken"; "NamespaceHasNoOwner" is written in one place for all kinds. */
+function reasonsOf(kind: string): readonly string[] {
+  const texts = sourcesBelow(`operator/${folderOf(kind)}`).filter((text) => text.includes("reason"));
+  const words = texts.flatMap((text) => [...text.matchAll(/"([A-Z][A-Za-z]*[a-z][A-Za-z]*)"/g)].map(([, word = ""]) => word));
+  const shared = texts.some((text) => text.includes("namespaceHasNoOwner(")) ? ["NamespaceHasNoOwner"] : [];
+  return sorted([...words, ...shared].filter((word) => !noReasons.has(word)));
+}
+
+const folderOf = (kind: string): string => kind.replaceAll(/(?<!^)[A-Z]/g, "-$&").toLowerCase();
+
+function metricNames(): readonly string[] {
+  const folders = ["api", "ingress", "operator", "builder", "runner", "delivery", "platform", "wiring"];
+  const texts = folders.flatMap(sourcesBelow).filter((text) => text.includes('"prom-client"'));
+  return sorted(texts.flatMap((text) => text.match(/(?<=")headwater_[a-z_]+(?=")/g) ?? []));
+}
+
+function sourcesBelow(folder: string): readonly string[] {
+  const path = join(root, folder);
+  if (!existsSync(path)) return [];
+  const names = readdirSync(path, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  return names.map((name) => readFileSync(join(path, name), "utf8"));
+}
+
+const sorted = (words: readonly string[]): readonly string[] => [...new Set(words)].toSorted();

@@ -1,0 +1,149 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../platform/process/free-port.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { launch, startHeadwater, until, type Headwater } from "./headwater.ts";
+import { mainOf, processesOf } from "./process-tree.ts";
+
+let directory: TemporaryDirectory;
+let taken: Server;
+let takenAddress: string;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("starts");
+  taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  takenAddress = `127.0.0.1:${(taken.address() as AddressInfo).port}`; // Listening on TCP.
+});
+afterAll(async () => {
+  taken.close();
+  await directory.remove();
+});
+
+interface Failed {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Settings for a start that is told no more than this. */
+const settingsFor = (data: string): Readonly<Record<string, string>> => ({
+  HEADWATER_DATA: data,
+  HEADWATER_LISTEN: "127.0.0.1:0",
+  HEADWATER_INGRESS_LISTEN: "127.0.0.1:0",
+  HEADWATER_LOG_LEVEL: "error",
+});
+
+/** `npm start` with these settings, to its end. */
+async function failedStart(data: string, env: Readonly<Record<string, string>>): Promise<Failed> {
+  const { child, output } = launch({ ...settingsFor(data), ...env });
+  await until(() => child.exitCode !== null || child.signalCode !== null, "the start gives up", 45_000, output);
+  return { code: child.exitCode, output: output() };
+}
+
+/** Name, settings, what its one line says. */
+const starts: readonly (readonly [string, () => Readonly<Record<string, string>>, RegExp])[] = [
+  [
+    "a port of the API that is taken",
+    () => ({ HEADWATER_LISTEN: takenAddress }),
+    /^cannot listen on 127.*another process listens there.*HEADWATER_LISTEN/,
+  ],
+  [
+    "a port of the endpoints that is taken",
+    () => ({ HEADWATER_INGRESS_LISTEN: takenAddress }),
+    /^cannot listen on 127.*HEADWATER_INGRESS_LISTEN/,
+  ],
+  [
+    "an address of another machine",
+    () => ({ HEADWATER_LISTEN: "203.0.113.7:3000" }),
+    /^cannot listen on 203\.0\.113\.7:3000.*HEADWATER_LISTEN/,
+  ],
+  [
+    "a data directory that cannot be made",
+    () => ({ HEADWATER_DATA: "/proc/headwater" }),
+    /^the data directory \/proc\/headwater cannot be written.*HEADWATER_DATA/,
+  ],
+  [
+    "a Postgres that does not answer",
+    () => ({ DATABASE_URL: "postgres://me:topsecret@127.0.0.1:1/mine" }),
+    /^cannot use Postgres at 127\.0\.0\.1:1\/mine.*DATABASE_URL/,
+  ],
+  ["an address of Postgres that is none", () => ({ DATABASE_URL: "topsecret" }), /^DATABASE_URL is invalid: must be postgres:\/\//],
+  [
+    "a NATS that does not answer",
+    () => ({ NATS_URL: "nats://me:topsecret@127.0.0.1:1" }),
+    /^cannot connect to the message server at nats:\/\/127\.0\.0\.1:1.*NATS_URL/,
+  ],
+  ["an address of NATS that is none", () => ({ NATS_URL: "https://topsecret@example.com" }), /^NATS_URL is invalid: must be nats:\/\//],
+  [
+    "a setting that does not exist",
+    () => ({ HEADWATER_LISTN: "127.0.0.1:1" }),
+    /^HEADWATER_LISTN is no setting: did you mean HEADWATER_LISTEN\?/,
+  ],
+];
+
+describe("a start that cannot succeed", () => {
+  it.concurrent.each(starts)(
+    "says why in one line and leaves nothing running: %s",
+    async (what, settings, says) => {
+      const data = join(directory.path, `never ${what}`.replaceAll(" ", "-"));
+      const { code, output } = await failedStart(data, settings());
+      expect(output.trim()).toMatch(says);
+      expect(output.trim().split("\n"), output).toHaveLength(1);
+      expect(output).not.toContain("topsecret");
+      expect(code).toBe(1);
+      expect(processesOf(data)).toEqual([]);
+    },
+    60_000,
+  );
+
+  it("does not make a key of whatever stands in the key's file", async () => {
+    const data = join(directory.path, "damaged");
+    await mkdir(data);
+    await writeFile(join(data, "api-key"), "hunter2\n");
+    const { code, output } = await failedStart(data, {});
+    expect(output.trim()).toMatch(/api-key holds no API key .* remove the file/);
+    expect(output).not.toContain("hunter2");
+    expect(code).toBe(1);
+    expect(processesOf(data)).toEqual([]);
+  }, 60_000);
+
+  it("ends at once, with all it has started, when it is told to stop meanwhile", async () => {
+    const data = join(directory.path, "impatient");
+    const { child } = launch(settingsFor(data));
+    await until(() => processesOf(data).some(({ command }) => /nats-server|postgres|initdb/.test(command)), "servers are started");
+    const toldAt = performance.now();
+    child.kill("SIGINT");
+    await until(
+      () => child.exitCode !== null && processesOf(data).length === 0,
+      "everything ends",
+      5_000,
+      () => JSON.stringify(processesOf(data)),
+    );
+    expect(child.exitCode).toBe(130);
+    expect(performance.now() - toldAt).toBeLessThan(5_000);
+  });
+});
+
+describe("a second start on the same data", () => {
+  let first: Headwater;
+  beforeAll(async () => {
+    first = await startHeadwater({ dataDirectory: join(directory.path, "shared") });
+  }, 90_000);
+  afterAll(async () => {
+    expect(await first.stop()).toBe(0);
+  });
+
+  it("says who holds it, and leaves the first alone", async () => {
+    const before = processesOf(first.dataDirectory).map(({ pid }) => pid);
+    const { code, output } = await failedStart(first.dataDirectory, {
+      HEADWATER_LISTEN: `127.0.0.1:${await freePort()}`,
+    });
+    expect(output).toContain(`in use by process ${mainOf(first.dataDirectory)}, which serves ${first.apiUrl.replace("/v1", "")}`);
+    expect(code).toBe(1);
+    expect((await first.call("GET", "/users/me")).status).toBe(200);
+    expect(before.filter((pid) => !processesOf(first.dataDirectory).some((now) => now.pid === pid))).toEqual([]);
+    expect(await readFile(join(first.dataDirectory, "lock"), "utf8")).toContain(String(mainOf(first.dataDirectory)));
+  });
+});

@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startHeadwater, until, type Called, type Headwater } from "./headwater.ts";
+
+/** Emits what a request asks for: so many events, of so many bytes each, after so long. */
+const maker = `
+export default {
+  name: "Maker",
+  props: { http: "$.interface.http" },
+  async run({ body, headers }) {
+    await new Promise((resolve) => setTimeout(resolve, body.takesMs ?? 0));
+    for (let n = 0; n < (body.times ?? 1); n++) this.$emit({ n, text: "x".repeat(body.bytes ?? 0), received: body.text?.length });
+  },
+};`;
+
+interface Source {
+  readonly data: {
+    readonly id: string;
+    readonly name: string;
+    readonly name_slug: string;
+    readonly configured_props: { readonly http?: { readonly endpoint_url: string } };
+  };
+}
+
+let directory: TemporaryDirectory;
+let headwater: Headwater;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("big");
+  headwater = await startHeadwater({
+    dataDirectory: join(directory.path, "data"),
+    env: { HEADWATER_KEEP_EVENTS: "1000" },
+  });
+}, 120_000);
+afterAll(async () => {
+  expect(await headwater.stop()).toBe(0);
+  await directory.remove();
+});
+
+async function deploy(more: object = {}, code = maker): Promise<{ readonly id: string; readonly endpoint: string; readonly slug: string }> {
+  const { status, body, text } = await headwater.call<Source>("POST", "/sources", { component_code: code, ...more });
+  expect(status, text).toBe(200);
+  return { id: body.data.id, endpoint: body.data.configured_props.http?.endpoint_url ?? "", slug: body.data.name_slug };
+}
+const post = (endpoint: string, text: string): Promise<Response> =>
+  fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: text });
+const eventsOf = (
+  id: string,
+): Promise<
+  Called<{
+    page_info: { total_count: number };
+    data: readonly { event: { n: number; received?: number; text: string } }[];
+  }>
+> => headwater.call("GET", `/sources/${id}/event_summaries?expand=event&limit=100`);
+
+describe("big things", () => {
+  it("takes a body of 512 KiB and refuses one byte more", async () => {
+    const { id, endpoint } = await deploy();
+    const frame = '{"text":""}';
+    const full = 512 * 1_024 - frame.length;
+    const withText = (length: number): string => `{"text":"${"y".repeat(length)}"}`;
+    const refused = await post(endpoint, withText(full + 1));
+    expect(refused.status).toBe(413);
+    expect((await post(endpoint, withText(full))).status).toBe(200);
+    await until(async () => (await eventsOf(id)).body.data.length === 1, "the full one is run");
+    expect((await eventsOf(id)).body.data[0]?.event.received).toBe(full);
+  });
+
+  it("keeps an event of a mebibyte of JSON, and tells of one character more", async () => {
+    const { id, endpoint } = await deploy();
+    const full = 1_048_576 - '{"n":0,"text":""}'.length;
+    for (const bytes of [full + 1, full]) expect((await post(endpoint, JSON.stringify({ bytes }))).status).toBe(200);
+    await until(async () => (await eventsOf(id)).body.data.length === 1, "the full one is kept");
+    expect((await eventsOf(id)).body.data[0]?.event.text).toHaveLength(full);
+    expect((await headwater.call("GET", `/sources/${id}/logs`)).text).toContain("emit_too_large");
+  });
+
+  it("keeps 500 events of one run, in order", async () => {
+    const { id, endpoint } = await deploy();
+    expect((await post(endpoint, JSON.stringify({ times: 500 }))).status).toBe(200);
+    await until(async () => (await eventsOf(id)).body.page_info.total_count === 500, "500 events are kept");
+    expect((await eventsOf(id)).body.data.map(({ event }) => event.n)).toEqual(Array.from({ length: 100 }, (_, index) => 499 - index));
+  });
+
+  it("deploys a component of a mebibyte", async () => {
+    const { id, endpoint } = await deploy({}, `${maker}\n/* ${"z".repeat(1_048_576 - maker.length - 8)} */`);
+    expect((await post(endpoint, "{}")).status).toBe(200);
+    await until(async () => (await eventsOf(id)).body.data.length === 1, "it runs");
+  });
+});
+
+describe("many at once", () => {
+  it("creates 200 sources side by side, each with a slug and an address of its own", async () => {
+    const { body } = await headwater.call<{ data: { id: string } }>("POST", "/components", { component_code: maker });
+    const make = (): Promise<Called<Source>> => headwater.call("POST", "/sources", { component_id: body.data.id, name: "One of many" });
+    const made = await Promise.all(Array.from({ length: 200 }, make));
+    expect(made.filter(({ status }) => status !== 200).map(({ status, text }) => [status, text])).toEqual([]);
+    expect(new Set(made.map(({ body: { data } }) => data.name_slug)).size).toBe(200);
+    const endpoints = made.map(({ body: { data } }) => data.configured_props.http?.endpoint_url ?? "");
+    expect(new Set(endpoints).size).toBe(200);
+    const [first, last] = [made[0]?.body.data.id ?? "", made[199]?.body.data.id ?? ""];
+    for (const endpoint of [endpoints[0], endpoints[199]]) expect((await post(endpoint ?? "", "{}")).status).toBe(200);
+    await until(async () => (await eventsOf(first)).body.data.length + (await eventsOf(last)).body.data.length === 2, "they run");
+  }, 90_000);
+
+  it("settles 20 changes of one source at once on one of them", async () => {
+    const { id, endpoint } = await deploy();
+    const changes = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        headwater.call<Source>("PUT", `/sources/${id}`, { component_code: `${maker}//${n % 4}`, name: `change ${n}` }),
+      ),
+    );
+    const statuses = changes.map(({ status }) => status);
+    expect(
+      statuses.filter((status) => ![200, 409].includes(status)),
+      JSON.stringify(changes.map(({ text }) => text)),
+    ).toEqual([]);
+    expect(statuses).toContain(200);
+    const now = await headwater.call<Source>("GET", `/sources/${id}`);
+    expect(now.body.data.name).toMatch(/^change \d+$/);
+    expect((await post(endpoint, "{}")).status).toBe(200);
+    await until(async () => (await eventsOf(id)).body.data.length === 1, "it runs");
+  }, 60_000);
+});
+
+describe("a source that is deleted", () => {
+  it("during a run leaves nothing of it, and its name is free again", async () => {
+    const first = await deploy({ name: "Phoenix" });
+    expect((await post(first.endpoint, JSON.stringify({ takesMs: 2_000 }))).status).toBe(200);
+    expect((await headwater.call("DELETE", `/sources/${first.id}`)).status).toBe(204);
+    expect((await headwater.call("GET", `/sources/${first.id}`)).status).toBe(404);
+    const second = await deploy({ name: "Phoenix" });
+    expect([second.slug, second.id === first.id]).toEqual([first.slug, false]);
+    await new Promise((resolve) => setTimeout(resolve, 2_500)); // The run of the first ends meanwhile.
+    expect((await eventsOf(first.id)).status).toBe(404);
+    expect((await eventsOf(second.id)).body.page_info.total_count).toBe(0);
+    expect((await post(first.endpoint, "{}")).status).toBe(404);
+    expect((await post(second.endpoint, "{}")).status).toBe(200);
+    await until(async () => (await eventsOf(second.id)).body.page_info.total_count === 1, "the second runs");
+  }, 60_000);
+});

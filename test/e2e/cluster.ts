@@ -1,0 +1,173 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RoleName } from "../../platform/process/configuration.ts";
+import { freePort } from "../../platform/process/free-port.ts";
+import { findNatsServer, startNats, type NatsServer } from "../../platform/process/nats-server.ts";
+import { adminCredentials } from "../../platform/process/nats-accounts.ts";
+import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
+import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
+import { defaultPool } from "../../domain/subjects.ts";
+import { startPostgres, type PostgresServer } from "../../platform/process/postgres.ts";
+import { call, until, type Called } from "./headwater.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+export type Target = RoleName | "sandbox" | "nats" | "postgres";
+
+/** Every role a process of its own, as in a cluster; whatever is killed is started again. */
+export interface Cluster {
+  readonly ingressUrl: string;
+  call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
+  /** kill -9; resolves when it runs again. */
+  kill(target: Target): Promise<void>;
+  /** One more runner beside the first; the returned functions end it, politely or with kill -9. */
+  addRunner(): Promise<{ stop(): Promise<void>; kill(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+interface Role {
+  child: ChildProcess;
+  output: string;
+}
+
+/** @param kubeconfig file; with it, resources are kept in that cluster */
+export async function startCluster(directory: string, { kubeconfig }: { readonly kubeconfig?: string } = {}): Promise<Cluster> {
+  const servers = await startServers(directory);
+  const ports = { api: await freePort(), ingress: await freePort() };
+  const env = {
+    ...process.env,
+    NATS_URL: servers.nats.url,
+    DATABASE_URL: servers.postgres.url,
+    HEADWATER_DATA: directory,
+    HEADWATER_LISTEN: `127.0.0.1:${ports.api}`,
+    HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ports.ingress}`,
+    HEADWATER_EGRESS_ALLOW: "127.0.0.0/8",
+    HEADWATER_KEEP_EVENTS: "100000",
+    HEADWATER_LOG_LEVEL: "warn",
+    HEADWATER_DELIVERY_RETRY: "500ms,1s,2s,4s,8s,16s",
+    ...(kubeconfig === undefined ? {} : { HEADWATER_RESOURCES: "kubernetes", KUBECONFIG: kubeconfig }),
+  };
+  const credentialsOf = (name: RoleName | "admin"): NodeJS.ProcessEnv => ({
+    HEADWATER_NATS_CREDENTIALS: join(directory, "credentials", `${name}.creds`),
+  });
+  if (kubeconfig !== undefined) await setUp({ ...env, ...credentialsOf("admin") });
+  const roles = new Map<RoleName, Role>();
+  const startRole = async (name: RoleName): Promise<void> => {
+    roles.set(name, await startProcess(name));
+  };
+  const startProcess = async (name: RoleName): Promise<Role> => {
+    const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts")], {
+      cwd: root,
+      env: { ...env, ...credentialsOf(name), HEADWATER_ROLES: name },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    const role: Role = { child, output: "" };
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (role.output += chunk.toString()));
+    const ready = Promise.race([
+      once(child, "message"),
+      once(child, "exit").then(() => Promise.reject(new Error(`${name} ended:\n${role.output}`))),
+    ]);
+    await ready;
+    return role;
+  };
+  for (const name of ["operator", "delivery", "api", "ingress", "builder", "runner"] as const) await startRole(name);
+  const key = readFileSync(join(directory, kubeconfig === undefined ? "api-key" : "keys/api-key"), "utf8").trim();
+
+  async function killRole(name: RoleName): Promise<void> {
+    const role = roles.get(name);
+    if (role === undefined) throw new Error(`${name} does not run`);
+    role.child.kill("SIGKILL");
+    await once(role.child, "exit");
+    await startRole(name);
+  }
+
+  return {
+    ingressUrl: `http://127.0.0.1:${ports.ingress}`,
+    call: (method, path, body) => call(`http://127.0.0.1:${ports.api}/v1`, key, method, path, body),
+    kill: async (target) => {
+      if (target === "nats" || target === "postgres") return servers.crash(target);
+      if (target === "sandbox") return killSandboxChild(roles.get("runner")?.child.pid ?? 0);
+      return killRole(target);
+    },
+    addRunner: async () => {
+      const { child } = await startProcess("runner");
+      return { stop: () => end(child, "SIGTERM"), kill: () => end(child, "SIGKILL") };
+    },
+    stop: async () => {
+      await Promise.all([...roles.values()].map(({ child }) => end(child, "SIGTERM")));
+      await servers.stop();
+    },
+  };
+}
+
+/** As the chart's Job does, twice at once. */
+async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
+  const runs = [1, 2].map(async () => {
+    const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts"), "--setup"], {
+      cwd: root,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(child, "exit")) as [number | null];
+    if (code !== 0) throw new Error(`setup ended with ${code}:\n${output}`);
+  });
+  await Promise.all(runs);
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  child.kill(signal);
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+async function startServers(directory: string) {
+  const { path: binary } = await findNatsServer({});
+  const keys = natsKeysOf(await keptNatsRoot(join(directory, "keys", "nats-root")));
+  await keepRoleCredentials(join(directory, "credentials"), keys, defaultPool);
+  await writeFile(join(directory, "credentials", "admin.creds"), await adminCredentials(keys), { mode: 0o600 });
+  let nats: NatsServer = await startNats({ dataDirectory: join(directory, "nats"), binary, keys });
+  let postgres: PostgresServer = await startPostgres({ dataDirectory: join(directory, "postgres") });
+  return {
+    nats,
+    postgres,
+    crash: async (which: "nats" | "postgres") => {
+      if (which === "nats") {
+        await nats.kill();
+        nats = await startNats({ dataDirectory: join(directory, "nats"), binary, keys, port: nats.port });
+      } else {
+        await postgres.kill();
+        postgres = await startPostgres({ dataDirectory: join(directory, "postgres"), port: postgres.port });
+      }
+    },
+    stop: async () => {
+      await nats.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+/** One of the processes that hold isolates; its runner starts another one. */
+async function killSandboxChild(runner: number): Promise<void> {
+  const children = () => isolateProcessesOf(runner);
+  const before = children();
+  const [victim] = before;
+  if (victim === undefined) throw new Error(`runner ${runner} has no children`);
+  process.kill(victim, "SIGKILL");
+  await until(() => !children().includes(victim) && children().length >= before.length, "the runner starts another child");
+}
+
+function isolateProcessesOf(parent: number): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const isOf = Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1]) === parent;
+      return isOf && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox/child");
+    } catch {
+      return false; // It ended meanwhile.
+    }
+  });
+}

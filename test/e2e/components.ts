@@ -1,0 +1,25 @@
+/** Counts its runs in the db; a request's body may say how long its run takes. */
+export const counter = `
+export default {
+  name: "Counter",
+  props: { http: "$.interface.http", db: "$.service.db" },
+  async run({ body }) {
+    await new Promise((resolve) => setTimeout(resolve, body?.takesMs ?? 0));
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.$emit({ n, request: body?.request });
+  },
+};`;
+
+/** Ticks with a number; takes as long as its prop says. */
+export const ticker = `
+export default {
+  name: "Ticker",
+  props: { timer: "$.interface.timer", db: "$.service.db", takesMs: { type: "integer", default: 0 } },
+  async run({ timestamp }) {
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    await new Promise((resolve) => setTimeout(resolve, this.takesMs));
+    this.$emit({ n, timestamp });
+  },
+};`;

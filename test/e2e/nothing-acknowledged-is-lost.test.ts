@@ -1,0 +1,185 @@
+import { Agent, request } from "undici";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startCluster, type Cluster, type Target } from "./cluster.ts";
+import { startReceiver, until, type Receiver } from "./headwater.ts";
+
+/** Counts its runs in the db, and says which request each count belongs to. */
+const counter = `
+export default {
+  name: "Counter",
+  dedupe: "unique",
+  props: { http: "$.interface.http", db: "$.service.db" },
+  async run({ body }) {
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.$emit({ n, request: body.request }, { id: body.request });
+  },
+};`;
+
+interface Counted {
+  readonly n: number;
+  readonly request: string;
+}
+
+const sourceCount = 6;
+const requestsPerSecond = 60;
+
+let directory: TemporaryDirectory;
+let cluster: Cluster;
+let receiver: Receiver;
+const sources: {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly accepted: Set<string>;
+  readonly sent: Set<string>;
+}[] = [];
+const agent = new Agent({ connections: 16 });
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("faults");
+  receiver = await startReceiver();
+  cluster = await startCluster(directory.path);
+  for (let n = 0; n < sourceCount; n++) await addSource();
+}, 180_000);
+afterAll(async () => {
+  await cluster.stop();
+  await receiver.close();
+  await agent.close();
+  await directory.remove();
+}, 60_000);
+
+async function addSource(): Promise<void> {
+  const { status, body, text } = await cluster.call<{
+    data: { id: string; configured_props: { http: { endpoint_url: string } } };
+  }>("POST", "/sources", { component_code: counter });
+  expect(status, text).toBe(200);
+  const webhook = await cluster.call<{ data: { id: string } }>("POST", "/webhooks", { url: receiver.url });
+  await cluster.call("POST", "/subscriptions", { emitter_id: body.data.id, listener_id: webhook.body.data.id });
+  sources.push({
+    id: body.data.id,
+    endpoint: body.data.configured_props.http.endpoint_url,
+    accepted: new Set(),
+    sent: new Set(),
+  });
+}
+
+let requests = 0;
+
+/** One request; what is answered 2xx has to have its run, whatever happens afterwards. */
+async function send(): Promise<void> {
+  const id = `q${++requests}`;
+  const source = sources[requests % sources.length];
+  if (source === undefined) return;
+  source.sent.add(id);
+  try {
+    const answer = await request(source.endpoint, {
+      dispatcher: agent,
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ request: id }),
+      headersTimeout: 5_000,
+    });
+    await answer.body.dump();
+    if (answer.statusCode >= 200 && answer.statusCode < 300) source.accepted.add(id);
+  } catch {
+    // Not acknowledged: it may have its run or not.
+  }
+}
+
+async function untilMoreAreSent(): Promise<void> {
+  const before = requests;
+  await until(() => requests > before + requestsPerSecond / 2, "more requests were sent");
+}
+
+/** Requests at a steady rate until told to stop. */
+function load(): { stop(): Promise<void> } {
+  const underWay = new Set<Promise<void>>();
+  const timer = setInterval(() => {
+    const sent = send().finally(() => underWay.delete(sent));
+    underWay.add(sent);
+  }, 1_000 / requestsPerSecond);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+async function eventsOf(id: string): Promise<readonly Counted[]> {
+  const events: Counted[] = [];
+  for (let after = ""; ;) {
+    const page = await cluster.call<{ page_info: { end_cursor: string }; data: { event: Counted }[] }>(
+      "GET",
+      `/sources/${id}/event_summaries?limit=100&expand=event${after}`,
+    );
+    if (page.status !== 200) throw new Error(`event_summaries answers ${page.status} ${page.text}`);
+    events.push(...page.body.data.map(({ event }) => event));
+    if (page.body.data.length < 100) return events;
+    after = `&after=${page.body.page_info.end_cursor}`;
+  }
+}
+
+async function expectNothingLost(): Promise<void> {
+  for (const { id, accepted, sent } of sources) {
+    await until(
+      async () => {
+        const seen = new Set((await eventsOf(id)).map(({ request: one }) => one));
+        return [...accepted].every((one) => seen.has(one));
+      },
+      `each accepted request of ${id} has its event`,
+      90_000,
+      () => JSON.stringify([accepted.size]),
+    );
+    const events = await eventsOf(id);
+    expect(new Set(events.map(({ request: one }) => one)).size, "each request has one event").toBe(events.length);
+    expect(events.every(({ request: one }) => sent.has(one))).toBe(true);
+    // The db counted each committed run once: newest first, without a gap.
+    expect(events.map(({ n }) => n)).toEqual(Array.from({ length: events.length }, (_, index) => events.length - index));
+    const heard = () => new Set(receiver.received.flatMap(({ body }) => [(JSON.parse(body) as Counted).request]));
+    await until(() => events.every(({ request: one }) => heard().has(one)), `the webhook hears of each event of ${id}`, 90_000);
+  }
+  const ids = new Map<string, string>();
+  for (const { body, headers } of receiver.received) {
+    const { request: one } = JSON.parse(body) as Counted;
+    expect(ids.get(one) ?? headers["webhook-id"], "a repeated delivery has the same id").toBe(headers["webhook-id"]);
+    ids.set(one, String(headers["webhook-id"]));
+  }
+}
+
+describe("under load, with runners that come and go", () => {
+  it("moves sources from runner to runner without a run lost or committed twice", async () => {
+    const loading = load();
+    const before = () => requests;
+    for (const leave of ["stop", "kill"] as const) {
+      const joined = await cluster.addRunner();
+      const together = before() + requestsPerSecond;
+      await until(() => requests > together, "both ran for a while");
+      await joined[leave]();
+      const alone = before() + requestsPerSecond / 2;
+      await until(() => requests > alone, "one ran for a while");
+    }
+    await loading.stop();
+    await expectNothingLost();
+  }, 240_000);
+});
+
+describe("under load, killed with -9 and started again", () => {
+  const targets: readonly Target[] = ["sandbox", "runner", "delivery", "operator", "ingress", "api", "builder", "nats", "postgres"];
+  it.each(targets)(
+    "%s: what was accepted runs once, is kept once and is delivered",
+    async (target) => {
+      const loading = load();
+      await untilMoreAreSent(); // Work has to be under way at the kill.
+      for (let round = 0; round < 3; round++) {
+        await cluster.kill(target);
+        await untilMoreAreSent();
+      }
+      await loading.stop();
+      await expectNothingLost();
+      expect(sources.reduce((sum, { accepted }) => sum + accepted.size, 0)).toBeGreaterThan(0);
+    },
+    240_000,
+  );
+});

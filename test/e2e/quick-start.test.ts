@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { maxAttempts, nextAttempt } from "../../domain/retry-schedule.ts";
+import { describeConfiguration } from "../../platform/process/configuration.ts";
+import { freePort } from "../../platform/process/free-port.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { blocksOf, difference, missingLines, Session, type Block } from "./documented-session.ts";
+import { startHeadwater, until, type Headwater } from "./headwater.ts";
+
+/**
+ * The documentation is run: each page's shell blocks in one shell, against a Headwater of its own data and ports, and what they
+ * print is compared with the blocks that follow them.
+ */
+const root = join(import.meta.dirname, "..", "..");
+const pages = [
+  "README.md",
+  ...readdirSync(join(root, "docs"))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+const startLine = /^((?:[A-Z_]+=\S+ )*)npm start$/;
+const quotedFiles = pages.flatMap(blocksOf).filter(({ title }) => title !== "");
+
+let directory: TemporaryDirectory;
+let headwater: Headwater;
+const ports: { documented: string; actual: string }[] = [];
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("docs");
+  for (const folder of ["docs", "fixtures"]) await symlink(join(root, folder), join(directory.path, folder));
+  headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env: documentedSettings() });
+  ports.push({ documented: "127.0.0.1:3000", actual: new URL(headwater.apiUrl).host });
+  ports.push({ documented: "127.0.0.1:3001", actual: new URL(headwater.ingressUrl).host });
+  ports.push({ documented: "4000", actual: String(await freePort()) });
+}, 120_000);
+afterAll(async () => {
+  expect(await headwater.stop()).toBe(0);
+  await directory.remove();
+});
+
+/** The settings that the quick start gives to `npm start`. */
+function documentedSettings(): Record<string, string> {
+  const line = blocksOf("README.md")
+    .map(({ text }) => startLine.exec(text.trim())?.[1])
+    .find((found) => found !== undefined);
+  if (line === undefined) throw new Error("the README does not say how to start");
+  return Object.fromEntries(
+    line
+      .trim()
+      .split(" ")
+      .map((setting) => setting.split("=", 2)),
+  );
+}
+
+const here = (text: string): string => ports.reduce((changed, { documented, actual }) => changed.replaceAll(documented, actual), text);
+
+async function follow(page: string): Promise<void> {
+  const session = new Session(directory.path);
+  let printed = (): string => "";
+  try {
+    for (const block of blocksOf(page)) {
+      if (block.language === "sh" && !startLine.test(block.text.trim())) printed = await session.run(here(block.text));
+      else if (block.language === "text" || block.language === "json") await compare(block, printed, session);
+    }
+  } finally {
+    await session.close();
+  }
+}
+
+async function compare({ page, line, language, text }: Block, printed: () => string, session: Session): Promise<void> {
+  const where = `${page}:${line}`;
+  const expected = here(text);
+  const more = (): string => `${where}\nprinted: ${printed()}\nerrors: ${session.errors}`;
+  if (language === "json") return expect(difference(JSON.parse(expected), parse(printed())), more()).toBeUndefined();
+  // Some of it is printed in the background.
+  await until(
+    () => missingLines(expected, printed()).length === 0,
+    "what the page says is printed",
+    30_000,
+    () => `${missingLines(expected, printed()).join("\n")}\n${more()}`,
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+describe("the documentation", () => {
+  const withShell = pages.filter((page) => blocksOf(page).some(({ language }) => language === "sh"));
+  it.each(withShell)("%s does what it says", follow, 240_000);
+
+  it.each(quotedFiles)("$page:$line quotes $title", ({ title, text }) => {
+    expect(readFileSync(join(root, title), "utf8")).toContain(text);
+  });
+
+  it("gives the waits of the retry schedule", () => {
+    const rows = [...readFileSync(join(root, "docs/delivery.md"), "utf8").matchAll(/^\| (\d+) \| (\d+) (s|min|h) \|/gm)];
+    const units: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000 };
+    const documented = rows.map(([, attempt, wait, unit = ""]) => [Number(attempt), Number(wait) * (units[unit] ?? 0)]);
+    const actual = Array.from({ length: maxAttempts - 1 }, (_, index) => [index + 2, nextAttempt(index + 1, 0.5)]);
+    expect(documented).toEqual(actual);
+  });
+
+  it.each(pages)("%s names settings that exist", (page) => {
+    const names = readFileSync(join(root, page), "utf8").match(/\bHEADWATER_[A-Z_]*[A-Z]\b/g) ?? [];
+    const settings = describeConfiguration();
+    expect(names.filter((name) => !settings.includes(name))).toEqual([]);
+  });
+
+  it.each(pages)("%s links to files that exist", (page) => {
+    const links = [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
+    expect(links.filter((link) => !existsSync(join(root, page, "..", link)))).toEqual([]);
+  });
+});

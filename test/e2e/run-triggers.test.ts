@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startReceiver, until, type Receiver } from "./headwater.ts";
+import { action, hooked, listens, responder, ticks, waits } from "./run-semantics-components.ts";
+import { payloads, withRunWorld, type Answered, type Source } from "./run-world.ts";
+
+/** What makes a source run, and what whoever waits for it is told. */
+const world = withRunWorld();
+const { create, deploy, run, stored } = world;
+const call: ReturnType<typeof world.headwater>["call"] = (...args) => world.headwater().call(...args);
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+describe("respond", () => {
+  let asked: Source;
+  beforeAll(async () => {
+    asked = await deploy(responder);
+  });
+  const ask = (body: object): Promise<Response> =>
+    fetch(asked.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+
+  it.each<readonly [string, object, number, string]>([
+    ["text", { body: "text" }, 200, "plain"],
+    ["a numeric text as status", { status: "418", body: "none" }, 418, ""],
+    ["an object", { body: "object" }, 200, `{"a":1}`],
+    ["a number", { body: "number" }, 200, "5"],
+    ["throws after", { body: "text", throwAfter: true }, 200, "plain"],
+    ["throws before", { throwBefore: true }, 500, "run_failed"],
+    ["nothing", { nothing: true }, 504, "no_response"],
+    ["a stream", { body: "stream" }, 500, "run_failed"],
+    ["a web stream", { body: "web" }, 500, "run_failed"],
+    ["a promise", { body: "promise" }, 500, "run_failed"],
+    ["a wrong status", { status: 600 }, 500, "run_failed"],
+  ])("%s", async (_, body, status, text) => {
+    const response = await ask(body);
+    const answer = await response.text();
+    expect([response.status, answer]).toEqual([status, status < 500 ? text : (expect.stringContaining(text) as string)]);
+    expect(answer).not.toContain("secret reason");
+  });
+
+  it("keeps bytes and several headers of one name", async () => {
+    const response = await ask({ body: "buffer", headers: { "set-cookie": ["a=1", "b=2"], "x-n": 5, "x-none": null } });
+    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255]);
+    expect([response.headers.getSetCookie(), response.headers.get("x-n"), response.headers.get("x-none")]).toEqual([
+      ["a=1", "b=2"],
+      "5",
+      null,
+    ]);
+  });
+
+  it("answers before the work that follows is done", async () => {
+    expect((await ask({ body: "text", work: 1_500 })).status).toBe(200);
+    expect(payloads(await stored(asked))).not.toContain("worked");
+    await until(async () => payloads(await stored(asked)).includes("worked"), "the work is done");
+  });
+
+  it("says in words what a body must not be", async () => {
+    await ask({ body: "stream" });
+    await until(
+      async () => (await call("GET", `/sources/${asked.id}/logs`)).text.includes("is a stream; read it first"),
+      "the log says so",
+    );
+  });
+});
+
+describe("triggers", () => {
+  it("ticks with the time and the interval, emits to a source and a webhook that listen", async () => {
+    const timer = await deploy(ticks, { timer: { intervalSeconds: 1 } });
+    const listener = await deploy(listens);
+    const { body } = await call<Answered>("POST", "/webhooks", { url: receiver.url });
+    for (const listener_id of [listener.id, body.data.id])
+      expect((await call("POST", "/subscriptions", { emitter_id: timer.id, listener_id })).status).toBe(200);
+    await until(async () => (await stored(listener)).length > 0 && receiver.received.length > 0, "a tick is heard");
+    const tick = { timestamp: expect.any(Number) as number, interval_seconds: 1 };
+    expect((await stored(listener))[0]?.event).toEqual({ heard: tick });
+    expect(JSON.parse(receiver.received[0]?.body ?? "")).toEqual(tick);
+    expect((await call("DELETE", `/sources/${timer.id}`)).status).toBe(204);
+  });
+
+  it("delivers at delivery_ts, and not before", async () => {
+    const later = await deploy(waits);
+    const listener = await deploy(listens);
+    expect((await call("POST", "/subscriptions", { emitter_id: later.id, listener_id: listener.id })).status).toBe(200);
+    const at = Date.now() + 3_000;
+    await run({ at }, later);
+    await until(async () => (await stored(listener)).length === 2, "both are heard");
+    const [first, second] = await stored(listener);
+    expect([first?.event, second?.event]).toEqual([{ heard: "at once" }, { heard: "later" }]);
+    expect(Number(second?.id.split("-")[0])).toBeGreaterThanOrEqual(at);
+  });
+
+  it("are counted where deliveries are", async () => {
+    const text = await (await fetch(new URL("/metrics", world.headwater().apiUrl))).text();
+    for (const listener of ["webhook", "source"])
+      expect(text).toMatch(new RegExp(`headwater_delivery_attempts_total\\{listener="${listener}",outcome="delivered"\\} [1-9]`));
+    expect(text).toMatch(/headwater_delivery_lag_seconds_count\{listener="webhook"\} [1-9]/);
+    for (const state of ["unrouted", "due", "scheduled"])
+      expect(text).toMatch(new RegExp(`headwater_delivery_backlog\\{state="${state}"\\} \\d`));
+  });
+
+  it("refuses to deploy an action, in words", async () => {
+    const { status, text } = await create(action);
+    expect([status, text]).toEqual([422, expect.stringContaining("component 'Act' is an action")]);
+  });
+});
+
+describe("hooks", () => {
+  const summaries = async (from: Source): Promise<readonly unknown[]> => (await stored(from)).map(({ metadata }) => metadata.summary);
+
+  it("run in order, emit, write and may respond to nobody", async () => {
+    const made = await deploy(hooked);
+    expect((await run(null, made)).result).toEqual(["deploy", "activate"]);
+    await until(async () => (await summaries(made)).length === 2, "both emitted");
+    expect(await summaries(made)).toEqual(["deploy", "activate"]);
+    expect((await stored(made))[0]?.event).toEqual({ hook: "deploy", ran: ["deploy"], endpoint: "string" });
+    expect((await call("PUT", `/sources/${made.id}`, { name: "Renamed" })).status).toBe(200);
+    expect((await run(null, made)).result).toEqual(["deploy", "activate", "deactivate", "activate"]);
+  });
+
+  it("emit nothing on deploy when told so", async () => {
+    const made = await deploy(hooked, {}, { emit_on_deploy: false });
+    expect((await run(null, made)).result).toEqual(["deploy", "activate"]);
+    await until(async () => (await summaries(made)).length === 1, "activate emitted");
+    expect(await summaries(made)).toEqual(["activate"]);
+  });
+
+  it.each([
+    ["fails", "deploy", { name: "RangeError", message: "cannot deploy" }],
+    ["fails", "activate", { name: "RangeError", message: "cannot activate" }],
+    ["hangs", "deploy", { code: "run_timeout" }],
+  ])(
+    "that %s in %s: 422 with what it was",
+    async (what, hook, err) => {
+      const { status, body } = await create(hooked, { [what]: hook });
+      expect([status, body]).toMatchObject([422, { error: "observation error", observations: [{ k: "error", h: hook, err }] }]);
+    },
+    60_000,
+  );
+
+  it("that fail in deactivate do not keep a source", async () => {
+    const kept = await deploy(hooked, { fails: "deactivate" });
+    expect((await call("DELETE", `/sources/${kept.id}?ignore_hook_errors=true`)).status).toBe(204);
+    await until(async () => (await call("GET", `/sources/${kept.id}`)).status === 404, "it is gone", 60_000);
+  }, 90_000);
+});

@@ -1,0 +1,214 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./headwater.ts";
+
+const emitter = `
+export default {
+  name: "Emitter",
+  props: { http: "$.interface.http" },
+  run({ body }) {
+    console.log("says " + body.say);
+    for (let n = 0; n < (body.times ?? 1); n++) this.$emit({ say: body.say, n });
+    if (body.custom !== undefined) this.$emit({ say: body.say }, { name: body.custom });
+    if (body.fail !== undefined) throw new Error(body.fail);
+  },
+};`;
+/** Emits what it hears, with its own name in front. */
+const listener = `
+export default {
+  name: "Listener",
+  props: { me: "string" },
+  run(event) { this.$emit({ ...event, path: [...(event.path ?? []), this.me] }); },
+};`;
+
+interface Created {
+  readonly data: {
+    readonly id: string;
+    readonly configured_props: { readonly http?: { readonly endpoint_url: string } };
+  };
+}
+interface Heard {
+  readonly say: string;
+  readonly n?: number;
+  readonly path?: readonly string[];
+}
+
+let directory: TemporaryDirectory;
+let headwater: Headwater;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("hears");
+  headwater = await startHeadwater({
+    dataDirectory: join(directory.path, "data"),
+    env: { HEADWATER_KEEP_EVENTS: "5000", HEADWATER_DELIVERY_RETRY: "1s,1s,1s,1s" },
+  });
+  receiver = await startReceiver();
+}, 120_000);
+afterAll(async () => {
+  await receiver.close();
+  expect(await headwater.stop()).toBe(0);
+  await directory.remove();
+});
+
+async function deploy(code: string, props: object = {}): Promise<{ readonly id: string; readonly endpoint: string }> {
+  const { status, body, text } = await headwater.call<Created>("POST", "/sources", {
+    component_code: code,
+    configured_props: props,
+  });
+  expect(status, text).toBe(200);
+  return { id: body.data.id, endpoint: body.data.configured_props.http?.endpoint_url ?? "" };
+}
+
+async function subscribe(emitterId: string, listenerId: string, channel?: string): Promise<void> {
+  const body = {
+    emitter_id: emitterId,
+    listener_id: listenerId,
+    ...(channel === undefined ? {} : { event_name: channel }),
+  };
+  const { status, text } = await headwater.call("POST", "/subscriptions", body);
+  expect(status, text).toBe(200);
+}
+
+const post = async (endpoint: string, body: object): Promise<void> => {
+  expect(
+    (
+      await fetch(endpoint, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      })
+    ).status,
+  ).toBe(200);
+};
+
+async function eventsOf(id: string): Promise<readonly Heard[]> {
+  const events: Heard[] = [];
+  for (let after = ""; ;) {
+    const { body } = await headwater.call<{ page_info: { end_cursor: string }; data: { event: Heard }[] }>(
+      "GET",
+      `/sources/${id}/event_summaries?limit=100&expand=event${after}`,
+    );
+    events.push(...body.data.map(({ event }) => event));
+    if (body.data.length < 100) return events;
+    after = `&after=${body.page_info.end_cursor}`;
+  }
+}
+
+const remove = async (...ids: readonly string[]): Promise<void> => {
+  for (const id of ids)
+    expect((await headwater.call("DELETE", `/${id.startsWith("wh_") ? "webhooks" : "sources"}/${id}`)).status).toBe(204);
+};
+const webhook = async ({ url }: Receiver = receiver): Promise<string> =>
+  (await headwater.call<{ data: { id: string } }>("POST", "/webhooks", { url })).body.data.id;
+const heard = (): readonly string[] => receiver.received.map(({ body }) => body);
+
+describe("a source that listens to a source", () => {
+  it("runs with each of 1,000 events, once and in order", async () => {
+    const [a, b] = [await deploy(emitter), await deploy(listener, { me: "b" })];
+    await subscribe(a.id, b.id);
+    for (let run = 0; run < 10; run++) await post(a.endpoint, { say: String(run), times: 100 });
+    await until(async () => (await eventsOf(b.id)).length >= 1_000, "the listener has run 1,000 times", 60_000, headwater.output);
+    const events = (await eventsOf(b.id)).toReversed();
+    expect(events).toEqual((await eventsOf(a.id)).toReversed().map((event) => ({ ...event, path: ["b"] })));
+    await remove(a.id, b.id);
+  }, 90_000);
+
+  it("does not go round for ever in a circle, and says that it was cut", async () => {
+    const [a, b, c] = [await deploy(emitter), await deploy(listener, { me: "b" }), await deploy(listener, { me: "c" })];
+    const errors = await webhook();
+    await subscribe(a.id, b.id);
+    await subscribe(b.id, c.id);
+    await subscribe(c.id, b.id);
+    for (const id of [b.id, c.id]) await subscribe(id, errors, "$errors");
+    const told = (): number => heard().filter((body) => body.includes("hop_limit")).length;
+    const runsOf = async (say: string): Promise<number> =>
+      [...(await eventsOf(b.id)), ...(await eventsOf(c.id))].filter((event) => event.say === say).length;
+    await post(a.endpoint, { say: "first" });
+    await until(() => told() >= 1, "an error tells of the circle", 60_000, headwater.output);
+    expect(await runsOf("first")).toBe(100);
+    // Another one goes round meanwhile: long enough to see whether the first goes on.
+    await post(a.endpoint, { say: "second" });
+    await until(() => told() >= 2, "an error tells of the second", 60_000, headwater.output);
+    expect([await runsOf("first"), await runsOf("second")]).toEqual([100, 100]);
+    await remove(a.id, b.id, c.id, errors);
+  }, 90_000);
+
+  it("hears all other sources of its owner, and not itself", async () => {
+    const [a, b, all] = [await deploy(emitter), await deploy(emitter), await deploy(listener, { me: "all" })];
+    await subscribe("dc_*", all.id);
+    await post(a.endpoint, { say: "from a" });
+    await post(b.endpoint, { say: "from b" });
+    await until(async () => (await eventsOf(all.id)).length >= 2, "both are heard");
+    // Runs and deliveries are in order: had it heard itself, it would have done so before this.
+    await post(a.endpoint, { say: "from a again" });
+    await until(async () => (await eventsOf(all.id)).some(({ say }) => say === "from a again"), "what comes after is heard");
+    expect((await eventsOf(all.id)).map(({ say, path }) => [say, path]).toSorted()).toEqual([
+      ["from a again", ["all"]],
+      ["from a", ["all"]],
+      ["from b", ["all"]],
+    ]);
+    await remove(a.id, b.id, all.id);
+  });
+});
+
+describe("a webhook", () => {
+  it("hears $errors, $logs, a channel of its own and dc_*, until it is unsubscribed", async () => {
+    const source = await deploy(emitter);
+    const hooks = { errors: await webhook(), logs: await webhook(), custom: await webhook(), all: await webhook() };
+    await subscribe(source.id, hooks.errors, "$errors");
+    await subscribe(source.id, hooks.logs, "$logs");
+    await subscribe(source.id, hooks.custom, "alarm");
+    await subscribe("dc_*", hooks.all);
+    receiver.received.splice(0);
+    await post(source.endpoint, { say: "first", custom: "alarm", fail: "broken on purpose" });
+    // Default channel, custom channel, error, and two lines of log: what it said and what it threw.
+    await until(
+      () => receiver.received.length >= 5,
+      "each is heard",
+      20_000,
+      () => heard().join("\n"),
+    );
+    const bodies = heard();
+    expect(bodies.filter((body) => body.includes("original_context") && body.includes("broken on purpose"))).toHaveLength(1);
+    expect(bodies.filter((body) => body.includes("console.log") && body.includes("says first"))).toHaveLength(1);
+    expect(bodies.filter((body) => body === '{"say":"first"}')).toHaveLength(1);
+    expect(bodies.filter((body) => body === '{"say":"first","n":0}')).toHaveLength(1);
+    expect(bodies).toHaveLength(5);
+
+    const ended: readonly (readonly [string, string, string])[] = [
+      [source.id, hooks.errors, "$errors"],
+      [source.id, hooks.logs, "$logs"],
+      [source.id, hooks.custom, "alarm"],
+    ];
+    for (const [from, to, channel] of ended) {
+      expect(
+        (await headwater.call("DELETE", `/subscriptions?emitter_id=${from}&listener_id=${to}&event_name=${encodeURIComponent(channel)}`))
+          .status,
+      ).toBe(200);
+    }
+    receiver.received.splice(0);
+    await post(source.endpoint, { say: "second", custom: "alarm", fail: "again" });
+    // The others would be told of the second run before anybody is told of the third.
+    await post(source.endpoint, { say: "third" });
+    await until(() => heard().includes('{"say":"third","n":0}'), "dc_* still hears");
+    expect(heard()).toEqual(['{"say":"second","n":0}', '{"say":"third","n":0}']);
+    await remove(source.id, ...Object.values(hooks));
+  }, 60_000);
+
+  it("that is deleted is not tried again", async () => {
+    const [deleted, kept] = [await startReceiver(() => 503), await startReceiver(() => 503)];
+    const source = await deploy(emitter);
+    const hooks = { deleted: await webhook(deleted), kept: await webhook(kept) };
+    for (const hook of Object.values(hooks)) await subscribe(source.id, hook);
+    await post(source.endpoint, { say: "never delivered" });
+    await until(() => deleted.received.length >= 1 && kept.received.length >= 1, "both were tried");
+    await remove(hooks.deleted);
+    const tried = [deleted.received.length, kept.received.length] as const;
+    await until(() => kept.received.length >= tried[1] + 2, "the other one is tried twice more");
+    expect(deleted.received).toHaveLength(tried[0]);
+    await remove(source.id, hooks.kept);
+    await Promise.all([deleted.close(), kept.close()]);
+  }, 60_000);
+});

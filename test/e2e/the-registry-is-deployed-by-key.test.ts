@@ -1,0 +1,122 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startHeadwater, until, type Headwater } from "./headwater.ts";
+
+/** What every installation brings, deployed as a person would: by key, with the props that its page tells. */
+interface Source {
+  readonly id: string;
+  readonly component_id: string;
+  readonly configured_props: { readonly http?: { readonly endpoint_url: string } };
+}
+
+let directory: TemporaryDirectory;
+let headwater: Headwater;
+/** Answers a feed of so many items. */
+let feed: Server;
+let items = 2;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("registry");
+  feed = createServer((_, response) => {
+    const list = Array.from({ length: items }, (_item, n) => `<item><guid>${n}</guid><title>Item ${n}</title></item>`).toReversed();
+    response.end(`<rss><channel><title>Feed</title>${list.join("")}</channel></rss>`);
+  });
+  await new Promise<void>((resolve) => feed.listen(0, "127.0.0.1", resolve));
+  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
+}, 120_000);
+afterAll(async () => {
+  expect(await headwater.stop()).toBe(0);
+  feed.closeAllConnections();
+  feed.close();
+  await directory.remove();
+});
+
+async function deploy(key: string, configured_props: object = {}): Promise<Source> {
+  const { status, body, text } = await headwater.call<{ data: Source }>("POST", "/sources", { key, configured_props });
+  expect(status, text).toBe(200);
+  return body.data;
+}
+const run = (id: string, event: unknown) => headwater.call("POST", `/sources/${id}/runs`, { event });
+const summaries = async (id: string): Promise<readonly (string | null)[]> => {
+  const { body } = await headwater.call<{ data: readonly { metadata: { summary: string | null } }[] }>(
+    "GET",
+    `/sources/${id}/event_summaries`,
+  );
+  return body.data.map(({ metadata }) => metadata.summary).toReversed();
+};
+const untilEmitted = (id: string, wanted: readonly string[]): Promise<void> =>
+  until(
+    async () => JSON.stringify(await summaries(id)) === JSON.stringify(wanted),
+    `it emits ${wanted.join(", ")}`,
+    60_000,
+    headwater.output,
+  );
+
+it("emits what is new in a feed, from the deploy hook on", async () => {
+  const url = `http://127.0.0.1:${(feed.address() as AddressInfo).port}`;
+  const source = await deploy("headwater-rss", { url });
+  await untilEmitted(source.id, ["Item 0", "Item 1"]);
+  items = 3;
+  await run(source.id, null);
+  await untilEmitted(source.id, ["Item 0", "Item 1", "Item 2"]);
+  const refused = await headwater.call("POST", "/sources", {
+    key: "headwater-rss",
+    configured_props: { url: `${url.replace(/\d+$/, "1")}/` },
+  });
+  expect([refused.status, refused.body]).toMatchObject([422, { code: "observation_error" }]);
+}, 90_000);
+
+it("is the same component for every source of a key", async () => {
+  const [one, two] = [await deploy("headwater-schedule"), await deploy("headwater-schedule", { payload: { n: 1 } })];
+  expect(two.component_id).toBe(one.component_id);
+  await run(two.id, null);
+  await until(async () => (await summaries(two.id)).length === 1, "the schedule emits");
+}, 90_000);
+
+it("answers signed requests, and others not", async () => {
+  const source = await deploy("headwater-signed-webhook", { secret: "It's a Secret to Everybody" });
+  const post = (signature: string) =>
+    fetch(source.configured_props.http?.endpoint_url ?? "", {
+      method: "POST",
+      body: "Hello, World!",
+      headers: { "content-type": "text/plain", "x-hub-signature-256": signature, "x-github-event": "push", "x-github-delivery": "1" },
+    });
+  const signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+  const statuses = [(await post(signature)).status, (await post(signature)).status, (await post(`${signature.slice(0, -1)}0`)).status];
+  expect(statuses).toEqual([200, 200, 401]);
+  // The second is the same delivery.
+  await untilEmitted(source.id, ["push"]);
+}, 90_000);
+
+it("reads a mail that was posted as multipart", async () => {
+  const source = await deploy("headwater-mail");
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ from: "Ann <ann@x.test>", to: "bob@y.test", subject: "Hi", text: "Text" }))
+    form.set(name, value);
+  form.set("attachment1", new File(["hi"], "a.txt", { type: "text/plain" }));
+  const answered = await fetch(source.configured_props.http?.endpoint_url ?? "", { method: "POST", body: form });
+  expect(answered.status).toBe(200);
+  await untilEmitted(source.id, ["Hi"]);
+  const { text } = await headwater.call("GET", `/sources/${source.id}/event_summaries?expand=event`);
+  expect(text).toContain('"filename":"a.txt"');
+}, 90_000);
+
+it("takes requests as signs of life", async () => {
+  const source = await deploy("headwater-heartbeat", { withinSeconds: 1, timer: { intervalSeconds: 1 } });
+  await until(
+    async () => (await summaries(source.id)).some((summary) => summary?.startsWith("Nothing for")),
+    "it is missing",
+    60_000,
+    headwater.output,
+  );
+  await fetch(source.configured_props.http?.endpoint_url ?? "", { method: "POST", body: "beat" });
+  await until(
+    async () => (await summaries(source.id)).some((summary) => summary?.startsWith("Back after")),
+    "it is back",
+    60_000,
+    headwater.output,
+  );
+}, 150_000);

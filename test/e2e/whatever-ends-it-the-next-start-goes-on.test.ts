@@ -1,0 +1,253 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../platform/process/free-port.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { counter, ticker } from "./components.ts";
+import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { mainOf, processesOf } from "./process-tree.ts";
+
+interface Created {
+  readonly data: {
+    readonly id: string;
+    readonly configured_props: { readonly http?: { readonly endpoint_url: string } };
+  };
+}
+interface Counted {
+  readonly n: number;
+  readonly request?: string;
+  readonly timestamp?: number;
+}
+
+let directory: TemporaryDirectory;
+let data: string;
+let ports: { readonly api: number; readonly ingress: number };
+let headwater: Headwater;
+let counting: { readonly id: string; readonly endpoint: string };
+let ticking: string;
+
+const start = async (): Promise<Headwater> => startHeadwater({ dataDirectory: data, ports, env: { HEADWATER_RUN_TIMEOUT: "120" } });
+const post = (request: string, takesMs = 0): Promise<number> =>
+  fetch(counting.endpoint, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ request, takesMs }),
+  }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+/** Newest first. */
+async function eventsOf(id: string): Promise<readonly Counted[]> {
+  const { body, status } = await headwater.call<{ data: { event: Counted }[] }>(
+    "GET",
+    `/sources/${id}/event_summaries?limit=100&expand=event`,
+  );
+  return status === 200 ? body.data.map(({ event }) => event) : [];
+}
+
+async function deploy(code: string, props: object = {}): Promise<Created["data"]> {
+  const { status, body, text } = await headwater.call<Created>("POST", "/sources", {
+    component_code: code,
+    configured_props: props,
+  });
+  expect(status, text).toBe(200);
+  return body.data;
+}
+
+/** The next start answers, ticks again, and has kept count. */
+async function expectGoesOn(request: string): Promise<void> {
+  expect(await post(request)).toBe(200);
+  await until(
+    async () => (await eventsOf(counting.id)).some((event) => event.request === request),
+    `${request} is run`,
+    20_000,
+    headwater.output,
+  );
+  const before = (await eventsOf(ticking)).length;
+  await until(async () => (await eventsOf(ticking)).length > before, "it ticks again", 20_000, headwater.output);
+  for (const id of [counting.id, ticking]) {
+    const counts = (await eventsOf(id)).map(({ n }) => n);
+    expect(counts).toEqual(counts.map((_, index) => (counts[0] ?? 0) - index));
+  }
+}
+
+const everythingEnds = (): Promise<void> =>
+  until(
+    () => processesOf(data).length === 0,
+    "everything ends",
+    10_000,
+    () => JSON.stringify(processesOf(data), null, 1),
+  );
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("ends");
+  data = join(directory.path, "data");
+  ports = { api: await freePort(), ingress: await freePort() };
+  headwater = await start();
+  const created = await deploy(counter);
+  counting = { id: created.id, endpoint: created.configured_props.http?.endpoint_url ?? "" };
+  ticking = (await deploy(ticker, { timer: { intervalSeconds: 1 } })).id;
+}, 120_000);
+afterAll(async () => {
+  expect(await headwater.stop()).toBe(0);
+  await everythingEnds();
+  await directory.remove();
+}, 60_000);
+
+describe("Ctrl-C", () => {
+  it("lets a run of 3 s commit, gives back one of 10 s, ends within 10 s and leaves nothing running", async () => {
+    const second = await deploy(counter);
+    expect(await post("short", 3_000)).toBe(200);
+    const endpoint = second.configured_props.http?.endpoint_url ?? "";
+    const long = JSON.stringify({ request: "long", takesMs: 10_000 });
+    expect((await fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: long })).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 500)); // Both runs have to be under way.
+    const toldAt = performance.now();
+    expect(await headwater.stop(), headwater.output()).toBe(0);
+    expect(performance.now() - toldAt).toBeLessThan(10_000);
+    await everythingEnds();
+
+    headwater = await start();
+    await until(
+      async () => (await eventsOf(counting.id)).filter(({ request }) => request === "short").length === 1,
+      "the short run is kept",
+    );
+    await expectGoesOn("after Ctrl-C");
+    expect((await eventsOf(counting.id)).filter(({ request }) => request === "short")).toHaveLength(1);
+    await until(async () => (await eventsOf(second.id)).length > 0, "the long run is run again", 40_000);
+    expect(await eventsOf(second.id)).toEqual([{ n: 1, request: "long" }]);
+    expect((await headwater.call("DELETE", `/sources/${second.id}`)).status).toBe(204);
+  }, 90_000);
+
+  it("ends everything at once when it is pressed twice", async () => {
+    expect(await post("cut", 60_000)).toBe(200);
+    const main = mainOf(data);
+    const toldAt = performance.now();
+    process.kill(main, "SIGINT");
+    await new Promise((resolve) => setTimeout(resolve, 600)); // Sooner it counts as the same press.
+    process.kill(main, "SIGINT");
+    await everythingEnds();
+    expect(performance.now() - toldAt).toBeLessThan(3_000);
+    await headwater.stop();
+    await headwaterIsChangedSoThatNothingBlocks();
+  }, 60_000);
+});
+
+/** The run that was cut takes a minute: its source is put aside for one that is not held up. */
+async function headwaterIsChangedSoThatNothingBlocks(): Promise<void> {
+  headwater = await start();
+  expect((await headwater.call("DELETE", `/sources/${counting.id}`)).status).toBe(204);
+  const created = await deploy(counter);
+  counting = { id: created.id, endpoint: created.configured_props.http?.endpoint_url ?? "" };
+  await expectGoesOn("after two presses");
+}
+
+describe("kill -9", () => {
+  it("of main alone: its roles end by themselves, the next start takes over its servers", async () => {
+    expect(await post("before main")).toBe(200);
+    process.kill(mainOf(data), "SIGKILL");
+    await headwater.stop();
+    const roles = (): boolean => processesOf(data).every(({ command }) => /nats-server|postgres/.test(command));
+    await until(roles, "the roles end", 15_000, () => JSON.stringify(processesOf(data), null, 1));
+    headwater = await start();
+    await expectGoesOn("after main");
+    expect((await eventsOf(counting.id)).some(({ request }) => request === "before main")).toBe(true);
+  }, 90_000);
+
+  it("of every process: stale locks and pid files do not matter", async () => {
+    expect(await post("before all")).toBe(200);
+    for (const { pid } of processesOf(data)) killed(pid);
+    await everythingEnds();
+    expect(readFileSync(join(data, "postgres", "data", "postmaster.pid"), "utf8")).not.toBe("");
+    headwater = await start();
+    await expectGoesOn("after all");
+    expect((await eventsOf(counting.id)).some(({ request }) => request === "before all")).toBe(true);
+  }, 90_000);
+
+  it.each(["nats-server", "postgres"])(
+    "of %s: main starts it again, and nothing that was answered is lost",
+    async (server) => {
+      const accepted: string[] = [];
+      const statuses = new Set<number>();
+      const send = async (n: number): Promise<void> => {
+        const status = await post(`${server} ${n}`);
+        statuses.add(status);
+        if (status === 200) accepted.push(`${server} ${n}`);
+      };
+      await send(0);
+      const main = mainOf(data);
+      const [victim] = processesOf(data).filter(({ parent, command }) => parent === main && command.includes(`/${server} `));
+      if (victim === undefined) throw new Error(`${server} does not run: ${JSON.stringify(processesOf(data))}`);
+      killed(victim.pid);
+      for (let n = 1; n <= 40; n++) {
+        await send(n);
+        await new Promise((resolve) => setTimeout(resolve, 50)); // A steady rate, over the restart.
+      }
+      await until(async () => (await post(`${server} up`)) === 200, "requests are taken again");
+      await until(
+        async () => {
+          const seen = new Set((await eventsOf(counting.id)).map(({ request }) => request));
+          return accepted.every((request) => seen.has(request));
+        },
+        "each accepted request was run",
+        30_000,
+        () => JSON.stringify([...statuses]),
+      );
+      expect([...statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);
+      await expectGoesOn(`after ${server}`);
+    },
+    90_000,
+  );
+});
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It went with another one.
+  }
+}
+
+describe("timers", () => {
+  it("do not double ticks that fell due while the runner was away, and go on", async () => {
+    const runner = processesOf(data).filter(
+      ({ pid, command }) => command.includes("main.ts") && readFileSync(`/proc/${pid}/environ`, "utf8").includes("HEADWATER_ROLES=runner"),
+    );
+    if (runner[0] === undefined) throw new Error(`no runner among ${JSON.stringify(processesOf(data))}`);
+    const { pid } = runner[0];
+    const stoppedAt = Math.floor(Date.now() / 1_000);
+    process.kill(pid, "SIGSTOP");
+    await new Promise((resolve) => setTimeout(resolve, 5_000)); // What is asked: 5 s without a runner.
+    process.kill(pid, "SIGKILL");
+    await expectGoesOn("after the runner");
+    const since = (await eventsOf(ticking)).map(({ timestamp = 0 }) => timestamp).filter((timestamp) => timestamp >= stoppedAt);
+    // One each second; where it begins and ends within a second is anybody's guess.
+    expect(since.length, JSON.stringify(since)).toBeLessThanOrEqual(Math.max(...since) - stoppedAt + 2);
+  }, 60_000);
+
+  it("of a source slower than its timer skip ticks, say so, and do not fall behind", async () => {
+    const { id } = await deploy(ticker, { timer: { intervalSeconds: 1 }, takesMs: 2_500 });
+    await until(async () => (await eventsOf(id)).length >= 3, "three slow ticks", 30_000);
+    const [newest] = await eventsOf(id);
+    expect(Date.now() / 1_000 - (newest?.timestamp ?? 0)).toBeLessThan(8);
+    const logs = await headwater.call<unknown>("GET", `/sources/${id}/logs?limit=100`);
+    expect(logs.text).toMatch(/ticks? (was|were) skipped/);
+    expect((await headwater.call("DELETE", `/sources/${id}`)).status).toBe(204);
+  }, 60_000);
+
+  it("take cron in a zone that shifts", async () => {
+    const created = await headwater.call<{
+      data: { id: string; active: boolean; configured_props: { timer: object } };
+    }>("POST", "/sources", {
+      component_code: ticker,
+      configured_props: { timer: { cron: "* * * * *", timezone: "Europe/Berlin" } },
+    });
+    expect(created.status, created.text).toBe(200);
+    expect(created.body.data).toMatchObject({
+      active: true,
+      configured_props: { timer: { cron: "* * * * *", timezone: "Europe/Berlin" } },
+    });
+    expect((await headwater.call("DELETE", `/sources/${created.body.data.id}`)).status).toBe(204);
+  });
+});

@@ -1,0 +1,392 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createStackMapper } from "../../builder/bundle/source-map.ts";
+import { startBuilder } from "../../builder/start.ts";
+import type { BuildRequest } from "../../builder/ports.ts";
+import type { Build } from "../../domain/definition.ts";
+import { evaluate, failure, listen, openBuilder } from "./builder-support.ts";
+import { registryAnswers } from "../support/npm-registry.ts";
+
+const component = (name = '"x"', before = ""): string => `${before}\nexport default { name: ${name}, async run() {} };\n`;
+
+describe("a build", () => {
+  test("tells the hash of the code, and stores the bundle under its own hash beside its map", async () => {
+    const { builder, stored } = await openBuilder();
+    const code = component('"ümlaut"');
+    const build = await builder.build({ code });
+    expect(build.codeHash).toBe(createHash("sha256").update(code, "utf8").digest("hex"));
+    const text = stored.get(build.bundle) ?? "";
+    expect(createHash("sha256").update(text).digest("hex")).toBe(build.bundle);
+    expect(build).toMatchObject({ bundleBytes: Buffer.byteLength(text), needsNode: false, lockfile: null });
+    expect(text.startsWith('(async()=>{"use strict";')).toBe(true);
+    expect([...stored.keys()]).toEqual([`${build.bundle}.map`, build.bundle]);
+  });
+
+  test.each([
+    ["an export", 'export default { name: "same", run() {} }'],
+    ["module.exports", 'module.exports = { name: "same", run() {} }'],
+    ["exports with __esModule", 'exports.__esModule = true; exports.default = { name: "same", run() {} }'],
+    [
+      "TypeScript",
+      'interface Named { name: string }\nconst named: Named = { name: "same" };\nexport default { ...named, run(this: unknown): void {} }',
+    ],
+    ["defineSource", 'import { defineSource } from "@pipedream/types";\nexport default defineSource({ name: "same", run() {} })'],
+    ["a top-level await", 'const name = await Promise.resolve("same");\nexport default { name, run() {} }'],
+    ["a byte order mark and Windows lines", '\uFEFFexport default {\r\n name: "same",\r\n run() {} }'],
+  ])("takes a component written as %s", async (_, code) => {
+    const { builder } = await openBuilder();
+    expect((await builder.build({ code })).definition.name).toBe("same");
+  });
+
+  test.each([
+    ["nothing of Node", "0", false],
+    ["Buffer", "Buffer.from('a')", true],
+    ["typeof Buffer", "typeof Buffer", true],
+    ["process", "process.env.PD_COMPONENT", true],
+    ["global.process", "global.process.env", true],
+    ["a built-in", 'require("crypto")', true],
+    ["NODE_ENV", "process.env.NODE_ENV", false],
+    ["a field called process", "({ process: 1 }).process", false],
+    ["a local called Buffer", "((Buffer) => Buffer)(1)", false],
+    ["global", "typeof global", false],
+  ])("knows whether %s needs the Node layer", async (_, expression, needsNode) => {
+    const { builder } = await openBuilder();
+    expect(
+      (
+        await builder.build({
+          code: component('"x"', `export const used = ${expression};`).replace("run() {}", "run() { return used; }"),
+        })
+      ).needsNode,
+    ).toBe(needsNode);
+  });
+
+  test("keeps names of functions and classes", async () => {
+    const { builder } = await openBuilder();
+    const build = await builder.build({
+      code: component("[class LongName {}.name, (() => { function deep() {} return deep.name })()].join()"),
+    });
+    expect(build.definition.name).toBe("LongName,deep");
+  });
+
+  test("drops built-ins that are imported and not used", async () => {
+    const { builder } = await openBuilder();
+    expect((await builder.build({ code: component('"x"', 'import fs from "fs";') })).needsNode).toBe(false);
+  });
+
+  test("its map leads from the bundle to the user's line", async () => {
+    const { builder, stored } = await openBuilder();
+    const build = await builder.build({
+      code: 'const a = 1;\n\nfunction fail() {\n  throw new Error("x" + a);\n}\nexport default { name: "x", run() { fail(); } };\n',
+    });
+    const loaded = await evaluate(stored.get(build.bundle) ?? "");
+    const stack = await Promise.resolve()
+      .then(loaded["run"] as () => void)
+      .catch(({ stack }: Error) => stack ?? "");
+    const mapped = createStackMapper(stored.get(`${build.bundle}.map`) ?? "").mapStack(String(stack));
+    expect(mapped).toMatch(/^Error: x1\n    at fail \(component\.js:4:9\)\n    at \S*run \(component\.js:6:37\)/);
+  });
+});
+
+describe("asked again", () => {
+  test("the same code is not built again, in memory or after a restart", async () => {
+    const first = await openBuilder();
+    const code = component();
+    const build = await first.builder.build({ code });
+    expect(await first.builder.build({ code })).toEqual(build);
+    expect(first.inspections()).toBe(1);
+    const second = await openBuilder({ directory: first.directory });
+    expect(await second.builder.build({ code })).toEqual(build);
+    expect(second.inspections()).toBe(0);
+    // Its store was empty: the bundle came from the disk.
+    expect(second.stored.has(build.bundle)).toBe(true);
+  });
+
+  test("at the same time, it is built once", async () => {
+    const { builder, inspections } = await openBuilder();
+    await Promise.all(Array.from({ length: 10 }, () => builder.build({ code: component() })));
+    expect(inspections()).toBe(1);
+  });
+
+  test("with the bundle lost everywhere, it is built again", async () => {
+    const { builder, stored, directory, inspections } = await openBuilder();
+    const build = await builder.build({ code: component() });
+    stored.clear();
+    await rm(join(directory, "bundles"), { recursive: true });
+    await mkdir(join(directory, "bundles"));
+    expect(await builder.build({ code: component() })).toEqual(build);
+    expect([inspections(), stored.has(build.bundle)]).toEqual([2, true]);
+  });
+
+  test("after a failure, it is tried again", async () => {
+    const { builder, inspections } = await openBuilder();
+    for (const _ of [1, 2]) await failure(builder.build({ code: "export default {}" }));
+    expect(inspections()).toBe(2);
+  });
+
+  test("files left by a process that died are not taken for answers", async () => {
+    const { builder, directory } = await openBuilder();
+    await builder.build({ code: component() });
+    expect((await readdir(join(directory, "builds"))).every((name) => name.endsWith(".json"))).toBe(true);
+  });
+});
+
+describe("a component is refused", () => {
+  test("with a syntax error, by line, column and a frame", async () => {
+    const { builder } = await openBuilder();
+    const error = await failure(builder.build({ code: 'export default {\n  name: "x"\n  run() {},\n};\n' }));
+    expect(error).toMatchObject({
+      status: 422,
+      code: "syntax_error",
+      message: 'component.js:3:3: Expected "}" but found "run"',
+    });
+    expect(error.details).toEqual({
+      line: 3,
+      column: 3,
+      text: '  1 | export default {\n  2 |   name: "x"\n> 3 |   run() {},\n    |   ^\n  4 | };',
+    });
+  });
+
+  test("with a syntax error in TypeScript, told by the TypeScript parser", async () => {
+    const { builder } = await openBuilder();
+    const error = await failure(builder.build({ code: "interface A { b: number }\nconst a: A = { b: 1 };\nexport default {,};\n" }));
+    expect(error.message).toBe('component.js:3:17: Expected identifier but found ","');
+  });
+
+  test.each([
+    ["../../../package.json", "it leads above the folder that holds the component's files"],
+    ["/etc/passwd", "modules are named by paths relative to the importing one, such as ./util.mjs, or come from npm by name"],
+    ["file:///etc/passwd", "modules come from npm by name, not from an address"],
+    ["https://example.com/x.js", "modules come from npm by name, not from an address"],
+    ["data:text/javascript,export default 1", "modules come from npm by name, not from an address"],
+    ["node:nothing", "Node has no built-in module of this name"],
+    ["#private", "names that begin with # belong to a package's own package.json"],
+    ["x@file:..", '"file:.." is no version, semver range or tag (right: "x@1.2.3", "x@^1")'],
+  ])("with an import of %s, however it is written", async (path, reason) => {
+    const { builder } = await openBuilder();
+    const quoted = JSON.stringify(path);
+    for (const code of [
+      `import x from ${quoted};`,
+      `import x from ${quoted} with { type: "json" };`,
+      `const x = require(${quoted});`,
+      `const x = await import(${quoted});`,
+      `export * from ${quoted};`,
+    ]) {
+      const error = await failure(builder.build({ code: component('"x"', `// first line\n${code}`) }));
+      expect(error).toMatchObject({ status: 422, code: "import_refused" });
+      expect(error.message).toMatch(/^component\.js:2:\d+: /);
+      expect(error.message).toContain(`import "${path}" is refused: ${reason}`);
+    }
+  });
+
+  test("with an error while it is evaluated, by the user's own line", async () => {
+    const { builder } = await openBuilder();
+    const error = await failure(
+      builder.build({
+        code: 'const nothing = undefined;\n\nfunction deep() {\n  return nothing.field;\n}\ndeep();\nexport default { name: "x", run() {} };\n',
+      }),
+    );
+    expect(error).toMatchObject({ status: 422, code: "evaluation_error" });
+    expect(error.message).toBe("component.js:4:18: TypeError: Cannot read properties of undefined (reading 'field')");
+    expect(error.details["text"]).toContain("> 4 |   return nothing.field;");
+    expect(error.details["text"]).toContain("at deep (component.js:4:18)\n    at component.js:6:1");
+  });
+
+  test("with an await that never ends, in time", async () => {
+    const { builder } = await openBuilder({ limits: { inspectMs: 200 } });
+    expect(await failure(builder.build({ code: component('"x"', "await new Promise(() => {});") }))).toMatchObject({
+      status: 422,
+      code: "evaluation_timeout",
+    });
+  });
+
+  test("with too much code", async () => {
+    const { builder } = await openBuilder();
+    expect(await failure(builder.build({ code: `//${"ä".repeat(2 ** 19)}` }))).toMatchObject({
+      status: 413,
+      code: "code_too_large",
+      message: "the code is 1048578 bytes, 1048576 are allowed: import what it contains from npm, or fetch it at run time",
+    });
+  });
+
+  test("with too large a bundle", async () => {
+    const { builder } = await openBuilder({ limits: { bundleBytes: 1_000 } });
+    const error = await failure(builder.build({ code: component('"x"', `export const a = "${"x".repeat(1_000)}"; globalThis.a = a;`) }));
+    expect(error).toMatchObject({ status: 413, code: "bundle_too_large" });
+  });
+
+  test("that the bundler dies of, without harm to the next", async () => {
+    const { builder } = await openBuilder();
+    const deep = failure(builder.build({ code: "!".repeat(2 ** 20) }));
+    const others = ["1", "2"].map((name) => builder.build({ code: component(`"${name}"`) }));
+    expect(await deep).toMatchObject({ status: 422, code: "code_too_complex" });
+    expect((await Promise.all(others)).map(({ definition }) => definition.name)).toEqual(["1", "2"]);
+  });
+
+  test("that keeps the bundler busy, in time", async () => {
+    const { builder } = await openBuilder({ limits: { scanMs: 1_000 } });
+    const started = performance.now();
+    const error = await failure(builder.build({ code: `x=(${"a,".repeat(500_000)}a)` }));
+    expect(error.status).toBe(422);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect((await builder.build({ code: component() })).definition.name).toBe("x");
+  });
+
+  test.each([["\0".repeat(1_000)], ["import".repeat(1_000)], ["`${".repeat(1_000)], ["<!--"], [""]])(
+    "that is no module: %j",
+    async (code) => {
+      const { builder } = await openBuilder();
+      expect((await failure(builder.build({ code }))).status).toBe(422);
+    },
+  );
+});
+
+describe("limits of a builder", () => {
+  test("an inspector that does not answer ends in the time of the whole build, with the step named", async () => {
+    const { builder } = await openBuilder({
+      limits: { buildMs: 300 },
+      inspector: { inspect: () => new Promise(() => {}) },
+    });
+    const error = await failure(builder.build({ code: component() }));
+    expect(error).toMatchObject({
+      status: 422,
+      code: "build_timeout",
+      message: "the build took longer than 0.3 s; it was evaluating the component",
+    });
+  });
+
+  test("a registry that does not answer ends so too, as its own fault", async () => {
+    const silent = await listen(() => {});
+    const { builder } = await openBuilder({ npm: { registry: silent }, limits: { buildMs: 500 } });
+    expect(await failure(builder.build({ code: component('"x"', 'import "one";') }))).toMatchObject({
+      status: 503,
+      code: "build_timeout",
+      message: "the build took longer than 0.5 s; it was installing packages",
+    });
+  });
+
+  test("more builds than may wait are refused", async () => {
+    const { promise, resolve } = Promise.withResolvers<{ outcome: "rejected"; code: string; message: string }>();
+    const { builder } = await openBuilder({ limits: { waiting: 2 }, inspector: { inspect: () => promise } });
+    const begun = [component('"1"'), component('"2"')].map((code) => failure(builder.build({ code })));
+    expect(await failure(builder.build({ code: component('"3"') }))).toMatchObject({
+      status: 503,
+      code: "builder_busy",
+    });
+    resolve({ outcome: "rejected", code: "no_run", message: "none" });
+    await Promise.all(begun);
+  });
+
+  test("a stopped builder refuses, after what was under way has ended", async () => {
+    const { builder } = await openBuilder();
+    const begun = builder.build({ code: component() });
+    await builder.stop();
+    await begun;
+    expect(await failure(builder.build({ code: component() }))).toMatchObject({ status: 503 });
+  });
+
+  test("the role serves requests until it is stopped", async () => {
+    let serve: (request: BuildRequest) => Promise<Build> = () => Promise.reject(new Error("not serving"));
+    const { directory } = await openBuilder();
+    const role = await startBuilder({
+      directory,
+      inspector: { inspect: async () => ({ outcome: "rejected", code: "no_run", message: "none" }) },
+      bundles: { has: async () => false, put: async () => {} },
+      addresses: { read: async () => ({ outcome: "missing", status: 404 }) },
+      requests: {
+        serve: async ({ build }) => {
+          serve = build;
+          return {
+            stop: async () => {
+              serve = () => Promise.reject(new Error("gone"));
+            },
+          };
+        },
+      },
+    });
+    expect(await failure(serve({ code: component() }))).toMatchObject({ code: "no_run" });
+    await role.stop();
+    expect((await failure(serve({ code: component() }))).message).toBe("gone");
+  });
+});
+
+const reachable = await registryAnswers();
+
+describe.skipIf(!reachable)("with the npm registry", () => {
+  test("well-known packages work", async () => {
+    const { builder } = await openBuilder();
+    const build = await builder.build({
+      code: component(
+        "[ms2(60_000), chunk([1, 2], 2).length, typeof axios.get].join()",
+        'import ms2 from "ms@^2";\nimport chunk from "lodash@4/chunk.js";\nimport axios from "axios@1";',
+      ),
+    });
+    expect(build.definition.name).toBe("1m,1,function");
+    expect(JSON.parse(build.lockfile ?? "")).toMatchObject({ lockfileVersion: 3 });
+  }, 60_000);
+
+  test("the platform package is ours, and only what is used of it is bundled", async () => {
+    const { builder } = await openBuilder();
+    const small = await builder.build({
+      code: component(
+        "`${new ConfigurationError('x').name} ${jsonStringifySafe({ a: 1n })} ${D}`",
+        'import { ConfigurationError, jsonStringifySafe, DEFAULT_POLLING_SOURCE_TIMER_INTERVAL as D } from "@pipedream/platform";',
+      ),
+    });
+    expect(small.definition.name).toBe('ConfigurationError {"a":"1"} 900');
+    expect(small.bundleBytes).toBeLessThan(3_000);
+    expect(small.needsNode).toBe(false);
+  }, 60_000);
+
+  test("the platform's axios returns data, leaves undefined out, and throws with the server's words", async () => {
+    const { builder, stored } = await openBuilder();
+    const build = await builder.build({
+      code: 'import { axios, getFileStream } from "@pipedream/platform";\nexport default { name: "x", axios, getFileStream, run() {} };\n',
+    });
+    const { axios, getFileStream } = (await evaluate(stored.get(build.bundle) ?? "")) as unknown as {
+      axios(step: unknown, config: unknown): Promise<Record<string, unknown>>;
+      getFileStream(url: string): Promise<AsyncIterable<Uint8Array>>;
+    };
+    const server = await listen((request, response) => {
+      response.writeHead(request.url === "/bad" ? 400 : 200, { "content-type": "application/json" });
+      response.end(
+        JSON.stringify(request.url === "/bad" ? { error: "no such field" } : { url: request.url, header: request.headers["x-a"] ?? null }),
+      );
+    });
+    expect(
+      await axios(undefined, {
+        url: `${server}/list?a=1`,
+        params: { b: 2, c: undefined },
+        headers: { "x-a": undefined },
+      }),
+    ).toEqual({ url: "/list?a=1&b=2", header: null });
+    expect(await axios(undefined, { url: `${server}/`, returnFullResponse: true })).toMatchObject({
+      status: 200,
+      data: { url: "/" },
+    });
+    const exports: unknown[] = [];
+    const error = await failure(
+      axios({ export: (name: string, value: unknown) => exports.push([name, value]) }, { url: `${server}/bad` }).catch((thrown: Error) => {
+        throw Object.assign(new Error(thrown.message), { response: (thrown as { response?: unknown }).response });
+      }),
+    );
+    expect(error.message).toBe('{"error":"no such field"}');
+    expect(exports).toMatchObject([["debug", { status: 400, data: { error: "no such field" } }]]);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await getFileStream(`${server}/file`)) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe('{"url":"/file","header":null}');
+  }, 60_000);
+
+  test("a second component with the same imports needs no registry and little time", async () => {
+    const { builder, directory } = await openBuilder();
+    const code = (name: string): string => component(`"${name}" + axios.VERSION`, 'import axios from "axios@1.6";');
+    await builder.build({ code: code("first") });
+    await rm(join(directory, "cache"), { recursive: true });
+    const started = performance.now();
+    const build = await builder.build({ code: code("second") });
+    expect(build.definition.name).toMatch(/^second1\.6\./);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(await readFile(join(directory, "bundles", `${build.bundle}.js.map`), "utf8")).toContain('"axios/');
+  }, 60_000);
+});

@@ -1,0 +1,13 @@
+import type { CommittedEvent } from "../../domain/commit.ts";
+
+/** An event as a run leaves it, whose payload tells its id. */
+export const committedEvent = (id: string, given: Partial<CommittedEvent> = {}): CommittedEvent => ({
+  id,
+  emitId: `em_${id}`,
+  channel: "",
+  dedupeId: null,
+  summary: null,
+  ts: 1,
+  payload: JSON.stringify({ id }),
+  ...given,
+});

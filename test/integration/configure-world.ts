@@ -1,0 +1,152 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { componentKind } from "../../crds/component.ts";
+import { systemClock } from "../../domain/clock.ts";
+import type { ConfigureCall } from "../../domain/configure.ts";
+import { HeadwaterError, NotFound } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import { defaultPool, partitionCount } from "../../domain/subjects.ts";
+import { Configurator } from "../../operator/configure/configurator.ts";
+import { Asker } from "../../platform/jetstream/answers.ts";
+import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/configure-requests.ts";
+import type { Connection } from "../../platform/jetstream/connection.ts";
+import type { Reading } from "../../platform/jetstream/consumer.ts";
+import { createPoolSecrets, createSecrets, ensurePoolKeys } from "../../platform/secrets/secrets.ts";
+import { startRunner, type Runner } from "../../runner/start.ts";
+import { configurationsOf } from "../../wiring/operator-ports.ts";
+import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { MemoryStore } from "../operator/memory-store.ts";
+import { startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { withJetStream } from "./jetstream-support.ts";
+
+/** The whole way of a call but for HTTP: request, operator, stream, runner, isolate and back; resources are in memory. */
+export const namespace = "hw-u-tester";
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export interface ConfigureWorld {
+  readonly connection: Connection;
+  readonly store: MemoryStore;
+  readonly asker: Asker;
+  /** Takes the operator away. */
+  stopServing(): Promise<void>;
+  /** A test has a runner only if it starts one. */
+  wakeRunner(): Promise<void>;
+  /** A component as it is once it was built. @returns its name */
+  save(code: string): Promise<string>;
+  ask(component: string, call: ConfigureCall, more?: object): ReturnType<typeof requestConfigure>;
+}
+
+export function withConfigureWorld(): ConfigureWorld {
+  const nats = withJetStream({ partitions: partitionCount });
+  const paths = new Map<string, string>();
+  const store = new MemoryStore();
+  let keys: TemporaryDirectory;
+  let fixture: SandboxFixture;
+  let asker: Asker;
+  let serving: Reading;
+  let runner: Runner | undefined;
+
+  beforeAll(async () => {
+    keys = await temporaryDirectory("configure");
+    await ensurePoolKeys(keys.path, defaultPool);
+    fixture = await startSandbox();
+    asker = new Asker(nats.connection);
+    asker.start();
+    const configurator = new Configurator({
+      store,
+      owners: {
+        ownerOf: async (asked) => (asked === namespace ? "u_tester" : undefined),
+        find: async () => namespace,
+        ensure: async () => namespace,
+      },
+      secretValues: {
+        keep: async () => ({}),
+        read: async (_namespace, { secretKeyRef }) => {
+          if (secretKeyRef?.name === "missing") throw new NotFound("Secret missing does not exist");
+          return `text of ${secretKeyRef?.name ?? ""}`;
+        },
+        settle: async () => undefined,
+      },
+      secrets: await createSecrets(keys.path),
+      pools: { poolOf: () => defaultPool },
+      configurations: configurationsOf(nats.connection, asker),
+      clock: systemClock,
+      newId: (kind) => newId(kind, randomBytes),
+      log: silent,
+    });
+    serving = await serveConfigureRequests(nats.connection, (request) => configurator.answer(request));
+  }, 60_000);
+
+  afterAll(async () => {
+    await serving.stop();
+    asker.stop();
+    await fixture.stop();
+    await keys.remove();
+  });
+
+  afterEach(async () => {
+    await runner?.stop(AbortSignal.timeout(1_000));
+    runner = undefined;
+  });
+
+  async function wakeRunner(): Promise<void> {
+    runner = await startRunner(
+      { runner: `r${randomBytes(4).toString("hex")}`, runTimeoutMs: 5_000, memoryMb: 128, historyBudgetBytes: 2 ** 20 },
+      {
+        ...poolPortsOf(nats.connection, defaultPool),
+        sandbox: { ...fixture.sandbox, stop: async () => undefined },
+        bundles: {
+          path: async (hash) => {
+            const path = paths.get(hash);
+            if (path === undefined) throw new NotFound(`bundle ${hash} does not exist`);
+            return path;
+          },
+        },
+        stacks: { map: async (_bundle, stack) => stack },
+        secrets: await createPoolSecrets(await ensurePoolKeys(keys.path, defaultPool)),
+        clock: systemClock,
+        randomId: () => randomBytes(10).toString("hex"),
+        log: silent,
+      },
+    );
+  }
+
+  let saved = 0;
+
+  async function save(code: string): Promise<string> {
+    const bundle = await fixture.bundle(code);
+    paths.set(bundle.hash, bundle.path);
+    const inspection = await fixture.sandbox.inspect({ bundle, timeoutMs: 5_000 });
+    if (inspection.outcome === "rejected") throw new Error(inspection.message);
+    const { definition } = inspection;
+    const name = `component-${++saved}`;
+    const created = await store.create(componentKind, { namespace, name, spec: { code } });
+    const build = { codeHash: "c", bundle: bundle.hash, bundleBytes: 1, needsNode: bundle.needsNode, definition, lockfile: null };
+    await store.updateStatus(componentKind, { ...created, status: { id: `sc_${saved}`, observedGeneration: 1, build } });
+    return name;
+  }
+
+  return {
+    store,
+    wakeRunner,
+    save,
+    get connection() {
+      return nats.connection;
+    },
+    get asker() {
+      return asker;
+    },
+    stopServing: () => serving.stop(),
+    ask: (component, call, more = {}) => requestConfigure(nats.connection.nats, { namespace, component, call, ...more }),
+  };
+}
+
+export const options = (prop: string): ConfigureCall => ({ kind: "options", prop, page: 0 });
+
+export async function failure(asked: Promise<unknown>): Promise<readonly unknown[]> {
+  const error = await asked.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof HeadwaterError ? [error.status, error.code, error.message] : ["no error of ours", String(error)];
+}

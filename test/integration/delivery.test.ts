@@ -1,0 +1,304 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { emptyState, type Commit } from "../../domain/commit.ts";
+import type { Route } from "../../domain/deployment.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { buckets, partitionCount } from "../../domain/subjects.ts";
+import { formatSigningKey } from "../../domain/webhook-signature.ts";
+import type { DeliveryConfig } from "../../delivery/ports.ts";
+import { startDelivery } from "../../delivery/start.ts";
+import { createEgress } from "../../platform/http/egress.ts";
+import { createWebhookClient, type WebhookClient } from "../../platform/http/webhook-client.ts";
+import { Bucket } from "../../platform/jetstream/bucket.ts";
+import { appendCommit } from "../../platform/jetstream/commits.ts";
+import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
+import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
+import { migrate } from "../../platform/postgres/migrations.ts";
+import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
+import { withPostgres } from "../support/postgres.ts";
+import { until, withJetStream } from "./jetstream-support.ts";
+
+const postgres = withPostgres();
+const streams = withJetStream({ partitions: partitionCount });
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const config: DeliveryConfig = {
+  patienceMs: 500,
+  attemptsPerWebhook: 4,
+  mostDirectListeners: 16,
+  attemptTimeoutMs: 1_500,
+  nextAttempt: (attempt) => [200, 200, 200][attempt - 1],
+};
+const signingKey = formatSigningKey(randomBytes(32));
+
+interface Received {
+  readonly body: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly at: number;
+}
+
+let database: Database;
+let poster: WebhookClient;
+const servers: Server[] = [];
+const running: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  database = createDatabase({ url: postgres.url });
+  await migrate(database.db);
+  poster = createWebhookClient({
+    egress: createEgress({ allow: ["127.0.0.1/32"] }),
+    timeoutMs: config.attemptTimeoutMs,
+    connections: 4,
+  });
+});
+afterEach(async () => {
+  for (const delivery of running.splice(0)) await delivery.stop();
+});
+afterAll(async () => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+  await poster.close();
+  await database.close();
+});
+
+async function start(): Promise<{ stop(): Promise<void> }> {
+  const history = await historyOf(database, streams.connection, { events: 100, logs: 100 });
+  const secrets = { open: (sealed: string) => Promise.resolve(sealed) };
+  const delivery = await startDelivery(config, deliveryPorts({ connection: streams.connection, history, poster, secrets, log: silent }));
+  running.push(delivery);
+  return delivery;
+}
+
+async function receiver(answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end("ok")) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      received.push({ body, headers: request.headers, at: performance.now() });
+      answer(request, response);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const end = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { received, end, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }; // Listening on TCP.
+}
+
+let number = 0;
+async function subscribe(source: string, url: string): Promise<{ webhook: string; subscription: string }> {
+  const subscription = `sub_${++number}`;
+  const webhook = `wh_${number}`;
+  const route: Route = {
+    subscription,
+    owner: "u_1",
+    emitter: source,
+    channel: "",
+    listener: { kind: "webhook", id: webhook, url, keys: [signingKey] },
+  };
+  await new Bucket<Route>(streams.connection, buckets.routes, (json) => json as Route).put(subscription, route);
+  return { webhook, subscription };
+}
+
+const last = new Map<string, number>();
+async function commit(source: string, values: readonly unknown[]): Promise<readonly string[]> {
+  const at = ++number;
+  const events = values.map((value, n) => ({
+    id: `${1_700_000_000_000 + at}-${n}`,
+    emitId: `em${at}x${n}`,
+    channel: "",
+    dedupeId: null,
+    summary: null,
+    ts: 1,
+    payload: JSON.stringify(value),
+  }));
+  const run = {
+    id: `r_${at}`,
+    trigger: "http",
+    generation: 1,
+    startedAt: Date.now(),
+    durationMs: 1,
+    cpuMs: 1,
+    result: null,
+  } as const;
+  const text: Commit = {
+    source,
+    owner: "u_1",
+    deployment: "d_1",
+    run,
+    events,
+    logs: [],
+    error: null,
+    state: emptyState,
+  };
+  const appended = await appendCommit(
+    streams.connection,
+    { source, owner: "u_1", partition: partitionOf(source) },
+    JSON.stringify(text),
+    last.get(source) ?? 0,
+  );
+  if (appended.outcome === "stored") last.set(source, appended.sequence);
+  expect(appended.outcome).toBe("stored");
+  return events.map(({ emitId }) => emitId);
+}
+
+const newSource = (): string => `dc_source${++number}`;
+const firstOf = (received: readonly Received[]): Received => {
+  const [first] = received;
+  if (first === undefined) throw new Error("nothing was received");
+  return first;
+};
+
+describe("delivery to webhooks", () => {
+  it("posts the event as it was emitted, signed in both ways, under a stable id", async () => {
+    const { received, url } = await receiver();
+    const source = newSource();
+    await subscribe(source, url);
+    await start();
+    const [emitId = ""] = await commit(source, [{ hello: "wörld" }]);
+    await until(() => received.length === 1, "one delivery");
+    const { body, headers } = firstOf(received);
+    expect(body).toBe('{"hello":"wörld"}');
+    expect(headers).toMatchObject({
+      "content-type": "application/json",
+      "webhook-id": emitId,
+      "x-pd-emitter-id": source,
+    });
+    expect(new Webhook(signingKey).verify(body, headers as Record<string, string>)).toEqual({ hello: "wörld" }); // Each header came once.
+    const [, t, v1] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(headers["x-pd-signature"])) ?? [];
+    expect(v1).toBe(
+      createHmac("sha256", Buffer.from(signingKey.slice(6), "base64"))
+        .update(`${t}.${body}`)
+        .digest("hex"),
+    );
+  });
+
+  it("delivers the events of a source in the order of emission", async () => {
+    const { received, url } = await receiver();
+    const source = newSource();
+    await subscribe(source, url);
+    await start();
+    for (let n = 0; n < 5; n++) await commit(source, [{ n: n * 2 }, { n: n * 2 + 1 }]);
+    await until(() => received.length === 10, "ten deliveries");
+    expect(received.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, (_, n) => `{"n":${n}}`));
+  });
+
+  it("retries after a 503, with the same id, and records each attempt", async () => {
+    let calls = 0;
+    const { received, url } = await receiver((_request, response) => {
+      response.statusCode = ++calls < 3 ? 503 : 200;
+      response.end();
+    });
+    const source = newSource();
+    const { webhook } = await subscribe(source, url);
+    await start();
+    await commit(source, [{ n: 1 }]);
+    await until(() => received.length === 3, "three attempts");
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    const records = createDeliveryRecords(database);
+    await until(
+      async () => (await records.pageAttempts(webhook, { limit: 10, cursor: null })).items.length === 3,
+      "three recorded attempts",
+    );
+    const { items } = await records.pageAttempts(webhook, { limit: 10, cursor: null });
+    expect(items.map(({ attempt, status, outcome }) => [attempt, status, outcome])).toEqual([
+      [3, 200, "delivered"],
+      [2, 503, "retry"],
+      [1, 503, "retry"],
+    ]);
+  });
+
+  it("buries a delivery after its last attempt, and at once when the endpoint is gone for good", async () => {
+    const failing = await receiver((_request, response) => response.writeHead(500).end());
+    const gone = await receiver((_request, response) => response.writeHead(410).end());
+    const source = newSource();
+    const dead = await subscribe(source, failing.url);
+    const deadAtOnce = await subscribe(source, gone.url);
+    await start();
+    await commit(source, [{ n: 1 }]);
+    const records = createDeliveryRecords(database);
+    const letters = async (webhook: string) => (await records.pageDeadLetters(webhook, { limit: 10, cursor: null })).items;
+    await until(
+      async () => (await letters(dead.webhook)).length === 1 && (await letters(deadAtOnce.webhook)).length === 1,
+      "two dead letters",
+    );
+    expect(failing.received).toHaveLength(4);
+    expect(gone.received).toHaveLength(1);
+    expect((await letters(dead.webhook))[0]).toMatchObject({
+      attempts: 4,
+      payload: '{"n":1}',
+      reason: "the endpoint answered 500",
+    });
+  });
+
+  it("does not let endpoints that hang, refuse, fail or redirect slow anybody else", async () => {
+    const healthy = await receiver();
+    const hanging = await receiver(() => undefined);
+    const failing = await receiver((_request, response) => response.writeHead(500).end());
+    const metadata = await receiver((_request, response) => response.writeHead(302, { location: "http://169.254.169.254/latest" }).end());
+    const sources = Array.from({ length: 10 }, newSource);
+    for (const source of sources) {
+      for (const url of [
+        hanging.url,
+        failing.url,
+        metadata.url,
+        "http://127.0.0.1:1/refused",
+        "http://169.254.169.254/latest",
+        healthy.url,
+      ])
+        await subscribe(source, url);
+    }
+    await start();
+    const times: number[] = [];
+    for (let round = 0; round < 20; round++) {
+      const at = performance.now();
+      await Promise.all(sources.map((source) => commit(source, [{ round, source }])));
+      // A busy machine may hear of one twice.
+      const heard = () => new Set(healthy.received.map(({ body }) => body).filter((body) => body.includes(`"round":${round},`)));
+      await until(() => heard().size === sources.length, "the healthy endpoint hears of each source", 30_000);
+      times.push(performance.now() - at);
+    }
+    times.sort((a, b) => a - b);
+    hanging.end(); // What still waits for it would hold up the end of this test and whatever comes after.
+    expect(times[Math.floor(times.length / 2)]).toBeLessThan(config.patienceMs);
+  }, 90_000);
+
+  it("delivers again, with the same ids, what it had not settled when it was stopped", async () => {
+    let open = false;
+    const { received, url } = await receiver((_request, response) => {
+      response.statusCode = open ? 200 : 503;
+      response.end();
+    });
+    const source = newSource();
+    await subscribe(source, url);
+    const first = await start();
+    const ids = (await Promise.all([1, 2, 3].map((n) => commit(source, [{ n }]).catch(() => [])))).flat();
+    await until(() => received.length > 0, "a first attempt");
+    await first.stop();
+    open = true;
+    await start();
+    const delivered = () => new Set(received.map(({ headers }) => headers["webhook-id"]));
+    await until(() => ids.every((id) => delivered().has(id)), "all ids");
+  });
+
+  it("records each commit once", async () => {
+    const source = newSource();
+    const first = await start();
+    await commit(source, [{ n: 1 }]);
+    await first.stop();
+    await commit(source, [{ n: 2 }]);
+    await start();
+    const { rows } = await (async () => {
+      await until(async () => (await postgres.client.query("select 1 from events where source = $1", [source])).rowCount === 2, "two rows");
+      return postgres.client.query<{ payload: string }>("select payload::text from events where source = $1", [source]);
+    })();
+    expect(rows).toHaveLength(2);
+  });
+});

@@ -1,0 +1,369 @@
+import { request as httpRequest } from "node:http";
+import net from "node:net";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { decodePack, type Answer, type HttpEvent, type Invocation, type RunSummary } from "../../domain/invocation.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { partitionCount } from "../../domain/subjects.ts";
+import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
+import { drainable } from "../../platform/http/drainable.ts";
+import { startIngress, type Ingress } from "../../ingress/start.ts";
+import { Asker, sendAnswer } from "../../platform/jetstream/answers.ts";
+import { partitionDepth } from "../../platform/jetstream/backlog.ts";
+import { Bucket } from "../../platform/jetstream/bucket.ts";
+import { readPartition, type Reading } from "../../platform/jetstream/consumer.ts";
+import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/endpoint-directory.ts";
+import { until, withJetStream } from "./jetstream-support.ts";
+
+const nats = withJetStream({ partitions: partitionCount });
+const sources = { plain: "dc_plain", custom: "dc_custom" } as const;
+let endpoints: EndpointDirectory;
+let asker: Asker;
+let ingress: Ingress;
+const running: Ingress[] = [];
+const readings: Reading[] = [];
+let runs = 0;
+
+const ports = (changes: Partial<IngressPorts> = {}): IngressPorts => ({
+  endpoints,
+  invocations: {
+    publish: async (subject, pack) => void (await nats.connection.publisher.publish(subject, pack, { timeoutMs: 1_500 })),
+  },
+  answers: asker,
+  backlog: { depth: (pool, partition) => partitionDepth(nats.connection, pool, partition) },
+  newRunId: () => `r_${runs++}`,
+  drainable,
+  log: { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) },
+  ...changes,
+});
+const start = async (config: Partial<IngressConfig> = {}, changes: Partial<IngressPorts> = {}): Promise<Ingress> => {
+  const started = await startIngress({ ...ingressDefaults, port: 0, ...config }, ports(changes));
+  running.push(started);
+  return started;
+};
+const url = (path: string, of = ingress): string => `http://${of.address}${path}`;
+
+/** Reads a source's partition, handing out what reaches it. */
+async function receive(source: string, onInvocation: (invocation: Invocation) => void): Promise<Reading> {
+  const reading = await readPartition({
+    connection: nats.connection,
+    pool: "default",
+    partition: partitionOf(source),
+    onMessage: (message) => {
+      for (const invocation of decodePack(message.text())) onInvocation(invocation);
+      message.ack();
+    },
+  });
+  readings.push(reading);
+  return reading;
+}
+
+async function eventOf(path: string, init: RequestInit): Promise<HttpEvent> {
+  const got: Invocation[] = [];
+  const reading = await receive(sources.plain, (invocation) => got.push(invocation));
+  expect((await fetch(url(path), init)).status).toBe(200);
+  await until(() => got.length === 1, "the invocation");
+  await reading.stop();
+  expect(got[0]).toMatchObject({ source: sources.plain, trigger: "http" });
+  return got[0]?.event as HttpEvent;
+}
+
+beforeAll(async () => {
+  const bucket = new Bucket<unknown>(nats.connection, "ENDPOINTS", (json) => json);
+  await bucket.put("plain1", { source: sources.plain, customResponse: false, active: true });
+  await bucket.put("custom1", { source: sources.custom, customResponse: true, active: true });
+  await bucket.put("asleep1", { source: "dc_asleep", customResponse: false, active: false });
+  endpoints = await openEndpointDirectory(nats.connection);
+  asker = new Asker(nats.connection);
+  asker.start();
+  ingress = await start();
+});
+afterEach(() => Promise.all(readings.splice(0).map((reading) => reading.stop())));
+afterAll(async () => {
+  await Promise.all(running.map((each) => each.stop(AbortSignal.timeout(1_000))));
+  asker.stop();
+  await endpoints.stop();
+});
+
+test("a request becomes an invocation with all that was sent", async () => {
+  const event = await eventOf("/plain1/a/b%20c?x=1&y=2&x=3&__proto__=p", {
+    method: "PUT",
+    body: '{"ä":1}',
+    headers: { "content-type": "application/json", "X-Custom": "Yes" },
+  });
+  expect(event).toMatchObject({
+    method: "PUT",
+    path: "/a/b%20c",
+    query: { x: ["1", "3"], y: "2" },
+    bodyRaw: '{"ä":1}',
+    client_ip: "127.0.0.1",
+    url: url("/plain1/a/b%20c?x=1&y=2&x=3&__proto__=p"),
+  });
+  expect(event.headers["x-custom"]).toBe("Yes");
+  expect(event.body).toBeUndefined();
+});
+
+test("a body that is not UTF-8 arrives in base64, an empty one not at all", async () => {
+  const bytes = Buffer.from([0xff, 0xfe, 0x00]);
+  expect(await eventOf("/plain1", { method: "POST", body: bytes })).toMatchObject({
+    path: "/",
+    bodyBase64: bytes.toString("base64"),
+  });
+  expect(Object.keys(await eventOf("/plain1", { method: "GET" }))).not.toContain("bodyRaw");
+});
+
+test("forms and multipart arrive parsed", async () => {
+  const form = await eventOf("/plain1", {
+    method: "POST",
+    body: new URLSearchParams([
+      ["a", "1"],
+      ["b[c]", "2"],
+      ["a", "3"],
+    ]),
+  });
+  expect(form.body).toEqual({ a: ["1", "3"], b: { c: "2" } });
+  const multipart = new FormData();
+  multipart.append("name", "x");
+  multipart.append("tag", "1");
+  multipart.append("tag", "2");
+  multipart.append("file", new File(["hello"], "h.txt", { type: "text/plain" }));
+  const { body } = await eventOf("/plain1", { method: "POST", body: multipart });
+  expect(body).toEqual({
+    name: "x",
+    tag: ["1", "2"],
+    file: { filename: "h.txt", contentType: "text/plain", size: 5, content: Buffer.from("hello").toString("base64") },
+  });
+});
+
+test("a broken multipart body arrives as it is", async () => {
+  const event = await eventOf("/plain1", {
+    method: "POST",
+    body: "--x\r\nnonsense",
+    headers: { "content-type": "multipart/form-data; boundary=x" },
+  });
+  expect(event.bodyRaw).toBe("--x\r\nnonsense");
+  expect(event.body).toBeUndefined();
+});
+
+test.each(["/nobody", "/asleep1", "/", "/../etc", "/plain1%00"])("%s is not found", async (path) => {
+  const response = await fetch(url(path), { method: "POST", body: "x".repeat(100_000) });
+  expect([response.status, await response.json()]).toEqual([404, { error: expect.any(String), code: "endpoint_not_found" }]);
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
+});
+
+test("OPTIONS is answered with permissive CORS", async () => {
+  const response = await fetch(url("/plain1/x"), {
+    method: "OPTIONS",
+    headers: { "access-control-request-headers": "x-a, x-b" },
+  });
+  expect([response.status, response.headers.get("access-control-allow-headers")]).toEqual([204, "x-a, x-b"]);
+});
+
+test("a body over the limit is 413, declared or not, and one at the limit is taken", async () => {
+  const limit = ingressDefaults.bodyLimitBytes;
+  const stream = (bytes: number) =>
+    new ReadableStream({
+      start: (c) => {
+        for (let i = 0; i < bytes; i += 65_536) c.enqueue(new Uint8Array(65_536));
+        c.close();
+      },
+    });
+  const post = (body: RequestInit["body"], extra: object = {}) => fetch(url("/plain1"), { method: "POST", body: body ?? null, ...extra });
+  expect((await post(new Uint8Array(limit + 1))).status).toBe(413);
+  expect((await post(stream(limit + 65_536), { duplex: "half" })).status).toBe(413);
+  expect((await post(new Uint8Array(limit))).status).toBe(200);
+});
+
+test("Expect: 100-continue is told to go on, or at once that the body is too large", async () => {
+  const ask = (bytes: number) =>
+    new Promise<{ continued: boolean; status: number | undefined }>((resolve, reject) => {
+      let continued = false;
+      const request = httpRequest(url("/plain1"), {
+        method: "POST",
+        headers: { expect: "100-continue", "content-length": bytes },
+      });
+      request.on("continue", () => {
+        continued = true;
+        request.end(Buffer.alloc(bytes));
+      });
+      request.on("response", (response) => {
+        response.resume();
+        resolve({ continued, status: response.statusCode });
+        request.destroy();
+      });
+      request.on("error", reject);
+      request.flushHeaders();
+    });
+  expect(await ask(10)).toEqual({ continued: true, status: 200 });
+  expect(await ask(10_000_000)).toEqual({ continued: false, status: 413 });
+});
+
+test("a client that sends too slowly is cut off with 408", async () => {
+  const strict = await start({ requestTimeoutMs: 1_000 });
+  const socket = net.connect(Number(strict.address.split(":")[1]), "127.0.0.1");
+  let text = "";
+  socket.on("data", (chunk) => (text += chunk.toString()));
+  socket.write("POST /plain1 HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nx");
+  await until(() => text.includes(" 408 "), "408");
+  socket.destroy();
+});
+
+test("requests that arrive together share messages, each once", async () => {
+  const seen = new Map<string, number>();
+  const sequences = new Set<number>();
+  readings.push(
+    await readPartition({
+      connection: nats.connection,
+      pool: "default",
+      partition: partitionOf(sources.plain),
+      onMessage: (message) => {
+        sequences.add(message.seq);
+        for (const { event } of decodePack(message.text())) {
+          const { path } = event as HttpEvent;
+          if (path.startsWith("/n")) seen.set(path, (seen.get(path) ?? 0) + 1);
+        }
+        message.ack();
+      },
+    }),
+  );
+  const statuses = await Promise.all(
+    Array.from({ length: 400 }, async (_, i) => (await fetch(url(`/plain1/n${i}`), { method: "POST", body: "x" })).status),
+  );
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await until(() => seen.size === 400, "all");
+  expect(Math.max(...seen.values())).toBe(1);
+  expect(sequences.size).toBeLessThan(300);
+});
+
+const run = (id: string, error: RunSummary["error"]): RunSummary => ({
+  id,
+  source: sources.custom,
+  trigger: "http",
+  generation: 1,
+  startedAt: 0,
+  durationMs: 1,
+  cpuMs: 1,
+  eventIds: [],
+  logs: [],
+  error,
+  result: null,
+});
+const respond = (answers: (invocation: Invocation) => readonly Answer[]): Promise<Reading> =>
+  receive(sources.custom, (invocation) => {
+    for (const answer of answers(invocation)) sendAnswer(nats.connection, invocation.answerTo ?? "none", answer);
+  });
+
+test("a custom response is what the source gave to respond(), without the connection's own headers", async () => {
+  await respond(({ event }) => [
+    {
+      kind: "response",
+      response: {
+        status: 201,
+        headers: { "X-A": "1", "set-cookie": ["a=1", "b=2"], connection: "close", "content-length": "9999" },
+        body: `got ${(event as HttpEvent).bodyRaw}`,
+      },
+    },
+  ]);
+  const response = await fetch(url("/custom1"), { method: "POST", body: "ping" });
+  expect([response.status, await response.text(), response.headers.get("x-a"), response.headers.getSetCookie()]).toEqual([
+    201,
+    "got ping",
+    "1",
+    ["a=1", "b=2"],
+  ]);
+});
+
+test("a binary custom response arrives as bytes", async () => {
+  await respond(() => [
+    {
+      kind: "response",
+      response: { status: 200, headers: {}, body: Buffer.from([1, 255]).toString("base64"), base64: true },
+    },
+  ]);
+  expect([...new Uint8Array(await (await fetch(url("/custom1"))).arrayBuffer())]).toEqual([1, 255]);
+});
+
+test.each<[string, number, string, (id: string) => Answer]>([
+  ["ends without respond()", 504, "no_response", (id) => ({ kind: "run", run: run(id, null) })],
+  ["throws", 500, "run_failed", (id) => ({ kind: "run", run: run(id, { name: "Error", message: "private" }) })],
+  [
+    "gives a header that HTTP does not allow",
+    500,
+    "invalid_response",
+    () => ({ kind: "response", response: { status: 200, headers: { "x-a": "1\r\nx-b: 2" }, body: "" } }),
+  ],
+  [
+    "gives a status that HTTP does not have",
+    500,
+    "invalid_response",
+    () => ({ kind: "response", response: { status: 99, headers: {}, body: "" } }),
+  ],
+])("a run that %s is answered %i %s", async (_what, status, code, answer) => {
+  await respond(({ run: id }) => [answer(id ?? "")]);
+  const response = await fetch(url("/custom1"), { method: "POST", body: "x" });
+  const text = await response.text();
+  expect([response.status, JSON.parse(text).code]).toEqual([status, code]);
+  expect(text).not.toContain("private");
+});
+
+test("without any answer in time it is 504, and a caller that leaves is forgotten", async () => {
+  const impatient = await start({ answerTimeoutMs: 300 });
+  const response = await fetch(url("/custom1", impatient));
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([504, "response_timeout"]);
+  await expect(fetch(url("/custom1"), { signal: AbortSignal.timeout(100) })).rejects.toThrow(/abort|timeout/i);
+});
+
+test("a partition whose backlog is too deep refuses, and takes again when it is not", async () => {
+  let depth = 50;
+  const guarded = await start({ backlogLimit: 50 }, { backlog: { depth: async () => depth } });
+  const post = async () => await fetch(url("/plain1", guarded), { method: "POST", body: "x" });
+  await until(async () => (await post()).status === 503, "refused");
+  const refused = await post();
+  expect([refused.headers.get("retry-after"), await refused.json()]).toEqual(["2", { error: expect.any(String), code: "backlog_full" }]);
+  depth = 0;
+  await until(async () => (await post()).status === 200, "taken again");
+});
+
+test("while the message server is away it is 503 with Retry-After, then 200 again", async () => {
+  await nats.server.server.kill();
+  const response = await fetch(url("/plain1"), { method: "POST", body: "x" });
+  expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+  await nats.server.crash();
+  await until(async () => (await fetch(url("/plain1"), { method: "POST", body: "x" })).status === 200, "taken again");
+});
+
+test("stopping finishes what is in flight and cuts off the rest with the signal", async () => {
+  const stopping = await start();
+  let asked: Invocation | undefined;
+  // What an earlier test left unanswered may come again.
+  await receive(sources.custom, (invocation) => {
+    if ((invocation.event as HttpEvent).path === "/in-flight") asked = invocation;
+  });
+  const first = fetch(url("/custom1/in-flight", stopping));
+  await until(() => asked !== undefined, "in flight");
+  const stopped = stopping.stop(AbortSignal.timeout(5_000));
+  await expect(fetch(url("/plain1", stopping))).rejects.toThrow("fetch failed");
+  sendAnswer(nats.connection, asked?.answerTo ?? "", {
+    kind: "response",
+    response: { status: 200, headers: {}, body: "done" },
+  });
+  expect(await (await first).text()).toBe("done");
+  await stopped;
+  const cut = await start();
+  const hanging = fetch(url("/custom1", cut)).catch((error: unknown) => error);
+  await until(async () => (await fetch(url("/nobody", cut))).status === 404, "it serves");
+  await cut.stop(AbortSignal.timeout(200));
+  expect(await hanging).toBeInstanceOf(Error);
+});
+
+test("X-Forwarded-For counts only behind a trusted proxy, and only what that proxy added", async () => {
+  const trusting = await start({ trustedProxies: 1, basePath: "/hooks" });
+  const got: HttpEvent[] = [];
+  await receive(sources.plain, ({ event }) => got.push(event as HttpEvent));
+  const headers = { "x-forwarded-for": "6.6.6.6, 203.0.113.9", "x-forwarded-proto": "https" };
+  expect((await fetch(url("/plain1"), { headers })).status).toBe(200);
+  expect((await fetch(url("/hooks/plain1/p", trusting), { headers })).status).toBe(200);
+  await until(() => got.filter(({ headers: h }) => h["x-forwarded-proto"] === "https").length === 2, "both");
+  expect(got.map(({ client_ip }) => client_ip)).toContain("203.0.113.9");
+  expect(got.map(({ client_ip }) => client_ip)).toContain("127.0.0.1");
+  expect(got.at(-1)).toMatchObject({ path: "/p", url: expect.stringMatching(/^https:/) });
+});

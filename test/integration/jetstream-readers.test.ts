@@ -1,0 +1,210 @@
+import { expect, test } from "vitest";
+import { readPartition } from "../../platform/jetstream/consumer.ts";
+import { FloorReader } from "../../platform/jetstream/floor-reader.ts";
+import { followFrom } from "../../platform/jetstream/follow.ts";
+import { invokeSubject } from "../../domain/subjects.ts";
+import { quietMs, until, withJetStream } from "./jetstream-support.ts";
+
+const nats = withJetStream();
+
+async function publishMany(subject: string, from: number, to: number): Promise<void> {
+  await Promise.all(Array.from({ length: to - from }, (_, i) => nats.connection.publisher.publish(subject, String(from + i))));
+}
+
+const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
+const sorted = (values: Iterable<number>): number[] => [...values].sort((a, b) => a - b);
+
+test("a partition is read, naks come again, acked messages are gone", async () => {
+  const got: string[] = [];
+  const reading = await readPartition({
+    connection: nats.connection,
+    pool: "default",
+    partition: 1,
+    onMessage: (message) => {
+      got.push(`${message.text()}.${message.deliveries}`);
+      message.working();
+      if (message.deliveries === 1 && message.text() === "1") message.nak(50);
+      else message.ack();
+    },
+  });
+  await publishMany(invokeSubject("default", 1, "dc_1"), 0, 3);
+  await until(() => got.length === 4, "all and one again");
+  await reading.stop();
+  expect(got).toEqual(["0.1", "1.1", "2.1", "1.2"]);
+  await until(async () => (await nats.connection.manager.streams.info("INVOCATIONS")).state.messages === 0, "the queue is empty");
+});
+
+test("two readers of a partition share it, and one that stops leaves nothing stuck", async () => {
+  const other = await nats.addConnection();
+  const got = new Map<string, string>();
+  const read = (name: string, connection: typeof other) =>
+    readPartition({
+      connection,
+      pool: "default",
+      partition: 2,
+      batch: 20,
+      onMessage: (message) => {
+        got.set(message.text(), name);
+        message.ack();
+      },
+    });
+  const a = await read("a", nats.connection);
+  const b = await read("b", other);
+  const publishing = publishMany(invokeSubject("default", 2, "dc_1"), 0, 2000);
+  await until(() => got.size > 300, "reading began");
+  await a.stop();
+  await publishing;
+  await until(() => got.size === 2000, "every message within far less than the ack wait", 8_000);
+  expect(new Set(got.values())).toEqual(new Set(["a", "b"]));
+  await b.stop();
+});
+
+test("a partition goes on after kill -9 of the server, without loss", async () => {
+  const got = new Set<number>();
+  const reading = await readPartition({
+    connection: nats.connection,
+    pool: "default",
+    partition: 3,
+    onMessage: (message) => {
+      got.add(Number(message.text()));
+      message.ack();
+    },
+  });
+  await publishMany(invokeSubject("default", 3, "dc_1"), 0, 500);
+  await nats.server.crash();
+  await publishMany(invokeSubject("default", 3, "dc_1"), 500, 1000);
+  await until(() => got.size === 1000, "all messages", 40_000);
+  await reading.stop();
+}, 60_000);
+
+test("a follower hands out each message once, in order, across kill -9 and the loss of its consumer", async () => {
+  const got: number[] = [];
+  const interruptions: string[] = [];
+  const filter = "runs.0.u_f.>";
+  const following = await followFrom({
+    connection: nats.connection,
+    stream: "RUNS",
+    from: 1,
+    filter,
+    batch: 50,
+    onMessage: (message) => got.push(Number(message.text())),
+    onInterrupted: (reason) => interruptions.push(reason),
+  });
+  const writing = (async () => {
+    for (let i = 0; i < 3000; i++) await nats.connection.publisher.publish("runs.0.u_f.dc_1", String(i), { messageId: `f-${i}` });
+  })();
+  await until(() => got.length > 300, "some");
+  await nats.server.crash();
+  await until(() => got.length > 900, "more after the restart");
+  for await (const consumer of nats.connection.manager.consumers.list("RUNS"))
+    await nats.connection.manager.consumers.delete("RUNS", consumer.name);
+  await writing;
+  await until(() => got.length >= 3000, "all");
+  await following.stop();
+  expect(got).toEqual(numbers(0, 3000));
+  expect(interruptions.length).toBeGreaterThanOrEqual(2);
+}, 40_000);
+
+test("a follower begins behind a sequence, or with what is new", async () => {
+  await publishMany("runs.0.u_g.dc_1", 0, 5);
+  const last = (await nats.connection.manager.streams.info("RUNS")).state.last_seq;
+  const [behind, fresh]: [number[], number[]] = [[], []];
+  const one = await followFrom({
+    connection: nats.connection,
+    stream: "RUNS",
+    from: last - 1,
+    onMessage: (m) => behind.push(Number(m.text())),
+  });
+  const two = await followFrom({
+    connection: nats.connection,
+    stream: "RUNS",
+    from: "new",
+    onMessage: (m) => fresh.push(Number(m.text())),
+  });
+  expect(one.pendingAtStart).toBe(2);
+  expect(two.pendingAtStart).toBe(0);
+  await publishMany("runs.0.u_g.dc_1", 5, 7);
+  await until(() => behind.length === 4 && fresh.length === 2, "both");
+  expect([behind, fresh]).toEqual([
+    [3, 4, 5, 6],
+    [5, 6],
+  ]);
+  await Promise.all([one.stop(), two.stop()]);
+  await until(async () => (await nats.connection.manager.streams.info("RUNS")).state.consumer_count === 0, "their consumers are gone");
+});
+
+test("the floor rises only past what is done, and a new process begins there", async () => {
+  const open = new Map<number, () => void>();
+  const options = { connection: nats.connection, stream: "RUNS", consumer: "floor-1", filters: ["runs.1.>"] };
+  const first = new FloorReader({ ...options, onMessage: (message, done) => open.set(Number(message.text()), done) });
+  await first.start();
+  await publishMany("runs.1.u_1.dc_1", 0, 10);
+  await until(() => open.size === 10, "ten");
+  for (const number of [0, 1, 2, 5, 6, 9]) open.get(number)?.();
+  await until(() => first.openCount === 7, "the floor is at 2");
+  await first.stop();
+  const again: number[] = [];
+  const second = new FloorReader({
+    ...options,
+    onMessage: (message, done) => {
+      again.push(Number(message.text()));
+      done();
+    },
+  });
+  await second.start();
+  await until(() => again.length === 7, "what lay above the floor");
+  expect(again).toEqual(numbers(3, 10));
+  await second.stop();
+});
+
+test("across kill -9 a floor reader loses nothing and hands out nothing twice", async () => {
+  const got: number[] = [];
+  const reader = new FloorReader({
+    connection: nats.connection,
+    stream: "RUNS",
+    consumer: "floor-2",
+    filters: ["runs.2.>"],
+    onMessage: (message, done) => {
+      got.push(Number(message.text()));
+      setTimeout(done, Math.random() * 50);
+    },
+  });
+  await reader.start();
+  const writing = (async () => {
+    for (let i = 0; i < 2000; i++) await nats.connection.publisher.publish("runs.2.u_1.dc_1", String(i), { messageId: `floor-${i}` });
+  })();
+  await until(() => got.length > 300, "some");
+  await nats.server.crash();
+  await writing;
+  await until(() => got.length >= 2000 && reader.openCount === 0, "all done");
+  await reader.stop();
+  expect(got).toEqual(numbers(0, 2000));
+  await until(
+    async () => (await nats.connection.manager.consumers.info("RUNS", "floor-2")).num_ack_pending === 0,
+    "the server knows the floor",
+  );
+}, 40_000);
+
+test("after stop nothing is handed out", async () => {
+  const got: number[] = [];
+  const reading = await followFrom({
+    connection: nats.connection,
+    stream: "RUNS",
+    from: "new",
+    filter: "runs.9.>",
+    onMessage: (m) => got.push(Number(m.text())),
+  });
+  await publishMany("runs.9.u_1.dc_1", 0, 3);
+  await reading.stop();
+  const seen = got.length;
+  await publishMany("runs.9.u_1.dc_1", 3, 6);
+  await new Promise((resolve) => setTimeout(resolve, quietMs));
+  expect(got.length).toBe(seen);
+  expect(sorted(got)).toEqual(numbers(0, seen));
+});
+
+test("reading a consumer that does not exist fails at once", async () => {
+  await expect(readPartition({ connection: nats.connection, pool: "nobody", partition: 0, onMessage: () => undefined })).rejects.toThrow(
+    /not found/,
+  );
+});

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll } from "vitest";
+import { connect, type Connection } from "../../platform/jetstream/connection.ts";
+import { setUpStreams, type StreamOptions } from "../../platform/jetstream/streams.ts";
+import { withNats, type TestNats } from "../support/nats.ts";
+
+export const streamOptions: StreamOptions = { replicas: 1, runsMaxAgeMs: 3_600_000, partitions: 4, pool: "default" };
+
+export interface TestJetStream {
+  readonly server: TestNats;
+  readonly connection: Connection;
+  readonly addConnection: () => Promise<Connection>;
+}
+
+/** A server with all streams and a connection to it, for the test file that calls this at its top level. */
+export function withJetStream(options: Partial<StreamOptions> = {}): TestJetStream {
+  const server = withNats();
+  const connections: Connection[] = [];
+  const addConnection = async (): Promise<Connection> => {
+    const connection = await connect({ server: server.connection, name: "test" });
+    connections.push(connection);
+    return connection;
+  };
+  beforeAll(async () => {
+    await setUpStreams(await addConnection(), { ...streamOptions, ...options });
+  });
+  afterAll(() => Promise.all(connections.map((connection) => connection.close())));
+  return {
+    server,
+    addConnection,
+    get connection() {
+      const [first] = connections;
+      if (first === undefined) throw new Error("no connection before beforeAll");
+      return first;
+    },
+  };
+}
+
+/** Resolves when the condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 15_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Nothing that a test asserts to stay as it is can be waited for; this is how long it must stay so. */
+export const quietMs = 300;

@@ -1,0 +1,441 @@
+import { join } from "node:path";
+import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
+import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-io/transport-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Deployment } from "../../domain/deployment.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { buckets, deploymentKey, invokeSubject, packSubject, partitionCount, runSubject } from "../../domain/subjects.ts";
+import { connect, type Connection } from "../../platform/jetstream/connection.ts";
+import { openLink, type Link } from "../../platform/jetstream/link.ts";
+import { announce, watchMembers } from "../../platform/jetstream/membership.ts";
+import { deploymentEntries } from "../../platform/jetstream/moves.ts";
+import { openBlobStore } from "../../platform/jetstream/object-store.ts";
+import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
+import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
+import { setUpPool, untilPoolIsSetUp } from "../../platform/jetstream/pools.ts";
+import { areSetUp, setUpStreams } from "../../platform/jetstream/streams.ts";
+import { builderCredentials, poolCredentials, roleCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
+import { credentialsForPool, removePoolAccount, updateStandingAccounts } from "../../platform/process/nats-claims.ts";
+import { parseCredentials } from "../../platform/process/nats-connection.ts";
+import { keptNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
+import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
+import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { natsBinary } from "../support/nats.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { streamOptions, until } from "./jetstream-support.ts";
+
+/** Each role's own credentials on a real server: what it needs works, and everything else is tried and must change nothing. */
+const owner = "u_one";
+const source = "dc_rights";
+const partition = partitionOf(source);
+let directory: TemporaryDirectory;
+let server: NatsServer;
+let keys: NatsKeys;
+let admin: Connection;
+let system: Link;
+let runner: Connection;
+const open: { close(): Promise<void> }[] = [];
+
+async function as(role: string, credentials: string): Promise<Connection> {
+  const connection = await connect({ server: { servers: server.url, ...parseCredentials(credentials) }, name: role });
+  open.push(connection);
+  return connection;
+}
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("rights");
+  keys = natsKeysOf(await keptNatsRoot(join(directory.path, "keys", "nats.root")));
+  server = await startNats({ dataDirectory: join(directory.path, "nats"), keys, binary: await natsBinary() });
+  const operator = await as("operator", await roleCredentials(keys, "operator"));
+  await setUpStreams(operator, { ...streamOptions, partitions: partitionCount });
+  system = await openLink({ server: { servers: server.url, credentials: await systemCredentials(keys) }, name: "system" });
+  open.push(system);
+  for (const pool of ["own", "other"]) await setUpPool(operator, { pool });
+  const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
+  await credentialsForPool(system, keys, { pool: "other", owner: "u_two" });
+  runner = await as("runner", credentials);
+  admin = await connect({ server: server.connection, name: "admin" });
+  open.push(admin);
+  const entries = deploymentEntries(admin);
+  for (const pool of ["own", "other", "default"]) await entries.put(deploymentKey(pool, source), { source, pool } as Deployment);
+});
+afterAll(async () => {
+  await Promise.all(open.map((each) => each.close().catch(() => undefined)));
+  await server.stop();
+  await directory.remove();
+});
+
+/** Everything that an intruder could have changed or learned. */
+async function world(): Promise<string> {
+  const streams: string[] = [];
+  for await (const { config, state } of admin.manager.streams.list()) {
+    const consumers: string[] = [];
+    for await (const consumer of admin.manager.consumers.list(config.name)) consumers.push(consumer.name);
+    streams.push(`${config.name} ${state.messages} ${state.last_seq} ${config.subjects?.join()} ${consumers.toSorted().join()}`);
+  }
+  return streams.toSorted().join("\n");
+}
+
+/** Asks each, by both names it may have. @returns what was answered, and whether anything has changed */
+async function answered(
+  { nats }: Connection,
+  tries: readonly (readonly [subject: string, payload?: string])[],
+): Promise<readonly string[]> {
+  const before = await world();
+  const names = tries.flatMap(([subject, payload = ""]) =>
+    [...new Set([subject, importedName(subject)])].map((name) => ({ name, payload })),
+  );
+  const outcomes = await Promise.all(
+    names.map(({ name, payload }) =>
+      nats.request(name, payload, { timeout: 500 }).then(
+        () => [name],
+        () => [],
+      ),
+    ),
+  );
+  const after = await world();
+  return [...outcomes.flat(), ...(before === after ? [] : [`before:\n${before}\nafter:\n${after}`])];
+}
+
+describe("a runner of a pool with an owner", () => {
+  it("finds its pool set up, and reads its invocations", async () => {
+    expect(await areSetUp(runner)).toBe(true);
+    await untilPoolIsSetUp(runner, "own", 1_000);
+    const texts: string[] = [];
+    const reading = await poolPortsOf(runner, "own").intake.read(partition, (message) => {
+      texts.push(message.text);
+      message.ack();
+    });
+    for (let n = 0; n < 20; n++)
+      await admin.publisher.publish(n % 2 === 0 ? invokeSubject("own", partition, source) : packSubject("own", partition), `m${n}`);
+    await until(() => texts.length === 20, "all invocations");
+    expect(texts).toEqual(Array.from({ length: 20 }, (_, n) => `m${n}`));
+    await until(async () => (await admin.manager.streams.info("INVOCATIONS")).state.messages === 0, "they are acked");
+    await reading.stop();
+  });
+
+  it("reads its deployments and hears of changes, extends histories, answers, lives among its like", async () => {
+    const ports = poolPortsOf(runner, "own");
+    expect(await ports.deployments.get(source)).toMatchObject({ pool: "own" });
+    const changed: (string | undefined)[] = [];
+    await ports.deployments.onChange((key) => changed.push(key));
+    await deploymentEntries(admin).put(deploymentKey("other", source), { source, pool: "other" } as Deployment);
+    await deploymentEntries(admin).put(deploymentKey("own", source), { source, pool: "own" } as Deployment);
+    await until(() => changed.length > 0, "a change");
+    expect(changed).toEqual([source]);
+    expect(await ports.histories.append(owner, source, "{}", 0)).toMatchObject({ outcome: "stored" });
+    expect(await ports.histories.append(owner, source, "{}", 0)).toMatchObject({ outcome: "refused" });
+    expect((await ports.histories.last(owner, source)).commit).toBe("{}");
+    const told: string[] = [];
+    const announced = await announce(runner, "own", "r1");
+    const members = await watchMembers(runner, "own", (runners) => told.push(runners.join()));
+    await until(() => told.at(-1) === "r1", "itself");
+    await announced.leave();
+    await until(() => told.at(-1) === "", "nobody");
+    await members.stop();
+    const heard: string[] = [];
+    admin.nats.subscribe("answer.t.r_1", { callback: (_, message) => void heard.push(message.string()) });
+    await admin.nats.flush();
+    runner.nats.publish("answer.t.r_1", "yes");
+    await until(() => heard.length === 1, "the answer");
+  });
+
+  it("has its requests answered by the delivery role", async () => {
+    const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
+    await poolPortsOf(runner, "own").moves.move({ seq: 1, index: 0 });
+    await requests.stop();
+  });
+
+  it("reads bundles that the builder wrote", async () => {
+    const { createHash } = await import("node:crypto");
+    const bytes = Buffer.alloc(1_500_000, "x");
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    const builder = await as("builder", await builderCredentials(keys));
+    await openBlobStore(builder).put(hash, bytes);
+    expect(Buffer.compare(await openBlobStore(runner).get(hash), bytes)).toBe(0);
+  });
+
+  const forbidden: readonly [subject: string, payload?: string][] = [
+    [invokeSubject("other", 0, source)],
+    [packSubject("default", 0)],
+    [invokeSubject("own", 0, source)],
+    [`timer.${source}.x`],
+    ["deliver.wh_1.x"],
+    ["retry.wh_1.x"],
+    [runSubject(0, "u_two", source)],
+    [`$KV.${buckets.routes}.sub_1`],
+    [`$KV.${buckets.endpoints}.key`],
+    [`$KV.${buckets.deployments}.own.${source}`],
+    [`$KV.${buckets.deployments}.other.${source}`],
+    [`$KV.${buckets.runners}.other.r1`],
+    ["$O.BUNDLES.C.x"],
+    ["$O.BUNDLES.M.x"],
+    ["build.request"],
+    ["pool.other.move", "{}"],
+    ["changed.DEPLOYMENTS.own.x"],
+    ["seen.ROUTES", "1"],
+    ["$JS.API.INFO"],
+    ["$JS.API.STREAM.NAMES"],
+    ["$JS.API.STREAM.LIST"],
+    ["$JS.API.STREAM.DELETE.RUNS"],
+    ["$JS.API.STREAM.PURGE.RUNS"],
+    ["$JS.API.STREAM.CREATE.MINE", JSON.stringify({ name: "MINE", subjects: ["mine"] })],
+    ["$JS.API.STREAM.UPDATE.RUNS", JSON.stringify({ name: "RUNS", subjects: ["x"] })],
+    ["$JS.API.STREAM.MSG.GET.RUNS", JSON.stringify({ seq: 1 })],
+    ["$JS.API.STREAM.MSG.DELETE.RUNS", JSON.stringify({ seq: 1 })],
+    ["$JS.API.DIRECT.GET.RUNS", JSON.stringify({ seq: 1 })],
+    [`$JS.API.DIRECT.GET.RUNS.${runSubject(0, "u_two", source)}`],
+    ["$JS.API.DIRECT.GET.STATE", JSON.stringify({ seq: 1 })],
+    ["$JS.API.DIRECT.GET.INVOCATIONS", JSON.stringify({ seq: 1 })],
+    ["$JS.API.DIRECT.GET.OBJ_BUNDLES", JSON.stringify({ seq: 1 })],
+    [`$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.other.${source}`],
+    ["$JS.API.DIRECT.GET.KV_DEPLOYMENTS", JSON.stringify({ last_by_subj: `$KV.DEPLOYMENTS.other.${source}` })],
+    ["$JS.API.DIRECT.GET.KV_ENDPOINTS.$KV.ENDPOINTS.key"],
+    ["$JS.API.DIRECT.GET.KV_ROUTES.$KV.ROUTES.sub_1"],
+    ["$JS.API.CONSUMER.CREATE.RUNS", JSON.stringify({ stream_name: "RUNS", config: { ack_policy: "none", deliver_policy: "all" } })],
+    [
+      "$JS.API.CONSUMER.CREATE.RUNS.mine.runs.>",
+      JSON.stringify({ stream_name: "RUNS", config: { name: "mine", filter_subject: "runs.>" } }),
+    ],
+    [
+      "$JS.API.CONSUMER.DURABLE.CREATE.INVOCATIONS.mine",
+      JSON.stringify({ stream_name: "INVOCATIONS", config: { durable_name: "mine", ack_policy: "explicit" } }),
+    ],
+    ["$JS.API.CONSUMER.DELETE.INVOCATIONS.runner-own-0"],
+    ["$JS.API.CONSUMER.DELETE.INVOCATIONS.runner-other-0"],
+    ["$JS.API.CONSUMER.INFO.INVOCATIONS.runner-other-0"],
+    ["$JS.API.CONSUMER.MSG.NEXT.INVOCATIONS.runner-other-0", JSON.stringify({ batch: 1, no_wait: true })],
+    ["$JS.API.CONSUMER.RESET.RUNS.router"],
+    ["$JS.ACK.INVOCATIONS.runner-other-0.1.1.1.1.0", "+TERM"],
+    ["$SYS.REQ.SERVER.PING"],
+    ["$SYS.REQ.ACCOUNT.PING.STATSZ"],
+    ["$SYS.REQ.CLAIMS.UPDATE", "x"],
+  ];
+
+  it("may ask nothing else", async () => {
+    expect(await answered(runner, forbidden)).toEqual([]);
+  });
+
+  /** The answer's subject is the asker's choice, and no permission looks at it. */
+  it.each([
+    "$JS.API.STREAM.DELETE.RUNS",
+    "$JS.API.STREAM.PURGE.STATE",
+    invokeSubject("other", 0, source),
+    `$KV.DEPLOYMENTS.other.${source}`,
+    "$KV.ROUTES.sub_1",
+  ])("cannot have an answer sent to '%s'", async (reply) => {
+    const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
+    const raw = await dial({ servers: server.url, authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) });
+    const before = await world();
+    await admin.manager.streams.add({ name: "CONTROL", subjects: ["control"] });
+    const ask = (subject: string, payload = ""): void => raw.publish(importedName(subject), payload, { reply });
+    ask(`$JS.API.DIRECT.GET.RUNS.${runSubject(partition, owner, source)}`);
+    ask(`$JS.API.DIRECT.GET.RUNS.${runSubject(partition, owner, "dc_none")}`);
+    ask("$JS.API.CONSUMER.MSG.NEXT.INVOCATIONS.runner-own-0", JSON.stringify({ batch: 1, no_wait: true }));
+    ask("$JS.API.STREAM.INFO.OBJ_BUNDLES");
+    await raw.flush();
+    // Whoever has the rights can do it. Once this later order is carried out, so would the others be.
+    admin.nats.publish(`$JS.API.DIRECT.GET.RUNS.${runSubject(partition, owner, "dc_none")}`, "", {
+      reply: "$JS.API.STREAM.DELETE.CONTROL",
+    });
+    const isThere = (name: string): Promise<boolean> =>
+      admin.manager.streams.info(name).then(
+        () => true,
+        () => false,
+      );
+    await until(async () => !(await isThere("CONTROL")), "the order of one who may is carried out");
+    expect(await world()).toBe(before);
+    await raw.close();
+  });
+
+  it.each([
+    ">",
+    "invoke.>",
+    "runs.>",
+    "$KV.>",
+    "$JS.>",
+    "_INBOX.>",
+    `${inboxPrefix("api")}.>`,
+    "answer.>",
+    "changed.DEPLOYMENTS.other.>",
+    "$SYS.>",
+    "deliver.>",
+  ])("hears nothing on '%s'", async (subject) => {
+    const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
+    const raw: NatsConnection = await dial({
+      servers: server.url,
+      authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
+    });
+    const heard: string[] = [];
+    raw.subscribe(subject, { callback: (error, message) => void (error === null && heard.push(message.subject)) });
+    await raw.flush();
+    await deploymentEntries(admin).put(deploymentKey("other", "dc_x"), { source: "dc_x", pool: "other" } as Deployment);
+    await admin.publisher.publish(invokeSubject("other", 0, source), "x");
+    admin.nats.publish("answer.t.r_2", "x");
+    await admin.nats.flush();
+    await raw.flush();
+    await admin.manager.streams.purge("INVOCATIONS");
+    expect(heard).toEqual([]);
+    await raw.close();
+  });
+});
+
+describe("a runner of the default pool", () => {
+  it("may extend any owner's history, and neither read another pool nor invoke", async () => {
+    const everybodys = await as("runner", await poolCredentials(keys, { pool: "default" }));
+    expect(await poolPortsOf(everybodys, "default").histories.append("u_three", source, "{}", 0)).toMatchObject({ outcome: "stored" });
+    for (const subject of [invokeSubject("own", 0, source), `$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.own.${source}`])
+      await expect(everybodys.nats.request(subject, "", { timeout: 150 })).rejects.toThrow();
+  });
+});
+
+describe.each([
+  [
+    "api",
+    [
+      "runs.0.u_one.dc_1",
+      "timer.dc_1.x",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "$KV.ROUTES.sub_1",
+      "retry.wh.x",
+      "$JS.API.STREAM.DELETE.RUNS",
+      "$JS.API.STREAM.CREATE.X",
+      "$JS.API.STREAM.PURGE.RUNS",
+      "$JS.API.CONSUMER.CREATE.INVOCATIONS",
+      "$JS.API.CONSUMER.RESET.RUNS.router",
+      "$JS.API.CONSUMER.CREATE.RUNS",
+      "$JS.API.CONSUMER.CREATE.RUNS.router",
+      "$JS.API.CONSUMER.CREATE.RUNS.router.runs.>",
+      "$JS.API.CONSUMER.DELETE.RUNS.router",
+      "$JS.API.CONSUMER.MSG.NEXT.RUNS.router",
+      "$JS.API.DIRECT.GET.RUNS.runs.0.u_one.dc_1",
+    ],
+  ],
+  [
+    "ingress",
+    [
+      "runs.0.u_one.dc_1",
+      "timer.dc_1.x",
+      "$KV.ENDPOINTS.key",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "build.request",
+      "$JS.API.STREAM.PURGE.RUNS",
+      "$JS.API.CONSUMER.CREATE.RUNS",
+      "$JS.API.CONSUMER.DELETE.INVOCATIONS.runner-own-0",
+    ],
+  ],
+  [
+    "delivery",
+    [
+      "runs.0.u_one.dc_1",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "$KV.ROUTES.sub_1",
+      "$KV.ENDPOINTS.key",
+      "build.request",
+      "$JS.API.STREAM.DELETE.RUNS",
+      "$JS.API.STREAM.PURGE.RUNS",
+      "$JS.API.STREAM.CREATE.X",
+    ],
+  ],
+  [
+    "operator",
+    [
+      "runs.0.u_one.dc_1",
+      "retry.wh.x",
+      "deliver.wh.x",
+      "$KV.RUNNERS.own.r",
+      "$O.BUNDLES.M.x",
+      "$JS.API.STREAM.DELETE.RUNS",
+      "$SYS.REQ.SERVER.PING",
+    ],
+  ],
+] as const)("the role %s", (role, subjects) => {
+  it("may ask nothing of the others", async () => {
+    const connection = await as(role, await roleCredentials(keys, role));
+    expect(
+      await answered(
+        connection,
+        subjects.map((subject) => [subject] as const),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("the builder", () => {
+  it("may ask nothing of the others", async () => {
+    const subjects = [
+      "runs.0.u_one.dc_1",
+      "invoke.own.0.dc_1",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "$JS.API.STREAM.DELETE.OBJ_BUNDLES",
+      "$JS.API.STREAM.PURGE.OBJ_BUNDLES",
+      "$JS.API.DIRECT.GET.RUNS.runs.0.u_one.dc_1",
+      "answer.t.r_1",
+    ];
+    const builder = await as("builder", await builderCredentials(keys));
+    expect(
+      await answered(
+        builder,
+        subjects.map((subject) => [subject] as const),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("the server of accounts", () => {
+  it("ends a pool's account with its connections, and knows it again when the pool is made again", async () => {
+    const pool = { pool: "brief", owner };
+    const credentials = await credentialsForPool(system, keys, pool);
+    const madeAt = Math.floor(Date.now() / 1_000);
+    const link = await openLink({ server: { servers: server.url, ...parseCredentials(credentials) }, name: "brief" });
+    open.push(link);
+    await removePoolAccount(system, keys, "brief");
+    await removePoolAccount(system, keys, "brief");
+    await until(() => link.status() !== "connected", "the connection is ended");
+    await expect(as("brief", credentials)).rejects.toThrow(/authorization/i);
+    // Tokens are dated to the second, and the server takes none that it has had.
+    await until(() => Date.now() / 1_000 >= madeAt + 1, "the next second begins");
+    await credentialsForPool(system, keys, pool);
+    await until(() => link.status() === "connected", "the same credentials are taken");
+    expect(await areSetUp(await as("brief", credentials))).toBe(true);
+  });
+
+  it("takes the removal of an account from the operator of its own keys alone", async () => {
+    const others = natsKeysOf(Buffer.alloc(32, 1).toString("base64url"));
+    await expect(removePoolAccount(system, others, "own")).rejects.toThrow("not trusted");
+  });
+
+  it("takes the standing accounts anew while it runs, and their users stay connected", async () => {
+    const operator = await as("operator", await roleCredentials(keys, "operator"));
+    const told: string[] = [];
+    operator.onStatus((status) => told.push(status));
+    const before = await world();
+    await updateStandingAccounts(system, keys);
+    expect(await areSetUp(operator)).toBe(true);
+    expect(await world()).toBe(before);
+    expect(told).toEqual([]);
+  });
+
+  it("gives connected users the rights that an older version did not know", async () => {
+    const builder = await as("builder", await builderCredentials(keys));
+    const older = await encodeAccount(
+      "BUILDER",
+      keys.account("BUILDER"),
+      {
+        limits: { subs: -1, data: -1, payload: -1, conn: -1 },
+        signing_keys: [newScopedSigner(keys.account("BUILDER builder"), "builder", { subs: -1, data: -1, payload: -1 })],
+      },
+      { signer: keys.operator },
+    );
+    await system.nats.request("$SYS.REQ.CLAIMS.UPDATE", older);
+    const look = () => builder.nats.request(importedName("$JS.API.STREAM.INFO.OBJ_BUNDLES"), "", { timeout: 500 });
+    await expect(look()).rejects.toThrow();
+    await updateStandingAccounts(system, keys);
+    const mayLook = () =>
+      look().then(
+        () => true,
+        () => false,
+      );
+    await until(mayLook, "it may look again");
+  });
+});

@@ -1,0 +1,18 @@
+import { systemClock } from "../../domain/clock.ts";
+import type { RunnerPorts } from "../../runner/ports.ts";
+import type { ExecuteRequest } from "../../runner/sandbox/port.ts";
+
+type Beside = Pick<RunnerPorts, "sandbox" | "bundles" | "stacks" | "secrets" | "clock" | "randomId">;
+
+/** What a runner reaches beside its pool, where user code is a function of the test and nothing is sealed. */
+export function portsBesidePool(execute: (request: ExecuteRequest) => Promise<unknown>): Beside {
+  return {
+    // Only what the runner calls.
+    sandbox: { execute, evict: () => undefined, stop: () => Promise.resolve() } as unknown as RunnerPorts["sandbox"],
+    bundles: { path: () => Promise.resolve("/nowhere") },
+    stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
+    secrets: { open: (sealed) => Promise.resolve(sealed) },
+    clock: systemClock,
+    randomId: () => Math.random().toString(36).slice(2),
+  };
+}

@@ -1,0 +1,82 @@
+import { readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../platform/jetstream/connection.ts";
+import { openLink } from "../../platform/jetstream/link.ts";
+import { areSetUp } from "../../platform/jetstream/streams.ts";
+import { parseConfiguration } from "../../platform/process/configuration.ts";
+import { adminCredentials, builderCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
+import { parseCredentials } from "../../platform/process/nats-connection.ts";
+import { keptNatsRoot, natsKeysOf, natsRootFile, type NatsKeys } from "../../platform/process/nats-keys.ts";
+import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
+import { createLogger } from "../../platform/telemetry/logger.ts";
+import type { RoleContext } from "../../wiring/context.ts";
+import { setUp } from "../../wiring/set-up.ts";
+import { natsBinary } from "../support/nats.ts";
+import { withPostgres } from "../support/postgres.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { until } from "./jetstream-support.ts";
+
+const postgres = withPostgres();
+let directory: TemporaryDirectory;
+let server: NatsServer;
+let keys: NatsKeys;
+const keysDirectory = (): string => join(directory.path, "keys");
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("set-up");
+  keys = natsKeysOf(await keptNatsRoot(natsRootFile(keysDirectory())));
+  server = await startNats({ dataDirectory: join(directory.path, "nats"), keys, binary: await natsBinary() });
+});
+afterAll(async () => {
+  await server.stop();
+  await directory.remove();
+});
+
+/** As an installation's: servers that run, and keys in a directory. */
+async function contextWith(HEADWATER_KEYS: string): Promise<RoleContext> {
+  const nats = { servers: server.url, ...parseCredentials(await adminCredentials(keys)) };
+  return {
+    configuration: parseConfiguration({ HEADWATER_ROLES: "setup", HEADWATER_KEYS }),
+    nats,
+    natsOf: () => nats,
+    databaseUrl: postgres.url,
+    databaseUrlOf: () => postgres.url,
+    databasePasswords: undefined,
+    dataDirectory: directory.path,
+    logger: createLogger({ level: "silent" }),
+  };
+}
+
+/** What the builder may do, as a version before this one had it. */
+async function forgetTheBuildersRights(): Promise<void> {
+  const signing_keys = [newScopedSigner(keys.account("BUILDER builder"), "builder", { subs: -1, data: -1, payload: -1 })];
+  const account = { limits: { subs: -1, data: -1, payload: -1, conn: -1 }, signing_keys };
+  const token = await encodeAccount("BUILDER", keys.account("BUILDER"), account, { signer: keys.operator });
+  const system = await openLink({ server: { servers: server.url, ...parseCredentials(await systemCredentials(keys)) }, name: "system" });
+  await system.nats.request("$SYS.REQ.CLAIMS.UPDATE", token);
+  await system.close();
+}
+
+it("makes streams, tables and the first user, and gives a server that runs the rights of this version", async () => {
+  await forgetTheBuildersRights();
+  await setUp(await contextWith(keysDirectory()));
+  expect(await readFile(join(keysDirectory(), "api-key"), "utf8")).toMatch(/^hw_/);
+  const builder = await connect({ server: { servers: server.url, ...parseCredentials(await builderCredentials(keys)) }, name: "builder" });
+  await until(() => areSetUp(builder).catch(() => false), "the builder sees the streams");
+  await builder.close();
+});
+
+it("makes a keys directory that is not there yet, and leaves the rights to whoever has the root of the keys", async () => {
+  const elsewhere = join(directory.path, "a", "b");
+  await setUp(await contextWith(elsewhere));
+  expect(await readFile(join(elsewhere, "api-key"), "utf8")).toMatch(/^hw_/);
+});
+
+it("says which file it cannot make, and what to set", async () => {
+  // A link to nowhere: neither is it there, nor can it be made.
+  const nowhere = join(directory.path, "nowhere");
+  await symlink(join(directory.path, "absent", "keys"), nowhere);
+  await expect(setUp(await contextWith(nowhere))).rejects.toThrow(/no API key can be made in .*nowhere.*HEADWATER_KEYS/);
+});

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import type { Configuration, Configured } from "../../domain/configure.ts";
+import type { Build, PropDefinition } from "../../domain/definition.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import type { OperatorPorts } from "../../operator/ports.ts";
+import { buildFor, wantsReload } from "../../operator/source/additional-props.ts";
+import { madeFor } from "../../operator/source/component-of.ts";
+import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observed.ts";
+import { plan } from "../../operator/source/plan.ts";
+import { PropReloads } from "../../operator/source/prop-reloads.ts";
+import type { Step } from "../../operator/source/step.ts";
+import { adopted, fresh, undeployed } from "./source-fixture.ts";
+
+const own: readonly PropDefinition[] = [{ name: "kind", type: "string" }];
+const told: readonly PropDefinition[] = [
+  ...own,
+  { name: "every", type: "$.interface.timer", default: { intervalSeconds: 60 } },
+  { name: "web", type: "$.interface.http", customResponse: true },
+  { name: "store", type: "$.service.db" },
+  { name: "token", type: "string", secret: true, optional: true },
+];
+const build: Build = {
+  codeHash: "c0de",
+  bundle: "b1",
+  bundleBytes: 1,
+  needsNode: false,
+  lockfile: null,
+  definition: { name: "Orders", type: "source", hooks: [], hasAdditionalProps: true, props: own },
+};
+const component: ComponentResource = {
+  apiVersion: "headwater.dev/v1alpha1",
+  kind: "Component",
+  metadata: { ...adopted, name: "orders-code", uid: "uid-c", labels: { [madeFor]: "uid-1" } },
+  spec: { code: "code" },
+  status: { id: "sc_1", observedGeneration: 1, build },
+};
+
+function sourceWith(spec: object = {}, status: SourceResource["status"] = {}): SourceResource {
+  return {
+    apiVersion: "headwater.dev/v1alpha1",
+    kind: "Source",
+    metadata: adopted,
+    spec: {
+      code: "code",
+      props: { kind: "both" },
+      secrets: {},
+      active: true,
+      emitOnDeploy: true,
+      ignoreHookErrors: false,
+      ...spec,
+    },
+    status: { id: "dc_1", nameSlug: "orders", pool: "default", endpointKey: "key", ...status },
+  };
+}
+
+function observed(given: Partial<Observed> = {}): Observed {
+  return { ...undeployed, source: sourceWith(), component, ...given };
+}
+
+const digest = wantsReload(sourceWith(), component) ?? "";
+const known = (spec: object = {}, props = told) => sourceWith(spec, { configurableProps: props, configurableFor: digest });
+const shown = (steps: readonly Step[]): readonly string[] =>
+  steps.map((step) => (step.do === "report" ? `report ${step.conditions[0]?.reason ?? ""}` : step.do));
+
+describe("a source whose component has additional props", () => {
+  it.each<[string, Partial<Observed>, readonly string[]]>([
+    ["asks for them first", {}, ["reload-props"]],
+    ["writes down what was told", { reloaded: { digest, props: told } }, ["claim-props"]],
+    ["asks again when what was told was for other values", { reloaded: { digest: "other", props: told } }, ["reload-props"]],
+    ["is deployed once it has them", { source: known() }, ["end-timers", "write-deployment", "write-endpoint"]],
+    ["asks again when its values change", { source: known({ props: { kind: "other" } }) }, ["reload-props"]],
+    ["asks again when it is to be deployed again", { source: known({ redeploy: "2" }) }, ["reload-props"]],
+    ["asks nothing when it is switched off", { source: known({ active: false }) }, ["end-timers", "write-deployment", "write-endpoint"]],
+    ["does not ask while its own values are wrong", { source: sourceWith({ props: {} }) }, ["report InvalidProps", "tell"]],
+    [
+      "is stopped by values that the told props do not take",
+      { source: known({}, [{ name: "kind", type: "integer" }]) },
+      ["report InvalidProps", "tell"],
+    ],
+    [
+      "says when they cannot be had",
+      { reloaded: { digest, blocked: { reason: "AdditionalPropsFailed", message: "no", passing: false } } },
+      ["report AdditionalPropsFailed", "tell"],
+    ],
+  ])("%s", (_, given, steps) => {
+    expect(shown(plan(observed(given), fresh))).toEqual(steps);
+  });
+
+  it("is deployed by them: what isolates must know, its timers, its endpoint", () => {
+    const steps = plan(observed({ source: known() }), fresh);
+    const [deployment] = steps.flatMap((step) => (step.do === "write-deployment" ? [step.deployment] : []));
+    expect(deployment).toMatchObject({
+      props: { kind: "both", every: { intervalSeconds: 60 } },
+      additionalProps: [
+        { name: "every", type: "$.interface.timer" },
+        { name: "web", type: "$.interface.http" },
+        { name: "store", type: "$.service.db" },
+        { name: "token", type: "string" },
+      ],
+      endpoint: "http://in.test/key",
+    });
+    expect(steps.find((step) => step.do === "write-endpoint")).toMatchObject({ endpoint: { customResponse: true } });
+    const next = plan(observed({ source: known(), deployed: deployment }), fresh);
+    expect(next.find((step) => step.do === "set-timer")).toMatchObject({ prop: "every", schedule: { intervalSeconds: 60 } });
+  });
+
+  it("finds what was told whatever the order in which a store gives the fields of a value", () => {
+    const one = sourceWith({ props: { kind: "a", any: { x: 1, y: [{ b: 1, a: 2 }] } } });
+    const other = sourceWith({ props: { any: { y: [{ a: 2, b: 1 }], x: 1 }, kind: "a" } });
+    expect(wantsReload(one, component)).toBe(wantsReload(other, component));
+  });
+
+  it("has its component's own props until then", () => {
+    expect(buildFor(sourceWith(), component)?.definition).toEqual(build.definition);
+    expect(buildFor(known(), component)?.definition).toEqual({ ...build.definition, props: told, hasAdditionalProps: false });
+  });
+});
+
+describe("reloads of props", () => {
+  const live = new AbortController().signal;
+
+  function reloads(answer: () => Promise<Configured | undefined>) {
+    const asked: Configuration[] = [];
+    let now = 0;
+    const ports = {
+      pools: { poolOf: () => "own" },
+      secrets: { sealForPool: async (pool: string, text: string) => `${pool}:${text}` },
+      configurations: {
+        ask: async (_pool: string, _call: string, configuration: Configuration) => {
+          asked.push(configuration);
+          return answer();
+        },
+      },
+      clock: { now: () => now },
+      newId: () => "r_1",
+      log: { error: () => undefined },
+    } as unknown as OperatorPorts; // What a reload uses of them.
+    const wait = (ms: number): void => void (now += ms);
+    return { reloads: new PropReloads(ports), asked, wait };
+  }
+
+  it("ask once, with all values sealed for the owner's pool, and keep the answer", async () => {
+    const test = reloads(async () => ({ outcome: "props", props: told }));
+    expect(await test.reloads.run(observed(), digest, live)).toBe(true);
+    expect(test.reloads.find(observed().source)).toEqual({ digest, props: told });
+    expect(test.asked).toMatchObject([{ call: { kind: "props" }, bundle: "b1", props: `own:{"kind":"both"}`, component: "dc_1" }]);
+  });
+
+  it("keep an error of the component's, in its words", async () => {
+    const test = reloads(async () => ({ outcome: "failed", error: { name: "TypeError", message: "no board" } }));
+    await test.reloads.run(observed(), digest, live);
+    test.wait(3_600_000);
+    expect(test.reloads.find(observed().source)).toMatchObject({
+      blocked: {
+        reason: "AdditionalPropsFailed",
+        passing: false,
+        message: expect.stringContaining("additionalProps threw TypeError: no board"),
+      },
+    });
+  });
+
+  it.each([
+    ["nobody answers", async () => undefined],
+    [
+      "the streams are away",
+      async (): Promise<undefined> => {
+        throw new Unavailable("away");
+      },
+    ],
+  ])("are made again when %s", async (_, answer) => {
+    const test = reloads(answer);
+    await test.reloads.run(observed(), digest, live);
+    expect(test.reloads.find(observed().source)).toMatchObject({
+      blocked: { reason: "AdditionalPropsPending", passing: true, lookAgain: true },
+    });
+    test.wait(2_000);
+    expect(test.reloads.find(observed().source)).toBeUndefined();
+  });
+
+  it("that take long are waited for again, and not made twice", async () => {
+    const answer = Promise.withResolvers<Configured>();
+    const test = reloads(() => answer.promise);
+    expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);
+    expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);
+    answer.resolve({ outcome: "props", props: told });
+    expect(await test.reloads.run(observed(), digest, live)).toBe(true);
+    expect(test.asked).toHaveLength(1);
+  });
+});

@@ -1,0 +1,71 @@
+import { expect, it, vi } from "vitest";
+import { webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { Informer } from "../../operator/controller/informer.ts";
+import { ResourceIndex } from "../../operator/controller/resource-index.ts";
+import { MemoryStore } from "./memory-store.ts";
+
+const namespace = "hw-u-1";
+const spec: WebhookSpec = { url: "https://example.com/", active: true, signingKeys: [] };
+const make = (store: MemoryStore, name: string) => store.create(webhookKind, { name, namespace, spec });
+const silent = { onError: () => undefined };
+
+it("tells of what was deleted while its watch was lost, and of nothing twice", async () => {
+  const store = new MemoryStore();
+  for (const name of ["a", "b", "c"]) await make(store, name);
+  const told: string[] = [];
+  const informer = new Informer(store, webhookKind, silent);
+  informer.onChange(({ metadata }, deleted) => told.push(`${deleted ? "-" : "+"}${metadata.name}`));
+  await informer.start();
+  store.tell(store.version);
+  await store.delete(webhookKind, namespace, "b");
+  store.loseWatches();
+  await vi.waitFor(() => expect(told).toEqual(["+a", "+b", "+c", "-b"]));
+  store.tell(Number.POSITIVE_INFINITY);
+  await make(store, "d");
+  await vi.waitFor(() => expect(told).toEqual(["+a", "+b", "+c", "-b", "+d"]));
+  await informer.stop();
+});
+
+it("goes on trying for its first list, and gives up in words", async () => {
+  const store = new MemoryStore();
+  store.failure = new Unavailable("the API is away");
+  const patient = new Informer(store, webhookKind, silent);
+  const started = patient.start();
+  await vi.waitFor(() => expect(store.calls.list).toBeGreaterThan(0));
+  expect(patient.hasSynced).toBe(false);
+  store.failure = undefined;
+  await started;
+  expect(patient.hasSynced).toBe(true);
+  await patient.stop();
+  store.failure = new Unavailable("the API is away");
+  const hasty = new Informer(store, webhookKind, { ...silent, syncTimeoutMs: 50 });
+  await expect(hasty.start()).rejects.toThrow("webhooks could not be listed within 50 ms: the API is away");
+});
+
+it("begins again when the store was restored from a backup", async () => {
+  const store = new MemoryStore();
+  for (const name of ["a", "b", "c"]) await make(store, name);
+  const informer = new Informer(store, webhookKind, silent);
+  await informer.start();
+  store.restoreEmpty();
+  await make(store, "a");
+  await vi.waitFor(() => expect([...informer.keys()]).toEqual([`${namespace}/a`]));
+  expect(informer.get(`${namespace}/a`)?.metadata.resourceVersion).toBe("1");
+  await informer.stop();
+});
+
+it("keeps indices by several values", async () => {
+  const store = new MemoryStore();
+  const informer = new Informer(store, webhookKind, silent);
+  const index = new ResourceIndex(informer, ({ metadata }) => Object.values(metadata.labels));
+  await store.create(webhookKind, { name: "a", namespace, spec, labels: { x: "1", y: "2" } });
+  await informer.start();
+  expect([index.keys("1"), index.keys("2"), index.keys("3")]).toEqual([[`${namespace}/a`], [`${namespace}/a`], []]);
+  const a = await store.get(webhookKind, namespace, "a");
+  await store.update(webhookKind, { ...a, metadata: { ...a.metadata, labels: { y: "2", z: "3" } } });
+  await vi.waitFor(() => expect([index.keys("1"), index.keys("2"), index.keys("3")]).toEqual([[], [`${namespace}/a`], [`${namespace}/a`]]));
+  await store.delete(webhookKind, namespace, "a");
+  await vi.waitFor(() => expect([index.keys("2"), index.keys("3")]).toEqual([[], []]));
+  await informer.stop();
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { webhookKind } from "../../crds/webhook.ts";
+import { systemClock } from "../../domain/clock.ts";
+import { exceptMisfits } from "../../operator/controller/misfits.ts";
+import { MemoryStore } from "./memory-store.ts";
+
+const namespace = "shop";
+const key = `${namespace}/odd`;
+const signal = new AbortController().signal;
+
+/** A store that tells of each resource that it does not fit, as long as `invalid` says why. */
+async function storeOf(finalizers: readonly string[] = []) {
+  const store = new MemoryStore();
+  await store.create(webhookKind, { name: "odd", namespace, finalizers, spec: { url: "https://x.test/", active: true, signingKeys: [] } });
+  const told: { invalid: string | undefined } = { invalid: "spec.url: it must be an http or https address" };
+  const find: typeof store.find = async (kind, of, name) => {
+    const found = await MemoryStore.prototype.find.call(store, kind, of, name);
+    return found === undefined || told.invalid === undefined ? (found as never) : ({ ...found, invalid: told.invalid } as never);
+  };
+  return { store, told, ports: { store: { find, updateStatus: store.updateStatus }, clock: systemClock } };
+}
+
+describe("a resource whose spec does not fit its schema", () => {
+  it("is told so, stalled, and nobody acts on it until it fits", async () => {
+    const { store, told, ports } = await storeOf();
+    let passes = 0;
+    const reconcile = exceptMisfits(webhookKind, ports, async () => (passes++, 7));
+    expect(await reconcile(key, signal)).toBeUndefined();
+    const { status } = await store.get(webhookKind, namespace, "odd");
+    expect(status.observedGeneration).toBe(1);
+    expect(status.conditions?.map(({ type, status: state, reason }) => [type, state, reason])).toEqual([
+      ["Ready", "False", "SpecInvalid"],
+      ["Reconciling", "False", "SpecInvalid"],
+      ["Stalled", "True", "SpecInvalid"],
+    ]);
+    expect(status.conditions?.[0]?.message).toContain("spec.url: it must be an http or https address");
+    const { write } = store.calls;
+    await reconcile(key, signal);
+    expect([passes, store.calls.write]).toEqual([0, write]);
+    told.invalid = undefined;
+    expect(await reconcile(key, signal)).toBe(7);
+    expect(passes).toBe(1);
+  });
+
+  it("is told so in as many words as a person reads", async () => {
+    const { store, told, ports } = await storeOf();
+    told.invalid = "x".repeat(10_000);
+    await exceptMisfits(webhookKind, ports, async () => undefined)(key, signal);
+    const { status } = await store.get(webhookKind, namespace, "odd");
+    expect(status.conditions?.[0]?.message).toMatch(/^its spec does not fit .*x…$/);
+    expect(status.conditions?.[0]?.message).toHaveLength(2_000);
+  });
+
+  it("ends like others", async () => {
+    const { store, ports } = await storeOf(["headwater.dev/cleanup"]);
+    await store.delete(webhookKind, namespace, "odd");
+    let passes = 0;
+    await exceptMisfits(webhookKind, ports, async () => void passes++)(key, signal);
+    expect(passes).toBe(1);
+  });
+});

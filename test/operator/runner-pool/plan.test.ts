@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import type { WorkloadKind } from "../../../operator/runner-pool/objects.ts";
+import { planWorkloads } from "../../../operator/runner-pool/plan.ts";
+import { poolOf, secret, settingsOf } from "./pools.ts";
+
+type Pool = Parameters<typeof planWorkloads>[0];
+
+const plan = (pool: Pool, settings = settingsOf(), kept = secret, replicas = 1) => planWorkloads(pool, settings, kept, replicas);
+const objectOf = (kind: WorkloadKind, pool: Pool, settings = settingsOf(), kept = secret): object =>
+  plan(pool, settings, kept).find((object) => object.kind === kind) ?? {};
+
+describe("what a pool is made of", () => {
+  it("is five objects of one name, owned by the pool and labelled with it", () => {
+    const objects = plan(poolOf("fast", { owner: "u_a" }));
+    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`)).toEqual([
+      "ServiceAccount headwater/headwater-runner-fast",
+      "Secret headwater/headwater-runner-fast",
+      "NetworkPolicy headwater/headwater-runner-fast",
+      "PodDisruptionBudget headwater/headwater-runner-fast",
+      "Deployment headwater/headwater-runner-fast",
+    ]);
+    for (const { metadata } of objects) {
+      expect(metadata.labels).toMatchObject({ "headwater.dev/pool": "fast", "app.kubernetes.io/managed-by": "headwater-operator" });
+      expect(metadata.ownerReferences).toMatchObject([{ kind: "RunnerPool", name: "fast", uid: "uid-fast" }]);
+    }
+  });
+
+  it("is the same for the same pool, so that nothing is written twice", () => {
+    expect(plan(poolOf("default"))).toEqual(plan(poolOf("default")));
+  });
+
+  it("shares nothing that selects pods with another pool", () => {
+    const selectors = ["one", "two"].map((name) => JSON.stringify(objectOf("NetworkPolicy", poolOf(name, { owner: "u_a" }))));
+    expect(selectors[0]).toContain('"headwater.dev/pool":"one"');
+    expect(selectors[1]).not.toContain('"one"');
+  });
+
+  it("has no token of the API server, neither in its account nor in its pods", () => {
+    expect(objectOf("ServiceAccount", poolOf("default"))).toMatchObject({ automountServiceAccountToken: false });
+    expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
+      spec: { template: { spec: { automountServiceAccountToken: false } } },
+    });
+  });
+
+  it("runs under the restricted profile, with a file system that it cannot write", () => {
+    expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
+            containers: [
+              {
+                securityContext: {
+                  allowPrivilegeEscalation: false,
+                  readOnlyRootFilesystem: true,
+                  capabilities: { drop: ["ALL"] },
+                },
+              },
+            ],
+            volumes: [
+              { name: "keys", secret: { secretName: "headwater-runner-default" } },
+              { name: "data", emptyDir: { sizeLimit: "2Gi" } },
+              { name: "tmp", emptyDir: { sizeLimit: "256Mi" } },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it("tells the runner its pool, its doors and what it may reach, and no other role", () => {
+    const settings = settingsOf({ egressAllow: ["10.9.0.0/16"], environment: { HEADWATER_RUN_TIMEOUT: "60", HEADWATER_ROLES: "all" } });
+    const environment = environmentOf(objectOf("Deployment", poolOf("fast", { owner: "u_a", egressAllow: ["10.1.2.0/24"] }), settings));
+    expect(environment).toEqual({
+      HEADWATER_ROLES: "runner",
+      HEADWATER_POOL: "fast",
+      HEADWATER_DATA: "/data",
+      HEADWATER_KEYS: "/keys",
+      HEADWATER_HEALTH_LISTEN: "0.0.0.0:8081",
+      HEADWATER_STOP_TIMEOUT: "25",
+      HEADWATER_NATS_CREDENTIALS: "/keys/nats.creds",
+      HEADWATER_EGRESS_ALLOW: "10.9.0.0/16,10.1.2.0/24",
+      HEADWATER_RUN_TIMEOUT: "60",
+      NATS_URL: "nats://nats:4222",
+    });
+  });
+
+  it("spreads its pods over nodes and zones, each pool for itself, as far as there are such", () => {
+    const spreadOver = (topologyKey: string) => ({
+      topologyKey,
+      maxSkew: 1,
+      whenUnsatisfiable: "ScheduleAnyway",
+      labelSelector: { matchLabels: { "headwater.dev/pool": "fast" } },
+    });
+    expect(objectOf("Deployment", poolOf("fast"))).toMatchObject({
+      spec: {
+        template: {
+          spec: { topologySpreadConstraints: [spreadOver("kubernetes.io/hostname"), spreadOver("topology.kubernetes.io/zone")] },
+        },
+      },
+    });
+  });
+
+  it("takes what the pool says of nodes, resources and runtime, else what the installation says", () => {
+    const own = {
+      owner: "u_a",
+      runtimeClassName: "gvisor",
+      nodeSelector: { disk: "fast" },
+      tolerations: [{ key: "runners", operator: "Exists" }],
+      resources: { limits: { memory: "8Gi", cpu: 2 } },
+      terminationGracePeriodSeconds: 300,
+    };
+    expect(objectOf("Deployment", poolOf("big", own))).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            runtimeClassName: "gvisor",
+            nodeSelector: { disk: "fast" },
+            tolerations: [{ key: "runners", operator: "Exists" }],
+            terminationGracePeriodSeconds: 300,
+            containers: [{ resources: { limits: { memory: "8Gi", cpu: "2" } } }],
+          },
+        },
+      },
+    });
+    expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
+      spec: { template: { spec: { containers: [{ resources: { limits: { memory: "3Gi" } } }] } } },
+    });
+    expect(objectOf("Deployment", poolOf("small", { resources: { requests: { memory: "400Mi" } } }))).toMatchObject({
+      spec: { template: { spec: { containers: [{ resources: { requests: { memory: "400Mi" }, limits: { memory: "3Gi" } } }] } } },
+    });
+  });
+
+  it("is rolled out again when its secret changes, and not when its size does", () => {
+    const template = (kept: typeof secret, replicas: number): string => {
+      const deployment = plan(poolOf("default"), settingsOf(), kept, replicas).at(-1);
+      return JSON.stringify(templateOf(deployment));
+    };
+    expect(template(secret, 1)).toBe(template(secret, 3));
+    expect(template(secret, 1)).not.toBe(template({ ...secret, credentials: "others" }, 1));
+  });
+
+  it("keeps the secret's texts out of everything but the Secret", () => {
+    for (const object of plan(poolOf("default"))) {
+      if (object.kind === "Secret") continue;
+      expect(JSON.stringify(object)).not.toContain(Buffer.from(secret.credentials).toString("base64"));
+      expect(JSON.stringify(object)).not.toContain(secret.credentials);
+    }
+  });
+});
+
+describe("what runners may talk to", () => {
+  const policy = (spec: Readonly<Record<string, unknown>>, settings = settingsOf()) =>
+    objectOf("NetworkPolicy", poolOf("fast", { owner: "u_a", ...spec }), settings);
+
+  it("is NATS, names and the public internet; nobody talks to them", () => {
+    const text = JSON.stringify(policy({}));
+    expect(policy({})).toMatchObject({
+      spec: {
+        policyTypes: ["Ingress", "Egress"],
+        ingress: [],
+        egress: [
+          { to: [{ podSelector: { matchLabels: { app: "nats" } } }], ports: [{ port: 4_222 }] },
+          { ports: [{ port: 53 }, { port: 53 }] },
+          {},
+        ],
+      },
+    });
+    for (const network of ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "127.0.0.0/8", "100.64.0.0/10"])
+      expect(text).toContain(`"${network}"`);
+  });
+
+  it("excludes the cluster's networks where those are public addresses, each in its family", () => {
+    const settings = settingsOf({ ipv6: true, blockedCidrs: ["8.8.0.0/16", "2606:4700::/32", "fd00::/8"] });
+    const { v4, v6 } = exceptions(policy({}, settings));
+    expect(v4).toContain("8.8.0.0/16");
+    expect(v6).toContain("2606:4700::/32");
+    expect(v6).not.toContain("fd00::/8");
+    expect(v4).not.toContain("2606:4700::/32");
+  });
+
+  it("names no IPv6 where pods have none", () => {
+    const text = JSON.stringify(policy({ egressAllow: ["fd00::/8", "10.1.2.0/24"] }, settingsOf({ blockedCidrs: ["2606:4700::/32"] })));
+    expect(text).not.toContain("::");
+    expect(text).toContain("10.1.2.0/24");
+  });
+
+  it("is more where the pool or the installation allows it", () => {
+    const text = JSON.stringify(policy({ egressAllow: ["10.1.2.0/24"] }, settingsOf({ egressAllow: ["10.9.0.0/16"] })));
+    expect(text).toContain('{"ipBlock":{"cidr":"10.1.2.0/24"}}');
+    expect(text).toContain('{"ipBlock":{"cidr":"10.9.0.0/16"}}');
+  });
+
+  it("lets those read metrics that the installation names", () => {
+    const scrapedBy = [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }];
+    expect(policy({}, settingsOf({ scrapedBy }))).toMatchObject({ spec: { ingress: [{ from: scrapedBy, ports: [{ port: 8_081 }] }] } });
+  });
+});
+
+function templateOf(deployment: unknown): unknown {
+  const { spec } = deployment as { spec: { template: unknown } };
+  return spec.template;
+}
+
+function environmentOf(deployment: unknown): Readonly<Record<string, string>> {
+  const { spec } = templateOf(deployment) as { spec: { containers: { env: { name: string; value: string }[] }[] } };
+  return Object.fromEntries((spec.containers[0]?.env ?? []).map(({ name, value }) => [name, value]));
+}
+
+function exceptions(policy: object): { v4: readonly string[]; v6: readonly string[] } {
+  const { spec } = policy as { spec: { egress: { to: { ipBlock?: { cidr: string; except?: string[] } }[] }[] } };
+  const blocks = spec.egress.at(-1)?.to.flatMap(({ ipBlock }) => ipBlock ?? []) ?? [];
+  const of = (cidr: string): readonly string[] => blocks.find((block) => block.cidr === cidr)?.except ?? [];
+  return { v4: of("0.0.0.0/0"), v6: of("2000::/3") };
+}

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { z } from "zod";
+import { podSettings } from "../../../operator/runner-pool/pod-settings.ts";
+import { planWorkloads } from "../../../operator/runner-pool/plan.ts";
+import { poolOf, secret } from "./pools.ts";
+
+const golden = join(import.meta.dirname, "../../charts/golden");
+const document = z.object({
+  kind: z.string(),
+  metadata: z.object({ name: z.string() }),
+  data: z.record(z.string(), z.string()).optional(),
+});
+
+describe("the settings of runner pods", () => {
+  it.each(["default", "ha", "external"])("are all known that the chart gives (%s)", (name) => {
+    const given: unknown = JSON.parse(renderedBy(name));
+    const parsed = z.strictObject(podSettings.shape).parse(given);
+    expect(planWorkloads(poolOf("default"), parsed, secret, 1)).toHaveLength(5);
+  });
+
+  it("need to say where pods go, of which image, and where NATS is", () => {
+    const { error } = podSettings.safeParse({});
+    expect(error?.issues.map(({ path }) => path.join("."))).toEqual(["namespace", "image", "nats"]);
+  });
+});
+
+function renderedBy(name: string): string {
+  const documents = parseAllDocuments(readFileSync(join(golden, `${name}.yaml`), "utf8"));
+  for (const each of documents) {
+    const parsed = document.safeParse(each.toJS());
+    if (parsed.success && parsed.data.kind === "ConfigMap" && parsed.data.metadata.name === "headwater-runner-pods")
+      return parsed.data.data?.["runner-pods.json"] ?? "";
+  }
+  throw new Error(`${name}.yaml has no ConfigMap headwater-runner-pods`);
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { NotFound } from "../../domain/errors.ts";
+import { formatSigningKey } from "../../domain/webhook-signature.ts";
+import { SigningKeys, type WebhookResource } from "../../operator/webhook/signing-keys.ts";
+import { metadata } from "./metadata.ts";
+
+const keyOf = (byte: number): string => formatSigningKey(Buffer.alloc(32, byte));
+
+function webhook(secret: string): WebhookResource {
+  return {
+    apiVersion: "headwater.dev/v1alpha1",
+    kind: "Webhook",
+    metadata: { ...metadata, name: "hook" },
+    spec: { url: "https://shop.test/hook", active: true, signingKeys: [{ secretKeyRef: { name: secret, key: "key" } }] },
+    status: { id: "wh_1" },
+  };
+}
+
+function world() {
+  const secrets = new Map([
+    ["one", keyOf(1)],
+    ["two", keyOf(2)],
+  ]);
+  const told: string[] = [];
+  let reads = 0;
+  const signingKeys = new SigningKeys({
+    secretValues: {
+      read: async (_namespace, { secretKeyRef }) => {
+        reads++;
+        const text = secrets.get(secretKeyRef?.name ?? "");
+        if (text === undefined) throw new NotFound("there is no such Secret");
+        return text;
+      },
+      keep: async () => ({}),
+      settle: async () => undefined,
+    },
+    secrets: { seal: async (text) => `sealed ${text}`, open: async (text) => text, sealForPool: async () => "" },
+  });
+  signingKeys.onChange(({ metadata }) => void told.push(metadata.name));
+  return { signingKeys, secrets, told, reads: () => reads };
+}
+
+describe("the signing keys of a webhook", () => {
+  it("are read once for all who ask, and again for other references", async () => {
+    const { signingKeys, reads } = world();
+    expect(await signingKeys.of(webhook("one"))).toEqual({ keys: [`sealed ${keyOf(1)}`] });
+    await signingKeys.of(webhook("one"));
+    expect(reads()).toBe(1);
+    expect(await signingKeys.of(webhook("two"))).toEqual({ keys: [`sealed ${keyOf(2)}`] });
+    expect(reads()).toBe(2);
+  });
+
+  it("are told of when they were changed where they lie, and only then", async () => {
+    const { signingKeys, secrets, told } = world();
+    await signingKeys.read(webhook("one"));
+    await signingKeys.read(webhook("one"));
+    expect(told).toEqual([]);
+    secrets.set("one", "no key");
+    expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyInvalid", passing: false } });
+    secrets.delete("one");
+    expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyNotFound", passing: true } });
+    expect(told).toEqual(["hook", "hook"]);
+  });
+
+  it("are forgotten with it", async () => {
+    const { signingKeys, secrets } = world();
+    await signingKeys.of(webhook("one"));
+    signingKeys.forget(webhook("one"));
+    secrets.set("one", keyOf(3));
+    expect(await signingKeys.of(webhook("one"))).toEqual({ keys: [`sealed ${keyOf(3)}`] });
+  });
+});

@@ -1,0 +1,30 @@
+import { finalizer, type Metadata } from "../../crds/resource.ts";
+import type { Fresh } from "../../operator/source/fresh.ts";
+import type { Observed } from "../../operator/source/observed.ts";
+import { metadata } from "./metadata.ts";
+
+/** Of a source that the operator has adopted. */
+export const adopted: Metadata = { ...metadata, name: "orders", finalizers: [finalizer], labels: { "headwater.dev/id": "dc_1" } };
+
+/** What a plan finds of a source that is nowhere yet, beside its resources. */
+export const undeployed: Omit<Observed, "source" | "component"> = {
+  owner: "u_1",
+  code: { code: { code: "code" } },
+  secrets: undefined,
+  secretsChanged: false,
+  pool: "default",
+  movesTo: undefined,
+  deployed: undefined,
+  endpoint: undefined,
+  hooks: {},
+};
+
+export const fresh: Fresh = {
+  id: "dc_new",
+  deployment: "d_new",
+  endpointKey: "key",
+  nameSlug: "orders",
+  ingressUrl: "http://in.test",
+  deletionPatienceMs: 90_000,
+  now: Date.parse(metadata.creationTimestamp) + 60_000,
+};

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import type { Emitter, Listener } from "../../operator/subscription/ends.ts";
+import { judge, type Judged } from "../../operator/subscription/plan.ts";
+import { reaches, reachOf, type Reach } from "../../operator/subscription/reach.ts";
+import { metadata } from "./metadata.ts";
+
+const of = (kind: string) => ({ apiVersion: "headwater.dev/v1alpha1", kind, metadata });
+const webhook = (given: { active?: boolean; invalid?: string } = {}): NonNullable<Listener["found"]> => ({
+  kind: "webhook",
+  webhook: {
+    ...of("Webhook"),
+    spec: { url: "https://shop.test/hook", active: given.active ?? true, signingKeys: [] },
+    status: { id: "wh_1" },
+    ...(given.invalid === undefined ? {} : { invalid: given.invalid }),
+  },
+});
+const source: NonNullable<Listener["found"]> = {
+  kind: "source",
+  source: {
+    ...of("Source"),
+    spec: { code: "", props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false },
+    status: { id: "dc_2", pool: "fast" },
+  },
+};
+
+const emitter = (given: Partial<Emitter> = {}): Emitter => ({ id: "dc_1", owner: "u_1", shown: "dc_1", ...given });
+const listener = (given: Partial<Listener> = {}): Listener => ({
+  id: "wh_1",
+  owner: "u_1",
+  shown: "wh_1",
+  found: webhook(),
+  keys: { keys: ["sealed"] },
+  ...given,
+});
+const member: Reach = { owner: "u_1", organizations: new Set(["o_1"]) };
+const organization: Reach = { owner: "o_1", organizations: new Set() };
+
+function judged(given: Partial<Judged> = {}): Judged {
+  const subscription = { ...of("Subscription"), spec: { emitter: "dc_1", listener: "wh_1", channel: "" }, status: {} };
+  return { id: "sub_1", subscription, reach: member, emitter: emitter(), listener: listener(), ...given };
+}
+
+const unkeyed = { problem: { reason: "SigningKeyNotFound", passing: true, message: "gone" } } as const;
+const forbidden = { problem: { reason: "UrlForbidden", passing: false, message: "10.0.0.5 is a private address" } } as const;
+
+describe("the verdict on a subscription", () => {
+  it.each<[string, Partial<Judged>, string]>([
+    ["of what is the owner's own", {}, "Routed"],
+    ["in a namespace of nobody", { reach: undefined }, "NamespaceHasNoOwner"],
+    ["to an emitter that does not exist", { emitter: emitter({ owner: undefined }) }, "EmitterNotFound"],
+    ["to a reference without a resource", { emitter: emitter({ id: undefined }) }, "EmitterNotFound"],
+    ["to another user's emitter", { emitter: emitter({ owner: "u_2" }) }, "EmitterNotFound"],
+    ["to an emitter of the user's organization", { emitter: emitter({ owner: "o_1" }) }, "Routed"],
+    ["to an emitter of an organization of others", { emitter: emitter({ owner: "o_2" }) }, "EmitterNotFound"],
+    ["to the user's organization", { emitter: emitter({ id: "o_1", owner: "o_1" }) }, "Routed"],
+    ["to an organization of others", { emitter: emitter({ id: "o_2", owner: "o_2" }) }, "EmitterNotFound"],
+    ["to all of the owner's", { emitter: emitter({ id: "dc_*" }) }, "Routed"],
+    ["to a workflow of the user's organization", { emitter: emitter({ id: "p_1", owner: "o_1" }) }, "Routed"],
+    ["to a workflow of others", { emitter: emitter({ id: "p_1", owner: "u_2" }) }, "EmitterNotFound"],
+    [
+      "of an organization to its own",
+      { reach: organization, emitter: emitter({ owner: "o_1" }), listener: listener({ owner: "o_1" }) },
+      "Routed",
+    ],
+    ["of an organization to a member's emitter", { reach: organization, listener: listener({ owner: "o_1" }) }, "EmitterNotFound"],
+    ["of an organization for a member's listener", { reach: organization, emitter: emitter({ owner: "o_1" }) }, "ListenerNotFound"],
+    ["for no listener", { listener: listener({ found: undefined, owner: undefined, keys: undefined }) }, "ListenerNotFound"],
+    ["for another user's webhook", { listener: listener({ owner: "u_2", keys: undefined }) }, "ListenerNotFound"],
+    ["for another user's source", { listener: listener({ id: "dc_2", owner: "u_2", found: source, keys: undefined }) }, "ListenerNotFound"],
+    [
+      "for a source of the user's organization",
+      { listener: listener({ id: "dc_2", owner: "o_1", found: source, keys: undefined }) },
+      "Routed",
+    ],
+    ["for another user's workflow", { listener: listener({ id: "p_1", owner: "u_2", found: { kind: "workflow" } }) }, "ListenerNotFound"],
+    ["for a workflow", { listener: listener({ id: "p_1", found: { kind: "workflow" } }) }, "ListenerNotExecutedYet"],
+    ["for a webhook of nobody", { listener: listener({ owner: undefined }) }, "ListenerNotFound"],
+    ["for a webhook that is switched off", { listener: listener({ found: webhook({ active: false }) }) }, "ListenerInactive"],
+    ["for a webhook without a key", { listener: listener({ keys: unkeyed }) }, "ListenerNotReady"],
+    ["for a webhook at a private address", { listener: listener({ keys: forbidden }) }, "ListenerNotReady"],
+    [
+      "for a webhook whose spec does not fit",
+      { listener: listener({ found: webhook({ invalid: "spec.url: none" }) }) },
+      "ListenerNotReady",
+    ],
+    ["of a source to itself", { listener: listener({ id: "dc_1", found: source, keys: undefined }) }, "SelfSubscription"],
+  ])("%s", (_what, given, reason) => {
+    const verdict = judge(judged(given));
+    expect([verdict.reason, verdict.ready, verdict.route !== undefined]).toEqual([reason, reason === "Routed", reason === "Routed"]);
+  });
+
+  it.each<[string, Partial<Judged>]>([
+    ["an owner of the namespace", { reach: undefined }],
+    ["an emitter", { emitter: emitter({ owner: undefined }) }],
+    ["a listener", { listener: listener({ owner: undefined }) }],
+    ["a key", { listener: listener({ keys: unkeyed }) }],
+  ])("waits for %s", (_what, given) => {
+    expect(judge(judged(given)).passing).toBe(true);
+  });
+
+  it.each<[string, Partial<Judged>]>([
+    ["a webhook at a private address", { listener: listener({ keys: forbidden }) }],
+    ["a webhook whose spec does not fit", { listener: listener({ found: webhook({ invalid: "spec.url: none" }) }) }],
+    ["a webhook that is switched off", { listener: listener({ found: webhook({ active: false }) }) }],
+    ["a workflow", { listener: listener({ id: "p_1", found: { kind: "workflow" } }) }],
+    ["itself", { listener: listener({ id: "dc_1", found: source, keys: undefined }) }],
+  ])("is stuck with %s as its listener", (_what, given) => {
+    const { passing, ready } = judge(judged(given));
+    expect([passing, ready]).toEqual([false, false]);
+  });
+
+  it("says the same of what is not theirs as of what is not there", () => {
+    const ends = (owner: string | undefined): readonly Partial<Judged>[] => [
+      { emitter: emitter({ owner }) },
+      { listener: listener({ owner, found: owner === undefined ? undefined : webhook(), keys: undefined }) },
+    ];
+    expect(ends("u_2").map((given) => judge(judged(given)))).toEqual(ends(undefined).map((given) => judge(judged(given))));
+  });
+
+  it("has the route say whose the emitter is when it is another's", () => {
+    const route = (given: Partial<Emitter>) => judge(judged({ emitter: emitter(given) })).route;
+    expect(route({ owner: "o_1" })).toMatchObject({ owner: "u_1", emitter: "dc_1", emitterOwner: "o_1" });
+    expect(route({})).not.toHaveProperty("emitterOwner");
+    expect(route({ id: "o_1", owner: "o_1" })).not.toHaveProperty("emitterOwner");
+  });
+});
+
+describe("what an owner reaches", () => {
+  const asked: string[] = [];
+  const memberships = {
+    isMember: async (user: string, of: string) => {
+      asked.push(`${user} ${of}`);
+      return user === "u_1" && of === "o_1";
+    },
+  };
+
+  it("is its own and, of a user, what belongs to an organization of theirs", async () => {
+    const reach = async (owner: string, other: string) => reaches(await reachOf(owner, [other], memberships), other);
+    expect(await reach("u_1", "u_1")).toBe(true);
+    expect(await reach("u_1", "o_1")).toBe(true);
+    expect(await reach("u_1", "o_2")).toBe(false);
+    expect(await reach("u_1", "u_2")).toBe(false);
+    expect(await reach("u_2", "o_1")).toBe(false);
+    expect(await reach("o_1", "o_1")).toBe(true);
+    expect(await reach("o_1", "o_2")).toBe(false);
+    expect(await reach("o_1", "u_1")).toBe(false);
+    expect(asked).toEqual(["u_1 o_1", "u_1 o_2", "u_2 o_1"]);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { describeConfiguration, parseConfiguration, roleNames } from "../../platform/process/configuration.ts";
+
+describe("parseConfiguration", () => {
+  it("has a default for all that an embedded start needs", () => {
+    expect(parseConfiguration({})).toMatchObject({
+      roles: roleNames,
+      listen: { host: "127.0.0.1", port: 3000 },
+      ingressListen: { host: "127.0.0.1", port: 3001 },
+      dataDirectory: ".headwater",
+      egressAllow: [],
+      syncInterval: "always",
+      runTimeoutMs: 300_000,
+      httpBodyLimitBytes: 524_288,
+      keepEvents: 100,
+      natsUrl: undefined,
+    });
+  });
+
+  it("takes an empty variable as unset", () => {
+    expect(parseConfiguration({ HEADWATER_KEEP_EVENTS: "", HEADWATER_PUBLIC_URL: "" })).toEqual(parseConfiguration({}));
+  });
+
+  it.each([
+    ["0.0.0.0:80", { host: "0.0.0.0", port: 80 }],
+    [":8080", { host: "0.0.0.0", port: 8080 }],
+    ["[::1]:0", { host: "::1", port: 0 }],
+    ["localhost:3000", { host: "localhost", port: 3000 }],
+  ])("listens at %s", (text, expected) => {
+    expect(parseConfiguration({ HEADWATER_LISTEN: text }).listen).toEqual(expected);
+  });
+
+  it("hands out the address of its listener when it is told no other", () => {
+    const env = { HEADWATER_LISTEN: "[::1]:3000", HEADWATER_INGRESS_LISTEN: "localhost:3001" };
+    expect(parseConfiguration(env)).toMatchObject({ publicUrl: "http://[::1]:3000", ingressUrl: "http://localhost:3001" });
+  });
+
+  it("starts roles in the order of the table, each once", () => {
+    expect(parseConfiguration({ HEADWATER_ROLES: "runner, api,api" }).roles).toEqual(["api", "runner"]);
+  });
+
+  it("reads waits with their units, networks and addresses", () => {
+    const read = parseConfiguration({
+      HEADWATER_DELIVERY_RETRY: "250ms,5s,2m,1h",
+      HEADWATER_EGRESS_ALLOW: "10.0.0.0/8, fd00::/8",
+      HEADWATER_PUBLIC_URL: "https://example.com/",
+    });
+    expect(read.deliveryRetryMs).toEqual([250, 5_000, 120_000, 3_600_000]);
+    expect(read.egressAllow).toEqual(["10.0.0.0/8", "fd00::/8"]);
+    expect(read.publicUrl).toBe("https://example.com");
+  });
+
+  it.each([
+    [{ HEADWATER_LISTEN: "3000" }, "HEADWATER_LISTEN '3000' is invalid: must be host:port"],
+    [{ HEADWATER_LISTEN: "a:99999" }, "must be host:port with a port of 0 to 65535"],
+    [{ HEADWATER_RUN_TIMEOUT: "0" }, "HEADWATER_RUN_TIMEOUT '0' is invalid: must be 1 to 3600"],
+    [{ HEADWATER_RUN_TIMEOUT: "5m" }, "must be a whole number"],
+    [{ HEADWATER_EGRESS_ALLOW: "10.0.0.0/33" }, "must be networks such as"],
+    [{ HEADWATER_ROLES: "api,worker" }, "'worker' is no role: choose among"],
+    [{ HEADWATER_PUBLIC_URL: "ftp://x" }, "must be an http or https address"],
+    [{ HEADWATER_DELIVERY_RETRY: "5" }, "must be waits such as 5s"],
+    [{ HEADWATER_LISTN: "x" }, "HEADWATER_LISTN is no setting: did you mean HEADWATER_LISTEN?"],
+    [{ HEADWATER_COMPLETELY_DIFFERENT_NAME: "x" }, "--help lists what there is"],
+  ])("refuses %o", (env, message) => {
+    expect(() => parseConfiguration(env)).toThrow(message);
+  });
+
+  it("names every mistake at once, and never the value of a secret", () => {
+    const env = { DATABASE_URL: "mysql://me:short-secret@db/x", HEADWATER_KEEP_LOGS: "many" };
+    const message = messageOf(() => parseConfiguration(env));
+    expect(message.split("\n")).toHaveLength(2);
+    expect(message).toContain("DATABASE_URL is invalid");
+    expect(message).not.toContain("short-secret");
+  });
+
+  it("passes over the variables by which Kubernetes announces Services named headwater", () => {
+    const env = {
+      HEADWATER_API_SERVICE_HOST: "10.0.0.1",
+      HEADWATER_API_SERVICE_PORT_HTTP: "3000",
+      HEADWATER_API_PORT: "tcp://10.0.0.1:3000",
+      HEADWATER_API_PORT_3000_TCP_ADDR: "10.0.0.1",
+    };
+    expect(parseConfiguration(env)).toEqual(parseConfiguration({}));
+  });
+});
+
+it("describes every setting with its unit, default and reason", () => {
+  const text = describeConfiguration();
+  expect(text).toContain("HEADWATER_RUN_TIMEOUT\n      longest time a run may take\n      seconds · default: 300");
+  expect(text).not.toMatch(/undefined/);
+});
+
+function messageOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+  return "";
+}

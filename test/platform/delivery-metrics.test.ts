@@ -1,0 +1,31 @@
+import { Registry } from "prom-client";
+import { expect, it } from "vitest";
+import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
+
+const backlog = { unrouted: 1, due: 2, scheduled: 3 };
+
+it("counts attempts by listener and outcome, and tells their time, lag and backlog", async () => {
+  const registry = new Registry();
+  const metrics = createDeliveryMetrics(registry, async () => backlog);
+  metrics.attempted("webhook", "retry", 20);
+  metrics.attempted("webhook", "delivered", 30);
+  metrics.delivered("webhook", -5);
+  const text = await registry.metrics();
+  expect(text).toContain('headwater_delivery_attempts_total{listener="webhook",outcome="retry"} 1');
+  expect(text).toContain('headwater_delivery_attempts_total{listener="source",outcome="delivered"} 0');
+  expect(text).toContain('headwater_delivery_attempt_seconds_sum{listener="webhook"} 0.05');
+  expect(text).toContain('headwater_delivery_lag_seconds_sum{listener="webhook"} 0');
+  for (const [state, count] of Object.entries(backlog)) expect(text).toContain(`headwater_delivery_backlog{state="${state}"} ${count}`);
+});
+
+it("leaves the backlog out while the message server does not answer", async () => {
+  const registry = new Registry();
+  let answers = true;
+  createDeliveryMetrics(registry, async () => {
+    if (!answers) throw new Error("no answer");
+    return backlog;
+  });
+  expect(await registry.metrics()).toContain("headwater_delivery_backlog{");
+  answers = false;
+  expect(await registry.metrics()).not.toContain("headwater_delivery_backlog{");
+});

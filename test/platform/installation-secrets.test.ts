@@ -1,0 +1,46 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { installationSecrets, newRoots, saysTheSame, type Roots, type SecretTexts } from "../../wiring/installation-secrets.ts";
+
+const postgres = { address: "db.example.com:5432/headwater", username: "postgres", password: "p@ss/word" };
+let roots: Roots;
+let secrets: Readonly<Record<string, SecretTexts>>;
+
+beforeAll(async () => {
+  roots = await newRoots();
+  secrets = await installationSecrets(roots, postgres);
+});
+
+const holdersOf = (text: string): readonly string[] =>
+  Object.entries(secrets)
+    .filter(([, texts]) => JSON.stringify(texts).includes(JSON.stringify(text).slice(1, -1)))
+    .map(([name]) => name)
+    .toSorted();
+
+describe("the Secrets of an installation", () => {
+  it("follow from the roots, whenever they are made", async () => {
+    const again = await installationSecrets(roots, postgres);
+    expect(Object.keys(again)).toEqual(Object.keys(secrets));
+    for (const [name, texts] of Object.entries(again)) expect(saysTheSame(texts, secrets[name] ?? {}), name).toBe(true);
+  });
+
+  it("say something else for other roots or another Postgres", async () => {
+    const others = await installationSecrets(await newRoots(), postgres);
+    for (const [name, texts] of Object.entries(others)) expect(saysTheSame(texts, secrets[name] ?? {}), name).toBe(false);
+    const moved = await installationSecrets(roots, { ...postgres, address: "other:5432/headwater" });
+    expect(saysTheSame(moved["headwater-api"] ?? {}, secrets["headwater-api"] ?? {})).toBe(false);
+  });
+
+  it("give each role what it may know and nothing else", () => {
+    expect(holdersOf(roots.nats)).toEqual(["headwater-operator", "headwater-setup"]);
+    expect(holdersOf(roots.master)).toEqual(["headwater-api", "headwater-delivery", "headwater-operator"]);
+    expect(holdersOf(encodeURIComponent(postgres.password))).toEqual(["headwater-setup"]);
+    expect(holdersOf(roots.apiKey)).toEqual(["headwater-api-key", "headwater-setup"]);
+    expect(holdersOf(roots.passwords)).toEqual([]);
+    expect(Object.keys(secrets["headwater-ingress"] ?? {})).toEqual(["nats.creds"]);
+    expect(Object.keys(secrets["headwater-builder"] ?? {})).toEqual(["nats.creds"]);
+  });
+
+  it("tell the message server nothing secret but the password of its routes", () => {
+    expect(secrets["headwater-nats"]?.["auth.conf"]).not.toMatch(/\bS[UAO][A-Z2-7]{54,}/);
+  });
+});

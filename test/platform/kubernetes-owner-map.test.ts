@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { createOwnerMap, type OwnedNamespace } from "../../platform/kubernetes/owner-map.ts";
+
+const namespace: fc.Arbitrary<OwnedNamespace> = fc.record({
+  name: fc.constantFrom("a", "b", "c", "d"),
+  owner: fc.constantFrom("u_1", "u_2"),
+  createdAt: fc.constantFrom("2026-11-21T00:00:00Z", "2026-11-21T00:00:01Z"),
+  ends: fc.boolean(),
+});
+const step = fc.oneof(
+  namespace.map((given) => ({ act: "set" as const, given })),
+  namespace.map((given) => ({ act: "delete" as const, given })),
+  fc.uniqueArray(namespace, { selector: ({ name }) => name }).map((all) => ({ act: "replace" as const, all })),
+);
+
+/** The oldest that is not ending, else the oldest; names decide between two of the same second. */
+function bestOf(all: readonly OwnedNamespace[], owner: string): OwnedNamespace | undefined {
+  const key = ({ ends, createdAt, name }: OwnedNamespace): string => `${Number(ends)} ${createdAt} ${name}`;
+  return all.filter((each) => each.owner === owner).toSorted((a, b) => (key(a) < key(b) ? -1 : 1))[0];
+}
+
+function answers(all: readonly OwnedNamespace[]): Map<string, string> {
+  const counting = all.filter((each) => each.ends || bestOf(all, each.owner)?.name === each.name);
+  return new Map(counting.map(({ name, owner }) => [name, owner]));
+}
+
+/** Method: random changes, compared after each with answers worked out from the whole. */
+it("knows whose each namespace is, and tells exactly those whose answer changed", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const map = createOwnerMap();
+      let all: OwnedNamespace[] = [];
+      for (const each of steps) {
+        const before = answers(all);
+        let told: readonly string[];
+        if (each.act === "replace") {
+          all = each.all;
+          told = map.replace(each.all);
+        } else {
+          all = all.filter(({ name }) => name !== each.given.name);
+          if (each.act === "set") all.push(each.given);
+          told = each.act === "set" ? map.set(each.given) : map.delete(each.given.name);
+        }
+        const after = answers(all);
+        for (const name of ["a", "b", "c", "d"]) expect(map.ownerOf(name)).toBe(after.get(name));
+        for (const owner of ["u_1", "u_2"]) expect(map.find(owner)).toEqual(bestOf(all, owner));
+        const changed = ["a", "b", "c", "d"].filter((name) => before.get(name) !== after.get(name));
+        // Replacing goes step by step, so it may tell of one that is as before in the end.
+        if (each.act === "replace") expect(told).toEqual(expect.arrayContaining(changed));
+        else expect(told.toSorted()).toEqual(changed);
+      }
+    }),
+  );
+});

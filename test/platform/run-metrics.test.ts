@@ -1,0 +1,28 @@
+import { Registry } from "prom-client";
+import { expect, it } from "vitest";
+import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
+
+it("tells of runs by outcome, how long they took and waited, and what waits now", async () => {
+  const registry = new Registry();
+  const metrics = createRunMetrics(registry, "own");
+  let waiting = 0;
+  metrics.counts(() => ({ running: 1, waiting, heldBack: 2, givenBack: 3 }));
+  metrics.ran("returned", 20);
+  metrics.ran("cpu_limit", 10_000);
+  metrics.waited(1_500);
+  waiting = 7;
+  const lines = (await registry.metrics()).split("\n");
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'headwater_runs_total{pool="own",outcome="returned"} 1',
+      'headwater_runs_total{pool="own",outcome="cpu_limit"} 1',
+      'headwater_run_duration_seconds_count{pool="own"} 2',
+      'headwater_run_duration_seconds_bucket{le="0.025",pool="own"} 1',
+      'headwater_invocation_wait_seconds_sum{pool="own"} 1.5',
+      'headwater_runs_running{pool="own"} 1',
+      'headwater_runs_waiting{pool="own"} 7',
+      'headwater_runs_parked{pool="own",reason="owner_runs"} 2',
+      'headwater_runs_parked{pool="own",reason="owner_waiting"} 3',
+    ]),
+  );
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { emptyState } from "../../domain/commit.ts";
+import { composeCommit, type Ran } from "../../runner/compose.ts";
+import type { Emit, Execution } from "../../runner/sandbox/port.ts";
+import { deployment } from "./deployment.ts";
+
+const emit = (n: number, more: Partial<Emit> = {}): Emit => ({
+  payload: JSON.stringify({ n }),
+  at: 1_000 + n,
+  ...more,
+});
+const products = { emits: [], logs: [], db: {}, response: null, durationMs: 5, cpuMs: 1 };
+const returned = (more: object = {}): Execution => ({ outcome: "returned", result: null, ...products, ...more });
+const ran = (execution: Execution, more: Partial<Ran> = {}): Ran => ({
+  deployment,
+  invocation: { source: "dc_1", trigger: "http" },
+  number: { seq: 9, index: 2 },
+  runId: "r_1",
+  startedAt: 1,
+  execution,
+  skippedTicks: 0,
+  ...more,
+});
+let ids = 0;
+const compose = (input: Ran, state = emptyState) => composeCommit(input, state, 5_000, () => `e${ids++}`);
+
+describe("composeCommit", () => {
+  it("numbers events upwards, even when the clock stands behind the last one", () => {
+    const commit = compose(ran(returned({ emits: [emit(1), emit(2)] })), { ...emptyState, lastEventId: "6000-0" });
+    expect(commit.events.map(({ id }) => id)).toEqual(["6000-1", "6000-2"]);
+    expect(commit.state.lastEventId).toBe("6000-2");
+  });
+
+  it("passes hops on, and remembers the last link of a chain beside those of other props", () => {
+    const link = ran(returned(), {
+      invocation: { source: "dc_1", trigger: "timer", chain: "timer", at: 60_000, hops: 3 },
+    });
+    const commit = compose(link, { ...emptyState, links: { other: 1 } });
+    expect([commit.hops, commit.state.links]).toEqual([3, { other: 1, timer: 60_000 }]);
+    expect(compose(ran(returned()), commit.state).state.links).toEqual(commit.state.links);
+  });
+
+  it("keeps emits made before a throw, and tells of the error", () => {
+    const error = { name: "Error", message: "no" };
+    const commit = compose(ran({ outcome: "threw", error, ...products, emits: [emit(1)] }));
+    expect(commit.events).toHaveLength(1);
+    expect(commit.error).toEqual(error);
+    expect(commit.logs.at(-1)).toMatchObject({ k: "error", err: error });
+  });
+
+  it("drops what dedupe has seen and remembers what it emits", () => {
+    const unique = ran(returned({ emits: [emit(1, { id: "a" }), emit(2, { id: "b" })] }), {
+      deployment: { ...deployment, dedupe: "unique" },
+    });
+    const first = compose(unique);
+    expect(compose(unique, first.state).events).toEqual([]);
+    expect(first.events.map(({ dedupeId }) => dedupeId)).toEqual(["a", "b"]);
+  });
+
+  it("makes an emit without id under a strategy an error of the run", () => {
+    const commit = compose(ran(returned({ emits: [emit(1)] }), { deployment: { ...deployment, dedupe: "unique" } }));
+    expect(commit.events).toEqual([]);
+    expect(commit.error).toMatchObject({ code: "emit_without_id" });
+  });
+
+  it("merges changes of the db and forgets keys set to undefined", () => {
+    const state = { ...emptyState, db: { db: { kept: "1", gone: "2", changed: "3" } } };
+    const commit = compose(ran(returned({ db: { db: { gone: null, changed: "4", new: "5" }, other: { x: "6" } } })), state);
+    expect(commit.state.db).toEqual({ db: { kept: "1", changed: "4", new: "5" }, other: { x: "6" } });
+  });
+
+  it("keeps a key named __proto__ as a key", () => {
+    const commit = compose(ran(returned({ db: { db: JSON.parse('{"__proto__":"1"}') as Record<string, string> } })));
+    expect(JSON.stringify(commit.state.db)).toBe('{"db":{"__proto__":"1"}}');
+  });
+
+  it("remembers that the invocation is answered and which hook ran how often", () => {
+    const hook = ran(returned(), { invocation: { source: "dc_1", trigger: "hook", hook: "activate" } });
+    const first = compose(hook);
+    expect(first.state.answered).toEqual([[9, 2, 0b11]]);
+    expect(first.state.hooks.activate).toMatchObject({ generation: 3, attempts: 1, error: null });
+    expect(compose(hook, first.state).state.hooks.activate?.attempts).toBe(2);
+    expect(first.logs[0]).toMatchObject({ k: "hook", h: "activate" });
+  });
+
+  it("drops what a deploy hook emits when it was told to", () => {
+    expect(
+      compose(
+        ran(returned({ emits: [emit(1)] }), {
+          invocation: { source: "dc_1", trigger: "hook", hook: "deploy", discardEvents: true },
+        }),
+      ).events,
+    ).toEqual([]);
+  });
+
+  it("commits a run whose process died twice as an error of its own", () => {
+    expect(compose(ran({ outcome: "crashed", message: "SIGKILL" })).error).toMatchObject({ code: "runner_crash" });
+  });
+});

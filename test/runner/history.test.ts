@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { emptyState, type Commit } from "../../domain/commit.ts";
+import { History } from "../../runner/history.ts";
+import { deployment } from "./deployment.ts";
+
+const { source, owner, id } = deployment;
+const commit: Commit = {
+  source,
+  owner,
+  deployment: id,
+  run: { id: "r_1", trigger: "manual", generation: 1, startedAt: 1, durationMs: 1, cpuMs: 1, result: null },
+  events: [],
+  logs: [],
+  error: null,
+  state: { ...emptyState, answered: [[5, 0]] },
+};
+
+/** A history as it is found: somebody answered message 5, and nobody knows whether that was acked. */
+async function found() {
+  let now = 0;
+  const open = new Set<number>();
+  const histories = {
+    last: () => Promise.resolve({ commit: JSON.stringify(commit), sequence: 1 }),
+    append: () => Promise.resolve({ outcome: "refused" } as const),
+  };
+  const history = new History(source, owner, { histories, clock: { now: () => now }, isOpen: (seq) => open.has(seq) });
+  await history.load();
+  return { history, open, at: (ms: number) => ((now = ms), history.unsettled()) };
+}
+
+describe("what a history remembers as answered", () => {
+  it("is forgotten when it would have come again by now", async () => {
+    const { at } = await found();
+    expect(at(60_000)).toEqual([[5, 0]]);
+    expect(at(70_000)).toEqual([]);
+  });
+
+  it("is not forgotten while it is here, however long it waits, nor before it comes again", async () => {
+    const { history, open, at } = await found();
+    open.add(5);
+    expect(at(500_000)).toEqual([[5, 0]]);
+    history.expect(5);
+    open.delete(5);
+    expect(at(560_000)).toEqual([[5, 0]]);
+    expect(at(570_000)).toEqual([]);
+  });
+
+  it("is forgotten soon after it was acked", async () => {
+    const { history, at } = await found();
+    history.settle(5);
+    expect(at(3_000)).toEqual([]);
+  });
+});

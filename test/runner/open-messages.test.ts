@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { encodePack } from "../../domain/invocation.ts";
+import { OpenMessages } from "../../runner/open-messages.ts";
+import { queueLimits } from "../../runner/queue-limits.ts";
+import { SourceQueues } from "../../runner/source-queues.ts";
+
+const opened: OpenMessages[] = [];
+afterEach(() => {
+  for (const open of opened.splice(0)) open.stop();
+});
+
+function take(count: number) {
+  const told: string[] = [];
+  const ends: string[] = [];
+  const delays: number[] = [];
+  const open = new OpenMessages((end, seq, sources) => ends.push(`${end} ${seq} ${[...sources].join(" ")}`));
+  opened.push(open);
+  const text = encodePack(Array.from({ length: count }, (_, n) => JSON.stringify({ source: `dc_${n}`, trigger: "http" })));
+  const message = {
+    text,
+    seq: 7,
+    storedAt: 0,
+    ack: () => told.push("ack"),
+    postpone: (ms: number) => {
+      delays.push(ms);
+      told.push(`postpone ${ms > 0}`);
+    },
+    working: () => told.push("working"),
+  };
+  return { open, told, ends, delays, message, waiting: open.take(message) };
+}
+
+describe("OpenMessages", () => {
+  /** Method: packs settled in any order, some twice; the oracle is "acked once when all are done, postponed once when one is not". */
+  it("acks a message once, when each invocation of its pack is done", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("done" as const, "later" as const), { minLength: 1, maxLength: 8 }),
+        fc.infiniteStream(fc.nat()),
+        (dispositions, choices) => {
+          const { told, waiting, open } = take(dispositions.length);
+          const left = waiting.map((entry, n) => ({ entry, disposition: dispositions[n] ?? "done" }));
+          while (left.length > 0) {
+            expect(told).toEqual([]);
+            const [one] = left.splice((choices.next().value ?? 0) % left.length, 1);
+            one?.entry.settle(one.disposition);
+            one?.entry.settle("later");
+          }
+          expect(told).toEqual([dispositions.includes("later") ? "postpone true" : "ack"]);
+          expect(open.size).toBe(0);
+        },
+      ),
+    );
+  });
+
+  it("has a message come again when the first of what is given back of it is due", () => {
+    const { waiting, delays } = take(4);
+    for (const [index, delayMs] of [500, 7_000, 3_000].entries()) waiting[index]?.settle("later", () => delayMs);
+    waiting[3]?.settle("done");
+    expect(delays).toEqual([500]);
+  });
+
+  /** Method: a pack larger than its owner's share comes again at once whenever it goes back, a hundred times at most. */
+  it("hands out a pack until it has run whole, each invocation once, however little room there is", async () => {
+    const ran: number[] = [];
+    const queues = new SourceQueues({
+      limits: queueLimits({ children: 1, ownerRuns: 10, ownerWaiting: 1 }),
+      ownerOf: () => "u_1",
+      answer: ({ position }) => (ran.push(position.index), Promise.resolve("done")),
+      now: () => performance.now(),
+    });
+    const open = new OpenMessages(() => undefined);
+    opened.push(open);
+    const acked = Promise.withResolvers<void>();
+    const text = encodePack(Array.from({ length: 8 }, () => JSON.stringify({ source: "dc_1", trigger: "http" })));
+    let times = 0;
+    const deliver = (): void => {
+      if ((times += 1) > 100) return acked.reject(new Error("it comes again and again"));
+      const postpone = (): void => void setImmediate(deliver);
+      for (const entry of open.take({ text, seq: 7, storedAt: 0, ack: () => acked.resolve(), postpone, working: () => undefined }))
+        queues.push(entry);
+    };
+    deliver();
+    await acked.promise;
+    await queues.stop(AbortSignal.abort());
+    expect(ran).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it("has an invocation's number until its message is settled as often as it was handed out, and tells how that ended", () => {
+    const { open, ends, message, waiting } = take(2);
+    const again = open.take(message);
+    for (const entry of waiting) entry.settle("done");
+    again[0]?.settle("done");
+    expect([open.isOpen(7), ends]).toEqual([true, ["ack 7 dc_0 dc_1"]]);
+    again[1]?.settle("later");
+    expect([open.isOpen(7), ends]).toEqual([false, ["ack 7 dc_0 dc_1", "postpone 7 dc_0 dc_1"]]);
+  });
+
+  it("numbers the invocations of a pack by their place", () => {
+    expect(take(3).waiting.map(({ received }) => received.number)).toEqual([0, 1, 2].map((index) => ({ seq: 7, index })));
+  });
+
+  it("acks a pack without invocations at once", () => {
+    expect(take(0).told).toEqual(["ack"]);
+  });
+});

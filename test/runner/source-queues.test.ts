@@ -1,0 +1,216 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Invocation } from "../../domain/invocation.ts";
+import { queueLimits } from "../../runner/queue-limits.ts";
+import type { Received } from "../../runner/run.ts";
+import { SourceQueues, type Disposition, type QueueOptions } from "../../runner/source-queues.ts";
+
+const received = (source: string, seq: number, trigger: Invocation["trigger"] = "http", chain?: string) => ({
+  invocation: { source, trigger, ...(chain === undefined ? {} : { chain }) },
+  number: { seq, index: 0 },
+  position: { seq, index: 0 },
+  storedAt: 0,
+});
+
+const limits = queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 256 });
+const started: SourceQueues[] = [];
+afterEach(async () => {
+  for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
+});
+
+function queuesOf(answer: QueueOptions["answer"], options: Partial<QueueOptions> = {}): SourceQueues {
+  const queues = new SourceQueues({ limits, answer, ownerOf: () => "u_1", now: () => performance.now(), ...options });
+  started.push(queues);
+  return queues;
+}
+
+/** Queues whose runs end when the test says so. */
+function queuesByHand() {
+  const running: { received: Received; end: (disposition?: Disposition) => void }[] = [];
+  const queues = queuesOf(
+    (entry) => new Promise((resolve) => running.push({ received: entry, end: (disposition = "done") => resolve(disposition) })),
+  );
+  const settled: string[] = [];
+  const push = (source: string, seq: number, trigger?: Invocation["trigger"], chain?: string) =>
+    queues.push({
+      received: received(source, seq, trigger, chain),
+      bytes: 100,
+      settle: (disposition) => settled.push(`${seq} ${disposition}`),
+    });
+  return { queues, running, settled, push };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("SourceQueues", () => {
+  /** Method: random arrivals and endings; the order of runs of each source is compared with the order of its arrivals. */
+  it("runs one invocation of a source at a time, in order of arrival", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 30 }),
+        fc.infiniteStream(fc.nat(9)),
+        async (sources, choices) => {
+          const started: Record<string, number[]> = {};
+          let active: string[] = [];
+          const ends: (() => void)[] = [];
+          const queues = queuesOf(async ({ invocation: { source }, number }) => {
+            expect(active).not.toContain(source);
+            active.push(source);
+            (started[source] ??= []).push(number.seq);
+            await new Promise<void>((resolve) => ends.push(resolve));
+            active = active.filter((other) => other !== source);
+            return "done";
+          });
+          for (const [seq, source] of sources.entries())
+            queues.push({ received: received(source, seq), bytes: 100, settle: () => undefined });
+          while (queues.size > 0) {
+            await turn();
+            ends.splice((choices.next().value ?? 0) % Math.max(1, ends.length), 1)[0]?.();
+            await turn();
+          }
+          for (const source of new Set(sources)) expect(started[source]).toEqual(sources.flatMap((s, seq) => (s === source ? [seq] : [])));
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it("settles a tick without a run while another tick waits, and tells the next run", async () => {
+    const { running, settled, push } = queuesByHand();
+    for (const seq of [1, 2, 3, 4]) push("a", seq, "timer");
+    expect(settled).toEqual(["3 done", "4 done"]);
+    running[0]?.end();
+    await turn();
+    expect(running[1]?.received).toMatchObject({ number: { seq: 2 }, position: { seq: 2 }, skippedTicks: 2 });
+  });
+
+  it("runs each link of a chain, since each arms the next", () => {
+    const { settled, push } = queuesByHand();
+    for (const seq of [1, 2, 3, 4]) push("a", seq, "timer", "timer");
+    expect(settled).toEqual([]);
+  });
+
+  it("gives back what waits when it stops, and what runs when time is up", async () => {
+    const { queues, settled, push } = queuesByHand();
+    push("a", 1);
+    push("a", 2);
+    const time = new AbortController();
+    const stopped = queues.stop(time.signal);
+    expect(settled).toEqual(["2 later"]);
+    time.abort();
+    await stopped;
+    expect(settled).toEqual(["2 later", "1 later"]);
+    push("a", 3);
+    expect(settled).toContain("3 later");
+  });
+
+  it("waits for what runs when there is time", async () => {
+    const { queues, running, settled, push } = queuesByHand();
+    push("a", 1);
+    const stopped = queues.stop(new AbortController().signal);
+    running[0]?.end();
+    await stopped;
+    expect(settled).toEqual(["1 done"]);
+  });
+
+  it("takes in turns the sources of an owner with a flood and that of another", async () => {
+    const ran: string[] = [];
+    const ends: (() => void)[] = [];
+    const queues = queuesOf(
+      async ({ invocation: { source } }) => {
+        ran.push(source);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return "done";
+      },
+      { limits: { ...limits, runs: 2 }, ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
+    );
+    const push = (source: string, seq: number): void => queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
+    for (let n = 0; n < 200; n++) push(`flood${n}`, n);
+    push("other", 200);
+    ends.shift()?.();
+    await turn();
+    expect(ran).toEqual(["flood0", "flood1", "other"]);
+  });
+
+  it("keeps the order of a source whose owner is told late, and of what is given back", async () => {
+    const owner = Promise.withResolvers<string>();
+    const told: string[] = [];
+    const parked: string[] = [];
+    const ran: number[] = [];
+    const queues = queuesOf(async ({ number }) => (ran.push(number.seq), await turn(), "done"), {
+      limits: { ...limits, waiting: 2 },
+      ownerOf: () => owner.promise,
+      watch: { parked: (source, of) => parked.push(`${source} ${of}`), resumed: () => undefined },
+    });
+    for (const seq of [1, 2, 3, 4, 5])
+      queues.push({
+        received: received("a", seq),
+        bytes: 1,
+        settle: (what, ms) => told.push(`${seq} ${what}${ms === undefined ? "" : " soon"}`),
+      });
+    expect([ran, queues.size]).toEqual([[], 5]);
+    owner.resolve("u_1");
+    while (queues.size > 0) await turn();
+    expect(ran).toEqual([1, 2, 3]);
+    expect(told.filter((line) => line.includes("later"))).toEqual(["4 later soon", "5 later soon"]);
+    expect([parked, queues.counts().givenBack]).toEqual([["a u_1"], 2]);
+  });
+
+  it("drops nothing when it cannot be told whose source it is", async () => {
+    const { promise, reject } = Promise.withResolvers<string>();
+    const ran: number[] = [];
+    const queues = queuesOf(({ number }) => (ran.push(number.seq), Promise.resolve("later")), { ownerOf: () => promise });
+    const told: string[] = [];
+    queues.push({ received: received("a", 1), bytes: 1, settle: (what) => told.push(what) });
+    reject(new Error("the server is away"));
+    while (queues.size > 0) await turn();
+    expect([ran, told]).toEqual([[1], ["later"]]);
+  });
+
+  it("waits no longer for a tick that came again and was left out", async () => {
+    let now = 0;
+    const told: string[] = [];
+    const ends: (() => void)[] = [];
+    const queues = queuesOf(() => new Promise((resolve) => ends.push(() => resolve("done"))), {
+      limits: { ...limits, waiting: 2 },
+      now: () => now,
+    });
+    const push = (seq: number, trigger: Invocation["trigger"]): void =>
+      queues.push({
+        received: received("a", seq, trigger),
+        bytes: 1,
+        settle: (what, delayMs) => {
+          delayMs?.(); // Its message goes back at once.
+          told.push(`${seq} ${what}`);
+        },
+      });
+    for (const seq of [1, 2, 3]) push(seq, "http");
+    for (const seq of [4, 5]) push(seq, "timer");
+    expect(told.splice(0)).toEqual(["4 later", "5 later"]);
+    ends.shift()?.();
+    await turn();
+    ends.shift()?.();
+    await turn();
+    now = 500;
+    for (const seq of [4, 5]) push(seq, "timer");
+    expect(told.splice(0)).toEqual(["1 done", "2 done", "5 done"]);
+    push(6, "http");
+    expect([told, queues.counts().givenBack]).toEqual([[], 0]);
+  });
+
+  it("runs what stood before something given back, also when it arrives behind what has to follow that", async () => {
+    let owner: string | Promise<string> = "u_1";
+    const ran: number[] = [];
+    const queues = queuesOf(async ({ number }) => (ran.push(number.seq), await turn(), "done"), {
+      limits: { ...limits, waiting: 1 },
+      ownerOf: () => owner,
+    });
+    const push = (seq: number): void => queues.push({ received: received("a", seq), bytes: 1, settle: (_, delayMs) => void delayMs?.() });
+    for (const seq of [1, 2, 7]) push(seq);
+    while (queues.size > 0) await turn();
+    owner = Promise.resolve("u_1");
+    for (const seq of [10, 5]) push(seq);
+    for (let turns = 0; turns < 10; turns++) await turn();
+    expect([ran, queues.size]).toEqual([[1, 2, 5], 0]);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { systemClock } from "../../domain/clock.ts";
+import { encodePack } from "../../domain/invocation.ts";
+import type { IntakeMessage, RunnerPorts } from "../../runner/ports.ts";
+import type { Execution } from "../../runner/sandbox/port.ts";
+import { startRunner } from "../../runner/start.ts";
+import { deployment } from "./deployment.ts";
+
+const nothing = (): void => undefined;
+const wrote = (characters: number): Execution => ({
+  outcome: "returned",
+  result: null,
+  emits: [],
+  logs: [],
+  db: { db: { key: JSON.stringify("x".repeat(characters)) } },
+  response: null,
+  durationMs: 1,
+  cpuMs: 1,
+});
+
+/** A runner of one partition's messages, whose runs write so much to their db, and how often it loaded a history. */
+async function runnerWith(characters: number) {
+  let loads = 0;
+  let last: string | undefined;
+  let sequence = 0;
+  let hand: (message: IntakeMessage) => void = nothing;
+  const ports: RunnerPorts = {
+    sandbox: {
+      execute: () => Promise.resolve(wrote(characters)),
+      inspect: () => Promise.reject(new Error("nobody asks")),
+      evict: nothing,
+      stats: () => ({ children: 1, isolates: 0, residentBytes: 0 }),
+      stop: () => Promise.resolve(),
+    },
+    deployments: { get: (source) => Promise.resolve({ ...deployment, source }), onChange: () => Promise.resolve() },
+    histories: {
+      last: () => Promise.resolve({ commit: ((loads += 1), last), sequence }),
+      append: (_owner, _source, commit) => ((last = commit), Promise.resolve({ outcome: "stored", sequence: (sequence += 1) })),
+    },
+    moves: { move: () => Promise.resolve() },
+    intake: { read: (_partition, onMessage) => ((hand = onMessage), Promise.resolve({ stop: () => Promise.resolve() })) },
+    membership: { join: (runner, onMembers) => (onMembers([runner]), Promise.resolve({ leave: () => Promise.resolve() })) },
+    bundles: { path: (hash) => Promise.resolve(hash) },
+    timers: { armAt: () => Promise.resolve() },
+    stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
+    secrets: { open: () => Promise.resolve("{}") },
+    answer: nothing,
+    clock: systemClock,
+    randomId: () => "x".repeat(20),
+    log: { info: nothing, warn: nothing, error: nothing },
+  };
+  const runner = await startRunner({ runner: "r_1", runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 16_384 }, ports);
+  let seq = 0;
+  const run = (source: string): Promise<string> =>
+    new Promise((resolve) => {
+      const text = encodePack([JSON.stringify({ source, trigger: "manual" })]);
+      hand({ text, seq: (seq += 1), storedAt: 0, ack: () => resolve("ack"), postpone: () => resolve("postpone"), working: nothing });
+    });
+  return { run, loads: () => loads, stop: () => runner.stop(AbortSignal.timeout(1_000)) };
+}
+
+it("keeps in memory as many histories as fit by what they hold now", async () => {
+  for (const [characters, loads] of [
+    [100, 2],
+    [5_000, 4],
+  ] as const) {
+    const runner = await runnerWith(characters);
+    for (const source of ["dc_a", "dc_b", "dc_a", "dc_b"]) expect(await runner.run(source)).toBe("ack");
+    expect(runner.loads()).toBe(loads);
+    await runner.stop();
+  }
+});

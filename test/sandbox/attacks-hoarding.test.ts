@@ -1,0 +1,73 @@
+import { openRange } from "./attack-range.ts";
+import { type Attack, attackTable } from "./attack-table.ts";
+
+/** Memory: whoever takes all he can get loses his run, and his neighbour in the process does not notice. */
+const range = openRange();
+
+const memory =
+  /^(limited:(memory_limit|run_timeout|cpu_limit|bridge_limit)|threw:(RangeError|Error|TypeError|DOMException|InvalidCharacterError))/;
+const hoards: readonly Attack[] = [
+  ["holes that are filled", `const all = []; for (;;) all.push(Array.from({ length: 1e4 }, (_, i) => i + 0.5));`, memory],
+  ["texts that are joined", `const all = []; for (let i = 0; ; i++) all.push(("x" + i).repeat(1e4).split("").join("-"));`, memory],
+  ["typed arrays", `const all = []; for (;;) all.push(new Float64Array(2 ** 17).fill(1));`, memory],
+  ["buffers of Node", `const all = []; for (;;) all.push(Buffer.alloc(2 ** 20, 1));`, memory],
+  [
+    "buffers that may grow",
+    `const all = []; for (;;) { const b = new ArrayBuffer(0, { maxByteLength: 2 ** 26 }); b.resize(2 ** 22); new Uint8Array(b).fill(1); all.push(b); }`,
+    memory,
+  ],
+  ["one buffer of a terabyte", `return new ArrayBuffer(2 ** 40).byteLength;`, memory],
+  [
+    "maps, sets and weak ones",
+    `const m = new Map(); const w = new WeakMap(); for (let i = 0; ; i++) { const k = { i }; m.set(k, new Set([i])); w.set(k, [i]); }`,
+    memory,
+  ],
+  ["keys of one object", `const o = {}; for (let i = 0; ; i++) o["k" + i + "x".repeat(100)] = i;`, memory],
+  [
+    "closures and generators",
+    `const all = []; for (;;) { const x = new Array(20).fill(all.length); all.push(() => x, (function* () { yield x; })()); }`,
+    memory,
+  ],
+  ["promises that wait", `const all = []; for (;;) all.push(new Promise(() => {}).then(() => all));`, memory],
+  ["matches", `const all = []; for (;;) all.push(..."x1".repeat(2e4).matchAll(/x(\\d)/g));`, memory],
+  [
+    "expressions of their own",
+    `const all = []; for (let i = 0; ; i++) { const r = new RegExp(("(a" + i + "|b){1,50}").repeat(5)); r.test("a"); all.push(r); }`,
+    memory,
+  ],
+  ["JSON that unfolds", `const all = []; const text = "[" + "[],".repeat(1e5) + "[]]"; for (;;) all.push(JSON.parse(text));`, memory],
+  [
+    "clones",
+    `const all = []; const one = Array.from({ length: 1e4 }, (_, i) => ({ i })); for (;;) all.push(structuredClone(one));`,
+    memory,
+  ],
+  [
+    "compiled code",
+    `const all = []; for (let i = 0; ; i++) { const f = Function("return [" + "0,".repeat(1e3) + i + "]"); f(); all.push(f); }`,
+    memory,
+  ],
+  [
+    "errors with endless stacks",
+    `Error.stackTraceLimit = Infinity; const all = []; const f = (n) => n === 0 ? all.push(new Error("x").stack) : f(n - 1); for (;;) f(500);`,
+    memory,
+  ],
+  [
+    "what zlib gives",
+    `const zlib = __builtin("zlib"); const one = zlib.deflateSync(Buffer.alloc(1e6)); const all = []; for (;;) all.push(zlib.inflateSync(one));`,
+    memory,
+  ],
+  ["random bytes", `const { randomBytes } = __builtin("crypto"); const all = []; for (;;) all.push(randomBytes(2 ** 20));`, memory],
+  [
+    "blobs and forms",
+    `const all = []; const form = new FormData(); for (let i = 0; ; i++) { form.append("f" + i, new Blob(["x".repeat(1e5) + i])); all.push(form); }`,
+    memory,
+  ],
+  [
+    "formatters",
+    `const all = []; for (let i = 0; ; i++) all.push(new Intl.NumberFormat("de", { minimumFractionDigits: i % 10 }));`,
+    memory,
+  ],
+  ["encoded text", `const all = []; const encoder = new TextEncoder(); for (;;) all.push(encoder.encode("€".repeat(1e5)));`, memory],
+  ["proxies of proxies", `let p = {}; const all = []; for (;;) { p = new Proxy(p, {}); all.push([p, {}]); }`, memory],
+];
+attackTable("hoarding", range, hoards, { timeoutMs: 1_000, memoryMb: 32 });

@@ -1,0 +1,76 @@
+import { createServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+
+export interface HostileServer {
+  readonly port: number;
+  stop(): void;
+}
+
+/** Answers requests as no server should; the path says how. */
+export async function startHostileServer(): Promise<HostileServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    socket.once("data", (request) => answer(socket, request.toString("latin1")));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+const zeros = Buffer.alloc(40_000_000);
+const bomb = gzipSync(zeros);
+/** By the name that HTTP has for it. */
+const bombs: Readonly<Record<string, () => Buffer>> = {
+  gzip: () => bomb,
+  deflate: () => deflateSync(zeros),
+  br: () => brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  zstd: () => zstdCompressSync(zeros),
+};
+/** Unfolds to a hundred million bytes of members that are empty. */
+const hollow = gzipSync(Buffer.alloc(100_000_000, gzipSync(Buffer.alloc(0))));
+
+function answer(socket: Socket, request: string): void {
+  const path = request.split(" ")[1] ?? "";
+  const fixed: Readonly<Record<string, string>> = {
+    "/http09": "hello there",
+    "/garbage": "\xff".repeat(5_000),
+    "/short": "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc",
+    "/long-header": `HTTP/1.1 200 OK\r\nx: ${"y".repeat(1e6)}\r\n\r\n`,
+    "/control": "HTTP/1.1 200 OK\r\nx: a\x01b\r\n\r\n",
+    "/upgrade": "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nabc",
+    "/extension": `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;${"a".repeat(1e6)}\r\na\r\n0\r\n\r\n`,
+    "/prototype": "HTTP/1.1 200 OK\r\n__proto__: x\r\nconstructor: y\r\n\r\nx",
+    "/to-itself": "HTTP/1.1 302 Found\r\nlocation: /to-itself\r\ncontent-length: 0\r\n\r\n",
+    "/to-file": "HTTP/1.1 302 Found\r\nlocation: file:///etc/passwd\r\n\r\n",
+    "/to-metadata": "HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\n\r\n",
+    "/to-credentials": "HTTP/1.1 302 Found\r\nlocation: http://u:p@localhost:1/\r\n\r\n",
+    "/to-nowhere": "HTTP/1.1 302 Found\r\nlocation: http://[bad\r\n\r\n",
+    "/to-other": `HTTP/1.1 307 Temporary\r\nlocation: http://127.0.0.2:${socket.localPort}/echo\r\n\r\n`,
+    "/echo": `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${request}`,
+  };
+  const text = fixed[path];
+  const [, form = "", encoding = ""] = path.split("/");
+  const made = bombs[encoding]?.();
+  if (text !== undefined) socket.end(text, "latin1");
+  else if (made !== undefined) {
+    socket.write(`HTTP/1.1 200 OK\r\n${form === "bomb" ? `content-encoding: ${encoding}\r\n` : ""}content-length: ${made.length}\r\n\r\n`);
+    socket.end(made);
+  } else if (path === "/bomb" || path === "/hollow") {
+    const body = path === "/bomb" ? bomb : hollow;
+    socket.write(
+      `HTTP/1.1 200 OK\r\ncontent-encoding: ${path === "/bomb" ? "gzip" : "gzip, gzip"}\r\ncontent-length: ${body.length}\r\n\r\n`,
+    );
+    socket.end(body);
+  } else if (path === "/slow-head") socket.write("HTTP/1.1 200 OK\r\nx: ");
+  else if (path === "/slow-body") socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx");
+  else socket.resetAndDestroy();
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Inspection } from "../../runner/sandbox/port.ts";
+import { writeBundle } from "./component.ts";
+import { type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+
+let fixture: SandboxFixture;
+beforeAll(async () => {
+  fixture = await startSandbox();
+});
+afterAll(() => fixture.stop());
+
+async function inspect(code: string): Promise<Inspection> {
+  return await fixture.sandbox.inspect({ bundle: await fixture.bundle(code), timeoutMs: 1_000 });
+}
+
+async function definitionOf(code: string): Promise<unknown> {
+  const inspection = await inspect(code);
+  return inspection.outcome === "read" ? inspection.definition : inspection;
+}
+
+describe("inspection reads", () => {
+  it("a whole definition", async () => {
+    const code = `export default { key: "k", name: "New item", version: "0.0.1", type: "source", description: "d", dedupe: "unique", sampleEmit: {}, annotations: { a: 1 },
+      props: { db: "$.service.db", every: { type: "$.interface.timer", default: { intervalSeconds: 60 } }, tags: { type: "string[]", optional: true, async options() { return []; } }, kind: { type: "string", options: ["a", { label: "B", value: "b" }], reloadProps: true, secret: true } },
+      hooks: { async deploy() {}, activate() {}, other() {} }, additionalProps() { return {}; }, methods: { m() {} }, run() {} }`;
+    expect(await definitionOf(code)).toEqual({
+      key: "k",
+      name: "New item",
+      version: "0.0.1",
+      type: "source",
+      description: "d",
+      dedupe: "unique",
+      hooks: ["deploy", "activate"],
+      hasAdditionalProps: true,
+      props: [
+        { name: "db", type: "$.service.db" },
+        { name: "every", type: "$.interface.timer", default: { intervalSeconds: 60 } },
+        { name: "tags", type: "string[]", optional: true, remoteOptions: true },
+        { name: "kind", type: "string", options: ["a", { label: "B", value: "b" }], reloadProps: true, secret: true },
+      ],
+    });
+  });
+
+  it("prop definitions of apps, resolved", async () => {
+    const code = `const app = { type: "app", app: "slack", methods: { m() {} }, propDefinitions: { channel: { type: "string", label: "Channel", options: () => [] } } };
+      export default { name: "c", props: { app, channel: { propDefinition: [app, "channel", (c) => ({ x: c.y })], label: "Own" } }, run() {} }`;
+    expect(await definitionOf(code)).toMatchObject({
+      type: "source",
+      props: [
+        { name: "app", type: "app", app: "slack" },
+        { name: "channel", type: "string", label: "Own", remoteOptions: true },
+      ],
+    });
+    expect(JSON.stringify(await definitionOf(code))).not.toMatch(/propDefinition|methods/);
+  });
+
+  it("actions", async () => {
+    expect(await definitionOf(`export default { name: "a", type: "action", run({ $ }) {} }`)).toMatchObject({
+      type: "action",
+    });
+  });
+});
+
+describe("inspection rejects", () => {
+  it.each([
+    ["a component without run", `export default { name: "c" }`, { code: "no_run" }],
+    ["one without a name", `export default { run() {} }`, { code: "no_name" }],
+    ["one that is no object", `export default 5`, { code: "no_component" }],
+    ["a module without an export", `const a = 1;`, { code: "no_run" }],
+    ["an unknown type", `export default { name: "c", type: "app", run() {} }`, { code: "unknown_type" }],
+    [
+      "an unknown prop type",
+      `export default { name: "c", props: { p: { type: "strng" } }, run() {} }`,
+      { code: "unknown_prop_type", prop: "p", message: expect.stringMatching(/'p'.*"strng"/) as string },
+    ],
+    ["a prop without a type", `export default { name: "c", props: { p: {} }, run() {} }`, { code: "unknown_prop_type", prop: "p" }],
+    [
+      "a missing propDefinition",
+      `const app = { type: "app" }; export default { name: "c", props: { p: { propDefinition: [app, "nope"] } }, run() {} }`,
+      { code: "unknown_prop_definition", prop: "p" },
+    ],
+    [
+      "an unknown dedupe",
+      `export default { name: "c", dedupe: "uniq", run() {} }`,
+      { code: "invalid_dedupe", message: expect.stringContaining("unique, greatest, last") as string },
+    ],
+    [
+      "a module that throws",
+      `const x = undefined;\nx.y();\nexport default {}`,
+      {
+        code: "evaluation_error",
+        message: expect.stringContaining("TypeError") as string,
+        line: expect.any(Number) as number,
+        column: expect.any(Number) as number,
+      },
+    ],
+    [
+      "a module that rejects later",
+      `await new Promise((r) => setTimeout(r, 5)); throw new RangeError("late"); export default {}`,
+      { code: "evaluation_error", message: "RangeError: late" },
+    ],
+    [
+      "an await of nothing",
+      `await new Promise(() => {}); export default { name: "c", run() {} }`,
+      { code: "evaluation_timeout", message: expect.stringContaining("never ends") as string },
+    ],
+    ["an await without end", `for (;;) await new Promise((r) => setTimeout(r, 10)); export default {}`, { code: "evaluation_timeout" }],
+    ["an endless loop", `for (;;); export default {}`, { code: "evaluation_timeout" }],
+    [
+      "getters that throw",
+      `export default { get name() { throw new Error("mine"); }, run() {} }`,
+      { code: "evaluation_error", message: "Error: mine" },
+    ],
+    ["getters that loop", `export default { get name() { for (;;); }, run() {} }`, { code: "evaluation_timeout" }],
+    [
+      "a definition as large as memory",
+      `export default { name: "c", run() {}, props: { p: { type: "string", default: "x".repeat(2 ** 21) } } }`,
+      { code: "evaluation_error" },
+    ],
+  ])("%s", async (_, code, expected) => {
+    expect(await inspect(code)).toMatchObject({ outcome: "rejected", ...expected });
+  });
+
+  it("a bundle that does not parse, naming the place", async () => {
+    const bundle = await writeBundle(fixture.directory, `(async()=>{"use strict";\n  const = 5;\n})()`);
+    expect(await fixture.sandbox.inspect({ bundle, timeoutMs: 1_000 })).toMatchObject({
+      outcome: "rejected",
+      code: "evaluation_error",
+      line: 2,
+      column: expect.any(Number) as number,
+    });
+  });
+
+  it("a bundle that is not there", async () => {
+    const bundle = { hash: "x", path: `${fixture.directory}/none.js`, needsNode: false };
+    expect(await fixture.sandbox.inspect({ bundle, timeoutMs: 1_000 })).toMatchObject({
+      outcome: "rejected",
+      code: "sandbox_error",
+    });
+  });
+});

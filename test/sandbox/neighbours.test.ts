@@ -1,0 +1,46 @@
+import { readdirSync } from "node:fs";
+import { getPriority } from "node:os";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Bundle } from "../../runner/sandbox/port.ts";
+import { sandboxPids, until } from "./processes.ts";
+import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+
+const limits = { timeoutMs: 60_000, memoryMb: 64 };
+const burners = 24;
+
+describe("an owner whose runs compute without end", () => {
+  let fixture: SandboxFixture;
+  let [quiet, endless]: Bundle[] = [];
+  beforeAll(async () => {
+    fixture = await startSandbox({ children: 1 });
+    quiet = await fixture.bundle(`export default { name: "c", run: () => 42 }`);
+    endless = await fixture.bundle(`export default { name: "c", run() { for (;;); } }`);
+  });
+  afterAll(() => fixture.stop());
+
+  /** With a place for each of them, a neighbour would wait for the end of two dozen loops of five seconds on a core or two. */
+  it("leaves others places to compute in: theirs end long before its own", async () => {
+    if (quiet === undefined || endless === undefined) throw new Error("no bundles");
+    const [mine, theirs] = [quiet, endless];
+    let ended = 0;
+    const burning = Array.from({ length: burners }, (_, n) =>
+      fixture.sandbox.execute(requestFor(theirs, { source: `dc_burn${n}`, owner: "u_burner", limits })).then(() => ended++),
+    );
+    for (let n = 0; n < 10; n++) {
+      const execution = await fixture.sandbox.execute(requestFor(mine, { source: "dc_quiet", owner: "u_quiet", limits }));
+      expect(execution).toMatchObject({ outcome: "returned", result: "42" });
+    }
+    expect(ended).toBeLessThan(burners / 2);
+    void Promise.allSettled(burning); // They end with the sandbox.
+  }, 60_000);
+
+  /** A thread has a priority of its own on Linux alone, where the sandbox is tested. */
+  it("computes in threads that give way", async () => {
+    const [pid] = sandboxPids();
+    const nice = (): number[] => readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)) - getPriority(pid));
+    await until(() => {
+      const steps = nice();
+      return steps.length > 1 && steps.filter((each) => each === 5).length === steps.length - 1;
+    }, "all threads but one to be of a lower priority");
+  });
+});

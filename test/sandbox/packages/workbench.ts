@@ -1,0 +1,60 @@
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createBuilder } from "../../../builder/builder.ts";
+import { errorOf, requestFor, startSandbox } from "../sandbox-fixture.ts";
+import { codeOf, type PackageCase, type Servers } from "./case.ts";
+
+/** The builder and the sandbox as they are, and packages that stay on disk from run to run: a version never changes. */
+export interface Workbench {
+  /** Why nothing can be installed here, if that is so. */
+  readonly missing: string | undefined;
+  /** Builds the component of a case, runs it and gives what it returned, or throws its error. */
+  run(each: PackageCase, servers: Servers): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const kept = join(tmpdir(), "headwater-test-packages");
+
+export async function openWorkbench(): Promise<Workbench> {
+  const directory = await mkdtemp(join(tmpdir(), "headwater-packages-"));
+  for (const name of ["sets", "resolutions", "cache"]) {
+    await mkdir(join(kept, name), { recursive: true });
+    await symlink(join(kept, name), join(directory, name));
+  }
+  const fixture = await startSandbox({ bundleDirectory: directory });
+  const builder = await createBuilder({
+    directory,
+    inspector: fixture.sandbox,
+    bundles: { has: async () => false, put: async () => {} },
+    // Heavy packages on a machine that is busy with other tests.
+    limits: { buildMs: 150_000, bundleMs: 90_000, inspectMs: 60_000 },
+  });
+  const probe = `import ms from "ms@2.1.3"; export default { name: "probe", run: () => ms("1s") };`;
+  const missing = await builder.build({ code: probe }).then(
+    () => undefined,
+    (error: unknown) => String(error),
+  );
+
+  return {
+    missing,
+    async run(each, servers) {
+      const build = await builder.build({ code: codeOf(each) });
+      const bundle = { hash: build.bundle, path: join(directory, "bundles", `${build.bundle}.js`), needsNode: build.needsNode };
+      const execution = await fixture.sandbox.execute(
+        requestFor(bundle, {
+          source: build.bundle,
+          event: JSON.stringify({ servers }),
+          limits: { timeoutMs: 60_000, memoryMb: 256 },
+        }),
+      );
+      if (execution.outcome === "returned") return execution.result === null ? undefined : JSON.parse(execution.result);
+      throw new Error(JSON.stringify(errorOf(execution), null, 1));
+    },
+    async stop() {
+      await builder.stop();
+      await fixture.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Execution } from "../../runner/sandbox/port.ts";
+import { sandboxPids, until } from "./processes.ts";
+import { errorOf, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+
+const fixtures: SandboxFixture[] = [];
+afterEach(async () => {
+  await Promise.all(fixtures.splice(0).map((fixture) => fixture.stop()));
+});
+
+async function start(options?: Parameters<typeof startSandbox>[0]): Promise<SandboxFixture> {
+  const fixture = await startSandbox(options);
+  fixtures.push(fixture);
+  return fixture;
+}
+
+const answer = `export default { name: "c", run: () => 42 }`;
+const endless = `export default { name: "c", props: { http: "$.interface.http" }, async run() { this.http.respond({ status: 200 }); for (;;) await new Promise((r) => setTimeout(r, 10)); } }`;
+
+describe("a killed child", () => {
+  it("is an outcome of what ran in it, and is replaced", async () => {
+    const fixture = await start();
+    const responded = Promise.withResolvers<unknown>();
+    const running = fixture.sandbox.execute(requestFor(await fixture.bundle(endless)), responded.resolve);
+    await responded.promise;
+    for (const pid of sandboxPids()) process.kill(pid, "SIGKILL");
+    expect(await running).toMatchObject({ outcome: "crashed", message: expect.stringContaining("SIGKILL") as string });
+    expect(await fixture.run(answer)).toMatchObject({ outcome: "returned", result: "42" });
+  });
+
+  it("is the limit of a run that was alone in it", async () => {
+    const fixture = await start();
+    const before = sandboxPids();
+    const bundle = await fixture.bundle(endless);
+    const responded = Promise.withResolvers<unknown>();
+    const running = fixture.sandbox.execute(requestFor(bundle, { alone: true }), responded.resolve);
+    await responded.promise;
+    const alone = sandboxPids().find((pid) => !before.includes(pid));
+    if (alone !== undefined) process.kill(alone, "SIGKILL");
+    expect(errorOf(await running)).toMatchObject({ outcome: "limited" });
+  });
+});
+
+describe("a child that is ready for whoever comes next", () => {
+  it("is not given to an owner when it was lost meanwhile", async () => {
+    const lost = Promise.withResolvers<void>();
+    const fixture = await start({ ownerProcesses: 1, logger: { warn: () => lost.resolve() } });
+    for (const pid of sandboxPids()) process.kill(pid, "SIGKILL");
+    await lost.promise;
+    expect(await fixture.run(answer)).toMatchObject({ outcome: "returned", result: "42" });
+  });
+});
+
+describe("a run alone", () => {
+  it("has a process of its own, which is gone afterwards", async () => {
+    const fixture = await start();
+    expect(await fixture.run(answer, { alone: true })).toMatchObject({ outcome: "returned", result: "42" });
+    await until(() => sandboxPids().length === 1, "the end of the process");
+  });
+});
+
+describe("memory", () => {
+  it("is enough for a burst of more sources than fit: the rest wait", async () => {
+    const fixture = await start({ residentLimitMb: 1_300 });
+    const bundle = await fixture.bundle(answer);
+    const burst = Array.from({ length: 450 }, (_, index) =>
+      fixture.sandbox.execute(requestFor(bundle, { source: `dc_burst${index}`, limits: { timeoutMs: 60_000, memoryMb: 128 } })),
+    );
+    const outcomes = (await Promise.all(burst)).map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome !== "returned")).toEqual([]);
+  }, 60_000);
+
+  it("of a child is watched from outside: the only run in it is to blame", async () => {
+    const fixture = await start({ residentLimitMb: 200 });
+    const execution = await fixture.run(
+      `export default { name: "c", async run() { const all = []; for (;;) { all.push(new Uint8Array(2 ** 23).fill(1)); await new Promise((r) => setTimeout(r, 1)); } } }`,
+      { limits: { timeoutMs: 20_000, memoryMb: 1024 } },
+    );
+    expect(errorOf(execution)).toMatchObject({ outcome: "limited", code: "memory_limit" });
+    expect(await fixture.run(answer)).toMatchObject({ outcome: "returned" });
+  });
+
+  it("of warm isolates stays within the budget, and most stay warm when a few more sources take turns than fit", async () => {
+    const fixture = await start({ memoryBudgetMb: 32 });
+    const bundle = await fixture.bundle(`let runs = 0; export default { name: "c", run: () => ++runs }`);
+    const run = (source: string): Promise<Execution> => fixture.sandbox.execute(requestFor(bundle, { source }));
+    // Of an isolate's 2.4 MB and more, thirteen fit.
+    const [sources, turns] = [16, 12];
+    let warm = 0;
+    for (let turn = 0; turn < turns; turn++) {
+      for (let index = 0; index < sources; index++) {
+        const execution = await run(`dc_${index}`);
+        if (execution.outcome === "returned" && execution.result !== "1") warm++;
+      }
+    }
+    await until(() => fixture.sandbox.stats().isolates > 0, "statistics");
+    expect(fixture.sandbox.stats().isolates).toBeLessThan(sources);
+    expect(warm).toBeGreaterThan((sources * (turns - 1)) / 4);
+  }, 30_000);
+});
+
+describe("stop", () => {
+  it("lets runs end, kills the children and refuses what comes later", async () => {
+    const fixture = await start({ children: 2 });
+    const bundle = await fixture.bundle(`export default { name: "c", run: () => new Promise((r) => setTimeout(() => r(1), 200)) }`);
+    expect(sandboxPids()).toHaveLength(2);
+    const running = fixture.sandbox.execute(requestFor(bundle));
+    const stopped = fixture.sandbox.stop(AbortSignal.timeout(5_000));
+    expect(await running).toMatchObject({ outcome: "returned" });
+    await stopped;
+    await expect(fixture.run(answer)).rejects.toMatchObject({ code: "sandbox_stopped" });
+    await until(() => sandboxPids().length === 0, "the end of the children");
+  });
+
+  it("does not wait longer than the signal", async () => {
+    const fixture = await start();
+    const running = fixture.sandbox.execute(requestFor(await fixture.bundle(endless)));
+    await fixture.sandbox.stop(AbortSignal.timeout(50));
+    expect(await running).toMatchObject({ outcome: "crashed" });
+  });
+
+  it("neither begins what waits for a process of its own nor blames what ran in one", async () => {
+    const fixture = await start();
+    const bundle = await fixture.bundle(endless);
+    const responded = Promise.withResolvers<unknown>();
+    const request = requestFor(bundle, { alone: true, limits: { timeoutMs: 60_000, memoryMb: 128 } });
+    const running = fixture.sandbox.execute(request, responded.resolve);
+    const waiting = fixture.sandbox.execute(request);
+    await responded.promise;
+    const ended = Promise.allSettled([running, waiting]);
+    await fixture.sandbox.stop(AbortSignal.abort());
+    const stopped = { status: "rejected", reason: { code: "sandbox_stopped" } };
+    expect(await ended).toMatchObject([stopped, stopped]);
+  });
+});
+
+describe("children", () => {
+  it("die with a parent that is killed", async () => {
+    const script = `
+      import { createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../runner/sandbox/pool.ts"))};
+      await createSandbox({ cacheDirectory: process.argv[1], bundleDirectory: process.argv[1], children: 2, egressAllow: [] });
+      console.log("ready");`;
+    const fixture = await start();
+    const parent = spawn(process.execPath, ["--no-node-snapshot", "--input-type=module", "-e", script, fixture.directory], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await new Promise((resolve) => parent.stdout.once("data", resolve));
+    const pids = sandboxPids(parent.pid);
+    expect(pids).toHaveLength(2);
+    parent.kill("SIGKILL");
+    await until(() => pids.every((pid) => !existsSync(`/proc/${pid}`)), "the end of the children");
+  });
+
+  it("can read code and bundles and nothing else, and have no environment", async () => {
+    const fixture = await start();
+    const [pid] = sandboxPids();
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    expect(command).toContain("--permission");
+    expect(command.filter((argument) => /allow-(?:child|worker|fs-write|wasi)/.test(argument))).toEqual([]);
+    expect(
+      readFileSync(`/proc/${pid}/environ`, "utf8")
+        .split("\0")
+        .filter((entry) => entry !== "" && !entry.startsWith("NODE_CHANNEL_")),
+    ).toEqual([]);
+    const outside = { hash: "x", path: "/etc/hostname", needsNode: false };
+    expect(await fixture.sandbox.inspect({ bundle: outside, timeoutMs: 1_000 })).toMatchObject({
+      outcome: "rejected",
+      message: expect.stringContaining("restricted") as string,
+    });
+  });
+});

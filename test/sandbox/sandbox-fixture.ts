@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSandbox, type SandboxOptions } from "../../runner/sandbox/pool.ts";
+import type { Bundle, ExecuteRequest, Execution, Sandbox } from "../../runner/sandbox/port.ts";
+import { bundleComponent } from "./component.ts";
+
+/** The scripts of the guest are built once for all test files. */
+const cacheDirectory = join(tmpdir(), "headwater-test-sandbox");
+
+export interface SandboxFixture {
+  readonly sandbox: Sandbox;
+  readonly directory: string;
+  bundle(code: string): Promise<Bundle>;
+  /** Bundles and runs; every call is a source of its own unless one is named. */
+  run(code: string, request?: Partial<ExecuteRequest>): Promise<Execution>;
+  stop(): Promise<void>;
+}
+
+export async function startSandbox(options: Partial<SandboxOptions> = {}): Promise<SandboxFixture> {
+  const directory = await mkdtemp(join(tmpdir(), "headwater-bundles-"));
+  const sandbox = await createSandbox({
+    cacheDirectory,
+    bundleDirectory: directory,
+    children: 1,
+    egressAllow: ["127.0.0.0/8"],
+    ...options,
+  });
+  let sources = 0;
+  const bundle = (code: string): Promise<Bundle> => bundleComponent(directory, code);
+  return {
+    sandbox,
+    directory,
+    bundle,
+    run: async (code, request) => {
+      sources += 1;
+      return await sandbox.execute(requestFor(await bundle(code), { source: `dc_${sources}`, ...request }));
+    },
+    stop: async () => {
+      await sandbox.stop(AbortSignal.timeout(1_000));
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+export function requestFor(bundle: Bundle, request: Partial<ExecuteRequest> = {}): ExecuteRequest {
+  return {
+    source: "dc_1",
+    owner: "u_1",
+    revision: bundle.hash,
+    bundle,
+    entry: "run",
+    event: "null",
+    props: "{}",
+    db: {},
+    endpoint: null,
+    environment: { PD_COMPONENT: "dc_1" },
+    limits: { timeoutMs: 5_000, memoryMb: 128 },
+    ...request,
+  };
+}
+
+/** The products of an execution that has some. */
+export function ended(execution: Execution): Exclude<Execution, { outcome: "crashed" }> {
+  if (execution.outcome === "crashed") throw new Error(`crashed: ${execution.message}`);
+  return execution;
+}
+
+/** Values emitted, decoded. */
+export function emitted(execution: Execution): unknown[] {
+  return ended(execution).emits.map(({ payload }) => JSON.parse(payload) as unknown);
+}
+
+/** The error of an execution that has one. */
+export function errorOf(execution: Execution): {
+  readonly outcome: string;
+  readonly name?: string;
+  readonly message?: string;
+  readonly code?: string;
+  readonly stack?: string;
+} {
+  return { outcome: execution.outcome, ...("error" in execution && execution.error) };
+}

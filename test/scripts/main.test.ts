@@ -1,0 +1,91 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { roleNames } from "../../platform/process/configuration.ts";
+import { eventually, hasExited, isAlive } from "../../platform/process/processes.ts";
+import { natsBinary } from "../support/nats.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** The real main with roles that only say that they started and stopped. */
+describe("main", { timeout: 60_000 }, () => {
+  let directory: TemporaryDirectory;
+  let output = "";
+  let main: ChildProcess | undefined;
+  beforeEach(async () => {
+    directory = await temporaryDirectory("main");
+    await mkdir(join(directory.path, "wiring"));
+    for (const folder of ["platform", "crds", "domain", "node_modules", ...roleNames])
+      await symlink(join(root, folder), join(directory.path, folder));
+    const wiring = (await readdir(join(root, "wiring"))).map((name) => join("wiring", name));
+    for (const file of ["main.ts", "package.json", ...wiring]) await copyFile(join(root, file), join(directory.path, file));
+    for (const role of roleNames) await writeFile(join(directory.path, "wiring", `${role}.ts`), roleOf(role));
+    main = await start();
+  }, 60_000);
+  afterEach(async () => {
+    if (main !== undefined && !hasExited(main)) {
+      main.kill("SIGTERM");
+      await once(main, "exit");
+    }
+    await directory.remove();
+  });
+
+  const start = async (): Promise<ChildProcess> => {
+    output = "";
+    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], HEADWATER_NATS_SERVER: await natsBinary() };
+    const child = spawn(process.execPath, ["main.ts"], { cwd: directory.path, env, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    const up = await eventually(() => output.includes("address of the api") || child.exitCode !== null, 45_000);
+    if (up && child.exitCode === null) return child;
+    child.kill("SIGTERM");
+    throw new Error(`main did not start: ${output}`);
+  };
+  const pidOf = (role: string): number => Number(new RegExp(`started ${role} (\\d+)`).exec(output)?.[1]);
+  const natsPid = async (): Promise<number> =>
+    Number(await readFile(join(directory.path, ".headwater/nats/nats-server.pid"), "utf8").catch(() => "0"));
+
+  it("stops its roles in order and its servers after them", async () => {
+    const servers = await natsPid();
+    expect(new Set(["api", "runner", "builder"].map(pidOf)).size).toBe(3);
+    main?.kill("SIGTERM");
+    expect(main && (await once(main, "exit"))).toEqual([0, null]);
+    expect([...output.matchAll(/stopped (\w+)/g)].map(([, role]) => role)).toEqual([
+      "ingress",
+      "api",
+      "operator",
+      "runner",
+      "delivery",
+      "builder",
+    ]);
+    expect([servers, pidOf("runner")].map(isAlive)).toEqual([false, false]);
+  });
+
+  it("starts a killed child and a killed server again", async () => {
+    const [runner, nats] = [pidOf("runner"), await natsPid()];
+    output = "";
+    process.kill(runner, "SIGKILL");
+    process.kill(nats, "SIGKILL");
+    expect(await eventually(() => pidOf("runner") > 0, 10_000)).toBe(true);
+    expect(await eventually(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 10_000)).toBe(true);
+  });
+
+  it("leaves children that end by themselves, and servers that the next start replaces, when it is killed", async () => {
+    const [runner, nats] = [pidOf("runner"), await natsPid()];
+    main?.kill("SIGKILL");
+    expect(await eventually(() => !isAlive(runner), 5_000)).toBe(true);
+    main = await start();
+    expect(isAlive(nats)).toBe(false);
+  });
+});
+
+function roleOf(role: string): string {
+  const lines = role === "api" ? `["address of the api"]` : "[]";
+  return `export const start = async () => {
+    console.log("started ${role} " + process.pid);
+    const alive = setInterval(() => undefined, 1000);
+    return { lines: ${lines}, stop: async () => { clearInterval(alive); console.log("stopped ${role}"); } };
+  };`;
+}

@@ -1,0 +1,48 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** A TCP proxy on 127.0.0.1 whose connections can be cut or held up. */
+export interface CuttableProxy {
+  readonly port: number;
+  /** Ends all connections with a reset; new ones are let through. */
+  cut(): void;
+  /** From now on nothing passes, and nobody is told: as when a router forgets its connections. New connections are let through. */
+  hush(): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(targetPort: number): Promise<CuttableProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((near) => {
+    const far = connect(targetPort, "127.0.0.1");
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    near.pipe(far);
+    far.pipe(near);
+    for (const [one, other] of [pair, [far, near] as const]) {
+      one.on("error", () => undefined);
+      one.once("close", () => {
+        pairs.delete(pair);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("the proxy has no port");
+  const each = (act: (socket: Socket) => void): void => {
+    for (const pair of pairs) pair.forEach(act);
+  };
+  return {
+    port: address.port,
+    cut: () => each((socket) => socket.resetAndDestroy()),
+    hush: () =>
+      each((socket) => {
+        socket.unpipe();
+        socket.pause();
+      }),
+    close: async () => {
+      each((socket) => socket.destroy());
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { killOwnChildren } from "../../platform/process/own-children.ts";
+import { startPostgres } from "../../platform/process/postgres.ts";
+import { startKubeBroker } from "./kube-broker.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Address of the Postgres that all test files of a run share; DATABASE_URL when it is set. */
+    postgresUrl: string;
+    /** Where kube-api.ts asks for API servers. */
+    kubeBroker: string;
+  }
+}
+
+/** One Postgres for the run, started at once, and API servers of Kubernetes, started when a file asks for one. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // A run that is ended by a signal has no teardown.
+  process.once("exit", killOwnChildren);
+  const broker = await startKubeBroker();
+  project.provide("kubeBroker", broker.url);
+  const endPostgres = await providePostgres(project);
+  return async () => {
+    await Promise.all([broker.stop(), endPostgres()]);
+  };
+}
+
+/** Without fsync; each file makes a database of its own on it (see postgres.ts). */
+async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env["DATABASE_URL"];
+  if (given !== undefined && given !== "") {
+    project.provide("postgresUrl", given);
+    return async () => undefined;
+  }
+  if (process.env["HEADWATER_TEST_POSTGRES"] === "none") {
+    project.provide("postgresUrl", "");
+    return async () => undefined;
+  }
+  const directory = await temporaryDirectory("postgres");
+  const server = await startPostgres({ dataDirectory: join(directory.path, "postgres"), durable: false });
+  project.provide("postgresUrl", server.url);
+  return async () => {
+    await server.stop();
+    await directory.remove();
+  };
+}

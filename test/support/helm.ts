@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { z } from "zod";
+
+const root = join(import.meta.dirname, "..", "..");
+export const chart = join(root, "charts/headwater");
+
+/** Below KUBEBUILDER_ASSETS or on PATH; undefined: tests that need it are skipped, and say so. */
+export function findProgram(name: "helm" | "kubectl"): string | undefined {
+  const folders = [process.env["KUBEBUILDER_ASSETS"] ?? "", ...(process.env["PATH"] ?? "").split(delimiter)].filter(
+    (folder) => folder !== "",
+  );
+  return folders.map((folder) => join(folder, name)).find(existsSync);
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Without the user's own configuration of Helm. */
+export function helm(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const program = findProgram("helm");
+  if (program === undefined) throw new Error("helm was not found below KUBEBUILDER_ASSETS or on PATH");
+  const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 64 * 2 ** 20, timeout: 600_000 };
+  return new Promise((resolve) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, stdout, stderr });
+    });
+  });
+}
+
+/** What `helm template` prints for the release `headwater` in the namespace `headwater`. @throws with what Helm says */
+export async function render(...flags: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await helm(["template", "headwater", chart, "--namespace", "headwater", ...flags]);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+const rendered = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string(), namespace: z.string().optional(), annotations: z.record(z.string(), z.string()).optional() }),
+});
+export type Rendered = z.infer<typeof rendered>;
+
+export function objectsOf(text: string): readonly Rendered[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    const value: unknown = document.toJS();
+    return value === null || value === undefined ? [] : [rendered.parse(value)];
+  });
+}

@@ -1,0 +1,55 @@
+/** What `run` receives for a request to a source with a `$.interface.http` prop. */
+export interface HttpEvent {
+  readonly method: string;
+  /** Path below the endpoint, beginning with `/`. */
+  readonly path: string;
+  /** The whole address as called. */
+  readonly url: string;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly client_ip: string;
+  /** JSON, forms and multipart parsed, else the text; absent when there is none. */
+  readonly body?: unknown;
+  /** The body as text, as it came; of bytes that are no UTF-8 what comes nearest. */
+  readonly bodyRaw?: string;
+  /** The bytes in base64, only when they are no UTF-8. */
+  readonly bodyBase64?: string;
+}
+
+/** A file of a multipart body. */
+export interface FormFile {
+  readonly filename: string;
+  readonly contentType: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Base64. */
+  readonly content: string;
+}
+
+/** What `run` receives for a tick of a `$.interface.timer` prop. */
+export interface TimerEvent {
+  /** Epoch seconds at which the tick was due. */
+  readonly timestamp: number;
+  /** Null with cron. */
+  readonly interval_seconds: number | null;
+  readonly cron?: string;
+  readonly timezone?: string;
+}
+
+/** What `$emit` may be told beside the event. */
+export interface EmitMetadata {
+  /** What dedupe compares: required with a strategy. */
+  readonly id?: string | number | undefined;
+  /** The channel; without it the default one. */
+  readonly name?: string | undefined;
+  /** One line for people. */
+  readonly summary?: string | undefined;
+  /** Epoch milliseconds: the events of a run are emitted oldest to newest. */
+  readonly ts?: number | undefined;
+  /** Epoch milliseconds before which it is not delivered. */
+  readonly delivery_ts?: number | undefined;
+}
+
+/** Any JSON value, taken as it is at the call; needs no `await`. */
+export type Emit = (event?: unknown, metadata?: EmitMetadata) => void;

@@ -1,0 +1,63 @@
+/** `this.<name>` of a `$.service.db` prop: loaded before the run and written with it, so nothing is awaited. 60 KiB of keys and JSON in all. */
+export interface Database {
+  /** Undefined when there is none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- What was stored is known to whoever stored it.
+  get(key: string): any;
+  /** Any JSON value; `undefined` removes the key. */
+  set(key: string, value: unknown): void;
+}
+
+/** What a request is answered with when the prop says `customResponse: true`. */
+export interface HttpResponse {
+  /** 100 to 599. */
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  /** Text, bytes, or any other JSON value, which is sent as JSON. */
+  readonly body?: unknown;
+}
+
+/** `this.<name>` of a `$.interface.http` prop. */
+export interface HttpInterface {
+  /** The source's address. */
+  readonly endpoint: string;
+  /** Once per run, while somebody waits for it. */
+  respond(response: HttpResponse): void;
+}
+
+/** The value of a `$.interface.timer` prop. */
+export type Timer =
+  | { readonly intervalSeconds: number; readonly cron?: undefined }
+  | { readonly cron: string; readonly timezone?: string; readonly intervalSeconds?: undefined };
+
+/** `this.<name>` of a `data_store` prop. */
+export interface DataStore {
+  get(key: string, fallback?: unknown): Promise<unknown>;
+  set(key: string, value: unknown): Promise<void>;
+  has(key: string): Promise<boolean>;
+  delete(key: string): Promise<void>;
+  clear(): Promise<void>;
+  keys(): Promise<string[]>;
+  entries(): Promise<[key: string, value: unknown][]>;
+  size(): Promise<number>;
+}
+
+/** `this.<name>` of an `http_request` prop. */
+export interface HttpRequest {
+  readonly url: string;
+  execute(): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly data: unknown }>;
+}
+
+/** `$` of an action. */
+export interface ActionHelper {
+  /** A named export of the step; `$summary` is shown to people. */
+  export(name: string, value: unknown): void;
+  respond(response: HttpResponse & { readonly immediate?: boolean }): void;
+  readonly flow: {
+    exit(reason?: string): unknown;
+    suspend(ms?: number): unknown;
+    delay(ms: number): unknown;
+    rerun(ms?: number, context?: unknown, maxRetries?: number): unknown;
+  };
+  readonly send: Readonly<Record<"http" | "email" | "s3" | "emit" | "sse", (message: unknown) => void>>;
+  readonly context: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,24 @@
+import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What comes first changes least; the last one takes the installation away. */
+const order = ["outcome", "documentation", "walls", "upgrade", "faults", "outage", "uninstall"];
+
+class InOrder extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => order.findIndex((name) => moduleId.includes(`/${name}.test.ts`));
+    return Promise.resolve(files.toSorted((a, b) => place(a) - place(b)));
+  }
+}
+
+/** Tests on the cluster that KUBECONFIG names: `scripts/test-cluster.ts` runs them. */
+export default defineConfig({
+  test: {
+    include: ["test/cluster/**/*.test.ts"],
+    globalSetup: ["test/cluster/global-setup.ts"],
+    fileParallelism: false,
+    sequence: { sequencer: InOrder },
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+  },
+});

@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import type { Inspector } from "../builder/ports.ts";
+import { startBuilder } from "../builder/start.ts";
+import { codeLimits } from "../domain/component-code.ts";
+import { createEgress } from "../platform/http/egress.ts";
+import { createTextReader } from "../platform/http/text-reader.ts";
+import { createBuildRequests } from "../platform/jetstream/build-requests.ts";
+import { openBlobStore } from "../platform/jetstream/object-store.ts";
+import { createSandbox } from "../runner/sandbox/pool.ts";
+import type { Sandbox } from "../runner/sandbox/port.ts";
+import { natsOf } from "./connections.ts";
+import type { RoleContext, StartedRole } from "./context.ts";
+import { sandboxCache } from "./sandbox-settings.ts";
+
+/** Of one request for a component's text. */
+const readTimeoutMs = 10_000;
+
+export async function start(context: RoleContext): Promise<StartedRole> {
+  const { connection, release } = await natsOf(context);
+  const directory = join(context.dataDirectory, "builder");
+  // One child is enough: definitions are read one at a time, and nothing of what it evaluates is kept. It starts with the first build.
+  let sandbox: Promise<Sandbox> | undefined;
+  const startSandbox = () =>
+    createSandbox({
+      cacheDirectory: sandboxCache(context),
+      bundleDirectory: directory,
+      children: 1,
+      ownerProcesses: Math.min(1, context.configuration.sandboxOwners),
+      egressAllow: [],
+      memoryBudgetMb: 64,
+      logger: context.logger,
+    });
+  const inspect: Inspector["inspect"] = async (request) => {
+    sandbox ??= startSandbox().catch((error: unknown) => {
+      sandbox = undefined;
+      throw error;
+    });
+    return (await sandbox).inspect(request);
+  };
+  const bundles = openBlobStore(connection);
+  const egress = createEgress({ allow: context.configuration.egressAllow });
+  const addresses = createTextReader({ egress, maxBytes: codeLimits.bytes, timeoutMs: readTimeoutMs });
+  const builder = await startBuilder({
+    directory,
+    inspector: { inspect },
+    bundles,
+    addresses,
+    requests: createBuildRequests(connection.nats),
+  });
+  return {
+    stop: async (signal) => {
+      await builder.stop();
+      await addresses.close();
+      await (await sandbox)?.stop(signal);
+      await release();
+    },
+  };
+}

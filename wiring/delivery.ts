@@ -1,0 +1,210 @@
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { systemClock } from "../domain/clock.ts";
+import { nextAttempt } from "../domain/retry-schedule.ts";
+import { encodePack } from "../domain/invocation.ts";
+import { partitionOf } from "../domain/partition.ts";
+import { buckets, defaultPool, deliverSubject, invokeSubject, retrySubject, routerConsumer, streams } from "../domain/subjects.ts";
+import type { Route } from "../domain/deployment.ts";
+import type { Deliveries, DeliveryConfig, DeliveryPorts, History, Reading, Runs } from "../delivery/ports.ts";
+import { startDelivery } from "../delivery/start.ts";
+import { createEgress } from "../platform/http/egress.ts";
+import { createWebhookClient } from "../platform/http/webhook-client.ts";
+import { Bucket } from "../platform/jetstream/bucket.ts";
+import type { Connection } from "../platform/jetstream/connection.ts";
+import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
+import { readQueue } from "../platform/jetstream/consumer.ts";
+import { FloorReader } from "../platform/jetstream/floor-reader.ts";
+import { followPaced } from "../platform/jetstream/paced-follow.ts";
+import { servePoolRequests } from "../platform/jetstream/pool-requests.ts";
+import { endSchedule, publishScheduled } from "../platform/jetstream/schedules.ts";
+import { SeenRevisions } from "../platform/jetstream/visibility.ts";
+import type { Database } from "../platform/postgres/connection.ts";
+import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
+import { createHistory } from "../platform/postgres/history.ts";
+import { createSecrets } from "../platform/secrets/secrets.ts";
+import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts";
+import { processMetrics } from "../platform/telemetry/metrics.ts";
+import { databaseOf, natsOf } from "./connections.ts";
+import type { RoleContext, StartedRole } from "./context.ts";
+
+const attemptTimeoutMs = 15_000;
+const attemptsPerWebhook = 16;
+const consumers = { router: routerConsumer, due: "delivery" } as const;
+
+export async function start(context: RoleContext): Promise<StartedRole> {
+  const { configuration, logger } = context;
+  const nats = await natsOf(context);
+  const postgres = await databaseOf(context);
+  const poster = createWebhookClient({
+    egress: createEgress({ allow: configuration.egressAllow }),
+    timeoutMs: attemptTimeoutMs,
+    connections: attemptsPerWebhook,
+  });
+  const history = await historyOf(postgres.database, nats.connection, {
+    events: configuration.keepEvents,
+    logs: configuration.keepLogs,
+  });
+  const ports = deliveryPorts({
+    connection: nats.connection,
+    history,
+    poster,
+    secrets: await createSecrets(configuration.keysDirectory),
+    log: logger,
+    metrics: createDeliveryMetrics(processMetrics(), () => deliveryBacklog(nats.connection, consumers)),
+  });
+  const requests = await servePoolRequests(nats.connection);
+  const delivery = await startDelivery(deliveryConfig(context), ports);
+  return {
+    stop: async () => {
+      await delivery.stop();
+      await requests.stop();
+      await poster.close();
+      await nats.release();
+      await postgres.release();
+    },
+  };
+}
+
+export interface DeliveryParts extends Pick<DeliveryPorts, "history" | "poster" | "secrets" | "log" | "metrics"> {
+  readonly connection: Connection;
+}
+
+export function deliveryPorts({ connection, ...parts }: DeliveryParts): DeliveryPorts {
+  const routes = new Bucket<Route>(connection, buckets.routes, parseRoute);
+  return {
+    ...parts,
+    runs: runsOf(connection),
+    routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
+    deliveries: deliveriesOf(connection),
+    invocations: {
+      request: async (pool, source, invocation, messageId) => {
+        await connection.publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([invocation]), {
+          messageId,
+        });
+      },
+    },
+    hmac: hmacOf(),
+    clock: systemClock,
+    random: Math.random,
+  };
+}
+
+/** Written by the operator from typed values; an older version left the pool out. */
+function parseRoute(json: unknown): Route {
+  const route = json as Route;
+  if (route.listener.kind !== "source") return route;
+  return { ...route, listener: { ...route.listener, pool: route.listener.pool ?? defaultPool } };
+}
+
+/** A key becomes a key object once, instead of at each signature. */
+function hmacOf(): DeliveryPorts["hmac"] {
+  const keys = new LRUCache<string, KeyObject>({ max: 10_000 });
+  return (key, text) => {
+    const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+    let object = keys.get(name);
+    if (object === undefined) keys.set(name, (object = createSecretKey(key)));
+    return createHmac("sha256", object).update(text).digest();
+  };
+}
+
+function deliveryConfig({ configuration }: RoleContext): DeliveryConfig {
+  const waits = configuration.deliveryRetryMs;
+  return {
+    patienceMs: 1_000,
+    attemptsPerWebhook,
+    mostDirectListeners: 16,
+    attemptTimeoutMs,
+    nextAttempt:
+      waits === undefined
+        ? nextAttempt
+        : (attempt, _random, retryAfterMs = 0) =>
+            waits[attempt - 1] === undefined ? undefined : Math.max(waits[attempt - 1] ?? 0, retryAfterMs),
+  };
+}
+
+async function watchRoutes(
+  connection: Connection,
+  routes: Bucket<Route>,
+  onEntry: (subscription: string, route: Route | undefined) => void,
+): Promise<Reading> {
+  const seen = new SeenRevisions(connection);
+  const watching = await routes.watch({
+    initial: true,
+    onEntry: (subscription, route, revision) => {
+      onEntry(subscription, route);
+      seen.saw(revision);
+    },
+  });
+  seen.start(buckets.routes);
+  return {
+    stop: async () => {
+      seen.stop();
+      await watching.stop();
+    },
+  };
+}
+
+function runsOf(connection: Connection): Runs {
+  return {
+    route: async (onCommit) => {
+      const reader = new FloorReader({
+        connection,
+        stream: streams.runs,
+        consumer: consumers.router,
+        filters: ["runs.>"],
+        onMessage: (message, done) => onCommit(message.text(), done, message.subject),
+      });
+      await reader.start();
+      return reader;
+    },
+    record: (afterSequence, onCommit) =>
+      followPaced({
+        connection,
+        stream: streams.runs,
+        afterSequence,
+        onMessage: (message) => onCommit(message.text(), message.seq, message.subject),
+      }),
+  };
+}
+
+function deliveriesOf(connection: Connection): Deliveries {
+  const { publisher } = connection;
+  return {
+    schedule: async (webhook, delivery, text, atMs, messageId) => {
+      await publishScheduled(publisher, {
+        subject: retrySubject(webhook, delivery),
+        schedule: { kind: "at", atMs },
+        target: deliverSubject(webhook, delivery),
+        body: text,
+        messageId,
+      });
+    },
+    withdraw: (webhook, delivery) => endSchedule(connection, streams.deliveries, retrySubject(webhook, delivery)),
+    read: (onDue) =>
+      readQueue({
+        connection,
+        stream: streams.deliveries,
+        consumer: consumers.due,
+        create: { filter: "deliver.>", ackWaitMs: 30_000, maxAckPending: 1_024 },
+        onMessage: (message) => onDue(message.text(), () => message.ack()),
+      }),
+  };
+}
+
+export async function historyOf(
+  database: Database,
+  connection: Connection,
+  kept: { readonly events: number; readonly logs: number },
+): Promise<History> {
+  const history = createHistory(database, { kept });
+  const records = createDeliveryRecords(database);
+  // A stream that was made anew counts from 1 again: it must not be taken for the old one.
+  const stream = `${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`;
+  return {
+    position: () => history.readPosition(stream),
+    recordCommits: (commits) => history.recordCommits(stream, commits),
+    recordAttempts: (attempts) => records.recordAttempts(attempts),
+    recordDeadLetters: (letters) => records.recordDeadLetters(letters),
+  };
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from "node:crypto";
+import { newId } from "../domain/ids.ts";
+import { ingressDefaults } from "../ingress/ports.ts";
+import { startIngress } from "../ingress/start.ts";
+import { partitionCount } from "../domain/subjects.ts";
+import { drainable } from "../platform/http/drainable.ts";
+import { Asker } from "../platform/jetstream/answers.ts";
+import { partitionDepth } from "../platform/jetstream/backlog.ts";
+import { openEndpointDirectory } from "../platform/jetstream/endpoint-directory.ts";
+import { natsOf } from "./connections.ts";
+import type { RoleContext, StartedRole } from "./context.ts";
+
+export async function start(context: RoleContext): Promise<StartedRole> {
+  const { configuration, logger } = context;
+  const { connection, release } = await natsOf(context);
+  const asker = new Asker(connection);
+  asker.start();
+  const endpoints = await openEndpointDirectory(connection);
+  const config = {
+    ...ingressDefaults,
+    ...configuration.ingressListen,
+    basePath: new URL(configuration.ingressUrl).pathname.replace(/\/$/, ""),
+    bodyLimitBytes: configuration.httpBodyLimitBytes,
+    backlogLimit: Math.ceil(configuration.backlogLimit / partitionCount),
+  };
+  const ingress = await startIngress(config, {
+    endpoints,
+    invocations: { publish: async (subject, pack) => void (await connection.publisher.publish(subject, pack)) },
+    answers: asker,
+    backlog: { depth: (pool, partition) => partitionDepth(connection, pool, partition) },
+    newRunId: () => newId("run", randomBytes),
+    drainable,
+    log: logger,
+  });
+  return {
+    stop: async (signal) => {
+      await ingress.stop(signal);
+      await endpoints.stop();
+      asker.stop();
+      await release();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { customAlphabet } from "nanoid";
+import { systemClock } from "../domain/clock.ts";
+import type { Commit } from "../domain/commit.ts";
+import type { DeploymentEntry, Endpoint, Route } from "../domain/deployment.ts";
+import { newId } from "../domain/ids.ts";
+import { parseConfigured } from "../domain/configured.ts";
+import { encodePack, type Invocation } from "../domain/invocation.ts";
+import { partitionOf } from "../domain/partition.ts";
+import { serverSchedule } from "../domain/schedule.ts";
+import type { Secrets } from "../domain/secrets.ts";
+import { buckets, defaultPool, invokeSubject } from "../domain/subjects.ts";
+import type { Configurations, Entries, Histories, Invocations, Log, OperatorPorts, Timers } from "../operator/ports.ts";
+import { createEgress } from "../platform/http/egress.ts";
+import { createTokenRefresher } from "../platform/http/token-refresher.ts";
+import type { Asker } from "../platform/jetstream/answers.ts";
+import { Bucket } from "../platform/jetstream/bucket.ts";
+import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
+import { forgetCommits, lastCommit } from "../platform/jetstream/commits.ts";
+import type { Connection } from "../platform/jetstream/connection.ts";
+import { endTimers, setTimer } from "../platform/jetstream/schedules.ts";
+import { untilSeen } from "../platform/jetstream/visibility.ts";
+import type { Database } from "../platform/postgres/connection.ts";
+import { createAccounts } from "../platform/postgres/accounts.ts";
+import { createActivity } from "../platform/postgres/activity.ts";
+import { createHistory } from "../platform/postgres/history.ts";
+import type { Resources } from "./resources.ts";
+
+/** Shorter than a leader has to end what it does. */
+const refreshTimeoutMs = 8_000;
+
+const randomKey = customAlphabet("0123456789abcdefghijklmnopqrstuvwxyz", 32);
+
+export interface OperatorParts {
+  readonly connection: Connection;
+  readonly database: Database;
+  readonly asker: Asker;
+  readonly secrets: Secrets;
+  readonly resources: Pick<Resources, "store" | "owners" | "secretValues" | "configMaps">;
+  readonly log: Log;
+  /** Networks that may be reached although they are private, as CIDR. */
+  readonly egressAllow: readonly string[];
+}
+
+export function operatorPorts({ connection, database, asker, secrets, resources, log, egressAllow }: OperatorParts): OperatorPorts {
+  const { store, owners, secretValues, configMaps } = resources;
+  const egress = createEgress({ allow: egressAllow });
+  return {
+    store,
+    owners,
+    memberships: createAccounts(database),
+    secretValues,
+    configMaps,
+    events: { tell: () => undefined }, // Conditions and the log say it; nobody lists events here.
+    pools: { poolOf: () => defaultPool },
+    fetchComponent: (url) => requestComponent(connection.nats, url),
+    checkHost: (host) => egress.check(host),
+    activity: createActivity(database),
+    builds: { build: (component) => requestBuild(connection.nats, component) },
+    deployments: entriesOf<DeploymentEntry>(connection, buckets.deployments),
+    endpoints: entriesOf<Endpoint>(connection, buckets.endpoints),
+    routes: entriesOf<Route>(connection, buckets.routes, (revision) => untilSeen(connection, buckets.routes, revision)),
+    timers: timersOf(connection),
+    histories: historiesOf(connection, database),
+    invocations: invocationsOf(connection, asker),
+    configurations: configurationsOf(connection, asker),
+    secrets,
+    tokenRefresher: createTokenRefresher({ egress, timeoutMs: refreshTimeoutMs }),
+    clock: systemClock,
+    randomBytes,
+    randomKey,
+    random: Math.random,
+    newId: (kind) => newId(kind, randomBytes),
+    log,
+  };
+}
+
+function entriesOf<T>(
+  connection: Connection,
+  bucket: string,
+  seen: (revision: number) => Promise<void> = () => Promise.resolve(),
+): Entries<T> {
+  const entries = new Bucket<T>(connection, bucket, (json) => json as T); // Only the operator writes it, from typed values.
+  return {
+    get: (key) => entries.get(key),
+    put: async (key, entry) => seen(await entries.put(key, entry)),
+    delete: async (key) => {
+      if ((await entries.get(key)) !== undefined) await entries.delete(key);
+    },
+  };
+}
+
+function timersOf(connection: Connection): Timers {
+  return {
+    set: async (pool, source, prop, schedule, invocation) => {
+      const told = serverSchedule(schedule);
+      await setTimer(connection.publisher, {
+        source,
+        prop,
+        schedule: told.kind === "chain" ? { kind: "at", atMs: invocation.at ?? 0 } : told,
+        target: invokeSubject(pool, partitionOf(source), source),
+        body: encodePack([JSON.stringify(invocation)]),
+      });
+    },
+    end: (source) => endTimers(connection, source),
+  };
+}
+
+function historiesOf(connection: Connection, database: Database): Histories {
+  const history = createHistory(database);
+  return {
+    state: async (owner, source) => {
+      const { text } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
+      return text === undefined ? undefined : (JSON.parse(text) as Commit).state; // Written by a runner from a typed value.
+    },
+    forget: async (owner, source) => {
+      await forgetCommits(connection, { owner, source, partition: partitionOf(source) });
+      await history.deleteSource(source);
+    },
+  };
+}
+
+export function configurationsOf(connection: Connection, asker: Asker): Configurations {
+  return {
+    ask: async (pool, call, configuration, signal) => {
+      const { subject, answer } = asker.wait(call, "configured", signal);
+      const invocation: Invocation = { source: call, trigger: "configure", configure: configuration, answerTo: subject };
+      await connection.publisher.publish(invokeSubject(pool, partitionOf(call), call), encodePack([JSON.stringify(invocation)]), {
+        messageId: `configure.${call}`,
+      });
+      const answered = await answer;
+      return answered === undefined ? undefined : parseConfigured(answered.configured);
+    },
+  };
+}
+
+function invocationsOf(connection: Connection, asker: Asker): Invocations {
+  const waiting = new Map<string, Promise<unknown>>();
+  return {
+    request: async (pool, invocation) => {
+      const { source, run } = invocation;
+      const { subject, answer } = asker.wait(run, "run", AbortSignal.timeout(600_000));
+      waiting.set(run, answer);
+      void answer.finally(() => waiting.delete(run)); // Never rejects.
+      await connection.publisher.publish(
+        invokeSubject(pool, partitionOf(source), source),
+        encodePack([JSON.stringify({ ...invocation, answerTo: subject })]),
+        { messageId: `run.${run}` },
+      );
+    },
+    untilRun: async (run, signal) => {
+      await Promise.race([waiting.get(run), new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }))]);
+    },
+  };
+}

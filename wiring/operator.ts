@@ -1,0 +1,59 @@
+import { Unavailable } from "../domain/errors.ts";
+import { startOperator } from "../operator/start.ts";
+import { Asker } from "../platform/jetstream/answers.ts";
+import { serveConfigureRequests } from "../platform/jetstream/configure-requests.ts";
+import { createSecrets } from "../platform/secrets/secrets.ts";
+import { createOperatorMetrics } from "../platform/telemetry/controller-metrics.ts";
+import { processMetrics } from "../platform/telemetry/metrics.ts";
+import { databaseOf, natsOf } from "./connections.ts";
+import type { RoleContext, StartedRole } from "./context.ts";
+import { operatorInCluster } from "./operator-in-cluster.ts";
+import { operatorPorts } from "./operator-ports.ts";
+import { startResealing } from "./reseal.ts";
+import { resourcesOf } from "./resources.ts";
+import { runnerPoolsOf } from "./runner-pools.ts";
+
+export async function start(context: RoleContext): Promise<StartedRole> {
+  const { configuration, logger } = context;
+  const nats = await natsOf(context);
+  const postgres = await databaseOf(context);
+  const { database } = postgres;
+  const asker = new Asker(nats.connection);
+  asker.start();
+  // In a cluster the keys are a mounted Secret, to which no pool's can be added.
+  const secrets = await createSecrets(configuration.keysDirectory, configuration.resources === "kubernetes" ? "derived" : "files");
+  const resources = await resourcesOf(context, { database, secrets });
+  // In a cluster nothing lies sealed in resources.
+  const resealing = resources.inCluster === undefined ? startResealing(database, secrets, context) : undefined;
+  const { egressAllow } = configuration;
+  const ports = operatorPorts({ connection: nats.connection, database, asker, secrets, resources, log: logger, egressAllow });
+  // A hook may take as long as a run; then its commit has to be told.
+  const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + 30_000 };
+  const inCluster = resources.inCluster === undefined ? undefined : operatorInCluster(context, resources.inCluster);
+  const runners =
+    resources.inCluster === undefined ? undefined : await runnerPoolsOf(context, resources.inCluster.kubernetes, nats.connection);
+  const { controller, leads } = createOperatorMetrics(processMetrics());
+  const operator = await startOperator(config, inCluster === undefined ? ports : { ...ports, events: inCluster.events }, {
+    ...inCluster?.runtime,
+    ...(runners === undefined ? {} : { runnerPools: runners.pools }),
+    metrics: controller,
+    onLead: leads,
+  });
+  const requests = await serveConfigureRequests(nats.connection, (request) => operator.configure(request));
+  return {
+    checkReady: async () => {
+      if (!operator.hasSynced) throw new Unavailable("the resources have not been listed yet");
+    },
+    stop: async () => {
+      await requests.stop();
+      await operator.stop();
+      await resealing?.stop();
+      await runners?.stop();
+      await inCluster?.events.stop();
+      asker.stop();
+      await resources.release();
+      await nats.release();
+      await postgres.release();
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { Invariant } from "../domain/errors.ts";
+import type { Invocation } from "../domain/invocation.ts";
+import { partitionOf } from "../domain/partition.ts";
+import { buckets, deploymentKey } from "../domain/subjects.ts";
+import { sendAnswer } from "../platform/jetstream/answers.ts";
+import { followChanges } from "../platform/jetstream/changes.ts";
+import { appendCommit, lastCommit } from "../platform/jetstream/commits.ts";
+import type { Connection } from "../platform/jetstream/connection.ts";
+import { readPartition } from "../platform/jetstream/consumer.ts";
+import { announce, watchMembers, type Heartbeat } from "../platform/jetstream/membership.ts";
+import { deploymentEntries } from "../platform/jetstream/moves.ts";
+import { requestArm, requestMove } from "../platform/jetstream/pool-requests.ts";
+import { memoryShare } from "../platform/process/memory-share.ts";
+import type { Intake, Membership, RunnerPorts, Timers } from "../runner/ports.ts";
+
+type PoolPorts = Pick<RunnerPorts, "deployments" | "moves" | "histories" | "intake" | "membership" | "timers" | "answer">;
+
+/** All that a runner reaches of the message server: what its pool's user may do, see platform/jetstream/permissions.ts. */
+export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
+  return {
+    deployments: deploymentsOf(connection, pool),
+    moves: { move: (position) => requestMove(connection, pool, position) },
+    histories: {
+      last: async (owner, source) => {
+        const { text, sequence } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
+        return { commit: text, sequence };
+      },
+      append: (owner, source, commit, expected) =>
+        appendCommit(connection, { owner, source, partition: partitionOf(source) }, commit, expected),
+    },
+    intake: intakeOf(connection, pool),
+    membership: membershipOf(connection, pool),
+    timers: timersOf(connection, pool),
+    answer: (subject, answer) => sendAnswer(connection, subject, answer),
+  };
+}
+
+function deploymentsOf(connection: Connection, pool: string): RunnerPorts["deployments"] {
+  const entries = deploymentEntries(connection);
+  return {
+    get: (source) => entries.get(deploymentKey(pool, source)),
+    onChange: async (changed) => {
+      const prefix = deploymentKey(pool, "").length;
+      await followChanges(connection, buckets.deployments, deploymentKey(pool, "*"), (key) => changed(key?.slice(prefix)));
+    },
+  };
+}
+
+function intakeOf(connection: Connection, pool: string): Intake {
+  return {
+    read: (partition, onMessage) =>
+      readPartition({
+        connection,
+        pool,
+        partition,
+        onMessage: (message) =>
+          onMessage({
+            text: message.text(),
+            seq: message.seq,
+            storedAt: message.storedAt,
+            ack: () => message.ack(),
+            postpone: (delayMs) => message.nak(delayMs),
+            working: () => message.working(),
+          }),
+      }),
+  };
+}
+
+async function heartbeat(): Promise<Heartbeat> {
+  const share = await memoryShare();
+  return share === undefined ? {} : { memoryShare: Math.round(share * 100) / 100 };
+}
+
+function membershipOf(connection: Connection, pool: string): Membership {
+  return {
+    join: async (runner, onMembers) => {
+      const { leave } = await announce(connection, pool, runner, heartbeat);
+      const members = await watchMembers(connection, pool, onMembers);
+      return {
+        leave: async () => {
+          await members.stop();
+          await leave();
+        },
+      };
+    },
+  };
+}
+
+export function timersOf(connection: Connection, pool: string): Timers {
+  return {
+    armAt: (source, prop, atMs, invocation) => {
+      const { trigger, chain, at } = invocation;
+      if (trigger !== "timer" || chain === undefined || at === undefined)
+        throw new Invariant(`source ${source} has no chained timer '${prop}'`);
+      return requestArm(connection, pool, { source, prop, atMs, invocation: { ...linkOf(invocation), trigger, chain, at } });
+    },
+  };
+}
+
+/** A link as it travels: what cannot be JSON cannot have come out of the stream either. */
+const linkOf = ({ source, generation, event, skippedTicks }: Invocation) => ({
+  source,
+  ...(generation === undefined ? {} : { generation }),
+  ...(event === undefined ? {} : { event: z.json().parse(event) }),
+  ...(skippedTicks === undefined ? {} : { skippedTicks }),
+});

@@ -1,0 +1,83 @@
+import type { ResourcePages } from "../api/ports.ts";
+import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
+import type { ResourceStore } from "../crds/resource-store.ts";
+import type { SecretValues } from "../crds/secret-values.ts";
+import { InvalidInput } from "../domain/errors.ts";
+import type { Secrets } from "../domain/secrets.ts";
+import type { MirrorRows } from "../operator/mirror/rows.ts";
+import type { ConfigMaps } from "../operator/ports.ts";
+import { createConfigMaps } from "../platform/kubernetes/config-maps.ts";
+import { createKubernetesSecretValues } from "../platform/kubernetes/secret-values.ts";
+import type { Database } from "../platform/postgres/connection.ts";
+import { createMirroredStore } from "../platform/postgres/mirrored-store.ts";
+import { namedOwnerNamespaces } from "../platform/postgres/owner-namespaces.ts";
+import { createResourceMirror } from "../platform/postgres/resource-mirror.ts";
+import { createResourcePages } from "../platform/postgres/resource-pages.ts";
+import { createPostgresResourceStore } from "../platform/postgres/resource-store.ts";
+import type { Configuration } from "../platform/process/configuration.ts";
+import { createSealedSecretValues } from "../platform/secrets/secret-values.ts";
+import { clusterOf, type Cluster } from "./cluster.ts";
+import type { RoleContext } from "./context.ts";
+
+/** Where resources live and what goes with it: Postgres on one machine, the Kubernetes API in a cluster. */
+export interface Resources {
+  readonly store: ResourceStore;
+  /** The same for whoever also reads `pages`: what was written through it is in the next list. */
+  readonly shownStore: ResourceStore;
+  readonly owners: OwnerNamespaces;
+  readonly secretValues: SecretValues;
+  readonly configMaps: ConfigMaps;
+  readonly pages: ResourcePages;
+  /** In a cluster alone. */
+  readonly inCluster?: Cluster & { readonly mirror: MirrorRows };
+  release(): Promise<void>;
+}
+
+export interface ResourceParts {
+  readonly database: Database;
+  readonly secrets: Pick<Secrets, "seal" | "open">;
+}
+
+const choices: Readonly<Record<Configuration["resources"], (context: RoleContext, parts: ResourceParts) => Promise<Resources>>> = {
+  postgres: async (_context, parts) => resourcesOnOneMachine(parts),
+  kubernetes: resourcesInCluster,
+};
+
+export function resourcesOf(context: RoleContext, parts: ResourceParts): Promise<Resources> {
+  return choices[context.configuration.resources](context, parts);
+}
+
+export function resourcesOnOneMachine({ database, secrets }: ResourceParts): Resources {
+  const store = createPostgresResourceStore(database);
+  return {
+    store,
+    shownStore: store,
+    owners: namedOwnerNamespaces,
+    secretValues: createSealedSecretValues(secrets),
+    configMaps: {
+      read: async (_namespace, name) => {
+        throw new InvalidInput(`the ConfigMap '${name}' cannot be read: there are none on one machine, give the code itself`);
+      },
+    },
+    pages: { ...createResourcePages(database), show: async () => undefined },
+    release: async () => undefined,
+  };
+}
+
+async function resourcesInCluster(context: RoleContext, { database }: ResourceParts): Promise<Resources> {
+  const { cluster, release } = await clusterOf(context);
+  const mirror = createResourceMirror(database);
+  const pages = createResourcePages(database);
+  const onError = (error: unknown): void =>
+    context.logger.warn({ op: "mirror.write", err: error }, "a change is not in the lists yet: the operator will put it there");
+  return {
+    store: cluster.store,
+    shownStore: createMirroredStore({ cluster: cluster.store, mirror, pages, onError }),
+    owners: cluster.owners,
+    secretValues: createKubernetesSecretValues(cluster.kubernetes),
+    configMaps: createConfigMaps(cluster.kubernetes),
+    pages: { ...pages, show: (_kind, resource) => mirror.write([resource], []).catch(onError) },
+    inCluster: { ...cluster, mirror },
+    release,
+  };
+}
