@@ -4,9 +4,12 @@ import { forget } from "../domain/answered.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Histories } from "./ports.ts";
 
-/** An ack on its way may be lost with the server that received it; after this long it was not. */
+/** A server that dies forgets the acks of its last moments; after this long, all that time in touch with it, it has kept one. */
 const settledAfterMs = 2_000;
-/** Whatever another runner held is delivered again within its ack wait (10 s), or when it was told to come again (after 40 s), or never. */
+/**
+ * Whatever another runner held, or the server forgot was acked, is delivered again within its ack wait (10 s), or when it was told to come
+ * again (after 40 s), or never.
+ */
 const inheritedAfterMs = 65_000;
 
 export interface HistoryPorts {
@@ -29,6 +32,7 @@ export class History {
   readonly #settledAt = new Map<number, number>();
   #state: SourceState = emptyState;
   #sequence = 0;
+  #isInterrupted = false;
 
   /** @param isOpen whether this runner holds the message of that sequence: then it is not settled, however long it waits here */
   constructor(source: string, owner: string, { histories, clock, isOpen }: HistoryPorts) {
@@ -47,13 +51,24 @@ export class History {
     const { commit, sequence } = await this.#histories.last(this.owner, this.source);
     this.#state = commit === undefined ? emptyState : parseCommit(commit).state;
     this.#sequence = sequence;
-    const settled = this.#clock.now() + inheritedAfterMs;
-    for (const [seq] of this.#state.answered) if (!this.#settledAt.has(seq)) this.#settledAt.set(seq, settled);
+    this.#inherit(this.#state.answered.filter(([seq]) => !this.#settledAt.has(seq)));
   }
 
-  /** The message of this sequence was acked: soon nobody will be given it again. */
+  /** The message of this sequence was acked: soon nobody will be given it again, unless the server is out of reach. */
   settle(seq: number): void {
-    this.#settledAt.set(seq, this.#clock.now() + settledAfterMs);
+    if (!this.#isInterrupted) this.#settledAt.set(seq, this.#clock.now() + settledAfterMs);
+  }
+
+  /** The server is out of reach: whatever it was told last, it may have forgotten. */
+  interrupt(): void {
+    this.#isInterrupted = true;
+    this.#settledAt.clear();
+  }
+
+  /** The server is back. */
+  resume(): void {
+    this.#isInterrupted = false;
+    this.#inherit(this.#state.answered);
   }
 
   /** The message of this sequence is about to come again: whatever was thought, it is not settled. */
@@ -69,6 +84,11 @@ export class History {
       if (settled) this.#settledAt.delete(seq);
       return settled;
     });
+  }
+
+  #inherit(answered: SourceState["answered"]): void {
+    const settled = this.#clock.now() + inheritedAfterMs;
+    for (const [seq] of answered) this.#settledAt.set(seq, settled);
   }
 
   /** @returns false when somebody else extended the history first: load and run again. */

@@ -10,7 +10,7 @@ const retryMs = 1_000;
  */
 export class Partitions {
   readonly #config: RunnerConfig;
-  readonly #ports: { readonly intake: Intake; readonly membership: Membership; readonly log: Log };
+  readonly #ports: { readonly intake: Pick<Intake, "read">; readonly membership: Membership; readonly log: Log };
   readonly #onMessage: (message: IntakeMessage) => void;
   readonly #reading = new Map<number, Promise<{ stop(): Promise<void> }>>();
   #runners: readonly string[] = [];
@@ -20,7 +20,7 @@ export class Partitions {
 
   constructor(
     config: RunnerConfig,
-    ports: { intake: Intake; membership: Membership; log: Log },
+    ports: { intake: Pick<Intake, "read">; membership: Membership; log: Log },
     onMessage: (message: IntakeMessage) => void,
   ) {
     this.#config = config;

@@ -88,6 +88,8 @@ export interface IntakeMessage {
 export interface Intake {
   /** Pulls one partition until stopped; `stop` ends the pulling, what was handed out stays with the caller. */
   read(partition: number, onMessage: (message: IntakeMessage) => void): Promise<{ stop(): Promise<void> }>;
+  /** Tells when the server of the stream is out of reach, and when it is back; the returned function ends that. */
+  onReach(listener: (isReached: boolean) => void): () => void;
 }
 
 export interface Membership {

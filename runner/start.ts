@@ -48,6 +48,12 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       else history?.expect(seq);
     }
   });
+  const endReach = ports.intake.onReach((isReached) => {
+    for (const history of histories.values()) {
+      if (isReached) history.resume();
+      else history.interrupt();
+    }
+  });
   const partitions = new Partitions(config, ports, (message) => {
     for (const waiting of open.take(message)) queues.push(waiting);
   });
@@ -59,6 +65,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       await partitions.stop();
       await queues.stop(signal);
       open.stop();
+      endReach();
       await ports.sandbox.stop(signal);
     },
   };

@@ -64,6 +64,7 @@ function intakeOf(connection: Connection, pool: string): Intake {
             working: () => message.working(),
           }),
       }),
+    onReach: (listener) => connection.onStatus((status) => listener(status === "connected")),
   };
 }
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RoleName } from "../../platform/process/configuration.ts";
 import { freePort } from "../../platform/process/free-port.ts";
 import { findNatsServer, startNats, type NatsServer } from "../../platform/process/nats-server.ts";
@@ -23,6 +24,8 @@ export interface Cluster {
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
   /** kill -9; resolves when it runs again. */
   kill(target: Target): Promise<void>;
+  /** Its process stands still that long, as on a machine that was suspended or waits for its disk. */
+  stall(target: RoleName | "nats", ms: number): Promise<void>;
   /** One more runner beside the first; the returned functions end it, politely or with kill -9. */
   addRunner(): Promise<{ stop(): Promise<void>; kill(): Promise<void> }>;
   stop(): Promise<void>;
@@ -92,6 +95,13 @@ export async function startCluster(directory: string, { kubeconfig }: { readonly
       if (target === "sandbox") return killSandboxChild(roles.get("runner")?.child.pid ?? 0);
       return killRole(target);
     },
+    stall: async (target, ms) => {
+      const pid = target === "nats" ? servers.natsPid() : roles.get(target)?.child.pid;
+      if (pid === undefined) throw new Error(`${target} does not run`);
+      process.kill(pid, "SIGSTOP");
+      await sleep(ms);
+      process.kill(pid, "SIGCONT");
+    },
     addRunner: async () => {
       const { child } = await startProcess("runner");
       return { stop: () => end(child, "SIGTERM"), kill: () => end(child, "SIGKILL") };
@@ -134,6 +144,7 @@ async function startServers(directory: string) {
   return {
     nats,
     postgres,
+    natsPid: () => nats.pid,
     crash: async (which: "nats" | "postgres") => {
       if (which === "nats") {
         await nats.kill();

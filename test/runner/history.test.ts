@@ -50,4 +50,15 @@ describe("what a history remembers as answered", () => {
     history.settle(5);
     expect(at(3_000)).toEqual([]);
   });
+
+  it("is not forgotten soon after an ack that the server may have forgotten, nor while that is away", async () => {
+    const { history, at } = await found();
+    history.settle(5);
+    history.interrupt();
+    history.settle(5); // It went nowhere.
+    expect(at(500_000)).toEqual([[5, 0]]);
+    history.resume();
+    expect(at(560_000)).toEqual([[5, 0]]);
+    expect(at(570_000)).toEqual([]);
+  });
 });

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { systemClock } from "../../domain/clock.ts";
 import { encodePack } from "../../domain/invocation.ts";
 import type { IntakeMessage, RunnerPorts } from "../../runner/ports.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
@@ -23,10 +22,13 @@ async function runnerWith(characters: number) {
   let loads = 0;
   let last: string | undefined;
   let sequence = 0;
+  let runs = 0;
+  let now = 0;
   let hand: (message: IntakeMessage) => void = nothing;
+  let reach: (isReached: boolean) => void = nothing;
   const ports: RunnerPorts = {
     sandbox: {
-      execute: () => Promise.resolve(wrote(characters)),
+      execute: () => ((runs += 1), Promise.resolve(wrote(characters))),
       inspect: () => Promise.reject(new Error("nobody asks")),
       evict: nothing,
       stats: () => ({ children: 1, isolates: 0, residentBytes: 0 }),
@@ -38,25 +40,36 @@ async function runnerWith(characters: number) {
       append: (_owner, _source, commit) => ((last = commit), Promise.resolve({ outcome: "stored", sequence: (sequence += 1) })),
     },
     moves: { move: () => Promise.resolve() },
-    intake: { read: (_partition, onMessage) => ((hand = onMessage), Promise.resolve({ stop: () => Promise.resolve() })) },
+    intake: {
+      read: (_partition, onMessage) => ((hand = onMessage), Promise.resolve({ stop: () => Promise.resolve() })),
+      onReach: (listener) => ((reach = listener), nothing),
+    },
     membership: { join: (runner, onMembers) => (onMembers([runner]), Promise.resolve({ leave: () => Promise.resolve() })) },
     bundles: { path: (hash) => Promise.resolve(hash) },
     timers: { armAt: () => Promise.resolve() },
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
     secrets: { open: () => Promise.resolve("{}") },
     answer: nothing,
-    clock: systemClock,
+    clock: { now: () => now },
     randomId: () => "x".repeat(20),
     log: { info: nothing, warn: nothing, error: nothing },
   };
   const runner = await startRunner({ runner: "r_1", runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 16_384 }, ports);
   let seq = 0;
-  const run = (source: string): Promise<string> =>
+  const give = (source: string, at: number): Promise<string> =>
     new Promise((resolve) => {
       const text = encodePack([JSON.stringify({ source, trigger: "manual" })]);
-      hand({ text, seq: (seq += 1), storedAt: 0, ack: () => resolve("ack"), postpone: () => resolve("postpone"), working: nothing });
+      hand({ text, seq: at, storedAt: 0, ack: () => resolve("ack"), postpone: () => resolve("postpone"), working: nothing });
     });
-  return { run, loads: () => loads, stop: () => runner.stop(AbortSignal.timeout(1_000)) };
+  return {
+    run: (source: string) => give(source, (seq += 1)),
+    give,
+    loads: () => loads,
+    runs: () => runs,
+    setClock: (ms: number) => (now = ms),
+    reach: (isReached: boolean) => reach(isReached),
+    stop: () => runner.stop(AbortSignal.timeout(1_000)),
+  };
 }
 
 it("keeps in memory as many histories as fit by what they hold now", async () => {
@@ -69,4 +82,17 @@ it("keeps in memory as many histories as fit by what they hold now", async () =>
     expect(runner.loads()).toBe(loads);
     await runner.stop();
   }
+});
+
+it("runs nothing again whose ack went down with the server", async () => {
+  const runner = await runnerWith(1);
+  await runner.give("dc_a", 1);
+  runner.reach(false);
+  runner.reach(true);
+  runner.setClock(9_000);
+  await runner.give("dc_a", 2);
+  expect(runner.runs()).toBe(2);
+  expect(await runner.give("dc_a", 1)).toBe("ack");
+  expect(runner.runs()).toBe(2);
+  await runner.stop();
 });
