@@ -15,7 +15,7 @@ if (missing.length > 0) {
   process.exitCode = 2;
 } else {
   const tally = await runTests(["--config", "vitest.cluster.config.ts", ...process.argv.slice(2)]);
-  tellFailures(tally.failures);
+  tellFailures(tally);
   console.log(tallyLine(tally));
   process.exitCode = tally.failed === 0 ? 0 : 1;
 }

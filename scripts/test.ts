@@ -23,7 +23,7 @@ async function testOnce(): Promise<number> {
   const tests = await runTests(wanted, environment());
   const passed = source.passed + tests.passed;
   const failed = source.failures.length + tests.failed;
-  tellFailures([...source.failures, ...tests.failures]);
+  tellFailures({ failures: [...source.failures.map((what) => ({ what, why: "see above" })), ...tests.failures], unsteady: tests.unsteady });
   console.log(tallyLine({ passed, failed, skipped: tests.skipped }));
   return failed === 0 ? 0 : 1;
 }

@@ -11,16 +11,23 @@ export interface Tally {
   readonly skipped: number;
 }
 
-export interface Outcome extends Tally {
-  /** Of each failed test, a line: its file, its name, and how its message begins. */
-  readonly failures: readonly string[];
+export interface Failure {
+  /** Its file and its name. */
+  readonly what: string;
+  /** How its message begins. */
+  readonly why: string;
 }
 
+export interface Outcome extends Tally {
+  readonly failures: readonly Failure[];
+  /** Those that failed beside others and passed alone. */
+  readonly unsteady: readonly Failure[];
+}
+
+/** More failed files than that are no accident. */
+const mostRepeated = 3;
+
 const reportSchema = z.object({
-  numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  numPendingTests: z.number(),
-  numTodoTests: z.number().default(0),
   success: z.boolean(),
   testResults: z.array(
     z.object({
@@ -33,46 +40,81 @@ const reportSchema = z.object({
 });
 type Report = z.infer<typeof reportSchema>;
 
-/** Runs tests once, shows what they say, and counts them. @param args of vitest, besides the reporters */
+/**
+ * Runs tests, shows what they say, and counts them. Files that failed run once more, without others beside them: most of ours start
+ * processes and wait for them, and a machine may be busy with something else. What passes then is told as unsteady.
+ *
+ * @param args of vitest, besides the reporters
+ */
 export async function runTests(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
-  const directory = mkdtempSync(join(tmpdir(), "headwater-report-"));
-  const file = join(directory, "report.json");
-  try {
-    const code = await vitest(["run", "--reporter=default", "--reporter=json", `--outputFile.json=${file}`, ...args], env);
-    return outcomeOf(file, code);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  const first = await reportOf(args, env);
+  if (first === undefined)
+    return { passed: 0, failed: 1, skipped: 0, failures: [{ what: "vitest", why: "it left no report" }], unsteady: [] };
+  const broken = first.testResults.filter(({ status }) => status === "failed").map(({ name }) => name);
+  if (first.succeeded || broken.length === 0 || broken.length > mostRepeated) return { ...outcomeOf(first), unsteady: [] };
+  console.log(`\nonce more, alone: ${broken.map((file) => relative(root, file)).join(", ")}`);
+  const options = args.filter((argument, index) => argument.startsWith("--") || args[index - 1] === "--config");
+  const second = await reportOf([...options, "--maxWorkers=1", ...broken], env);
+  if (second === undefined) return { ...outcomeOf(first), unsteady: [] };
+  const others = first.testResults.filter(({ name }) => !broken.includes(name));
+  const both = { succeeded: second.succeeded, testResults: [...others, ...second.testResults] };
+  const still = new Set(failuresOf(second).map(({ what }) => what));
+  return { ...outcomeOf(both), unsteady: failuresOf(first).filter(({ what }) => !still.has(what)) };
 }
 
 /** Says once more, where it is seen, what failed. */
-export const tellFailures = (failures: readonly string[]): void => failures.forEach((failure) => console.log(`✗ ${failure}`));
+export function tellFailures({ failures, unsteady }: Pick<Outcome, "failures" | "unsteady">): void {
+  for (const { what, why } of unsteady) console.log(`↻ passed alone, failed beside others: ${what}: ${why}`.slice(0, lineLength));
+  for (const { what, why } of failures) console.log(`✗ ${what}: ${why}`.slice(0, lineLength));
+}
 
 /** The line that everything which counts tests ends with. */
 export const tallyLine = ({ passed, failed, skipped }: Tally): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
-/** A file that does not load, a leak found at the end, a vitest that does not start: none is a failed test, and each is a failure. */
-function outcomeOf(file: string, code: number | undefined): Outcome {
+interface Ran extends Pick<Report, "testResults"> {
+  /** Also no leak was found at the end. */
+  readonly succeeded: boolean;
+}
+
+async function reportOf(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran | undefined> {
+  const directory = mkdtempSync(join(tmpdir(), "headwater-report-"));
+  const file = join(directory, "report.json");
   try {
-    const read = reportSchema.parse(JSON.parse(readFileSync(file, "utf8")));
-    const failed = read.numFailedTests === 0 && (code !== 0 || !read.success) ? 1 : read.numFailedTests;
-    return { passed: read.numPassedTests, failed, skipped: read.numPendingTests + read.numTodoTests, failures: failuresOf(read) };
+    const code = await vitest(["run", "--reporter=default", "--reporter=json", `--outputFile.json=${file}`, ...args], env);
+    const { testResults, success } = reportSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    return { testResults, succeeded: success && code === 0 };
   } catch {
-    return { passed: 0, failed: 1, skipped: 0, failures: ["vitest left no report"] };
+    return undefined;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** A file that does not load, a leak found at the end: neither is a failed test, and each is a failure. */
+function outcomeOf(ran: Ran): Omit<Outcome, "unsteady"> {
+  const failures = failuresOf(ran);
+  const count = (wanted: (status: string) => boolean): number =>
+    ran.testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => wanted(status)).length;
+  return {
+    passed: count((status) => status === "passed"),
+    failed: failures.length === 0 && !ran.succeeded ? 1 : failures.length,
+    skipped: count((status) => status !== "passed" && status !== "failed"),
+    failures,
+  };
 }
 
 const lineLength = 300;
 
-function failuresOf({ testResults }: Report): readonly string[] {
+function failuresOf({ testResults }: Ran): readonly Failure[] {
   return testResults.flatMap(({ name, message, status, assertionResults }) => {
     const tests = assertionResults.filter((test) => test.status === "failed");
     // A file that does not load has no tests.
     const failed = status === "failed" && tests.length === 0 ? [{ fullName: "", failureMessages: [message] }] : tests;
-    return failed.map(({ fullName, failureMessages }) =>
-      `${relative(root, name)} ${fullName}: ${failureMessages?.[0]?.split("\n")[0] ?? ""}`.slice(0, lineLength),
-    );
+    return failed.map(({ fullName, failureMessages }) => ({
+      what: `${relative(root, name)} ${fullName}`.trim(),
+      why: failureMessages?.[0]?.split("\n")[0] ?? "",
+    }));
   });
 }
 

@@ -64,7 +64,7 @@ export async function checkConnections({ databaseUrl }: RoleContext): Promise<vo
 
 /** Makes or changes streams, buckets and tables, so that every role finds what it needs. */
 export async function prepare(context: RoleContext): Promise<void> {
-  const connection = await connect({ server: context.nats, name: "headwater set-up" });
+  const connection = await connect({ server: context.nats, name: "headwater set-up", requestTimeoutMs: setUpTimeoutMs });
   const replicas = context.configuration.natsReplicas;
   try {
     await setUpStreams(connection, { replicas, runsMaxAgeMs, partitions: partitionCount, pool: defaultPool });

@@ -9,12 +9,21 @@ export interface Connection extends Link {
   readonly publisher: Publisher;
 }
 
+export interface ConnectionOptions extends LinkOptions {
+  /** How long a change of streams and consumers may take, milliseconds: each is synced to disk. */
+  readonly requestTimeoutMs?: number;
+}
+
 /** @throws Unavailable when the server, or JetStream in it, does not answer within `startTimeoutMs` (15 s). */
-export async function connect(options: LinkOptions): Promise<Connection> {
+export async function connect(options: ConnectionOptions): Promise<Connection> {
   const link = await openLink(options);
   const publisher = new Publisher(link);
   try {
-    const manager = await jetstreamManager(link.nats, { timeout: 5_000, checkAPI: false, apiPrefix: link.apiPrefix });
+    const manager = await jetstreamManager(link.nats, {
+      timeout: options.requestTimeoutMs ?? 5_000,
+      checkAPI: false,
+      apiPrefix: link.apiPrefix,
+    });
     publisher.start();
     return {
       ...link,
