@@ -10,6 +10,7 @@ import { mount, noSuchRoute, type RouteTable } from "./http/route-table.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { readUploads } from "./http/upload.ts";
 import { accountRoutes } from "./routes/accounts.ts";
+import { autoSubscriptionRoutes } from "./routes/auto-subscriptions.ts";
 import { componentListRoutes } from "./routes/component-lists.ts";
 import { componentRoutes } from "./routes/components.ts";
 import { configurationRoutes } from "./routes/configuration.ts";
@@ -17,35 +18,45 @@ import type { ApiContext } from "./routes/context.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { listRoutes } from "./routes/lists.ts";
+import { organizationRoutes } from "./routes/organizations.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { streamRoutes, unversionedStreams } from "./routes/streams.ts";
 import { subscriptionRoutes } from "./routes/subscriptions.ts";
 import { userRoutes } from "./routes/users.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
+import { workflowRoutes } from "./routes/workflows.ts";
 
 /** Everything the API answers. */
 function routes(context: ApiContext): RouteTable {
   const accounts = accountRoutes(context);
+  const autoSubscriptions = autoSubscriptionRoutes(context);
   const components = componentRoutes(context);
   const library = componentListRoutes(context);
   const configuration = configurationRoutes(context);
   const events = eventRoutes(context);
+  const organization = organizationRoutes(context);
   const runs = runRoutes(context);
   const sources = sourceRoutes(context);
   const subscriptions = subscriptionRoutes(context);
   const users = userRoutes(context);
   const webhooks = webhookRoutes(context);
+  const workflows = workflowRoutes(context);
   const { mine, organizations, accounts: listAccounts } = listRoutes(context);
   return {
     "/users/me": { GET: users.me },
+    "/users/me/auto_subscriptions": { GET: mine.autoSubscriptions },
     "/users/me/sources": { GET: mine.sources },
     "/users/me/subscriptions": { GET: mine.subscriptions },
     "/users/me/webhooks": { GET: mine.webhooks },
 
+    "/orgs/:org_id": { GET: organization.get },
+    "/orgs/:org_id/auto_subscriptions": { GET: organizations.autoSubscriptions },
     "/orgs/:org_id/sources": { GET: organizations.sources },
     "/orgs/:org_id/subscriptions": { GET: organizations.subscriptions },
     "/orgs/:org_id/webhooks": { GET: organizations.webhooks },
+    "/workspaces/:org_id": { GET: organization.get },
+    "/workspaces/:org_id/auto_subscriptions": { GET: organizations.autoSubscriptions },
     "/workspaces/:org_id/sources": { GET: organizations.sources },
     "/workspaces/:org_id/subscriptions": { GET: organizations.subscriptions },
     "/workspaces/:org_id/webhooks": { GET: organizations.webhooks },
@@ -73,8 +84,14 @@ function routes(context: ApiContext): RouteTable {
     "/sources/:id/props": { POST: configuration.sourceProps },
 
     "/subscriptions": { POST: subscriptions.create, DELETE: subscriptions.delete },
+    "/auto_subscriptions": { POST: autoSubscriptions.create, DELETE: autoSubscriptions.delete },
     "/webhooks": { POST: webhooks.create },
     "/webhooks/:id": { DELETE: webhooks.delete },
+
+    "/workflows/:workflow_id/event_summaries": { GET: workflows.summaries },
+    "/workflows/:workflow_id/$errors/event_summaries": { GET: workflows.errors },
+    // As clients write it that encode each part of a path.
+    "/workflows/:workflow_id/%24errors/event_summaries": { GET: workflows.errors },
   };
 }
 

@@ -1,3 +1,4 @@
+import { autoSubscriptionKind, type AutoSubscriptionSpec, type AutoSubscriptionStatus } from "../../crds/auto-subscription.ts";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
@@ -19,6 +20,7 @@ export interface ApiContext {
   readonly registry: Registry;
   readonly sources: ResourceWatch<SourceSpec, SourceStatus>;
   readonly subscriptions: ResourceWatch<SubscriptionSpec, SubscriptionStatus>;
+  readonly autoSubscriptions: ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>;
   readonly streams: Streams;
 }
 
@@ -28,6 +30,7 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
     components: new ResourceWatch<ComponentSpec, ComponentStatus>(store, componentKind, log),
     sources: new ResourceWatch<SourceSpec, SourceStatus>(store, sourceKind, log),
     subscriptions: new ResourceWatch<SubscriptionSpec, SubscriptionStatus>(store, subscriptionKind, log),
+    autoSubscriptions: new ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>(store, autoSubscriptionKind, log),
   };
   const components = new Components(ports, config, watches.components);
   for (const watch of Object.values(watches)) await watch.start();
@@ -40,6 +43,7 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
     registry: createRegistry(ports.published),
     sources: watches.sources,
     subscriptions: watches.subscriptions,
+    autoSubscriptions: watches.autoSubscriptions,
     streams,
     stop: async () => {
       await streams.stop();

@@ -1,4 +1,5 @@
 import { accountKind, appLabelOf } from "../../crds/account.ts";
+import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { labels, type Kind, type Resource } from "../../crds/resource.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
@@ -11,6 +12,7 @@ import { asksForPage, parse, parsePage } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { factsOf } from "../sources/facts.ts";
 import { accountResponse } from "../responses/account.ts";
+import { autoSubscriptionResponse } from "../responses/auto-subscription.ts";
 import { sourceResponse } from "../responses/source.ts";
 import { subscriptionResponse } from "../responses/subscription.ts";
 import { webhookResponse } from "../responses/webhook.ts";
@@ -23,29 +25,23 @@ type Lister = (owner: string, call: Call) => Promise<Reply>;
 /** Of a list that the specification gives without pages, so many are answered at once; more of them by `limit` and `after`. */
 const mostUnpaged: PageRequest = { limit: 1_000, cursor: null };
 
+type Plural = "sources" | "webhooks" | "subscriptions" | "autoSubscriptions";
+type Lists = Readonly<Record<Plural, Handle>>;
+
 /** Lists of what an owner has: newest first, without what is on its way out. */
-export function listRoutes(
-  context: ApiContext,
-): Record<"mine" | "organizations", Record<"sources" | "webhooks" | "subscriptions", Handle>> & { readonly accounts: Handle } {
-  const listers = {
+export function listRoutes(context: ApiContext): { readonly mine: Lists; readonly organizations: Lists; readonly accounts: Handle } {
+  const listers: Readonly<Record<Plural, Lister>> = {
     sources: listOf(context, sourceKind, async (source) => sourceResponse(source, await factsOf(source, context))),
     webhooks: listOf(context, webhookKind, (webhook) => webhookResponse(webhook)),
-    subscriptions: listOf(context, subscriptionKind, (subscription) => subscriptionResponse(subscription), {
-      whole: true,
-    }),
+    subscriptions: listOf(context, subscriptionKind, subscriptionResponse, { whole: true }),
+    autoSubscriptions: listOf(context, autoSubscriptionKind, autoSubscriptionResponse, { whole: true }),
   };
-  const mine =
-    (list: Lister): Handle =>
-    (call) =>
-      list(call.user.id, call);
-  const organizations =
-    (list: Lister): Handle =>
-    async (call) => {
-      const id = pathOf(call, "org_id");
-      await context.access.checkOrganization(call.user, id);
-      return list(id, call);
-    };
-  const { sources, webhooks, subscriptions } = listers;
+  const each = (handle: (list: Lister) => Handle): Lists => ({
+    sources: handle(listers.sources),
+    webhooks: handle(listers.webhooks),
+    subscriptions: handle(listers.subscriptions),
+    autoSubscriptions: handle(listers.autoSubscriptions),
+  });
   const accounts = listOf(context, accountKind, (account) => accountResponse(account), {
     labelsOf: ({ parameters }) => {
       const { app } = parse(listFields, parameters);
@@ -54,12 +50,12 @@ export function listRoutes(
   });
   return {
     accounts: async (call) => accounts(await context.access.owner(call), call),
-    mine: { sources: mine(sources), webhooks: mine(webhooks), subscriptions: mine(subscriptions) },
-    organizations: {
-      sources: organizations(sources),
-      webhooks: organizations(webhooks),
-      subscriptions: organizations(subscriptions),
-    },
+    mine: each((list) => (call) => list(call.user.id, call)),
+    organizations: each((list) => async (call) => {
+      const id = pathOf(call, "org_id");
+      await context.access.checkOrganization(call.user, id);
+      return list(id, call);
+    }),
   };
 }
 

@@ -5,7 +5,7 @@ import { subscriptionResponse } from "../responses/subscription.ts";
 import { checkSubscription } from "../subscriptions/check.ts";
 import { createSubscription } from "../subscriptions/create.ts";
 import { deleteSubscription } from "../subscriptions/delete.ts";
-import { findSubscription } from "../subscriptions/find.ts";
+import { findOfCaller, findSubscription } from "../subscriptions/find.ts";
 import { parseSubscription } from "../subscriptions/request.ts";
 import type { ApiContext } from "./context.ts";
 
@@ -23,21 +23,11 @@ export function subscriptionRoutes(context: ApiContext): Record<"create" | "dele
     /** Either end may be gone by now, so neither is looked for. */
     delete: async (call) => {
       const wanted = parseSubscription(call.parameters);
-      const named = await access.owner(call);
-      const owners = named === call.user.id ? await access.ownersOf(call.user) : [named];
-      const found = await firstOf(owners, (owner) => findSubscription(wanted, owner, context));
+      const found = await findOfCaller(call, access, (owner) => findSubscription(wanted, owner, context));
       if (found === undefined)
         throw new NotFound(`no subscription of ${wanted.listener} to ${wanted.emitter} with event_name '${wanted.channel}' is found`);
       await deleteSubscription(found, context);
       return ok(subscriptionResponse(found));
     },
   };
-}
-
-async function firstOf<T, Found>(items: readonly T[], find: (item: T) => Promise<Found | undefined>): Promise<Found | undefined> {
-  for (const item of items) {
-    const found = await find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

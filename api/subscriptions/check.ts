@@ -1,6 +1,7 @@
 import type { Kind } from "../../crds/resource.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { webhookKind } from "../../crds/webhook.ts";
+import { workflowKind } from "../../crds/workflow.ts";
 import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import type { User } from "../ports.ts";
@@ -20,6 +21,11 @@ export async function checkSubscription({ emitter, listener }: Connected, owner:
       code: "self_subscription",
     });
   checkOwner("emitter", emitter, owner, await ownerOfEmitter(emitter, owner, user, access));
+  await checkListener(listener, owner, user, access);
+}
+
+/** The same of a listener alone. */
+export async function checkListener(listener: string, owner: string, user: User, access: Access): Promise<void> {
   checkOwner("listener", listener, owner, await ownerOfListener(listener, user, access));
 }
 
@@ -30,7 +36,7 @@ async function ownerOfEmitter(emitter: string, owner: string, user: User, access
     await access.checkOrganization(user, emitter);
     return emitter;
   }
-  if (isId("workflow", emitter)) throw missing("emitter", emitter);
+  if (isId("workflow", emitter)) return ownerOf(workflowKind, "workflow", emitter, "emitter", user, access);
   throw new InvalidInput(
     `emitter_id '${emitter}' is invalid: it must be a source (dc_…), a workflow (p_…), an organization (o_…), dc_* or p_*`,
   );
@@ -39,13 +45,13 @@ async function ownerOfEmitter(emitter: string, owner: string, user: User, access
 async function ownerOfListener(listener: string, user: User, access: Access): Promise<string | undefined> {
   if (isId("source", listener)) return ownerOf(sourceKind, "source", listener, "listener", user, access);
   if (isId("webhook", listener)) return ownerOf(webhookKind, "webhook", listener, "listener", user, access);
-  if (isId("workflow", listener)) throw missing("listener", listener);
+  if (isId("workflow", listener)) return ownerOf(workflowKind, "workflow", listener, "listener", user, access);
   throw new InvalidInput(`listener_id '${listener}' is invalid: it must be a source (dc_…), a workflow (p_…) or a webhook (wh_…)`);
 }
 
 async function ownerOf<S, T>(
   kind: Kind<S, T>,
-  idKind: "source" | "webhook",
+  idKind: "source" | "webhook" | "workflow",
   id: string,
   end: string,
   user: User,
@@ -54,7 +60,7 @@ async function ownerOf<S, T>(
   try {
     return await access.ownerOf(await access.get(kind, idKind, id, user));
   } catch (error) {
-    throw error instanceof NotFound ? missing(end, id) : error;
+    throw error instanceof NotFound ? new NotFound(`${end} ${id} is not found`) : error;
   }
 }
 
@@ -62,5 +68,3 @@ function checkOwner(end: string, id: string, owner: string, whose: string | unde
   if (isId("organization", owner) && whose !== owner)
     throw new Forbidden(`${end} ${id} does not belong to organization ${owner}: subscribe it in your own name, without org_id`);
 }
-
-const missing = (end: string, id: string): NotFound => new NotFound(`${end} ${id} is not found`);

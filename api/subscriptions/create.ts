@@ -1,9 +1,10 @@
 import { finalizer, labels } from "../../crds/resource.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
-import { Conflict, Unavailable } from "../../domain/errors.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { findForeign, type SubscriptionResource } from "./find.ts";
+import { findOrCreate } from "./find-or-create.ts";
 import { labelsOf, subscriptionId } from "./names.ts";
 import type { Connected } from "./request.ts";
 
@@ -14,9 +15,16 @@ export async function createSubscription(wanted: Connected, owner: string, conte
   const foreign = await findForeign(namespace, wanted, context);
   if (foreign !== undefined) return foreign;
   const id = subscriptionId(owner, wanted);
-  const following = subscriptions.follow(namespace, resourceNameOf(id));
+  const given = {
+    name: resourceNameOf(id),
+    namespace,
+    spec: wanted,
+    labels: { ...labelsOf(wanted), [labels.id]: id, [labels.owner]: owner },
+    finalizers: [finalizer],
+  };
+  const following = subscriptions.follow(namespace, given.name);
   try {
-    const made = await findOrCreate({ id, owner, namespace }, wanted, context);
+    const made = await findOrCreate(subscriptionKind, given, subscriptions, context);
     const signal = AbortSignal.timeout(config.deployTimeoutMs);
     const known = isObserved(made)
       ? made
@@ -30,39 +38,6 @@ export async function createSubscription(wanted: Connected, owner: string, conte
   } finally {
     following.end();
   }
-}
-
-async function findOrCreate(
-  { id, owner, namespace }: { readonly id: string; readonly owner: string; readonly namespace: string },
-  wanted: Connected,
-  { config, ports, subscriptions }: ApiContext,
-): Promise<SubscriptionResource> {
-  const name = resourceNameOf(id);
-  const given = {
-    name,
-    namespace,
-    spec: wanted,
-    labels: { ...labelsOf(wanted), [labels.id]: id, [labels.owner]: owner },
-    finalizers: [finalizer],
-  };
-  const signal = AbortSignal.timeout(config.deployTimeoutMs);
-  while (!signal.aborted) {
-    try {
-      return await ports.store.create(subscriptionKind, given);
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-    }
-    const following = subscriptions.follow(namespace, name);
-    try {
-      const there = await ports.store.find(subscriptionKind, namespace, name);
-      if (there !== undefined && there.metadata.deletionTimestamp === undefined) return there;
-      // Deleted a moment ago and not gone yet: the new one takes its place.
-      if (there !== undefined) await following.until((seen) => (seen === undefined ? true : undefined), signal);
-    } finally {
-      following.end();
-    }
-  }
-  throw new Unavailable(`subscription ${id} is still being deleted: try again`, { code: "not_ready_in_time" });
 }
 
 /** Both ends are there: an operator that does not find one has not been told of it yet. */

@@ -1,6 +1,8 @@
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
 import type { Resource } from "../../crds/resource.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
+import type { Call } from "../http/call.ts";
+import type { Access } from "../resources/access.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { subscriptionId, subscriptionLabels } from "./names.ts";
@@ -15,6 +17,20 @@ export async function findSubscription(wanted: Connected, owner: string, context
   const named = await context.ports.store.find(subscriptionKind, namespace, resourceNameOf(subscriptionId(owner, wanted)));
   if (named !== undefined && named.metadata.deletionTimestamp === undefined) return named;
   return findForeign(namespace, wanted, context);
+}
+
+/** The first that one of the caller's owners has: of the organization that the call names, else of the user and their organizations. */
+export async function findOfCaller<Found>(
+  call: Call,
+  access: Access,
+  find: (owner: string) => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const named = await access.owner(call);
+  for (const owner of named === call.user.id ? await access.ownersOf(call.user) : [named]) {
+    const found = await find(owner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** What it connects: as it says itself, or what its references stand for; an end that is not there yet has no id. */

@@ -2,6 +2,7 @@ import { subscriptionKind } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { User } from "../ports.ts";
 import type { ApiContext } from "../routes/context.ts";
+import { deleteAutoSubscriptionsTo } from "./auto-subscription.ts";
 import { connectedBy, foreign, type SubscriptionResource } from "./find.ts";
 import { subscriptionLabels } from "./names.ts";
 
@@ -10,6 +11,7 @@ export async function deleteSubscriptionsTo(listener: string, user: User, { acce
   for (const owner of await access.ownersOf(user)) {
     const namespace = await ports.owners.find(owner);
     if (namespace === undefined) continue;
+    await deleteAutoSubscriptionsTo(listener, namespace, ports); // First: they would make more.
     for await (const { metadata } of subscriptionsTo(listener, namespace, ports)) {
       await ports.store.delete(subscriptionKind, metadata.namespace, metadata.name).catch((error: unknown) => {
         if (!(error instanceof NotFound)) throw error;

@@ -1,14 +1,20 @@
 import { z } from "zod";
 import { parse, text } from "../http/parameters.ts";
 
+const listener = text.min(1, "it must not be empty").max(64, "it must be an id");
 const fields = z.object({
   emitter_id: text.min(1, "it must not be empty").max(64, "it must be an id, dc_* or p_*"),
-  listener_id: text.min(1, "it must not be empty").max(64, "it must be an id"),
+  listener_id: listener,
   // Missing, null and empty all mean the default channel.
   event_name: text
     .max(255, "it must have at most 255 characters")
     .nullish()
     .transform((value) => value ?? ""),
+});
+
+const autoFields = z.object({
+  event_name: z.enum(["$errors", "$logs"], "it must be $errors or $logs"),
+  listener_id: listener,
 });
 
 /** What a subscription connects, by public id; the emitter may be a glob. */
@@ -21,4 +27,15 @@ export interface Connected {
 export function parseSubscription(parameters: unknown): Connected {
   const { emitter_id, listener_id, event_name } = parse(fields, parameters);
   return { emitter: emitter_id, listener: listener_id, channel: event_name };
+}
+
+/** Which stream of all that its owner is yet to create goes to whom. */
+export interface AutoListening {
+  readonly channel: "$errors" | "$logs";
+  readonly listener: string;
+}
+
+export function parseAutoSubscription(parameters: unknown): AutoListening {
+  const { event_name, listener_id } = parse(autoFields, parameters);
+  return { channel: event_name, listener: listener_id };
 }

@@ -1,0 +1,18 @@
+import { NotFound } from "../../domain/errors.ts";
+import { ok, type Handle } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import type { ApiContext } from "./context.ts";
+
+/** One of the caller's organizations, as `orgs` of `/users/me` tells of it. */
+export function organizationRoutes({ access, ports }: ApiContext): Record<"get", Handle> {
+  return {
+    get: async (call) => {
+      const wanted = pathOf(call, "org_id");
+      await access.checkOrganization(call.user, wanted);
+      const found = await ports.accounts.findOrganization(wanted);
+      if (found === undefined) throw new NotFound();
+      const { name, id, orgname, email } = found;
+      return ok({ name, id, orgname, email });
+    },
+  };
+}
