@@ -1,18 +1,42 @@
 import type { ErrorRequestHandler } from "express";
+import { z } from "zod";
 import { HeadwaterError, Invariant, LimitExceeded, Malformed, Unavailable, UserCode } from "../../domain/errors.ts";
-import type { Hook, RunError } from "../../domain/invocation.ts";
+import { hooks } from "../../domain/invocation.ts";
 import type { Log } from "../ports.ts";
 import { requestId } from "./request-log.ts";
 
-/** One thing that user code did wrong while a request waited for it; the shape is that of a line of its log. */
-export interface Observation {
-  readonly k: "error";
-  /** The hook that failed. */
-  readonly h: Hook;
-  /** Epoch ms. */
-  readonly ts: number;
-  readonly err: RunError;
-}
+/** What user code threw. */
+export const thrownSchema = z
+  .object({
+    name: z.string(),
+    message: z.string(),
+    stack: z.string().optional(),
+    code: z.string().optional().describe("Of a limit or rule of ours that ended the run."),
+  })
+  .meta({ id: "Thrown", description: "What the code of a component threw." });
+
+const observationSchema = z
+  .object({
+    k: z.literal("error"),
+    h: z.enum(hooks).describe("The hook that failed."),
+    ts: z.number().describe("Epoch milliseconds."),
+    err: thrownSchema,
+  })
+  .meta({
+    id: "Observation",
+    description: "One thing that a component did wrong while a request waited for it; the shape is that of a line of its log.",
+  });
+export type Observation = Readonly<z.infer<typeof observationSchema>>;
+
+/** The body of every answer that is an error. */
+export const errorSchema = z
+  .object({
+    error: z.string().describe("For people: what failed, with which value, and what would be right."),
+    code: z.string().describe("For programs: stable, snake_case."),
+    details: z.unknown().optional().describe("Fields, props, lines: whatever the code has more to tell of."),
+    observations: z.array(observationSchema).optional().describe("With the code observation_error: what hooks threw."),
+  })
+  .meta({ id: "Error", description: "The body of every answer that is an error." });
 
 /** A hook failed on a synchronous call: known clients read `error` and `observations`. */
 export class ObservationError extends UserCode {

@@ -31,7 +31,7 @@ export const flag = z.union(
 
 export const fieldParameters = z.object({ include: text.optional(), exclude: text.optional() });
 
-const pageParameters = z.object({
+export const pageParameters = z.object({
   limit: z.union([z.string(), z.number()], "it must be an integer from 1 to 100").optional(),
   after: text.optional(),
   before: text.optional(),

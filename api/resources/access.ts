@@ -8,7 +8,7 @@ import type { ApiPorts, User } from "../ports.ts";
 
 type AccessPorts = Pick<ApiPorts, "accounts" | "store" | "pages" | "owners">;
 
-const ownerParameters = z.object({ org_id: text.optional(), workspace_id: text.optional() });
+export const ownerParameters = z.object({ org_id: text.optional(), workspace_id: text.optional() });
 
 /** Who may see and own what: a user sees what is theirs and their organizations'. */
 export class Access {

@@ -13,13 +13,13 @@ import type { ApiContext } from "./context.ts";
 
 const mostWords = 10;
 const empty = z.literal("").transform(() => undefined);
-const query = z.object({
+export const query = z.object({
   q: text.max(200, "it must have at most 200 characters").default(""),
   app: z.union([empty, text]).optional(),
   type: z.union([empty, z.enum(componentTypes, `it must be ${componentTypes.join(" or ")}`)]).optional(),
   limit: z.union([z.string(), z.number()], "it must be an integer from 1 to 100").optional(),
 });
-const selection = z.object({ version: text.optional() });
+export const selection = z.object({ version: text.optional() });
 
 /** Components as lists, searches and the registry show them. */
 export function componentListRoutes(context: ApiContext): Record<"own" | "versions" | "search" | "registry" | "published", Handle> {

@@ -12,7 +12,7 @@ import { codeOf } from "../sources/code.ts";
 import { codeFields } from "../sources/request.ts";
 import type { ApiContext } from "./context.ts";
 
-const creation = codeFields.pick({ component_code: true, component_files: true, component_entry: true, component_url: true });
+export const creation = codeFields.pick({ component_code: true, component_files: true, component_entry: true, component_url: true });
 
 export function componentRoutes(context: ApiContext): Record<"create" | "get", Handle> {
   const { access, components, ports } = context;
@@ -29,7 +29,7 @@ export function componentRoutes(context: ApiContext): Record<"create" | "get", H
   };
 }
 
-const selection = z.object({ version: text.optional() });
+export const selection = z.object({ version: text.optional() });
 
 /**
  * The component that the path names, by id, else by key: the newest of the user, then of each of their organizations; with `version`,

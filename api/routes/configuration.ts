@@ -15,8 +15,8 @@ const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value)
 /** JSON of all values together; each one may have 64 KiB when it is stored. */
 const mostBytes = 512 * 1024;
 
-const values = z.object({ configured_props: optional(z.record(z.string(), z.unknown())) });
-const options = values.extend({
+export const values = z.object({ configured_props: optional(z.record(z.string(), z.unknown())) });
+export const options = values.extend({
   prop_name: text.min(1, "it must not be empty").max(255, "it must have at most 255 characters"),
   page: optional(z.int("it must be an integer from 0 on").min(0, "it must be an integer from 0 on")),
   prev_context: optional(z.unknown()),

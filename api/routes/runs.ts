@@ -13,9 +13,9 @@ import type { SourceResource } from "../sources/source.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf, sourceOf } from "./sources.ts";
 
-const request = z.object({ event: z.unknown().optional() });
-const filter = z.object({ failed: flag.optional() });
-const logParameters = z.object({ limit: z.string().optional() });
+export const request = z.object({ event: z.unknown().optional() });
+export const filter = z.object({ failed: flag.optional() });
+export const logParameters = z.object({ limit: z.string().optional() });
 
 export function runRoutes(context: ApiContext): Record<"create" | "list" | "get" | "logs", Handle> {
   const { config, ports } = context;

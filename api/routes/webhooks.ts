@@ -17,7 +17,7 @@ const shown = (most: number) =>
     .max(most, `it must have at most ${most} characters`)
     .nullish()
     .transform((value) => value ?? undefined);
-const creation = z.object({ url: httpUrl, name: shown(255), description: shown(2_000) });
+export const creation = z.object({ url: httpUrl, name: shown(255), description: shown(2_000) });
 
 export function webhookRoutes(context: ApiContext): Record<"create" | "delete", Handle> {
   const { access, ports } = context;

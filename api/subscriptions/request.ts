@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parse, text } from "../http/parameters.ts";
 
 const listener = text.min(1, "it must not be empty").max(64, "it must be an id");
-const fields = z.object({
+export const fields = z.object({
   emitter_id: text.min(1, "it must not be empty").max(64, "it must be an id, dc_* or p_*"),
   listener_id: listener,
   // Missing, null and empty all mean the default channel.
@@ -12,7 +12,7 @@ const fields = z.object({
     .transform((value) => value ?? ""),
 });
 
-const autoFields = z.object({
+export const autoFields = z.object({
   event_name: z.enum(["$errors", "$logs"], "it must be $errors or $logs"),
   listener_id: listener,
 });

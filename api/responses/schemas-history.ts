@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { hooks, triggers } from "../../domain/invocation.ts";
+import { thrownSchema } from "../http/errors.ts";
+
+const ms = z.number().describe("Epoch milliseconds.");
+
+const logLine = z.object({
+  k: z.string().describe("Kind: `console.log` …, `hook`, `error`."),
+  ts: ms,
+  msg: z.string().optional(),
+  h: z.string().optional().describe("Name of the hook."),
+  err: thrownSchema.optional(),
+});
+
+/** A line of a source's log. */
+export const logLineSchema = logLine.extend({ run_id: z.string() }).meta({ id: "LogLine" });
+
+export const runSchema = z
+  .object({
+    id: z.string().describe("`r_…`."),
+    source_id: z.string(),
+    status: z.enum(["succeeded", "failed"]),
+    trigger: z.enum(triggers),
+    hook: z.enum(hooks).optional(),
+    started_at: z.int().describe("Epoch seconds."),
+    started_at_ms: ms,
+    duration_ms: z.number(),
+    cpu_ms: z.number(),
+    event_ids: z.array(z.string()),
+    logs: z.array(logLine).optional().describe("Only where one run is asked for."),
+    error: thrownSchema.nullable(),
+    result: z.unknown().describe("What it returned; null when that is no JSON of at most 64 KiB."),
+  })
+  .meta({ id: "Run" });
+
+/** A run that has not ended in time. */
+export const startedRunSchema = z
+  .object({ id: z.string().describe("`r_…`."), source_id: z.string(), status: z.literal("running"), trigger: z.enum(triggers) })
+  .meta({ id: "StartedRun" });
+
+const eventMetadataSchema = z
+  .object({
+    emit_id: z.string().describe("The id that deliveries carry."),
+    name: z.string().describe("The channel; empty is the default one."),
+    emitter_id: z.string(),
+    id: z.string().nullable().describe("The id given to `$emit`."),
+    summary: z.string().nullable(),
+    ts: ms,
+  })
+  .meta({ id: "EventMetadata" });
+
+export const eventSchema = z
+  .object({
+    id: z.string().describe("`<epoch milliseconds>-<sequence>`."),
+    indexed_at_ms: ms,
+    event: z.unknown().describe("What was emitted; shortened when it has more than 1 KiB, unless `expand=event` asks for it whole."),
+    metadata: eventMetadataSchema,
+  })
+  .meta({ id: "Event" });
+
+/** The form before event summaries. */
+export const legacyEventSchema = z
+  .object({ id: z.string(), e: z.unknown().describe("What was emitted."), k: z.literal("emit"), ts: ms, metadata: eventMetadataSchema })
+  .meta({ id: "LegacyEvent" });
