@@ -27,6 +27,7 @@ import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { databaseOf, natsOf } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
+import { followPosition } from "./recorded-position.ts";
 
 const attemptTimeoutMs = 15_000;
 const attemptsPerWebhook = 16;
@@ -41,17 +42,15 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     timeoutMs: attemptTimeoutMs,
     connections: attemptsPerWebhook,
   });
-  const history = await historyOf(postgres.database, nats.connection, {
-    events: configuration.keepEvents,
-    logs: configuration.keepLogs,
-  });
+  const kept = { events: configuration.keepEvents, logs: configuration.keepLogs };
+  const { history, recorded } = followPosition(await historyOf(postgres.database, nats.connection, kept));
   const ports = deliveryPorts({
     connection: nats.connection,
     history,
     poster,
     secrets: await createSecrets(configuration.keysDirectory),
     log: logger,
-    metrics: createDeliveryMetrics(processMetrics(), () => deliveryBacklog(nats.connection, consumers)),
+    metrics: createDeliveryMetrics(processMetrics(), () => deliveryBacklog(nats.connection, consumers, recorded())),
   });
   const requests = await servePoolRequests(nats.connection);
   const delivery = await startDelivery(deliveryConfig(context), ports);

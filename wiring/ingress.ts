@@ -7,6 +7,8 @@ import { drainable } from "../platform/http/drainable.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { partitionDepth } from "../platform/jetstream/backlog.ts";
 import { openEndpointDirectory } from "../platform/jetstream/endpoint-directory.ts";
+import { createIngressMetrics } from "../platform/telemetry/ingress-metrics.ts";
+import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { natsOf } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 
@@ -29,6 +31,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     answers: asker,
     backlog: { depth: (pool, partition) => partitionDepth(connection, pool, partition) },
     newRunId: () => newId("run", randomBytes),
+    onAnswered: createIngressMetrics(processMetrics()),
     drainable,
     log: logger,
   });

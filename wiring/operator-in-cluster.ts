@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { Gauge, type Registry } from "prom-client";
 import { systemClock } from "../domain/clock.ts";
 import type { Leadership } from "../operator/controller/leadership.ts";
 import { Mirror } from "../operator/mirror/mirror.ts";
@@ -10,6 +9,7 @@ import { Election } from "../platform/kubernetes/lease.ts";
 import { kubernetesLeases } from "../platform/kubernetes/leases.ts";
 import { startOwnerRights } from "../platform/kubernetes/owner-rights.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
+import { createMirrorMetrics } from "../platform/telemetry/mirror-metrics.ts";
 import type { RoleContext } from "./context.ts";
 import type { Resources } from "./resources.ts";
 
@@ -49,7 +49,7 @@ export function operatorInCluster(
     await aborted(signal);
     await rights.stop();
   };
-  registerMirrorMetrics(processMetrics(), mirror);
+  createMirrorMetrics(processMetrics(), mirror);
   const events = new KubernetesEvents(kubernetes, { instance, onError: warn("event.tell", "a Kubernetes Event is lost") });
   return {
     events,
@@ -59,24 +59,6 @@ export function operatorInCluster(
       onOwnerChange: (changed) => void owners.onChange(changed),
     },
   };
-}
-
-function registerMirrorMetrics(registry: Registry, mirror: Mirror): void {
-  const gauge = (name: string, help: string, read: () => number): unknown =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge(
-    "headwater_mirror_lag_seconds",
-    "How far lists of the API are behind what this operator was told of the cluster.",
-    () => mirror.lagSeconds,
-  );
-  gauge("headwater_mirror_pending", "Resources whose last state is not in the lists of the API yet.", () => mirror.pending);
 }
 
 /** Does more while it leads. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { systemClock } from "../domain/clock.ts";
 import { hasMoved } from "../domain/deployment.ts";
 import { InvalidInput } from "../domain/errors.ts";
 import { podSettings, type PodSettings } from "../operator/runner-pool/pod-settings.ts";
@@ -17,6 +18,8 @@ import { poolCredentials } from "../platform/process/nats-accounts.ts";
 import { credentialsForPool, removePoolAccount } from "../platform/process/nats-claims.ts";
 import { findNatsKeys, natsRootFile, type NatsKeys } from "../platform/process/nats-keys.ts";
 import { undatedTokens } from "../platform/process/undated-tokens.ts";
+import { measuredBacklogs } from "../platform/telemetry/pool-metrics.ts";
+import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { derivePoolKeys, readMasterKeys } from "../platform/secrets/pool-keys.ts";
 import { masterFile } from "../platform/secrets/secrets.ts";
 import type { RoleContext } from "./context.ts";
@@ -51,7 +54,7 @@ export async function runnerPoolsOf(
     pools: {
       settings,
       workloads,
-      backlogs: createBacklogs(connection),
+      backlogs: measuredBacklogs(processMetrics(), createBacklogs(connection), () => systemClock.now()),
       memory,
       consumers: consumersOf(context, connection, natsKeys),
       credentials: credentialsOf(natsKeys),

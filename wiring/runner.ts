@@ -8,6 +8,7 @@ import { untilPoolIsSetUp } from "../platform/jetstream/pools.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../platform/secrets/secrets.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { createRunMetrics } from "../platform/telemetry/run-metrics.ts";
+import { createSandboxMetrics } from "../platform/telemetry/sandbox-metrics.ts";
 import type { RunnerPorts } from "../runner/ports.ts";
 import { queueLimits } from "../runner/queue-limits.ts";
 import { createSandbox } from "../runner/sandbox/pool.ts";
@@ -38,6 +39,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     logger,
     ...size,
   });
+  createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
   await stopEsbuild(); // It made the guest's scripts if they were missing; nobody needs its process any more.
   const ports: RunnerPorts = {
     sandbox,

@@ -15,6 +15,8 @@ export interface ChildSettings {
   readonly residentLimitBytes: number;
   readonly onCaches: (caches: PreludeCaches) => void;
   readonly onStderr: (text: string) => void;
+  /** So many warm isolates went to make room for others. */
+  readonly onEvictions: (count: number) => void;
   /** It takes no more work: start another. Called once. */
   readonly onLost: (reason: string) => void;
 }
@@ -151,6 +153,7 @@ export class SandboxChild {
         this.#missed = 0;
         this.#cpuMsAtAnswer = mainThreadCpuMs(this.#process.pid);
         this.#isolates = message.isolates;
+        this.#settings.onEvictions(message.evictions);
         return;
       case "poisoned":
         return this.#retire(message.reason);

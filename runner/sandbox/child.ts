@@ -53,7 +53,7 @@ function receive(message: ToChild): void {
     case "evict":
       return room?.warm.evict(message.source);
     case "ping":
-      return send({ kind: "pong", isolates: room?.warm.size ?? 0 });
+      return send({ kind: "pong", isolates: room?.warm.size ?? 0, evictions: room?.warm.takeEvictions() ?? 0 });
   }
 }
 

@@ -14,6 +14,8 @@ export interface ChildrenSettings {
   readonly child: Omit<ChildSettings, "onLost">;
   /** Resolves when the code caches that the first child made, if it did, are in their files. */
   readonly cachesWritten: () => Promise<void>;
+  /** Warm isolates that went to make room for others, in all children so far. */
+  readonly evictions: () => number;
   readonly logger: SandboxLogger | undefined;
 }
 

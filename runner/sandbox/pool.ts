@@ -96,6 +96,7 @@ function poolOf(children: SandboxChildren, count: number, settings: ChildrenSett
       children: children.alive().length + alone.size,
       isolates: children.alive().reduce((sum, child) => sum + child.isolates, 0),
       residentBytes: children.alive().reduce((sum, child) => sum + child.residentBytes, 0),
+      evictions: settings.evictions(),
     }),
     stop: async (signal) => {
       stopping = true;
@@ -114,6 +115,7 @@ async function prepare(options: SandboxOptions): Promise<ChildrenSettings> {
   const cacheDirectory = await realpath(options.cacheDirectory);
   const scripts = await buildGuestScripts(cacheDirectory);
   let writing: Promise<void> = Promise.resolve();
+  let evictions = 0;
   const child = {
     child: {
       ...scripts,
@@ -129,8 +131,11 @@ async function prepare(options: SandboxOptions): Promise<ChildrenSettings> {
       );
     },
     onStderr: (text: string) => options.logger?.warn({ op: "sandbox.child_stderr", text: text.slice(0, 2_000) }),
+    onEvictions: (count: number) => {
+      evictions += count;
+    },
   };
-  return { child, cachesWritten: () => writing, logger: options.logger };
+  return { child, cachesWritten: () => writing, evictions: () => evictions, logger: options.logger };
 }
 
 async function writeCaches(webPath: string, nodePath: string, caches: PreludeCaches): Promise<void> {

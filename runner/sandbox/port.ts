@@ -13,7 +13,7 @@ export interface Sandbox {
   inspect(request: InspectRequest): Promise<Inspection>;
   /** Drops the warm isolate of a source (it was deleted or changed). */
   evict(source: string): void;
-  /** Child processes alive now, their memory in bytes, isolates warm. */
+  /** Child processes alive now, their memory in bytes, isolates warm, and how many of these went so far to make room for others. */
   stats(): SandboxStats;
   /** Lets executions end until the signal aborts, then kills the children. */
   stop(signal: AbortSignal): Promise<void>;
@@ -116,4 +116,5 @@ export interface SandboxStats {
   readonly children: number;
   readonly isolates: number;
   readonly residentBytes: number;
+  readonly evictions: number;
 }

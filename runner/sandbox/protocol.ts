@@ -17,7 +17,11 @@ export type FromChild =
   | { readonly kind: "response"; readonly id: number; readonly response: HttpResponse }
   | { readonly kind: "executed"; readonly id: number; readonly execution: Execution }
   | { readonly kind: "inspected"; readonly id: number; readonly inspection: Inspection }
-  | { readonly kind: "pong"; readonly isolates: number }
+  | {
+      readonly kind: "pong";
+      readonly isolates: number;
+      /** Isolates that went since the last one to make room for others. */ readonly evictions: number;
+    }
   /** The child must be replaced; it takes no more work. */
   | { readonly kind: "poisoned"; readonly reason: string };
 

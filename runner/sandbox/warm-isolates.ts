@@ -28,6 +28,7 @@ export class WarmIsolates {
   readonly #budgetBytes: number;
   readonly #random: () => number;
   #bytes = 0;
+  #evictions = 0;
 
   /** @param random in [0, 1) */
   constructor(budgetBytes: number, random: () => number = Math.random) {
@@ -37,6 +38,13 @@ export class WarmIsolates {
 
   get size(): number {
     return this.#bySource.size;
+  }
+
+  /** How many went since the last call to make room for others. */
+  takeEvictions(): number {
+    const evictions = this.#evictions;
+    this.#evictions = 0;
+    return evictions;
   }
 
   /** The source's isolate, marked busy; one of another revision is dropped. */
@@ -96,7 +104,10 @@ export class WarmIsolates {
     const all = [...this.#bySource.values()];
     const start = Math.floor(this.#random() * all.length);
     for (const warm of [...all.slice(start), ...all.slice(0, start)]) {
-      if (!warm.busy) this.#remove(warm);
+      if (!warm.busy) {
+        this.#remove(warm);
+        this.#evictions += 1;
+      }
       if (this.#bytes <= this.#budgetBytes) return;
     }
   }

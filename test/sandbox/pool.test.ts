@@ -96,7 +96,7 @@ describe("memory", () => {
         if (execution.outcome === "returned" && execution.result !== "1") warm++;
       }
     }
-    await until(() => fixture.sandbox.stats().isolates > 0, "statistics");
+    await until(() => fixture.sandbox.stats().isolates > 0 && fixture.sandbox.stats().evictions > 0, "statistics");
     expect(fixture.sandbox.stats().isolates).toBeLessThan(sources);
     expect(warm).toBeGreaterThan((sources * (turns - 1)) / 4);
   }, 30_000);

@@ -1,0 +1,39 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { z } from "zod";
+import { createHttpMetrics } from "../../api/http/metrics.ts";
+import { createOperatorMetrics } from "../../platform/telemetry/controller-metrics.ts";
+import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
+import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
+import { createMirrorMetrics } from "../../platform/telemetry/mirror-metrics.ts";
+import { measuredBacklogs } from "../../platform/telemetry/pool-metrics.ts";
+import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
+import { createSandboxMetrics } from "../../platform/telemetry/sandbox-metrics.ts";
+
+export interface RegisteredMetric {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram" | "summary";
+  readonly labels: readonly string[];
+}
+
+/** What prom-client keeps of a metric; its types do not tell of the labels. */
+const metric = z.object({ name: z.string(), labelNames: z.array(z.string()) });
+const metricType = z.enum(["counter", "gauge", "histogram", "summary"]);
+
+/** Every metric that a process of some role registers, as its registry has it; `operations-docs.test.ts` sees to it that none is left out. */
+export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  createHttpMetrics(registry);
+  createIngressMetrics(registry);
+  createOperatorMetrics(registry);
+  createMirrorMetrics(registry, { lagSeconds: 0, pending: 0 });
+  measuredBacklogs(registry, { of: async () => undefined }, () => 0);
+  createRunMetrics(registry, "default");
+  createSandboxMetrics(registry, "default", () => ({ children: 0, isolates: 0, residentBytes: 0, evictions: 0 }));
+  createDeliveryMetrics(registry, async () => ({ unrouted: 0, due: 0, scheduled: 0, unrecorded: 0 }));
+  const types = new Map((await registry.getMetricsAsJSON()).map(({ name, type }) => [name, String(type)]));
+  return registry.getMetricsAsArray().map((each) => {
+    const { name, labelNames } = metric.parse(each);
+    return { name, type: metricType.parse(types.get(name)), labels: labelNames };
+  });
+}

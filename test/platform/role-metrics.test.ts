@@ -1,0 +1,62 @@
+import { Registry } from "prom-client";
+import { expect, it } from "vitest";
+import type { History, RecordedCommit } from "../../delivery/ports.ts";
+import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
+import { measuredBacklogs } from "../../platform/telemetry/pool-metrics.ts";
+import { createSandboxMetrics } from "../../platform/telemetry/sandbox-metrics.ts";
+import { followPosition } from "../../wiring/recorded-position.ts";
+
+it("tells of requests to endpoints by status, from zero on", async () => {
+  const registry = new Registry();
+  const answered = createIngressMetrics(registry);
+  expect(await registry.metrics()).toContain('headwater_endpoint_request_duration_seconds_count{status="200"} 0');
+  answered({ status: 503, durationMs: 40 });
+  expect(await registry.metrics()).toContain('headwater_endpoint_request_duration_seconds_sum{status="503"} 0.04');
+});
+
+it("tells the backlog of each pool that was looked at within a minute", async () => {
+  const registry = new Registry();
+  let now = 1_000_000;
+  const sizes = new Map([
+    ["one", 7],
+    ["other", 8],
+  ]);
+  const backlogs = measuredBacklogs(registry, { of: async (pool) => sizes.get(pool) }, () => now);
+  expect([await backlogs.of("one"), await backlogs.of("other"), await backlogs.of("unknown")]).toEqual([7, 8, undefined]);
+  now += 40_000;
+  await backlogs.of("other");
+  now += 40_000;
+  const lines = (await registry.metrics()).split("\n").filter((line) => line.startsWith("headwater_pool_backlog{"));
+  expect(lines).toEqual(['headwater_pool_backlog{pool="other"} 8']);
+});
+
+it("tells of a runner's sandbox at each look anew, and what was evicted as a count that grows", async () => {
+  const registry = new Registry();
+  const stats = { children: 2, isolates: 30, residentBytes: 4_096, evictions: 5 };
+  createSandboxMetrics(registry, "own", () => stats);
+  await registry.metrics();
+  stats.evictions = 6;
+  const text = await registry.metrics();
+  expect(text).toContain('headwater_sandbox_children{pool="own"} 2');
+  expect(text).toContain('headwater_sandbox_isolates{pool="own"} 30');
+  expect(text).toContain('headwater_sandbox_resident_bytes{pool="own"} 4096');
+  expect(text).toContain('headwater_sandbox_evictions_total{pool="own"} 6');
+});
+
+it("knows how far the history is recorded, also while it cannot be written", async () => {
+  let isAway = false;
+  const written: History = {
+    position: async () => 41,
+    recordCommits: async () => {
+      if (isAway) throw new Error("away");
+    },
+  } as Partial<History> as History; // What the recorder uses of it.
+  const commit = (seq: number): RecordedCommit => ({ seq }) as RecordedCommit; // Nothing else of it is looked at.
+  const { history, recorded } = followPosition(written);
+  await history.position();
+  expect(recorded()).toBe(41);
+  await history.recordCommits([commit(42), commit(44)]);
+  isAway = true;
+  await expect(history.recordCommits([commit(45)])).rejects.toThrow("away");
+  expect(recorded()).toBe(44);
+});
