@@ -4,13 +4,14 @@ import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { kinds } from "../crds/kinds.ts";
 import { componentSchema } from "./generate/component-schema.ts";
+import { dashboard } from "./generate/dashboard.ts";
 import { definitionOf } from "./generate/definition.ts";
 import { registryIndex } from "./generate/registry-index.ts";
 import { resourcesPage } from "./generate/resources-page.ts";
 import { valuesSchema } from "./generate/values-schema.ts";
 
 /**
- * `npm run generate`: writes what follows from the kinds of crds/, from the settings, from the component format and from the components of registry/. With `--check` it writes nothing and fails where what is
+ * `npm run generate`: writes what follows from the kinds of crds/, from the settings, from the component format, from the components of registry/ and from the table of the dashboard's panels. With `--check` it writes nothing and fails where what is
  * committed differs.
  */
 const root = join(import.meta.dirname, "..");
@@ -30,6 +31,7 @@ const generated: readonly Generated[] = [
   })),
   { path: "docs/resources.md", text: resourcesPage() },
   { path: "charts/headwater/values.schema.json", text: valuesSchema(root) },
+  { path: "charts/headwater/files/dashboard.json", text: dashboard() },
   { path: "types/component.schema.json", text: componentSchema() },
   { path: "registry/index.json", text: await registryIndex(join(root, "registry")) },
 ];

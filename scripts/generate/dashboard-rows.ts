@@ -1,0 +1,240 @@
+/** What the dashboard shows, role by role. */
+export interface Panel {
+  readonly title: string;
+  /** What to see in it, and what is normal. */
+  readonly about: string;
+  /** A unit of Grafana's. */
+  readonly unit: string;
+  /** Expressions, each with what its lines are called. */
+  readonly queries: readonly (readonly [expression: string, legend: string])[];
+}
+
+const of = (metric: string, ...matchers: readonly string[]): string => `${metric}{${['job=~"$job"', ...matchers].join(", ")}}`;
+const by = (labels: string): string => (labels === "" ? "" : ` by (${labels})`);
+const rate = (metric: string, labels = "", ...matchers: readonly string[]): string =>
+  `sum${by(labels)} (rate(${of(metric, ...matchers)}[$__rate_interval]))`;
+const sum = (metric: string, labels = "", ...matchers: readonly string[]): string => `sum${by(labels)} (${of(metric, ...matchers)})`;
+const most = (metric: string, labels = "", ...matchers: readonly string[]): string => `max${by(labels)} (${of(metric, ...matchers)})`;
+const quantile = (share: number, histogram: string, labels = "", ...matchers: readonly string[]): string =>
+  `histogram_quantile(${share}, ${rate(`${histogram}_bucket`, labels === "" ? "le" : `le, ${labels}`, ...matchers)})`;
+/** Half of all, and the slowest hundredth. */
+const halves = (histogram: string, ...matchers: readonly string[]): Panel["queries"] => [
+  [quantile(0.5, histogram, "", ...matchers), "half within"],
+  [quantile(0.99, histogram, "", ...matchers), "99 % within"],
+];
+
+const requests = "headwater_http_request_duration_seconds";
+const endpoints = "headwater_endpoint_request_duration_seconds";
+const attempts = "headwater_delivery_attempts_total";
+
+export const rows: readonly { readonly title: string; readonly panels: readonly Panel[] }[] = [
+  {
+    title: "API",
+    panels: [
+      { title: "Requests", about: "By status.", unit: "reqps", queries: [[rate(`${requests}_count`, "status"), "{{status}}"]] },
+      {
+        title: "Failed requests",
+        about: "Share of 5xx. Few are normal; the API's log says why (http.error).",
+        unit: "percentunit",
+        queries: [[`${rate(`${requests}_count`, "", 'status=~"5.."')} / ${rate(`${requests}_count`)}`, "5xx"]],
+      },
+      {
+        title: "Time of requests",
+        about: "A deployment waits for its hooks within its request, and a run that is asked for is waited for.",
+        unit: "s",
+        queries: [...halves(requests), [quantile(0.99, requests, "", 'method="GET"'), "99 % of GET within"]],
+      },
+    ],
+  },
+  {
+    title: "Endpoints of sources",
+    panels: [
+      { title: "Requests", about: "By status.", unit: "reqps", queries: [[rate(`${endpoints}_count`, "status"), "{{status}}"]] },
+      {
+        title: "Failed requests",
+        about: "503: too much waits, or it could not be stored. 500 and 504: what a component with customResponse did not answer.",
+        unit: "percentunit",
+        queries: [[`${rate(`${endpoints}_count`, "status", 'status=~"5.."')} / scalar(${rate(`${endpoints}_count`)})`, "{{status}}"]],
+      },
+      {
+        title: "Time of requests",
+        about: "A few ms, until the request is stored; with customResponse, until the component has answered.",
+        unit: "s",
+        queries: halves(endpoints),
+      },
+    ],
+  },
+  {
+    title: "Runs",
+    panels: [
+      {
+        title: "Runs by outcome",
+        about: "returned and threw are the components' own; all else was ended by a limit, or crashed.",
+        unit: "ops",
+        queries: [[rate("headwater_runs_total", "outcome"), "{{outcome}}"]],
+      },
+      {
+        title: "Wait for a run",
+        about: "From the storing of an invocation to its run. It grows when more is asked for than can be run.",
+        unit: "s",
+        queries: [
+          [quantile(0.5, "headwater_invocation_wait_seconds", "pool"), "{{pool}}: half within"],
+          [quantile(0.99, "headwater_invocation_wait_seconds", "pool"), "{{pool}}: 99 % within"],
+        ],
+      },
+      {
+        title: "Time of a run",
+        about: "In the sandbox, a cold start included.",
+        unit: "s",
+        queries: [
+          [quantile(0.5, "headwater_run_duration_seconds", "pool"), "{{pool}}: half within"],
+          [quantile(0.99, "headwater_run_duration_seconds", "pool"), "{{pool}}: 99 % within"],
+        ],
+      },
+      {
+        title: "Backlog of pools",
+        about: "In the streams, as the operator counts it in a cluster; and what of it runs and waits in runners.",
+        unit: "short",
+        queries: [
+          [most("headwater_pool_backlog", "pool"), "{{pool}}: all"],
+          [sum("headwater_runs_running", "pool"), "{{pool}}: running"],
+          [sum("headwater_runs_waiting", "pool"), "{{pool}}: waiting in runners"],
+        ],
+      },
+      {
+        title: "Parked for their owner's share",
+        about: "Waits because its owner has its share of a runner; nothing of it is lost.",
+        unit: "short",
+        queries: [[sum("headwater_runs_parked", "pool, reason"), "{{pool}}: {{reason}}"]],
+      },
+      {
+        title: "Warm isolates",
+        about: "Isolates that are kept for the next run, and how many a second are ended to make room: then sources start cold.",
+        unit: "short",
+        queries: [
+          [sum("headwater_sandbox_isolates", "pool"), "{{pool}}: warm"],
+          [rate("headwater_sandbox_evictions_total", "pool"), "{{pool}}: evicted a second"],
+        ],
+      },
+      {
+        title: "Sandbox processes",
+        about: "Processes that hold isolates. Fewer than usual: they are being replaced.",
+        unit: "short",
+        queries: [[sum("headwater_sandbox_children", "pool"), "{{pool}}"]],
+      },
+      {
+        title: "Memory of sandboxes",
+        about: "Of the processes that hold isolates.",
+        unit: "bytes",
+        queries: [[sum("headwater_sandbox_resident_bytes", "pool"), "{{pool}}"]],
+      },
+    ],
+  },
+  {
+    title: "Deliveries",
+    panels: [
+      {
+        title: "Attempts by outcome",
+        about: "retry is tried again, dead became a dead letter, left_out would go round in a circle.",
+        unit: "ops",
+        queries: [[rate(attempts, "listener, outcome"), "{{listener}}: {{outcome}}"]],
+      },
+      {
+        title: "Time of an attempt",
+        about: "As long as the endpoints take, 15 s at most.",
+        unit: "s",
+        queries: halves("headwater_delivery_attempt_seconds", 'listener="webhook"'),
+      },
+      {
+        title: "From commit to delivery",
+        about: "Retries included.",
+        unit: "s",
+        queries: [
+          [quantile(0.5, "headwater_delivery_lag_seconds", "listener"), "{{listener}}: half within"],
+          [quantile(0.99, "headwater_delivery_lag_seconds", "listener"), "{{listener}}: 99 % within"],
+        ],
+      },
+      {
+        title: "Backlog",
+        about: "unrouted and due are near 0; scheduled waits for a retry or a delivery_ts.",
+        unit: "short",
+        queries: [[most("headwater_delivery_backlog", "state", 'state!="unrecorded"'), "{{state}}"]],
+      },
+      {
+        title: "Recorder",
+        about: "Commits that are not in Postgres: events, runs and logs that nobody can see yet.",
+        unit: "short",
+        queries: [[most("headwater_delivery_backlog", "", 'state="unrecorded"'), "unrecorded"]],
+      },
+      {
+        title: "Dead letters",
+        about: "Deliveries that nobody tries any more, in an hour.",
+        unit: "short",
+        queries: [[`sum (increase(${of(attempts, 'outcome="dead"')}[1h]))`, "in an hour"]],
+      },
+    ],
+  },
+  {
+    title: "Operator",
+    panels: [
+      {
+        title: "Leader",
+        about: "1: one operator reconciles. 0: none does, and changes wait.",
+        unit: "short",
+        queries: [
+          [sum("headwater_controller_leader"), "leaders"],
+          [sum("headwater_controller_leader", "instance"), "{{instance}}"],
+        ],
+      },
+      {
+        title: "Looks that failed",
+        about: "By controller; they are repeated. The operator's log says why.",
+        unit: "ops",
+        queries: [[rate("headwater_controller_reconcile_errors_total", "controller"), "{{controller}}"]],
+      },
+      {
+        title: "Queue",
+        about: "Resources that wait for a look. 0, but after a start and a large apply.",
+        unit: "short",
+        queries: [[sum("headwater_controller_queue_depth", "controller"), "{{controller}}"]],
+      },
+      {
+        title: "Looks by result",
+        about: "Over all controllers.",
+        unit: "ops",
+        queries: [[rate("headwater_controller_reconcile_total", "result"), "{{result}}"]],
+      },
+      {
+        title: "Time of a look",
+        about: "99 of 100 within it. For components as long as a build.",
+        unit: "s",
+        queries: [[quantile(0.99, "headwater_controller_reconcile_seconds", "controller"), "{{controller}}"]],
+      },
+      {
+        title: "Lists of the API",
+        about: "How old the copy in Postgres is that lists are read from, as the leader knows.",
+        unit: "s",
+        queries: [[most("headwater_mirror_lag_seconds"), "lag"]],
+      },
+    ],
+  },
+  {
+    title: "Processes",
+    panels: [
+      { title: "CPU", about: "Cores.", unit: "short", queries: [[rate("process_cpu_seconds_total", "instance"), "{{instance}}"]] },
+      { title: "Memory", about: "Resident.", unit: "bytes", queries: [[sum("process_resident_memory_bytes", "instance"), "{{instance}}"]] },
+      {
+        title: "Event loop",
+        about: "99 of 100 turns within it. Near a second, a process has more work than a core can do.",
+        unit: "s",
+        queries: [[most("nodejs_eventloop_lag_p99_seconds", "instance"), "{{instance}}"]],
+      },
+      {
+        title: "Starts",
+        about: "How often a process began again within an hour.",
+        unit: "short",
+        queries: [[`sum by (instance) (changes(${of("process_start_time_seconds")}[1h]))`, "{{instance}}"]],
+      },
+    ],
+  },
+];
