@@ -1,6 +1,7 @@
 import express, { type Express, type Request } from "express";
 import { codeLimits } from "../domain/component-code.ts";
-import { authenticate } from "./http/authentication.ts";
+import { adminRouter } from "./admin/routes.ts";
+import { authenticate, checkScope, signedInCall } from "./http/authentication.ts";
 import { readBodies } from "./http/body.ts";
 import { answerErrors } from "./http/errors.ts";
 import type { HttpMetrics } from "./http/metrics.ts";
@@ -17,7 +18,9 @@ import { configurationRoutes } from "./routes/configuration.ts";
 import type { ApiContext } from "./routes/context.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { keyRoutes } from "./routes/keys.ts";
 import { listRoutes } from "./routes/lists.ts";
+import { memberRoutes } from "./routes/members.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sourceRoutes } from "./routes/sources.ts";
@@ -35,6 +38,8 @@ function routes(context: ApiContext): RouteTable {
   const library = componentListRoutes(context);
   const configuration = configurationRoutes(context);
   const events = eventRoutes(context);
+  const keys = keyRoutes(context);
+  const members = memberRoutes(context);
   const organization = organizationRoutes(context);
   const runs = runRoutes(context);
   const sources = sourceRoutes(context);
@@ -45,17 +50,23 @@ function routes(context: ApiContext): RouteTable {
   const { mine, organizations, accounts: listAccounts } = listRoutes(context);
   return {
     "/users/me": { GET: users.me },
+    "/users/me/keys": { GET: keys.list, POST: keys.create },
+    "/users/me/keys/:id": { DELETE: keys.revoke },
     "/users/me/auto_subscriptions": { GET: mine.autoSubscriptions },
     "/users/me/sources": { GET: mine.sources },
     "/users/me/subscriptions": { GET: mine.subscriptions },
     "/users/me/webhooks": { GET: mine.webhooks },
 
     "/orgs/:org_id": { GET: organization.get },
+    "/orgs/:org_id/members": { GET: members.list },
+    "/orgs/:org_id/members/:user_id": { PUT: members.put, DELETE: members.remove },
     "/orgs/:org_id/auto_subscriptions": { GET: organizations.autoSubscriptions },
     "/orgs/:org_id/sources": { GET: organizations.sources },
     "/orgs/:org_id/subscriptions": { GET: organizations.subscriptions },
     "/orgs/:org_id/webhooks": { GET: organizations.webhooks },
     "/workspaces/:org_id": { GET: organization.get },
+    "/workspaces/:org_id/members": { GET: members.list },
+    "/workspaces/:org_id/members/:user_id": { PUT: members.put, DELETE: members.remove },
     "/workspaces/:org_id/auto_subscriptions": { GET: organizations.autoSubscriptions },
     "/workspaces/:org_id/sources": { GET: organizations.sources },
     "/workspaces/:org_id/subscriptions": { GET: organizations.subscriptions },
@@ -108,14 +119,16 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   v1.use(
     authenticate(ports.accounts, config.failureLimit, ports.clock),
     limitRate(config.rateLimit, ports.clock),
+    checkScope,
     ...readUploads(takesFiles, { bodyBytes: config.bodyBytes, codeBytes: config.codeBytes, files: codeLimits.files }),
     ...readBodies(config.bodyBytes),
   );
   if (ports.streams !== undefined) v1.use(streamRoutes(context));
-  mount(v1, "/v1", routes(context));
+  mount(v1, "/v1", routes(context), signedInCall);
   app.use(logRequests(ports.log, metrics, ports.clock), securityHeaders);
   app.use(healthRoutes(ports, config.servesMetrics ? metrics : undefined));
   if (ports.streams !== undefined) app.use(unversionedStreams);
   app.use("/v1", v1);
+  if (config.adminToken !== undefined) app.use("/admin/v1", adminRouter(context, config.adminToken));
   return app.use(noSuchRoute, answerErrors(ports.log));
 }

@@ -14,8 +14,8 @@ export interface ApiConfig {
   readonly rateLimit: RateLimit;
   /** Failed authentications, per address. */
   readonly failureLimit: RateLimit;
-  /** What `GET /users/me` says a user may use per day; not enforced here. */
-  readonly quotas: { readonly computeMs: number; readonly invocations: number };
+  /** Of the admin API; absent: there is no admin API. */
+  readonly adminToken?: string;
   /** Are `/metrics` answered beside the API? Not when whoever reads them has an address of their own: this one may be public. */
   readonly servesMetrics: boolean;
   /** Proxies in front whose X-Forwarded-For is believed. */
@@ -35,8 +35,6 @@ export const defaultApiConfig: Omit<ApiConfig, "listen"> = {
   codeBytes: 2 ** 20,
   rateLimit: { requests: 6_000, windowMs: 60_000 },
   failureLimit: { requests: 60, windowMs: 60_000 },
-  // The largest whole number every client can read: no limit.
-  quotas: { computeMs: Number.MAX_SAFE_INTEGER, invocations: Number.MAX_SAFE_INTEGER },
   servesMetrics: true,
   trustedProxies: 0,
 };

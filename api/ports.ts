@@ -12,7 +12,11 @@ import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
+import type { Accounts, Organization, User } from "./owners/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
+import type { DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
+
+export type { Organization, User };
 
 /** Everything the API reaches; whoever wires the role gives the adapters. */
 export interface ApiPorts {
@@ -73,29 +77,6 @@ export interface Listed<Item> {
   readonly total: number;
 }
 
-export interface User {
-  /** `u_…`. */
-  readonly id: string;
-  readonly username: string;
-  readonly email: string;
-}
-
-export interface Organization {
-  /** `o_…`. */
-  readonly id: string;
-  readonly name: string;
-  readonly orgname: string;
-  readonly email: string;
-}
-
-export interface Accounts {
-  /** `hash`: SHA-256 of the API key, lower-case hex. */
-  findUserByKeyHash(hash: string): Promise<User | undefined>;
-  findOrganization(id: string): Promise<Organization | undefined>;
-  organizationsOf(user: string): Promise<readonly Organization[]>;
-  isMember(user: string, organization: string): Promise<boolean>;
-}
-
 export interface StoredEvent extends Omit<CommittedEvent, "deliverAt"> {
   /** Epoch ms: the time in the id. */
   readonly indexedAtMs: number;
@@ -113,8 +94,8 @@ export interface History {
   findRun(source: string, id: string): Promise<RunSummary | undefined>;
   /** Oldest first. */
   lastLogs(source: string, limit?: number): Promise<readonly { readonly run: string; readonly record: LogRecord }[]>;
-  /** Of the day that begins at `dayMs`, midnight UTC. */
-  readUsage(owner: string, dayMs: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
+  /** Of the days that begin from the first to before the second, both midnight UTC; of the first alone when there is no second. */
+  readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
 }
 
 export interface Builds {

@@ -20,6 +20,7 @@ import { createHistory } from "../platform/postgres/history.ts";
 import { readRegistry } from "../platform/process/registry.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
+import { readAdminToken } from "./admin-token.ts";
 import { databaseOf, natsOf } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 import { seedFirstUser } from "./first-user.ts";
@@ -38,12 +39,18 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const resources = await resourcesOf(context, { database, secrets: await createSecrets(configuration.keysDirectory) });
   // In a cluster setup has done so.
   const keyFile = resources.inCluster ? undefined : await seedFirstUser(accounts, configuration.owner, context.dataDirectory);
+  const adminToken = await readAdminToken(configuration.adminTokenFile);
   const history = createHistory(database, { kept: { events: configuration.keepEvents, logs: configuration.keepLogs } });
   const stopping = new AbortController();
   const asker = new Asker(connection);
   asker.start();
   const api = await startApi(
-    { ...defaultApiConfig, listen: configuration.listen, servesMetrics: configuration.healthListen === undefined },
+    {
+      ...defaultApiConfig,
+      listen: configuration.listen,
+      servesMetrics: configuration.healthListen === undefined,
+      ...(adminToken === undefined ? {} : { adminToken }),
+    },
     {
       store: resources.shownStore,
       owners: resources.owners,

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { keyHashOf } from "../api/owners/keys.ts";
 import type { User } from "../api/ports.ts";
 import { InvalidInput, Invariant } from "../domain/errors.ts";
 import type { Accounts } from "../platform/postgres/accounts.ts";
@@ -11,8 +12,7 @@ const prefixLength = 10;
 export async function seedFirstUser(accounts: Accounts, user: User, directory: string): Promise<string> {
   const file = join(directory, "api-key");
   const key = (await readKey(file)) ?? (await makeKey(file));
-  const hash = createHash("sha256").update(key).digest("hex");
-  await accounts.seedUser(user, { hash, prefix: key.slice(0, prefixLength), name: "first key" });
+  await accounts.seedUser(user, { hash: keyHashOf(key), prefix: key.slice(0, prefixLength), name: "first key" });
   return file;
 }
 

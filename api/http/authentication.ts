@@ -1,43 +1,38 @@
-import { createHash } from "node:crypto";
 import type { RequestHandler, Response } from "express";
-import { ipKeyGenerator } from "express-rate-limit";
 import type { Clock } from "../../domain/clock.ts";
-import { QuotaExceeded, Unauthenticated } from "../../domain/errors.ts";
+import { Forbidden, Unauthenticated } from "../../domain/errors.ts";
 import type { RateLimit } from "../config.ts";
-import type { Accounts, User } from "../ports.ts";
-import { Gcra } from "./gcra.ts";
+import { keyHashOf } from "../owners/keys.ts";
+import type { Accounts, KeyGrant, Scope, SignInKey, User } from "../owners/ports.ts";
+import type { Asked, Call } from "./call.ts";
+import { bearerOf, limitFailures } from "./limit-failures.ts";
 
 export interface SignedIn {
   readonly user: User;
   readonly keyHash: string;
+  readonly grant: KeyGrant;
 }
 
-/**
- * `Authorization: Bearer <API key>` becomes the user whose key it is. A key of 256 random bits cannot be guessed, so one
- * SHA-256 is right; slow hashes are for passwords. Whoever fails too often waits, so that guessing costs us no look-ups.
- */
+/** `Authorization: Bearer <API key>` becomes the user whose key it is, and what the key may do. */
 export function authenticate(accounts: Accounts, failureLimit: RateLimit, clock: Clock): RequestHandler {
-  const failures = new Gcra(failureLimit, clock);
-  return async (request, response, next) => {
-    const address = ipKeyGenerator(request.ip ?? "");
-    const allowed = failures.peek(address);
-    if (!allowed.allowed) {
-      response.setHeader("retry-after", Math.max(1, Math.ceil((allowed.resetAt - clock.now()) / 1000)));
-      throw new QuotaExceeded("too many requests without a valid API key from this address: wait as Retry-After says", {
-        code: "too_many_failures",
-      });
-    }
-    try {
-      response.locals["signedIn"] = await signIn(request.headers.authorization, accounts);
-    } catch (error) {
-      if (error instanceof Unauthenticated) {
-        failures.take(address);
-        response.setHeader("www-authenticate", "Bearer");
-      }
-      throw error;
-    }
-    next();
-  };
+  return limitFailures("a valid API key", failureLimit, clock, async (request, response) => {
+    const keyHash = keyHashOf(bearerOf(request.headers.authorization, "API key"));
+    response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
+  });
+}
+
+function signIn(key: SignInKey | undefined, keyHash: string, now: number): SignedIn {
+  if (key === undefined) throw new Unauthenticated("the API key is unknown or was revoked");
+  if (isExpired(key, now))
+    throw new Unauthenticated(`the API key ${key.id} expired at ${new Date(key.expiresAt ?? 0).toISOString()}: use another one`, {
+      code: "key_expired",
+    });
+  const { user, scopes, expiresAt } = key;
+  return { user, keyHash, grant: { scopes, expiresAt } };
+}
+
+export function isExpired({ expiresAt }: KeyGrant, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
 }
 
 /** Set by {@link authenticate} for every route behind it. */
@@ -47,12 +42,25 @@ export function signedIn(response: Response): SignedIn {
   return found;
 }
 
-async function signIn(header: string | undefined, accounts: Accounts): Promise<SignedIn> {
-  if (header === undefined) throw new Unauthenticated("the Authorization header is missing: send 'Authorization: Bearer <API key>'");
-  const key = /^Bearer +(\S{1,512}) *$/i.exec(header)?.[1];
-  if (key === undefined) throw new Unauthenticated("the Authorization header is invalid: it must be 'Bearer <API key>'");
-  const keyHash = createHash("sha256").update(key).digest("hex");
-  const user = await accounts.findUserByKeyHash(keyHash);
-  if (user === undefined) throw new Unauthenticated("the API key is unknown or was revoked");
-  return { user, keyHash };
+export function signedInCall(asked: Asked, response: Response): Call {
+  const { user, grant } = signedIn(response);
+  return { ...asked, user, grant };
+}
+
+/** Lets pass what the key may do. Runs behind the authentication. */
+export const checkScope: RequestHandler = (request, response, next) => {
+  const { scopes } = signedIn(response).grant;
+  const needed = scopeOf(request.method);
+  if (needed !== undefined && !scopes.includes(needed))
+    throw new Forbidden(`${request.method} needs the scope '${needed}', which this API key does not have: it has '${scopes.join(", ")}'`, {
+      code: "scope_missing",
+      details: { needed, scopes },
+    });
+  next();
+};
+
+/** Asking which methods there are takes none. */
+function scopeOf(method: string): Scope | undefined {
+  if (method === "OPTIONS") return undefined;
+  return method === "GET" || method === "HEAD" ? "read" : "write";
 }

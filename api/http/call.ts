@@ -1,9 +1,9 @@
 import { pageInfo, type CursorForm } from "../../domain/page.ts";
+import type { KeyGrant } from "../owners/ports.ts";
 import type { Listed, User } from "../ports.ts";
 
-/** A request as the routes see it. */
-export interface Call {
-  readonly user: User;
+/** What is asked, whoever asks. */
+export interface Asked {
   /** Parameters of the path, by name. */
   readonly path: Readonly<Record<string, string>>;
   /** Query and body together; where both have a name, the query's value. */
@@ -11,12 +11,19 @@ export interface Call {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** A request as the routes see it. */
+export interface Call extends Asked {
+  readonly user: User;
+  /** Of the key that the user came in by. */
+  readonly grant: KeyGrant;
+}
+
 /** What a route answers. `include` and `exclude` are applied to `data` where the answer is written. */
 export type Reply =
   | { readonly status: number; readonly body: { readonly data: object; readonly page_info?: object } }
   | { readonly status: number; readonly text: string };
 
-export type Handle = (call: Call) => Promise<Reply>;
+export type Handle<Request extends Asked = Call> = (call: Request) => Promise<Reply>;
 
 export const ok = (data: object): Reply => ({ status: 200, body: { data } });
 /** A page of a list, with the cursors to the next ones. */

@@ -1,23 +1,20 @@
 import type { RequestHandler, Response } from "express";
 import { NotFound } from "../../domain/errors.ts";
 import { selectFields, type FieldQuery } from "../../domain/fields.ts";
-import { signedIn } from "./authentication.ts";
-import type { Call, Handle, Reply } from "./call.ts";
+import type { Asked, Handle, Reply } from "./call.ts";
 import { fieldParameters, parse } from "./parameters.ts";
 
+/** Adds who is asking to what is asked. */
+export type CallOf<Call extends Asked> = (asked: Asked, response: Response) => Call;
+
 /** Joins a route to express: request in, call; reply, response out. */
-export function handle(route: string, act: Handle): RequestHandler {
+export function handle<Call extends Asked>(route: string, act: Handle<Call>, callOf: CallOf<Call>): RequestHandler {
   return async (request, response) => {
     response.locals["route"] = route;
     const body = (request.body ?? {}) as Readonly<Record<string, unknown>>; // checked by body.ts
-    const call: Call = {
-      user: signedIn(response).user,
-      path: pathParameters(request.params),
-      body,
-      parameters: { ...body, ...request.query },
-    };
-    const fields = parse(fieldParameters, call.parameters);
-    write(response, await act(call), fields);
+    const asked = { path: pathParameters(request.params), body, parameters: { ...body, ...request.query } };
+    const fields = parse(fieldParameters, asked.parameters);
+    write(response, await act(callOf(asked, response)), fields);
   };
 }
 
@@ -26,7 +23,7 @@ function pathParameters(params: Readonly<Record<string, unknown>>): Readonly<Rec
 }
 
 /** A parameter that the route's pattern names. */
-export function pathOf(call: Call, name: string): string {
+export function pathOf(call: Asked, name: string): string {
   const value = call.path[name];
   if (value === undefined || value.includes("\0")) throw new NotFound();
   return value;

@@ -14,7 +14,7 @@ export function logRequests(log: Log, metrics: HttpMetrics, clock: Clock): Reque
       const durationMs = clock.now() - startedAt;
       const route = routeOf(response);
       metrics.observe({ method: request.method, route, status: response.statusCode }, durationMs / 1000);
-      if (route.startsWith("/v1")) log.info(line(request.method, route, response, durationMs));
+      if (/^(\/admin)?\/v1/.test(route)) log.info(line(request.method, route, response, durationMs));
     });
     next();
   };

@@ -1,20 +1,20 @@
 import type { RequestHandler, Router } from "express";
 import { HeadwaterError, NotFound } from "../../domain/errors.ts";
-import type { Handle } from "./call.ts";
-import { handle } from "./handle.ts";
+import type { Asked, Call, Handle } from "./call.ts";
+import { handle, type CallOf } from "./handle.ts";
 
 type Method = "GET" | "POST" | "PUT" | "DELETE";
-export type RouteTable = Readonly<Record<string, Readonly<Partial<Record<Method, Handle>>>>>;
+export type RouteTable<Request extends Asked = Call> = Readonly<Record<string, Readonly<Partial<Record<Method, Handle<Request>>>>>>;
 
 /** Joins the table to a router. Every path also answers OPTIONS, HEAD where it answers GET, and 405 with `Allow` to the rest. */
-export function mount(router: Router, base: string, table: RouteTable): void {
+export function mount<Request extends Asked>(router: Router, base: string, table: RouteTable<Request>, callOf: CallOf<Request>): void {
   for (const [path, actions] of Object.entries(table)) {
     const route = router.route(path);
     const { GET, POST, PUT, DELETE } = actions;
-    if (GET !== undefined) route.get(handle(base + path, GET));
-    if (POST !== undefined) route.post(handle(base + path, POST));
-    if (PUT !== undefined) route.put(handle(base + path, PUT));
-    if (DELETE !== undefined) route.delete(handle(base + path, DELETE));
+    if (GET !== undefined) route.get(handle(base + path, GET, callOf));
+    if (POST !== undefined) route.post(handle(base + path, POST, callOf));
+    if (PUT !== undefined) route.put(handle(base + path, PUT, callOf));
+    if (DELETE !== undefined) route.delete(handle(base + path, DELETE, callOf));
     route.all(otherMethods(Object.keys(actions)));
   }
 }

@@ -7,7 +7,7 @@ import { isEventId } from "../../domain/event-id.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import { runSubject } from "../../domain/subjects.ts";
-import { signedIn } from "../http/authentication.ts";
+import { isExpired, signedIn } from "../http/authentication.ts";
 import { parse, text } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { SourceResource } from "../sources/source.ts";
@@ -88,10 +88,10 @@ function readerOf(response: Response, source: SourceResource, { access, ports }:
   return {
     reader: `${keyHash} ${source.metadata.namespace}`,
     mayRead: async () => {
-      const user = await ports.accounts.findUserByKeyHash(keyHash);
-      if (user === undefined) return false;
+      const key = await ports.accounts.findKey(keyHash);
+      if (key === undefined || isExpired(key, ports.clock.now())) return false;
       const owner = await access.ownerOf(source);
-      return owner !== undefined && (await access.ownersOf(user)).includes(owner);
+      return owner !== undefined && (await access.ownersOf(key.user)).includes(owner);
     },
   };
 }

@@ -41,8 +41,8 @@ export interface History {
   /** Oldest first, at most as many as are kept. */
   lastLogs(source: string, limit?: number): Promise<readonly StoredLog[]>;
 
-  /** Runs and milliseconds of run time since midnight UTC of that day. */
-  readUsage(owner: string, dayMs: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
+  /** Runs and milliseconds of run time of the days, by midnight UTC, from the first to before the second; of one day without the second. */
+  readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
 
   /** Its history goes, and commits of it that are still on their way will not be recorded. Repeating is fine. */
   deleteSource(source: string): Promise<void>;
@@ -87,14 +87,11 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
     pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
     findRun: (source, id) => findRun(db, source, id),
     lastLogs: (source, limit = kept.logs) => lastLogs(db, source, Math.min(limit, kept.logs)),
-    async readUsage(owner, dayMs) {
-      const row = await db
-        .selectFrom("usage")
-        .select(["runs", "compute_ms"])
-        .where("owner", "=", owner)
-        .where("day_ms", "=", dayMs)
-        .executeTakeFirst();
-      return { runs: row?.runs ?? 0, computeMs: row?.compute_ms ?? 0 };
+    async readUsage(owner, fromMs, untilMs = fromMs + 1) {
+      const { rows } = await sql<{ runs: number; compute_ms: number }>`
+        select coalesce(sum(runs), 0)::bigint as runs, coalesce(sum(compute_ms), 0)::bigint as compute_ms from usage
+        where owner = ${owner} and day_ms >= ${fromMs} and day_ms < ${untilMs}`.execute(db);
+      return { runs: rows[0]?.runs ?? 0, computeMs: rows[0]?.compute_ms ?? 0 };
     },
     async deleteSource(source) {
       // Marked first, so that a batch recorded from now on leaves it out; what one under way adds is swept later.

@@ -196,6 +196,23 @@ const migrations: Record<string, Migration> = {
     where kind = 'Component' and ended_at is null
       and case when status::text ~ '\\\\u(0000|d[89a-f])' then false else json_typeof(status -> 'build' -> 'definition') = 'object' end;
   `,
+  // Keys that were there stay what they were: good for everything, without end. A version before this one makes such keys, too.
+  "2026-11-24-owners": statements`
+    alter table api_keys
+      add column id text not null unique default ('pk_' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)),
+      add column scopes text[] not null default '{read,write}',
+      add column expires_at timestamptz;
+    alter table memberships add column role text not null default 'member' check (role in ('admin', 'member'));
+
+    create table plans (
+      name text primary key,
+      form text not null check (form in ('free', 'paid')),
+      daily_invocations bigint,
+      daily_compute_ms bigint
+    );
+    insert into plans (name, form) values ('default', 'free');
+    create table owner_plans (owner text primary key, plan text not null references plans);
+  `,
 };
 
 function statements(text: TemplateStringsArray): Migration {

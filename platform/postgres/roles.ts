@@ -15,13 +15,15 @@ const resources = { resource_head: "select, update", resources: everything, reso
 
 /** What each may do to which table; to no other, and nobody may change what tables there are. A delete reads the columns it chooses by. */
 const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables, string>>>>> = {
-  /** People, their keys, resources; of what happened only lists, and the deletion of events. */
+  /** People, their keys and plans, resources; of what happened only lists, and the deletion of events. */
   api: {
     ...resources,
     users: everything,
     organizations: everything,
     memberships: everything,
     api_keys: everything,
+    plans: "select, insert, update",
+    owner_plans: everything,
     events: "select, delete",
     runs: "select",
     logs: "select",

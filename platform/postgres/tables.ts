@@ -1,4 +1,5 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
+import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
 
 /** The tables as migrations.ts leaves them; kept by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
@@ -10,6 +11,8 @@ export interface Tables {
   readonly organizations: OrganizationTable;
   readonly memberships: MembershipTable;
   readonly api_keys: ApiKeyTable;
+  readonly plans: PlanTable;
+  readonly owner_plans: OwnerPlanTable;
   readonly recorder_positions: RecorderPositionTable;
   readonly ended_sources: EndedSourceTable;
   readonly usage: UsageTable;
@@ -85,6 +88,7 @@ export interface OrganizationTable {
 export interface MembershipTable {
   readonly organization_id: string;
   readonly user_id: string;
+  readonly role: Generated<MemberRole>;
 }
 
 export interface ApiKeyTable {
@@ -97,6 +101,23 @@ export interface ApiKeyTable {
   readonly created_at: Generated<Date>;
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
+  /** Public: what a key is called by. */
+  readonly id: Generated<string>;
+  readonly scopes: Generated<readonly Scope[]>;
+  readonly expires_at: Date | null;
+}
+
+/** Null is as much as one likes. */
+export interface PlanTable {
+  readonly name: string;
+  readonly form: Plan["form"];
+  readonly daily_invocations: number | null;
+  readonly daily_compute_ms: number | null;
+}
+
+export interface OwnerPlanTable {
+  readonly owner: string;
+  readonly plan: string;
 }
 
 export interface RecorderPositionTable {

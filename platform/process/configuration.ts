@@ -48,6 +48,7 @@ const configurationSchema = environment.transform((env) => ({
     username: env.HEADWATER_OWNER_USERNAME,
     email: env.HEADWATER_OWNER_EMAIL,
   },
+  adminTokenFile: env.HEADWATER_ADMIN_TOKEN_FILE,
   logLevel: env.HEADWATER_LOG_LEVEL,
 }));
 

@@ -196,6 +196,10 @@ export const environment = z.object({
     default: "u_localuser",
     reason: "public id of the first user, as the label headwater.dev/owner of a namespace says it",
   }),
+  HEADWATER_ADMIN_TOKEN_FILE: optionalSetting(z.string(), {
+    unit: "file",
+    reason: "token of the admin API at /admin/v1, which makes users, organizations and keys; there is none when unset",
+  }),
   HEADWATER_LOG_LEVEL: setting(z.enum(["debug", "info", "warn", "error", "silent"]), {
     unit: "debug, info, warn, error or silent",
     default: "info",

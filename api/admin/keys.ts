@@ -1,0 +1,24 @@
+import { noContent, ok, type Asked, type Handle } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import { parse } from "../http/parameters.ts";
+import { everyGrant, issueKey, keyFields, keyResponse } from "../owners/keys.ts";
+import { keyIdOf } from "../routes/keys.ts";
+import type { AdminContext } from "./context.ts";
+import { getUser } from "./users.ts";
+
+/** API keys of any user. */
+export function keyRoutes({ ports }: AdminContext): Record<"list" | "create" | "revoke", Handle<Asked>> {
+  const userOf = async (call: Asked): Promise<string> => (await getUser(pathOf(call, "id"), ports)).id;
+  return {
+    list: async (call) => ok((await ports.accounts.listKeys(await userOf(call))).map((key) => keyResponse(key))),
+    create: async (call) => {
+      const fields = parse(keyFields, call.body);
+      const { key, text } = await issueKey(await userOf(call), fields, everyGrant, ports);
+      return ok(keyResponse(key, text));
+    },
+    revoke: async (call) => {
+      await ports.accounts.revokeKey(await userOf(call), keyIdOf(call, "key_id"));
+      return noContent;
+    },
+  };
+}

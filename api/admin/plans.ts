@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { ok, type Asked, type Handle } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import { parse, text } from "../http/parameters.ts";
+import { planFields, planResponse } from "../owners/plans.ts";
+import { getOrganization } from "./organizations.ts";
+import type { AdminContext } from "./context.ts";
+import { getUser, nameField } from "./users.ts";
+
+const chosen = z.object({ plan: text });
+const named = z.object({ name: nameField });
+
+/** What there is to have, and who has it. */
+export function planRoutes({ ports }: AdminContext): Record<"list" | "save" | "ofUser" | "ofOrganization", Handle<Asked>> {
+  const { accounts } = ports;
+  const choose = async (owner: string, body: unknown) => {
+    await accounts.choosePlan(owner, parse(chosen, body).plan);
+    return ok(planResponse(await accounts.planOf(owner)));
+  };
+  return {
+    list: async () => ok((await accounts.listPlans()).map(planResponse)),
+    save: async (call) => {
+      const { name } = parse(named, { name: pathOf(call, "name") });
+      const { form, daily_invocations_quota, daily_compute_time_quota } = parse(planFields, call.body);
+      const plan = { name, form, dailyInvocations: daily_invocations_quota ?? null, dailyComputeMs: daily_compute_time_quota ?? null };
+      await accounts.savePlan(plan);
+      return ok(planResponse(plan));
+    },
+    ofUser: async (call) => choose((await getUser(pathOf(call, "id"), ports)).id, call.body),
+    ofOrganization: async (call) => choose((await getOrganization(pathOf(call, "id"), ports)).id, call.body),
+  };
+}

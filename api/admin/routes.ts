@@ -1,0 +1,45 @@
+import express, { type Router } from "express";
+import type { Asked } from "../http/call.ts";
+import { readBodies } from "../http/body.ts";
+import { mount, type RouteTable } from "../http/route-table.ts";
+import { authenticateAdmin } from "./authentication.ts";
+import type { AdminContext } from "./context.ts";
+import { keyRoutes } from "./keys.ts";
+import { memberRoutes } from "./members.ts";
+import { organizationRoutes } from "./organizations.ts";
+import { planRoutes } from "./plans.ts";
+import { userRoutes } from "./users.ts";
+
+/** Everything the admin API answers. */
+function routes(context: AdminContext): RouteTable<Asked> {
+  const keys = keyRoutes(context);
+  const members = memberRoutes(context);
+  const organizations = organizationRoutes(context);
+  const plans = planRoutes(context);
+  const users = userRoutes(context);
+  return {
+    "/users": { GET: users.list, POST: users.create },
+    "/users/:id": { GET: users.get, DELETE: users.delete },
+    "/users/:id/keys": { GET: keys.list, POST: keys.create },
+    "/users/:id/keys/:key_id": { DELETE: keys.revoke },
+    "/users/:id/plan": { PUT: plans.ofUser },
+
+    "/orgs": { GET: organizations.list, POST: organizations.create },
+    "/orgs/:id": { GET: organizations.get },
+    "/orgs/:id/members": { GET: members.list },
+    "/orgs/:id/members/:user_id": { PUT: members.put, DELETE: members.remove },
+    "/orgs/:id/plan": { PUT: plans.ofOrganization },
+
+    "/plans": { GET: plans.list },
+    "/plans/:name": { PUT: plans.save },
+  };
+}
+
+/** For whoever runs the installation: who there is, and by which keys they come in. */
+export function adminRouter(context: AdminContext, token: string): Router {
+  const { config, ports } = context;
+  const router = express.Router();
+  router.use(authenticateAdmin(token, config.failureLimit, ports.clock), ...readBodies(config.bodyBytes));
+  mount(router, "/admin/v1", routes(context), (asked) => asked);
+  return router;
+}

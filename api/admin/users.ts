@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { kinds } from "../../crds/kinds.ts";
+import type { Kind } from "../../crds/resource.ts";
+import { Conflict, NotFound } from "../../domain/errors.ts";
+import { isId, newId } from "../../domain/ids.ts";
+import { noContent, ok, okPage, type Asked, type Handle } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import { parse, parsePage, text } from "../http/parameters.ts";
+import type { OwnerNotes, User } from "../owners/ports.ts";
+import type { ApiPorts } from "../ports.ts";
+import { epochSeconds } from "../resources/identity.ts";
+import type { AdminContext } from "./context.ts";
+
+export const emailField = text
+  .max(255, "it must have at most 255 characters")
+  .regex(/^[^@\s]+@[^@\s]+$/, "it must be an address such as ada@example.com");
+export const nameField = text
+  .max(64, "it must have at most 64 characters")
+  .regex(/^[\w.-]+$/, "it must be letters, digits, dots, dashes and underscores");
+const creation = z.object({ username: nameField, email: emailField });
+
+export function userRoutes({ ports }: AdminContext): Record<"list" | "create" | "get" | "delete", Handle<Asked>> {
+  return {
+    list: async ({ parameters }) => okPage(await ports.accounts.pageUsers(parsePage(parameters)), userResponse),
+    create: async ({ body }) => {
+      const { username, email } = parse(creation, body);
+      const id = newId("user", ports.randomBytes);
+      await ports.accounts.createUser({ id, username, email });
+      return ok(userResponse(await getUser(id, ports)));
+    },
+    get: async (call) => ok(userResponse(await getUser(pathOf(call, "id"), ports))),
+    delete: async (call) => {
+      const { id } = await getUser(pathOf(call, "id"), ports);
+      const owned = await kindsOwnedBy(id, ports);
+      if (owned.length > 0)
+        throw new Conflict(`${id} owns resources (${owned.join(", ")}): delete them first, or revoke the user's keys`, {
+          code: "user_owns_resources",
+          details: { kinds: owned },
+        });
+      await ports.accounts.deleteUser(id);
+      return noContent;
+    },
+  };
+}
+
+function userResponse({ id, username, email, createdAt, plan }: User & OwnerNotes): object {
+  return { id, username, email, plan, created_at: epochSeconds(createdAt) };
+}
+
+/** @throws NotFound */
+export async function getUser(id: string, { accounts }: Pick<ApiPorts, "accounts">): Promise<User & OwnerNotes> {
+  const user = isId("user", id) ? await accounts.findUser(id) : undefined;
+  if (user === undefined) throw new NotFound(`user '${id.slice(0, 80)}' is not found`);
+  return user;
+}
+
+/** What is on its way out counts: it still is the owner's. */
+async function kindsOwnedBy(owner: string, { owners, store }: Pick<ApiPorts, "owners" | "store">): Promise<readonly string[]> {
+  const namespace = await owners.find(owner);
+  if (namespace === undefined) return [];
+  const found = await Promise.all(
+    kinds.map(async (kind) => ((await store.list(kind as Kind, { namespace, limit: 1 })).items.length > 0 ? [kind.kind] : [])),
+  );
+  return found.flat();
+}

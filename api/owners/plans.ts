@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { planForms, type Plan } from "./ports.ts";
+
+const quota = z.int("it must be an integer from 0 on").min(0, "it must be an integer from 0 on").nullish();
+
+export const planFields = z.object({
+  form: z.enum(planForms, `it must be ${planForms.join(" or ")}`),
+  daily_invocations_quota: quota,
+  daily_compute_time_quota: quota,
+});
+
+export const planResponse = ({ name, form, dailyInvocations, dailyComputeMs }: Plan): object => ({
+  name,
+  form,
+  daily_invocations_quota: dailyInvocations,
+  daily_compute_time_quota: dailyComputeMs,
+});

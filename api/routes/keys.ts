@@ -1,0 +1,29 @@
+import { NotFound } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
+import { noContent, ok, type Asked, type Handle } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import { parse } from "../http/parameters.ts";
+import { issueKey, keyFields, keyResponse } from "../owners/keys.ts";
+import type { ApiContext } from "./context.ts";
+
+/** The caller's API keys. */
+export function keyRoutes({ ports }: Pick<ApiContext, "ports">): Record<"list" | "create" | "revoke", Handle> {
+  return {
+    list: async ({ user }) => ok((await ports.accounts.listKeys(user.id)).map((key) => keyResponse(key))),
+    create: async ({ user, grant, body }) => {
+      const { key, text } = await issueKey(user.id, parse(keyFields, body), grant, ports);
+      return ok(keyResponse(key, text));
+    },
+    revoke: async (call) => {
+      await ports.accounts.revokeKey(call.user.id, keyIdOf(call, "id"));
+      return noContent;
+    },
+  };
+}
+
+/** @throws NotFound when what the path names cannot be the id of a key */
+export function keyIdOf(call: Asked, name: string): string {
+  const id = pathOf(call, name);
+  if (!isId("apiKey", id)) throw new NotFound(`there is no API key '${id.slice(0, 80)}': its id looks like pk_…`);
+  return id;
+}

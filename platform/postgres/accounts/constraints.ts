@@ -1,0 +1,25 @@
+import { Conflict, NotFound } from "../../../domain/errors.ts";
+
+/** Names of constraints, as Postgres made them from the table and column, and what they mean to a person. */
+const constraints: Readonly<Record<string, () => Error>> = {
+  users_pkey: () => new Conflict("a user with this id exists already"),
+  users_username_key: () => new Conflict("the username is taken"),
+  users_email_key: () => new Conflict("the email address is taken"),
+  organizations_pkey: () => new Conflict("an organization with this id exists already"),
+  organizations_orgname_key: () => new Conflict("the orgname is taken"),
+  api_keys_pkey: () => new Conflict("this API key exists already"),
+  memberships_user_id_fkey: () => new NotFound("the user does not exist"),
+  memberships_organization_id_fkey: () => new NotFound("the organization does not exist"),
+  api_keys_user_id_fkey: () => new NotFound("the user does not exist"),
+  owner_plans_plan_fkey: () => new NotFound("the plan does not exist"),
+};
+
+/** A write whose broken constraint is told in words. @throws Conflict, NotFound */
+export async function told<Result>(write: Promise<Result>): Promise<Result> {
+  try {
+    return await write;
+  } catch (error) {
+    const constraint = error instanceof Error && "constraint" in error && typeof error.constraint === "string" ? error.constraint : "";
+    throw constraints[constraint]?.() ?? error;
+  }
+}

@@ -1,0 +1,81 @@
+import { sql, type Kysely, type Selectable } from "kysely";
+import type { Accounts, ApiKey, Scope } from "../../../api/owners/ports.ts";
+import { Conflict, NotFound } from "../../../domain/errors.ts";
+import type { ApiKeyTable, Tables } from "../tables.ts";
+import { told } from "./constraints.ts";
+
+const usedEvery = "1 minute";
+
+interface KeyRow {
+  readonly key: string;
+  readonly scopes: readonly Scope[];
+  readonly expires_at: Date | null;
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  readonly is_stale: boolean;
+}
+
+type Keys = Pick<Accounts, "findKey" | "listKeys" | "createKey" | "revokeKey">;
+
+/** Use of a key is noted once a minute, and not after its end. */
+export function createKeys(db: Kysely<Tables>): Keys {
+  return {
+    async findKey(hash) {
+      const { rows } = await sql<KeyRow>`
+        select api_keys.id as key, scopes, expires_at, users.id, username, email,
+          coalesce(last_used_at < now() - ${usedEvery}::interval, true) and coalesce(expires_at > now(), true) as is_stale
+        from api_keys join users on users.id = user_id where key_hash = ${hash} and revoked_at is null`.execute(db);
+      const row = rows[0];
+      if (row === undefined) return undefined;
+      // Of requests at once, one notes it.
+      if (row.is_stale)
+        await sql`
+          update api_keys set last_used_at = now()
+          where key_hash = ${hash} and coalesce(last_used_at < now() - ${usedEvery}::interval, true)`.execute(db);
+      const { key, scopes, expires_at, id, username, email } = row;
+      return { id: key, scopes, expiresAt: expires_at?.getTime() ?? null, user: { id, username, email } };
+    },
+    async listKeys(user) {
+      const rows = await db
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("user_id", "=", user)
+        .where("revoked_at", "is", null)
+        .orderBy("created_at", "desc")
+        .orderBy("id")
+        .execute();
+      return rows.map(keyFrom);
+    },
+    async createKey(user, { id, hash, prefix, name, scopes, expiresAt }, mostKeys) {
+      const expires = expiresAt === null ? null : new Date(expiresAt);
+      const { rows } = await told(
+        sql<Selectable<ApiKeyTable>>`
+        insert into api_keys (key_hash, id, user_id, prefix, name, scopes, expires_at)
+        select ${hash}, ${id}, ${user}, ${prefix}, ${name}, ${scopes}::text[], ${expires}::timestamptz
+        where (select count(*) from api_keys where user_id = ${user} and revoked_at is null) < ${mostKeys}
+        returning *`.execute(db),
+      );
+      if (rows[0] === undefined)
+        throw new Conflict(`the user has ${mostKeys} API keys, as many as one may have: revoke one first`, { code: "too_many_keys" });
+      return keyFrom(rows[0]);
+    },
+    async revokeKey(user, id) {
+      const { numAffectedRows } =
+        await sql`update api_keys set revoked_at = now() where id = ${id} and user_id = ${user} and revoked_at is null`.execute(db);
+      if (numAffectedRows !== 1n) throw new NotFound(`there is no API key ${id}, or it was revoked already`);
+    },
+  };
+}
+
+function keyFrom(row: Selectable<ApiKeyTable>): ApiKey {
+  return {
+    id: row.id,
+    prefix: row.prefix,
+    name: row.name,
+    scopes: row.scopes,
+    createdAt: row.created_at.getTime(),
+    expiresAt: row.expires_at?.getTime() ?? null,
+    lastUsedAt: row.last_used_at?.getTime() ?? null,
+  };
+}

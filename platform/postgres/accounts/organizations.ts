@@ -1,0 +1,87 @@
+import { sql, type Kysely } from "kysely";
+import type { Accounts, Organization, OwnerNotes } from "../../../api/owners/ports.ts";
+import { NotFound } from "../../../domain/errors.ts";
+import type { Tables } from "../tables.ts";
+import { told } from "./constraints.ts";
+import { pageIds } from "./page.ts";
+import { planNameOf } from "./plans.ts";
+
+type Organizations = Pick<
+  Accounts,
+  | "findOrganization"
+  | "pageOrganizations"
+  | "createOrganization"
+  | "organizationsOf"
+  | "isMember"
+  | "listMembers"
+  | "putMember"
+  | "removeMember"
+>;
+
+export function createOrganizations(db: Kysely<Tables>): Organizations {
+  const organizations = () => db.selectFrom("organizations").select(["organizations.id", "name", "orgname", "email"]);
+  const noted = () => organizations().select(["created_at", planNameOf("organizations.id").as("plan")]);
+  return {
+    async findOrganization(id) {
+      const row = await noted().where("id", "=", id).executeTakeFirst();
+      return row === undefined ? undefined : organizationFrom(row);
+    },
+    async pageOrganizations(page) {
+      const { ids, total } = await pageIds(db, "organizations", page);
+      const rows = await noted()
+        .where(sql<boolean>`id = any(${ids}::text[])`)
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .execute();
+      return { items: rows.map(organizationFrom), total };
+    },
+    async createOrganization({ id, name, orgname, email }, admins) {
+      await told(
+        sql`
+        with made as (insert into organizations (id, name, orgname, email) values (${id}, ${name}, ${orgname}, ${email}) returning id)
+        insert into memberships (organization_id, user_id, role)
+        select made.id, admin, 'admin' from made, unnest(${admins}::text[]) as admin`.execute(db),
+      );
+    },
+    organizationsOf: (user) =>
+      organizations().innerJoin("memberships", "organization_id", "organizations.id").where("user_id", "=", user).orderBy("name").execute(),
+    // Reads the two columns that the operator may read, and no other.
+    async isMember(user, organization) {
+      const found = await db
+        .selectFrom("memberships")
+        .select("user_id")
+        .where("user_id", "=", user)
+        .where("organization_id", "=", organization)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
+    listMembers: (organization) =>
+      db
+        .selectFrom("memberships")
+        .innerJoin("users", "users.id", "user_id")
+        .select(["users.id", "username", "email", "role"])
+        .where("organization_id", "=", organization)
+        .orderBy("username")
+        .execute(),
+    async putMember(user, organization, role) {
+      await told(
+        sql`
+        insert into memberships (organization_id, user_id, role) values (${organization}, ${user}, ${role})
+        on conflict (user_id, organization_id) do update set role = excluded.role`.execute(db),
+      );
+    },
+    async removeMember(user, organization) {
+      const { numDeletedRows } = await db
+        .deleteFrom("memberships")
+        .where("user_id", "=", user)
+        .where("organization_id", "=", organization)
+        .executeTakeFirst();
+      if (numDeletedRows !== 1n) throw new NotFound(`${user} is no member of ${organization}`);
+    },
+  };
+}
+
+function organizationFrom(row: Organization & { readonly created_at: Date; readonly plan: string }): Organization & OwnerNotes {
+  const { id, name, orgname, email, created_at, plan } = row;
+  return { id, name, orgname, email, createdAt: created_at.getTime(), plan };
+}

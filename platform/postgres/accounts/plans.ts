@@ -1,0 +1,49 @@
+import { sql, type Kysely, type RawBuilder, type Selectable } from "kysely";
+import type { Accounts, Plan } from "../../../api/owners/ports.ts";
+import { Invariant } from "../../../domain/errors.ts";
+import type { PlanTable, Tables } from "../tables.ts";
+import { told } from "./constraints.ts";
+
+type Plans = Pick<Accounts, "planOf" | "listPlans" | "savePlan" | "choosePlan">;
+
+/** Who was given no plan has the one that the migration made. */
+const planName = (owner: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`coalesce((select plan from owner_plans where owner = ${owner}), 'default')`;
+
+/** Of the owner whose id is in the column. */
+export const planNameOf = (column: "users.id" | "organizations.id"): RawBuilder<string> => planName(sql.ref(column));
+
+export function createPlans(db: Kysely<Tables>): Plans {
+  return {
+    async planOf(owner) {
+      const row = await db
+        .selectFrom("plans")
+        .selectAll()
+        .where("name", "=", planName(sql`${owner}`))
+        .executeTakeFirst();
+      if (row === undefined) throw new Invariant("the plan 'default' is missing: the migrations make it and nothing removes it");
+      return planFrom(row);
+    },
+    listPlans: async () => (await db.selectFrom("plans").selectAll().orderBy("name").execute()).map(planFrom),
+    async savePlan({ name, form, dailyInvocations, dailyComputeMs }) {
+      await sql`
+        insert into plans (name, form, daily_invocations, daily_compute_ms) values (${name}, ${form}, ${dailyInvocations}, ${dailyComputeMs})
+        on conflict (name) do update
+        set form = excluded.form, daily_invocations = excluded.daily_invocations, daily_compute_ms = excluded.daily_compute_ms`.execute(db);
+    },
+    async choosePlan(owner, plan) {
+      await told(
+        sql`insert into owner_plans (owner, plan) values (${owner}, ${plan}) on conflict (owner) do update set plan = excluded.plan`.execute(
+          db,
+        ),
+      );
+    },
+  };
+}
+
+const planFrom = ({ name, form, daily_invocations, daily_compute_ms }: Selectable<PlanTable>): Plan => ({
+  name,
+  form,
+  dailyInvocations: daily_invocations,
+  dailyComputeMs: daily_compute_ms,
+});

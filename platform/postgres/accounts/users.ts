@@ -1,0 +1,65 @@
+import { sql, type Kysely } from "kysely";
+import type { Accounts, OwnerNotes, User } from "../../../api/owners/ports.ts";
+import { NotFound } from "../../../domain/errors.ts";
+import type { Tables } from "../tables.ts";
+import { told } from "./constraints.ts";
+import { pageIds } from "./page.ts";
+import { planNameOf } from "./plans.ts";
+
+/** A key whose text somebody else keeps; it may do everything and does not expire. */
+export interface SeedKey {
+  /** SHA-256 of the key, lower-case hex. */
+  readonly hash: string;
+  readonly prefix: string;
+  readonly name: string;
+}
+
+type Users = Pick<Accounts, "findUser" | "pageUsers" | "createUser" | "deleteUser"> & {
+  /** Makes the user, or brings name and address up to date, and adds the key unless it is there. Repeating is fine. */
+  seedUser(user: User, key: SeedKey): Promise<void>;
+};
+
+export function createUsers(db: Kysely<Tables>): Users {
+  const users = () => db.selectFrom("users").select(["id", "username", "email", "created_at", planNameOf("users.id").as("plan")]);
+  return {
+    async findUser(id) {
+      const row = await users().where("id", "=", id).executeTakeFirst();
+      return row === undefined ? undefined : userFrom(row);
+    },
+    async pageUsers(page) {
+      const { ids, total } = await pageIds(db, "users", page);
+      const rows = await users()
+        .where(sql<boolean>`id = any(${ids}::text[])`)
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .execute();
+      return { items: rows.map(userFrom), total };
+    },
+    async createUser({ id, username, email }) {
+      await told(db.insertInto("users").values({ id, username, email }).execute());
+    },
+    async deleteUser(id) {
+      const { numAffectedRows } = await sql`
+        with plan as (delete from owner_plans where owner = ${id})
+        delete from users where id = ${id}`.execute(db);
+      if (numAffectedRows !== 1n) throw new NotFound(`there is no user ${id}`);
+    },
+    async seedUser({ id, username, email }, key) {
+      await told(
+        sql`
+        with seeded as (
+          insert into users (id, username, email) values (${id}, ${username}, ${email})
+          on conflict (id) do update set username = excluded.username, email = excluded.email
+          returning id
+        )
+        insert into api_keys (key_hash, user_id, prefix, name) select ${key.hash}, id, ${key.prefix}, ${key.name} from seeded
+        on conflict do nothing`.execute(db),
+      );
+    },
+  };
+}
+
+function userFrom(row: User & { readonly created_at: Date; readonly plan: string }): User & OwnerNotes {
+  const { id, username, email, created_at, plan } = row;
+  return { id, username, email, createdAt: created_at.getTime(), plan };
+}
