@@ -6,12 +6,17 @@ const api = withApi({ failureLimit: { requests: 500, windowMs: 60_000 } });
 /** Every endpoint, with ids of Bob's where the path has one. Filled in by the first test that needs them. */
 const endpoints = [
   ["GET", "/v1/users/me"],
+  ["GET", "/v1/users/me/auto_subscriptions"],
   ["GET", "/v1/users/me/sources"],
   ["GET", "/v1/users/me/subscriptions"],
   ["GET", "/v1/users/me/webhooks"],
+  ["GET", "/v1/orgs/ORG"],
+  ["GET", "/v1/orgs/ORG/auto_subscriptions"],
   ["GET", "/v1/orgs/ORG/sources"],
   ["GET", "/v1/orgs/ORG/subscriptions"],
   ["GET", "/v1/orgs/ORG/webhooks"],
+  ["GET", "/v1/workspaces/ORG"],
+  ["GET", "/v1/workspaces/ORG/auto_subscriptions"],
   ["GET", "/v1/workspaces/ORG/sources"],
   ["GET", "/v1/workspaces/ORG/subscriptions"],
   ["GET", "/v1/workspaces/ORG/webhooks"],
@@ -31,6 +36,10 @@ const endpoints = [
   ["GET", "/v1/sources/SOURCE/logs"],
   ["POST", "/v1/subscriptions"],
   ["DELETE", "/v1/subscriptions"],
+  ["POST", "/v1/auto_subscriptions"],
+  ["DELETE", "/v1/auto_subscriptions"],
+  ["GET", "/v1/workflows/p_x/event_summaries"],
+  ["GET", "/v1/workflows/p_x/$errors/event_summaries"],
   ["POST", "/v1/webhooks"],
   ["DELETE", "/v1/webhooks/WEBHOOK"],
 ] as const;
