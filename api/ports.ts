@@ -82,11 +82,23 @@ export interface StoredEvent extends Omit<CommittedEvent, "deliverAt"> {
   readonly indexedAtMs: number;
 }
 
+/** Both ends inclusive and optional, epoch ms. */
+export interface TimeRange {
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+}
+
 export interface History {
   /** Newest first; without a channel, all of them. */
-  pageEvents(source: string, page: PageRequest & { readonly channel?: string }): Promise<Listed<StoredEvent>>;
-  /** Oldest first, that one included. @throws InvalidInput for an id that is none */
-  listEvents(source: string, range: { readonly startId: string; readonly channel?: string }): Promise<readonly StoredEvent[]>;
+  pageEvents(source: string, page: PageRequest & TimeRange & { readonly channel?: string }): Promise<Listed<StoredEvent>>;
+  /** Errors and log lines of runs in the form of events, newest first. @throws InvalidInput for a cursor whose entry is gone */
+  pageDerived(source: string, channel: "$errors" | "$logs", page: PageRequest & TimeRange): Promise<Listed<StoredEvent>>;
+  /** Oldest first; both ends inclusive and optional. @throws InvalidInput for an id that is none */
+  listEvents(
+    source: string,
+    range: { readonly startId?: string; readonly endId?: string; readonly channel?: string },
+  ): Promise<readonly StoredEvent[]>;
+  findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
   /** Both ends inclusive and optional. @throws InvalidInput for an id that is none */
   deleteEvents(source: string, range: { readonly startId?: string; readonly endId?: string; readonly channel?: string }): Promise<number>;
   /** Newest first. @throws InvalidInput for a cursor whose run is gone */

@@ -4,8 +4,13 @@ import type { LogRecord, RunError } from "./invocation.ts";
 /** What a run has to tell besides what it emitted. */
 export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "payload">;
 
+/** What of a failed run's commit its error event tells. */
+type Failed = Pick<Commit, "source" | "owner" | "deployment"> & {
+  readonly run: Pick<Commit["run"], "id" | "trigger" | "startedAt" | "durationMs">;
+};
+
 /** The form of a workflow's error event (specification, "Workflow error event summary"), as far as a source has its parts. */
-export function errorEvent({ run, source, deployment, owner }: Commit, error: RunError): DerivedEvent {
+export function errorEvent({ run, source, deployment, owner }: Failed, error: RunError): DerivedEvent {
   const ts = run.startedAt + Math.round(run.durationMs);
   const time = new Date(ts).toISOString();
   const payload = JSON.stringify({
@@ -16,7 +21,7 @@ export function errorEvent({ run, source, deployment, owner }: Commit, error: Ru
   return { emitId: `${run.id}e`, channel: "$errors", ts, payload };
 }
 
-export const logEvent = ({ run }: Commit, record: LogRecord, index: number): DerivedEvent => ({
+export const logEvent = ({ run }: { readonly run: Pick<Commit["run"], "id"> }, record: LogRecord, index: number): DerivedEvent => ({
   emitId: `${run.id}l${index}`,
   channel: "$logs",
   ts: record.ts,
@@ -24,4 +29,4 @@ export const logEvent = ({ run }: Commit, record: LogRecord, index: number): Der
 });
 
 /** The channels that nobody emits to: what goes wrong in runs, and what they log. */
-export const isDerived = (channel: string | undefined): boolean => channel === "$errors" || channel === "$logs";
+export const isDerived = (channel: string | undefined): channel is "$errors" | "$logs" => channel === "$errors" || channel === "$logs";

@@ -1,30 +1,37 @@
 import { z } from "zod";
+import { isDerived } from "../../domain/derived-events.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
 import { eventMetadata, eventSummary } from "../../domain/event-summary.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { ok, okPage, type Handle } from "../http/call.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
+import type { TimeRange } from "../ports.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf } from "./sources.ts";
 
 /** An empty value means the same as none, here as in subscriptions. */
 const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
 const filter = z.object({ event_name: optionalText });
-const summaries = filter.extend({ expand: optionalText });
+const timeMs = optionalText
+  .refine((value) => value === undefined || /^\d{1,15}$/.test(value), "it must be a time in epoch milliseconds")
+  .transform((value) => (value === undefined ? undefined : Number(value)));
+export const summaries = filter.extend({ expand: optionalText, since: timeMs, until: timeMs });
 const eventId = optionalText.refine((value) => value === undefined || isEventId(value), "it must be <epoch milliseconds>-<sequence>");
-const deletion = filter.extend({ start_id: eventId, end_id: eventId });
-const legacy = z.object({ n: z.string().optional() });
+export const deletion = filter.extend({ start_id: eventId, end_id: eventId });
+export const legacy = z.object({ n: z.string().optional() });
 
 export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" | "delete", Handle> {
   const { history } = context.ports;
   return {
     summaries: async (call) => {
-      const { event_name, expand } = parse(summaries, call.parameters);
+      const { event_name, expand, since, until } = parse(summaries, call.parameters);
       if (expand !== undefined && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
-      const page = parsePage(call.parameters, "event");
+      const page = { ...parsePage(call.parameters, "event"), ...timeRange(since, until) };
       const emitter = await sourceIdOf(call, context);
-      const found = await history.pageEvents(emitter, { ...page, ...(event_name === undefined ? {} : { channel: event_name }) });
+      const found = isDerived(event_name)
+        ? await history.pageDerived(emitter, event_name, page)
+        : await history.pageEvents(emitter, { ...page, ...(event_name === undefined ? {} : { channel: event_name }) });
       return okPage(
         found,
         (event) => eventSummary(event, { emitter, indexedAtMs: event.indexedAtMs, expand: expand === "event" }),
@@ -58,4 +65,11 @@ export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" 
       return { status: 202, text: " " };
     },
   };
+}
+
+/** @throws InvalidInput */
+function timeRange(since: number | undefined, until: number | undefined): TimeRange {
+  if (since !== undefined && until !== undefined && since > until)
+    throw new InvalidInput(`since ${since} is after until ${until}: it must not be`);
+  return { ...(since === undefined ? {} : { sinceMs: since }), ...(until === undefined ? {} : { untilMs: until }) };
 }

@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 import type { RunSummary } from "../../domain/invocation.ts";
 import type { PageRequest } from "../../domain/page.ts";
+import type { TimeRange } from "../../api/ports.ts";
 import type { Database } from "./connection.ts";
+import { pageDerived, type DerivedChannel } from "./history/derived.ts";
 import {
   deleteEventsBetween,
   listEventsBetween,
@@ -27,8 +29,10 @@ export interface History {
    */
   recordCommits(stream: string, batch: readonly SequencedCommit[]): Promise<void>;
 
-  /** Newest first; `total` counts those on the channel. */
-  pageEvents(source: string, page: PageRequest & EventFilter): Promise<StoredPage<StoredEvent>>;
+  /** Newest first; `total` counts those on the channel and of the time. */
+  pageEvents(source: string, page: PageRequest & EventFilter & TimeRange): Promise<StoredPage<StoredEvent>>;
+  /** Errors and log lines in the form of events, newest first. @throws InvalidInput when what the cursor names is not kept any more */
+  pageDerived(source: string, channel: DerivedChannel, page: PageRequest & TimeRange): Promise<StoredPage<Omit<StoredEvent, "run">>>;
   /** Oldest first: what a replay of that range sends. @throws InvalidInput for an id that is none */
   listEvents(source: string, range: EventRange & EventFilter): Promise<readonly StoredEvent[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
@@ -81,6 +85,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
       await pruneAfter(batch);
     },
     pageEvents: (source, page) => pageEvents(db, source, page, kept.events),
+    pageDerived: (source, channel, page) => pageDerived(db, source, channel, page, kept),
     listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
     findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
     deleteEvents: (source, range) => deleteEventsBetween(db, source, range),

@@ -213,6 +213,9 @@ const migrations: Record<string, Migration> = {
     insert into plans (name, form) values ('default', 'free');
     create table owner_plans (owner text primary key, plan text not null references plans);
   `,
+  "2026-11-25-log-places": statements`
+    alter table logs add column place integer;
+  `,
 };
 
 function statements(text: TemplateStringsArray): Migration {

@@ -171,6 +171,8 @@ export interface LogTable {
   readonly n: GeneratedAlways<number>;
   readonly run: string;
   readonly record: string;
+  /** Among the lines of its run, from 0; null where an earlier version recorded it. */
+  readonly place: number | null;
 }
 
 export interface AttemptTable {

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import type { StoredEvent as ListedEvent } from "../../../api/ports.ts";
+import type { StoredEvent as ListedEvent, TimeRange } from "../../../api/ports.ts";
 import { parseEventId } from "../../../domain/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import type { EventTable, Tables } from "../tables.ts";
@@ -32,7 +32,7 @@ type EventRow = Omit<EventTable, "source">;
 export async function pageEvents(
   db: Kysely<Tables>,
   source: string,
-  page: PageRequest & EventFilter,
+  page: PageRequest & EventFilter & TimeRange,
   keep: number,
 ): Promise<StoredPage<StoredEvent>> {
   const { limit, cursor } = page;
@@ -67,15 +67,22 @@ export async function deleteEventsBetween(db: Kysely<Tables>, source: string, ra
   return Number(numAffectedRows ?? 0n);
 }
 
-/** The newest `keep` of the source, whatever pruning has left, and of those the ones on the channel. */
-function keptEvents(source: string, keep: number, filter: EventFilter): RawBuilder<unknown> {
+/** The newest `keep` of the source, whatever pruning has left, and of those the ones on the channel and of the time. */
+function keptEvents(source: string, keep: number, filter: EventFilter & TimeRange): RawBuilder<unknown> {
   return sql`newest as (
       select ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run from events
       where source = ${source} order by ms desc, seq desc limit ${keep}
-    ), kept as (select * from newest where ${onChannel(filter)})`;
+    ), kept as (select * from newest where ${onChannel(filter)} and ${ofTime(filter)})`;
 }
 
 const onChannel = ({ channel }: EventFilter): RawBuilder<unknown> => (channel === undefined ? sql`true` : sql`channel = ${channel}`);
+
+/** Of the time that an event's id tells. */
+function ofTime({ sinceMs, untilMs }: TimeRange): RawBuilder<unknown> {
+  const from = sinceMs === undefined ? sql`true` : sql`ms >= ${sinceMs}::bigint`;
+  const to = untilMs === undefined ? sql`true` : sql`ms <= ${untilMs}::bigint`;
+  return sql`${from} and ${to}`;
+}
 
 function within({ startId, endId }: EventRange): RawBuilder<unknown> {
   const from = startId === undefined ? sql`true` : sql`(ms, seq) >= ${pair(startId)}`;

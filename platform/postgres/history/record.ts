@@ -20,6 +20,8 @@ interface EventRow extends SequencedCommit {
 }
 interface LogRow extends SequencedCommit {
   readonly log: LogRecord;
+  /** Among the lines of its run, from 0. */
+  readonly place: number;
 }
 
 /**
@@ -59,7 +61,7 @@ function eventRows({ seq, commit }: SequencedCommit): EventRow[] {
 }
 
 function logRows({ seq, commit }: SequencedCommit): LogRow[] {
-  return commit.logs.map((log) => ({ seq, commit, log }));
+  return commit.logs.map((log, place) => ({ seq, commit, log, place }));
 }
 
 function runRow({ seq, commit }: SequencedCommit): RunRow {
@@ -103,14 +105,14 @@ function insertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
 
 function insertLogs(rows: readonly LogRow[]): RawBuilder<unknown> {
   return sql`
-    insert into logs (source, run, record)
-    select row.source, row.run, row.record
+    insert into logs (source, run, record, place)
+    select row.source, row.run, row.record, row.place
     from unnest(
       ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, sourceOf)}::text[], ${column(rows, ({ commit }) => commit.run.id)}::text[],
-      ${column(rows, ({ log }) => JSON.stringify(log))}::text[]
-    ) with ordinality as row (commit_seq, source, run, record, place)
+      ${column(rows, ({ log }) => JSON.stringify(log))}::text[], ${rows.map(({ place }) => place)}::integer[]
+    ) with ordinality as row (commit_seq, source, run, record, place, line)
     where row.commit_seq in (select commit_seq from live)
-    order by row.place`;
+    order by row.line`;
 }
 
 const dayMs = 86_400_000;

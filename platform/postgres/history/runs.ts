@@ -75,5 +75,5 @@ async function placeOf(db: Kysely<Tables>, source: string, id: string): Promise<
 }
 
 // Both texts were made from these types by record.ts and by nothing else.
-const runFrom = (text: string): RecordedRun => JSON.parse(text) as RecordedRun;
-const logFrom = (text: string): LogRecord => JSON.parse(text) as LogRecord;
+export const runFrom = (text: string): RecordedRun => JSON.parse(text) as RecordedRun;
+export const logFrom = (text: string): LogRecord => JSON.parse(text) as LogRecord;
