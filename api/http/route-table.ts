@@ -3,8 +3,22 @@ import { HeadwaterError, NotFound } from "../../domain/errors.ts";
 import type { Asked, Call, Handle } from "./call.ts";
 import { handle, type CallOf } from "./handle.ts";
 
-type Method = "GET" | "POST" | "PUT" | "DELETE";
+const methods = ["GET", "POST", "PUT", "DELETE"] as const;
+export type Method = (typeof methods)[number];
 export type RouteTable<Request extends Asked = Call> = Readonly<Record<string, Readonly<Partial<Record<Method, Handle<Request>>>>>>;
+
+/** A path as express writes it, `/sources/:id`, and a method that it answers. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+}
+
+/** All that the table answers. */
+export function routesOf(table: RouteTable): readonly Route[] {
+  return Object.entries(table).flatMap(([path, actions]) =>
+    methods.filter((method) => actions[method] !== undefined).map((method) => ({ method, path })),
+  );
+}
 
 /** Joins the table to a router. Every path also answers OPTIONS, HEAD where it answers GET, and 405 with `Allow` to the rest. */
 export function mount<Request extends Asked>(router: Router, base: string, table: RouteTable<Request>, callOf: CallOf<Request>): void {
@@ -19,7 +33,8 @@ export function mount<Request extends Asked>(router: Router, base: string, table
   }
 }
 
-function otherMethods(methods: readonly string[]): RequestHandler {
+/** Answers OPTIONS, and 405 to what is not among these. */
+export function otherMethods(methods: readonly string[]): RequestHandler {
   const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
   return (request, response) => {
     response.setHeader("allow", allowed);

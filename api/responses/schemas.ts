@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { componentTypes } from "../../domain/definition.ts";
+import { memberRoles, scopes } from "../owners/ports.ts";
 
 /**
  * The resources as they are answered: what the document of the API says of them, and what tests hold every answer against. An `id`
@@ -9,25 +10,33 @@ import { componentTypes } from "../../domain/definition.ts";
 const seconds = z.int().describe("Epoch seconds.");
 const times = { created_at: seconds, updated_at: seconds };
 
+export const organizationSchema = z
+  .object({ name: z.string(), id: z.string().describe("`o_…`."), orgname: z.string(), email: z.string() })
+  .meta({ id: "Organization" });
+
 export const userSchema = z
   .object({
     id: z.string().describe("`u_…`."),
     username: z.string(),
     email: z.string(),
-    orgs: z.array(z.object({ name: z.string(), id: z.string().describe("`o_…`."), orgname: z.string(), email: z.string() })),
-    daily_compute_time_quota: z.number().describe("Milliseconds."),
-    daily_compute_time_used: z.number().describe("Milliseconds, of the day that began at midnight UTC."),
-    daily_invocations_quota: z.number(),
-    daily_invocations_used: z.number(),
+    orgs: z.array(organizationSchema),
+    daily_compute_time_quota: z.number().optional().describe("Milliseconds."),
+    daily_compute_time_used: z.number().optional().describe("Milliseconds, of the day that began at midnight UTC."),
+    daily_invocations_quota: z.number().optional(),
+    daily_invocations_used: z.number().optional(),
+    billing_period_start_ts: seconds.optional(),
+    billing_period_end_ts: seconds.optional(),
+    billing_period_invocations: z.number().optional(),
   })
-  .meta({ id: "User" });
-
-const propSchema = z
-  .looseObject({ name: z.string(), type: z.string() })
   .meta({
-    id: "Prop",
-    description: "A prop of a component, with all that its code says of it: label, description, optional, default, options …",
+    id: "User",
+    description: "The plan says which: of the free form the daily fields, of the paid form those of the billing period.",
   });
+
+const propSchema = z.looseObject({ name: z.string(), type: z.string() }).meta({
+  id: "Prop",
+  description: "A prop of a component, with all that its code says of it: label, description, optional, default, options …",
+});
 
 const configurableProps = z.array(propSchema);
 
@@ -95,6 +104,14 @@ export const subscriptionSchema = z
   })
   .meta({ id: "Subscription" });
 
+export const autoSubscriptionSchema = z
+  .object({
+    id: z.string().describe("`asub_…`."),
+    listener_id: z.string().nullable(),
+    event_name: z.enum(["$errors", "$logs"]).nullable(),
+  })
+  .meta({ id: "AutoSubscription" });
+
 export const webhookSchema = z
   .object({
     id: z.string().describe("`wh_…`."),
@@ -119,3 +136,23 @@ export const optionsSchema = z
   .meta({ id: "Options" });
 
 export const propsSchema = z.object({ configurable_props: configurableProps }).meta({ id: "Props" });
+
+export const keySchema = z
+  .object({
+    id: z.string().describe("`pk_…`."),
+    name: z.string(),
+    prefix: z.string().describe("The first characters of the key."),
+    scopes: z.array(z.enum(scopes)),
+    created_at: seconds,
+    expires_at: seconds.nullable(),
+    last_used_at: seconds.nullable(),
+  })
+  .meta({ id: "Key", description: "An API key, without the key itself." });
+
+export const createdKeySchema = keySchema
+  .extend({ key: z.string().describe("`hw_…`, in this answer and in no other.") })
+  .meta({ id: "CreatedKey" });
+
+export const memberSchema = z
+  .object({ user_id: z.string().describe("`u_…`."), username: z.string(), email: z.string(), role: z.enum(memberRoles) })
+  .meta({ id: "Member", description: "Who belongs to an organization." });

@@ -9,6 +9,7 @@ import { partitionOf } from "../../domain/partition.ts";
 import { runSubject } from "../../domain/subjects.ts";
 import { isExpired, signedIn } from "../http/authentication.ts";
 import { parse, text } from "../http/parameters.ts";
+import type { Route } from "../http/route-table.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { From } from "../streams/gap.ts";
@@ -16,7 +17,10 @@ import type { StreamRequest } from "../streams/streams.ts";
 import type { ApiContext } from "./context.ts";
 
 const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
-const parameters = z.object({ event_name: optionalText, replay: optionalText });
+export const parameters = z.object({ event_name: optionalText, replay: optionalText });
+
+/** For the document of the API: what {@link streamRoutes} serves. */
+export const streamed: readonly Route[] = ["/sources/:id/sse", "/sources/:id/logs/sse"].map((path) => ({ method: "GET", path }));
 
 /** Streams that stay open; every other answer of theirs, errors above all, is as elsewhere. */
 export function streamRoutes(context: ApiContext): Router {

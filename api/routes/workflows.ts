@@ -8,7 +8,7 @@ import { parse, parsePage, text } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "./context.ts";
 
-const summaries = z.object({ expand: text.optional() });
+export const summaries = z.object({ expand: text.optional() });
 
 /**
  * What workflows emitted and what went wrong in them, read where the events of sources are. Nothing runs workflows yet, so nothing

@@ -1,0 +1,144 @@
+import type { z } from "zod";
+import type { Route } from "../http/route-table.ts";
+import { errorReferences, errorResponses, errorStatuses } from "./error-answers.ts";
+import { commonParameters, meanings, owned, pages, selected } from "./fields.ts";
+import { jsonSchemaOf, type JsonSchema, type Schemas } from "./json-schema.ts";
+import type { Answer, Operation } from "./operation.ts";
+import { describedRoutes, operations } from "./operations.ts";
+import { pathParameters } from "./path-parameters.ts";
+
+const about = `Every request carries \`Authorization: Bearer <API key>\`. Paths that begin with \`/orgs/\` may begin with \`/workspaces/\` as well.
+Fields that are not known are ignored. Where fields of \`data\` are chosen by include or exclude, the others are absent from it.`;
+
+/** The OpenAPI document (3.1) of these routes. One without an operation is in it with its path and method alone. */
+export function describeApi(routes: readonly Route[]): object {
+  const schemas: Schemas = new Map();
+  const paths: Record<string, Record<string, object>> = {};
+  const told = describedRoutes(routes);
+  for (const route of told) (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = describe(route, schemas);
+  const responses = errorResponses(schemas);
+  return {
+    openapi: "3.1.1",
+    info: { title: "Headwater", version: "1", description: about },
+    servers: [{ url: "/v1" }],
+    security: [{ key: [] }],
+    tags: [...new Set(told.flatMap((route) => operationOf(route)?.tag ?? []))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key." } },
+      parameters: commonOnes(schemas),
+      responses,
+      schemas: Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}
+
+const templateOf = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
+const operationOf = ({ method, path }: Route) => operations.get(`${method} ${path}`);
+
+function describe(route: Route, schemas: Schemas): object {
+  const { path } = route;
+  const operation = operationOf(route);
+  if (operation === undefined) return { parameters: pathParameters(path), responses: { default: { description: "Not described." } } };
+  const { id, tag, summary, description } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    parameters: [...pathParameters(path), ...parametersOf(operation, schemas)],
+    ...requestBody(operation, schemas),
+    responses: { ...answersOf(operation, schemas), ...errorReferences(errorStatuses(path, operation)) },
+  };
+}
+
+function parametersOf({ query, headers = {}, body, bodyOrQuery, answers }: Operation, schemas: Schemas): readonly object[] {
+  const isSelected = Object.values(answers).some(isSchema);
+  return [
+    ...queryParameters(query, schemas),
+    // Which of them must be given is said of the body; here each may be absent.
+    ...(bodyOrQuery === true ? queryParameters(body, schemas).map((parameter) => ({ ...parameter, required: false })) : []),
+    ...(isSelected ? queryParameters(selected, schemas) : []),
+    ...Object.entries(headers).map(([name, description]) => ({ name, in: "header", description, schema: { type: "string" } })),
+  ];
+}
+
+function queryParameters(query: z.ZodObject | undefined, schemas: Schemas): readonly object[] {
+  return fieldsOf(query, schemas).map(({ name, ...field }) =>
+    commonParameters.has(name)
+      ? { $ref: `#/components/parameters/${name}` }
+      : { name, in: "query", ...field, schema: withoutNull(field.schema) },
+  );
+}
+
+/** A query cannot say null. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const [one, ...others] = schema.anyOf?.filter(({ type }) => type !== "null") ?? [];
+  return one !== undefined && others.length === 0 ? one : schema;
+}
+
+interface Field {
+  readonly name: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+function fieldsOf(schema: z.ZodObject | undefined, schemas: Schemas): readonly Field[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = jsonSchemaOf(schema, schemas);
+  return Object.entries(properties).map(([name, { description = meanings[name], ...rest }]) => ({
+    name,
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+  }));
+}
+
+/** `limit` is a text in a query, and domain/page.ts reads the number in it: of no use to whoever sends one. */
+function commonOnes(schemas: Schemas): Readonly<Record<string, object>> {
+  const fields = [owned, pages, selected].flatMap((schema) => fieldsOf(schema, schemas));
+  return Object.fromEntries(
+    fields.map((field) => [
+      field.name,
+      { in: "query", ...field, ...(field.name === "limit" ? { schema: { type: "integer", minimum: 1, default: 10 } } : {}) },
+    ]),
+  );
+}
+
+function requestBody({ body, bodyOrQuery, takesFiles }: Operation, schemas: Schemas): object {
+  if (body === undefined) return {};
+  const fields = fieldsOf(body, schemas);
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const properties = Object.fromEntries(
+    fields.map(({ name, schema, description }) => [name, { ...schema, ...(description === undefined ? {} : { description }) }]),
+  );
+  const schema = { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+  return {
+    requestBody: {
+      required: required.length > 0 && bodyOrQuery !== true,
+      ...(bodyOrQuery === true ? { description: "Its fields may be in the query as well; the query wins." } : {}),
+      content: { "application/json": { schema }, ...(takesFiles === true ? { "multipart/form-data": { schema: form } } : {}) },
+    },
+  };
+}
+
+const form = {
+  type: "object",
+  description:
+    "Each part with a file name is a file of the component under that path; `entry` names the one that exports it. Other fields are those of JSON.",
+  properties: { entry: { type: "string" } },
+  additionalProperties: { type: "string" },
+};
+
+const isSchema = (answer: Answer): answer is z.ZodType => answer !== null && "_zod" in answer;
+
+function answersOf({ answers }: Operation, schemas: Schemas): Readonly<Record<string, object>> {
+  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, schemas)]));
+}
+
+function answerOf(answer: Answer, schemas: Schemas): object {
+  if (answer === null) return { description: "Done." };
+  if (isSchema(answer)) return { description: "Done.", content: { "application/json": { schema: jsonSchemaOf(answer, schemas) } } };
+  return { description: answer.description, content: { [answer.contentType]: { schema: { type: "string" } } } };
+}

@@ -1,0 +1,70 @@
+import { fieldParameters, pageParameters } from "../http/parameters.ts";
+import { ownerParameters } from "../resources/access.ts";
+
+/** In whose name: any operation on what somebody owns. */
+export const owned = ownerParameters;
+
+/** Pages of a list. */
+export const pages = pageParameters;
+
+/** Which fields of `data` are answered: every operation that answers any. */
+export const selected = fieldParameters;
+
+/** Parameters that mean the same wherever they are; the document has them once. */
+export const commonParameters: ReadonlySet<string> = new Set(Object.keys({ ...owned.shape, ...pages.shape, ...selected.shape }));
+
+/** What fields of requests mean, where their schemas do not say it themselves. */
+export const meanings: Readonly<Record<string, string>> = {
+  include: "Comma-separated fields of `data`: only these are answered.",
+  exclude: "Comma-separated fields of `data`: these are not answered.",
+  org_id: "Acts in the name of this organization, `o_…`, in place of the user.",
+  workspace_id: "The same as org_id.",
+  limit: "Items of a page, 10 unless given; more than 100 counts as 100.",
+  after: "The page behind this cursor, an `end_cursor` of page_info.",
+  before: "The page in front of this cursor, a `start_cursor` of page_info. Not beside after.",
+
+  component_id: "A saved component, `sc_…`.",
+  component_code: "The code of a component; with component_files, its entry.",
+  component_files: "Texts by path.",
+  component_entry: "Path of the file that exports the component; not needed when there is one file.",
+  component_url: "Where to fetch the code; beside code, where it came from.",
+  key: "Key of a component: of yours, else of the registry.",
+  q: "Words that occur in its name, key, description or app.",
+  app: "Name slug of an app, such as `github`.",
+  type: "Only components of this type.",
+  version: "The newest that says it is this version.",
+
+  name: "For people.",
+  configured_props: "Values by name of the prop.",
+  active: "False: it does not run.",
+  emit_on_deploy: "False drops what the deploy hook emits.",
+  ignore_hook_errors: "True: the deactivate hook is tried once, in place of three times.",
+  prop_name: "A prop whose options are a function.",
+  page: "From 0 on.",
+  prev_context: "The context that the page before came with.",
+  query: "What a person typed to search for.",
+
+  scopes: "What it may do: `read`, `write`; by default what the key may do that it is made with.",
+  expires_at: "Epoch seconds; by default when the key does that it is made with.",
+  role: "`admin` says who belongs to the organization.",
+
+  event: "What run receives.",
+  failed: "True: only runs that failed; false: only the others.",
+  event_name: "A channel; empty is the default one.",
+  expand: "`event`: events whole, however large they are.",
+  since: "From this time on, epoch milliseconds.",
+  until: "Up to this time, epoch milliseconds.",
+  start_id: "From this event on, itself included.",
+  end_id: "Up to this event, itself included.",
+  n: "How many, at most 100.",
+  replay: "Begins with the last events, so many.",
+
+  credentials: "Texts by field.",
+  oauth: "How the access token is refreshed.",
+  force: "True: also while sources use it.",
+
+  url: "http or https, with a host name.",
+  description: "For people.",
+  emitter_id: "A source, `dc_*` for all of yours, or an organization.",
+  listener_id: "A webhook or a source.",
+};

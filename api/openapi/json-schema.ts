@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { flag } from "../http/parameters.ts";
+
+/** The schemas that have a name, as the document lists them. */
+export type Schemas = Map<string, object>;
+
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly [keyword: string]: unknown;
+}
+
+/**
+ * What a value must be to be read by the schema (`io: "input"`: transforms come later), as JSON Schema. Schemas with an id are put
+ * into `schemas`, and referred to.
+ */
+export function jsonSchemaOf(schema: z.ZodType, schemas: Schemas): JsonSchema {
+  // Within another, even a schema with an id is a reference.
+  const wrapped = z.toJSONSchema(z.object({ it: schema }), { io: "input", override: simplify });
+  for (const [id, definition] of Object.entries(wrapped.$defs ?? {})) schemas.set(id, referring(definition));
+  return referring(wrapped.properties?.["it"] ?? {});
+}
+
+/** Where a flag is read, so is what a query writes for it; whoever sends one need only know that it is true or false. And no bounds that say nothing. */
+function simplify({ zodSchema, jsonSchema }: { readonly zodSchema: unknown; readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (zodSchema === flag) {
+    delete jsonSchema.anyOf;
+    jsonSchema.type = "boolean";
+  }
+  // Every integer is one that JavaScript can hold.
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+}
+
+/** The document keeps its schemas elsewhere than a schema by itself does. */
+function referring(schema: object | boolean): JsonSchema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema; // JSON of one
+}

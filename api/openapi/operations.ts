@@ -1,0 +1,37 @@
+import type { Operation, Operations } from "./operation.ts";
+import { accountOperations } from "./operations/accounts.ts";
+import { componentOperations } from "./operations/components.ts";
+import { historyOperations } from "./operations/history.ts";
+import { routingOperations } from "./operations/routing.ts";
+import { sourceOperations } from "./operations/sources.ts";
+import { userOperations } from "./operations/users.ts";
+import type { Route } from "../http/route-table.ts";
+
+const groups: Readonly<Record<string, Operations>> = {
+  "You and others": userOperations,
+  Components: componentOperations,
+  Sources: sourceOperations,
+  "Runs and events": historyOperations,
+  Accounts: accountOperations,
+  "Webhooks and subscriptions": routingOperations,
+};
+
+export interface Described extends Operation {
+  /** Under which the document lists it. */
+  readonly tag: string;
+}
+
+/** All operations, by `METHOD /path` as the route table has it. A new one is a few lines in the file of its group. */
+export const operations: ReadonlyMap<string, Described> = new Map(
+  Object.entries(groups).flatMap(([tag, group]) =>
+    Object.entries(group).flatMap(([route, operation]) => (operation === undefined ? [] : [[route, { ...operation, tag }] as const])),
+  ),
+);
+
+/** Paths that are another way to write one that is described. */
+const aliases = [/^\/workspaces\//, /%24/];
+
+/** What of these routes the document tells of. */
+export function describedRoutes(routes: readonly Route[]): readonly Route[] {
+  return routes.filter(({ path }) => !aliases.some((alias) => alias.test(path)));
+}

@@ -1,0 +1,36 @@
+import { accountChanges, accountFields, deletionFields, listFields } from "../../accounts/request.ts";
+import { accountSchema } from "../../responses/schemas.ts";
+import { owned, pages } from "../fields.ts";
+import { nothing, one, page, type Operations } from "../operation.ts";
+
+export const accountOperations: Operations = {
+  "GET /accounts": {
+    id: "listAccounts",
+    summary: "Accounts",
+    query: listFields.extend(pages.shape).extend(owned.shape),
+    answers: page(accountSchema),
+  },
+  "POST /accounts": {
+    id: "createAccount",
+    summary: "Keep the credentials of an app",
+    query: owned,
+    body: accountFields,
+    answers: one(accountSchema),
+  },
+  "GET /accounts/:id": { id: "getAccount", summary: "An account", answers: one(accountSchema) },
+  "PUT /accounts/:id": {
+    id: "updateAccount",
+    summary: "Change an account",
+    description: "What is not given stays, field by field; null removes a field.",
+    body: accountChanges,
+    answers: one(accountSchema),
+    errors: [409],
+  },
+  "DELETE /accounts/:id": {
+    id: "deleteAccount",
+    summary: "Delete an account that no source uses",
+    query: deletionFields,
+    answers: nothing,
+    errors: [409],
+  },
+};

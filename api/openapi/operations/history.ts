@@ -1,0 +1,71 @@
+import { deletion, legacy, summaries } from "../../routes/events.ts";
+import { filter, logParameters, request } from "../../routes/runs.ts";
+import { parameters } from "../../routes/streams.ts";
+import { summaries as summariesOfWorkflow } from "../../routes/workflows.ts";
+import { eventSchema, legacyEventSchema, logLineSchema, runSchema, startedRunSchema } from "../../responses/schemas-history.ts";
+import { pages } from "../fields.ts";
+import { all, one, page, type Answer, type Operations } from "../operation.ts";
+
+const stream: Answer = { contentType: "text/event-stream", description: "Server-Sent Events; it stays open." };
+
+export const historyOperations: Operations = {
+  "GET /sources/:id/runs": { id: "listRuns", summary: "Runs of a source", query: filter.extend(pages.shape), answers: page(runSchema) },
+  "POST /sources/:id/runs": {
+    id: "runSource",
+    summary: "Run a source now",
+    description: "Waits for the end. One whose code throws is answered 200 as well: status and error tell.",
+    body: request,
+    answers: { ...one(runSchema), 202: one(startedRunSchema)[200] ?? null },
+    errors: [409],
+  },
+  "GET /sources/:id/runs/:run_id": { id: "getRun", summary: "A run, with its logs", answers: one(runSchema) },
+  "GET /sources/:id/logs": {
+    id: "listLogs",
+    summary: "The last lines of a source's log",
+    query: logParameters,
+    answers: all(logLineSchema),
+  },
+  "GET /sources/:id/event_summaries": {
+    id: "listEvents",
+    summary: "What a source emitted",
+    query: summaries.extend(pages.shape),
+    answers: page(eventSchema),
+  },
+  "GET /sources/:id/events": {
+    id: "listEventsAsBefore",
+    summary: "What a source emitted, in an older form",
+    query: legacy,
+    answers: all(legacyEventSchema),
+  },
+  "DELETE /sources/:id/events": {
+    id: "deleteEvents",
+    summary: "Delete events",
+    description: "All of them, unless the parameters keep it to some.",
+    query: deletion,
+    answers: { 202: { contentType: "text/plain", description: "One space." } },
+  },
+  "GET /sources/:id/sse": {
+    id: "streamEvents",
+    summary: "What a source emits, as it is committed",
+    query: parameters,
+    headers: { "last-event-id": "Goes on behind this event." },
+    answers: { 200: stream },
+  },
+  "GET /sources/:id/logs/sse": {
+    id: "streamLogs",
+    summary: "The log of a source, as it is written",
+    answers: { 200: stream },
+  },
+  "GET /workflows/:workflow_id/event_summaries": {
+    id: "listWorkflowEvents",
+    summary: "What a workflow emitted",
+    query: summariesOfWorkflow.extend(pages.shape),
+    answers: page(eventSchema),
+  },
+  "GET /workflows/:workflow_id/$errors/event_summaries": {
+    id: "listWorkflowErrors",
+    summary: "What went wrong in a workflow",
+    query: summariesOfWorkflow.extend(pages.shape),
+    answers: page(eventSchema),
+  },
+};

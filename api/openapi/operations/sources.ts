@@ -1,0 +1,51 @@
+import { options, values } from "../../routes/configuration.ts";
+import { optionsSchema, propsSchema, sourceSchema } from "../../responses/schemas.ts";
+import { deletionFields, sourceFields } from "../../sources/request.ts";
+import { owned, pages } from "../fields.ts";
+import { nothing, one, page, type Operations } from "../operation.ts";
+
+export const sourceOperations: Operations = {
+  "GET /users/me/sources": { id: "listMySources", summary: "The caller's sources", query: pages, answers: page(sourceSchema) },
+  "GET /orgs/:org_id/sources": { id: "listSources", summary: "An organization's sources", query: pages, answers: page(sourceSchema) },
+  "POST /sources": {
+    id: "createSource",
+    summary: "Deploy a component",
+    description: "Waits until it is deployed and its hooks have run. One that cannot be deployed is gone again.",
+    query: owned,
+    body: sourceFields,
+    takesFiles: true,
+    answers: one(sourceSchema),
+    errors: [404, 504],
+  },
+  "GET /sources/:id": { id: "getSource", summary: "A source", answers: one(sourceSchema) },
+  "PUT /sources/:id": {
+    id: "updateSource",
+    summary: "Change a source",
+    description: "What is given changes, then it is deployed again. Beside code, name and active have the defaults of a new one.",
+    body: sourceFields,
+    takesFiles: true,
+    answers: one(sourceSchema),
+    errors: [409, 504],
+  },
+  "DELETE /sources/:id": {
+    id: "deleteSource",
+    summary: "End a source, its timers, its address and its history",
+    query: deletionFields,
+    answers: nothing,
+    errors: [409],
+  },
+  "POST /sources/:id/options": {
+    id: "listSourceOptions",
+    summary: "The choices of a prop whose options are a function",
+    body: options,
+    answers: one(optionsSchema),
+    errors: [504],
+  },
+  "POST /sources/:id/props": {
+    id: "listSourceProps",
+    summary: "All props for the values chosen so far",
+    body: values,
+    answers: one(propsSchema),
+    errors: [504],
+  },
+};

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import express, { type RequestHandler, type Router } from "express";
+import { otherMethods, type Route } from "../http/route-table.ts";
+import { pageSecurityHeaders } from "../http/security-headers.ts";
+import { describeApi } from "./document.ts";
+
+const page = join(import.meta.dirname, "page");
+
+/** The document of these routes at `/v1/openapi.json`, and at `/docs` a page to read and try it. Neither asks for a key: both say what is public. */
+export function documentRoutes(routes: readonly Route[]): Router {
+  const router = express.Router();
+  let text: string | undefined;
+  router
+    .route("/v1/openapi.json")
+    .get(named("/v1/openapi.json"), (_request, response) => {
+      text ??= JSON.stringify(describeApi(routes));
+      response.type("json").send(text);
+    })
+    .all(otherMethods(["GET"]));
+  router
+    .route("/docs")
+    .get(named("/docs"), pageSecurityHeaders, (_request, response) => response.sendFile("index.html", { root: page, ...files }))
+    .all(otherMethods(["GET"]));
+  router.use("/docs", named("/docs"), pageSecurityHeaders, express.static(page, { ...files, index: false, redirect: false }));
+  return router;
+}
+
+/** Our own headers say what may be kept. */
+const files = { cacheControl: false, etag: false, lastModified: false } as const;
+
+const named =
+  (route: string): RequestHandler =>
+  (_request, response, next) => {
+    response.locals["route"] = route;
+    next();
+  };
