@@ -59,7 +59,7 @@ async function kindsOwnedBy(owner: string, { owners, store }: Pick<ApiPorts, "ow
   const namespace = await owners.find(owner);
   if (namespace === undefined) return [];
   const found = await Promise.all(
-    kinds.map(async (kind) => ((await store.list(kind as Kind, { namespace, limit: 1 })).items.length > 0 ? [kind.kind] : [])),
+    kinds.map(async (kind: Kind) => ((await store.list(kind, { namespace, limit: 1 })).items.length > 0 ? [kind.kind] : [])),
   );
   return found.flat();
 }

@@ -176,11 +176,11 @@ describe("plans", () => {
 
   beforeAll(async () => {
     const runs = [
-      { day: [2026, 0, 31], count: 1 },
-      { day: [2026, 1, 1], count: 2 },
-      { day: [2026, 1, 10], count: 3 },
-    ] as const;
-    const commits = runs.flatMap(({ day, count }) => Array.from({ length: count }, () => commitAt(Date.UTC(...day, 10))));
+      { at: Date.UTC(2026, 0, 31, 23), count: 1 },
+      { at: Date.UTC(2026, 1, 1), count: 2 },
+      { at: Date.UTC(2026, 1, 10, 10), count: 3 },
+    ];
+    const commits = runs.flatMap(({ at, count }) => Array.from({ length: count }, () => commitAt(at)));
     await api.history.recordCommits(
       "RUNS",
       commits.map((commit, index) => ({ seq: index + 1, commit })),
