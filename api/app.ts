@@ -23,6 +23,7 @@ import { keyRoutes } from "./routes/keys.ts";
 import { listRoutes } from "./routes/lists.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { organizationRoutes } from "./routes/organizations.ts";
+import { replayRoutes } from "./routes/replays.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { streamed, streamRoutes, unversionedStreams } from "./routes/streams.ts";
@@ -42,6 +43,7 @@ function routes(context: ApiContext): RouteTable {
   const keys = keyRoutes(context);
   const members = memberRoutes(context);
   const organization = organizationRoutes(context);
+  const replays = replayRoutes(context);
   const runs = runRoutes(context);
   const sources = sourceRoutes(context);
   const subscriptions = subscriptionRoutes(context);
@@ -89,6 +91,7 @@ function routes(context: ApiContext): RouteTable {
     "/sources/:id": { GET: sources.get, PUT: sources.update, DELETE: sources.delete },
     "/sources/:id/event_summaries": { GET: events.summaries },
     "/sources/:id/events": { GET: events.legacy, DELETE: events.delete },
+    "/sources/:id/replays": { POST: replays.create },
     "/sources/:id/runs": { GET: runs.list, POST: runs.create },
     "/sources/:id/runs/:run_id": { GET: runs.get },
     "/sources/:id/logs": { GET: runs.logs },

@@ -13,6 +13,7 @@ import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, Organization, User } from "./owners/ports.ts";
+import type { Replays } from "./replays/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
@@ -34,6 +35,7 @@ export interface ApiPorts {
   /** Absent: there are no live streams. */
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;
+  readonly replays: Replays;
   /** The component at an http or https address, with the modules it imports from there. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
   readonly fetchComponent: (url: string) => Promise<ComponentCode>;
   readonly clock: Clock;

@@ -1,4 +1,5 @@
 import type { Route } from "../domain/deployment.ts";
+import type { Replay } from "../domain/replay.ts";
 import type { DeliverySubject } from "./ports.ts";
 
 /** One event on its way to one listener. Travels as JSON; everything an attempt needs but the route, which may change meanwhile. */
@@ -25,6 +26,8 @@ export interface RoutedEvent {
   readonly deliverAt?: number;
   /** Of the run that emitted it. */
   readonly hops?: number;
+  /** Set for one that is delivered once more because somebody asked for it. */
+  readonly replay?: Replay;
 }
 
 export function firstDelivery(event: RoutedEvent, route: Route): Delivery {
@@ -42,8 +45,9 @@ export function subjectOf({ id, subscription, listener, event }: Delivery): Deli
   return { delivery: id, webhook: listener, subscription, owner, source, event: eventId, emitId, channel };
 }
 
-/** Epoch ms from which on its event could be delivered: its commit, which its id tells, or the time it asked for. */
+/** Epoch ms from which on its event could be delivered: its commit, which its id tells, the time it asked for, or that of its replay. */
 export function dueSince({ event }: Delivery, otherwise: number): number {
+  if (event.replay !== undefined) return event.replay.at;
   const committed = Number(event.eventId.split("-")[0]);
   return Math.max(Number.isFinite(committed) ? committed : otherwise, event.deliverAt ?? 0);
 }

@@ -7,6 +7,7 @@ export interface DeliveryPorts {
   readonly runs: Runs;
   readonly routes: RouteEntries;
   readonly deliveries: Deliveries;
+  readonly replays: Replays;
   readonly invocations: Invocations;
   readonly poster: Poster;
   readonly history: History;
@@ -60,6 +61,11 @@ export interface Deliveries {
   withdraw(webhook: string, delivery: string): Promise<void>;
   /** Hands out what is due; unsettled messages are handed out again. */
   read(onDue: (text: string, ack: () => void) => void): Promise<Reading>;
+}
+
+export interface Replays {
+  /** Each event that is to be delivered once more, until `done`; of one source never a second before the first is done. */
+  read(onEvent: (text: string, done: () => void) => void): Promise<Reading>;
 }
 
 export interface Invocations {

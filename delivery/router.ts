@@ -31,7 +31,8 @@ export async function routeCommit(
   await Promise.all(deliveries);
 }
 
-function routeEvent(
+/** A replay may be for one listener alone. */
+export function routeEvent(
   event: RoutedEvent,
   routes: Routes,
   chains: Chains,
@@ -39,7 +40,8 @@ function routeEvent(
   mostDirectListeners: number,
   now: number,
 ): readonly Promise<void>[] {
-  const listeners = routes.listeners(event);
+  const only = event.replay?.listener;
+  const listeners = routes.listeners(event).filter(({ listener }) => only === undefined || listener.id === only);
   const dueAt = event.deliverAt ?? 0;
   return listeners.map((route) => {
     const delivery = firstDelivery(event, route);

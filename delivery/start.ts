@@ -7,6 +7,7 @@ import { decodeDelivery, type Delivery } from "./delivery.ts";
 import { Endpoints } from "./endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import { startRecorder } from "./recorder.ts";
+import { replayEvent } from "./replay.ts";
 import { routeCommit } from "./router.ts";
 import { Routes } from "./routes.ts";
 
@@ -42,11 +43,17 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     };
     routeCommit(commit, routes, chains, dispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
   });
+  const replaying = await ports.replays.read((text, done) => {
+    const tell = (error: unknown): void => {
+      if (!stopping.signal.aborted) ports.log.error({ op: "event.replay", err: error }, "an event is not replayed");
+    };
+    replayEvent(text, routes, dispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
+  });
 
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([routing.stop(), due.stop(), recording.stop(), watching.stop()]);
+      await Promise.all([routing.stop(), replaying.stop(), due.stop(), recording.stop(), watching.stop()]);
       await deliverer.drain();
       await attempts.stop();
     },

@@ -1,7 +1,7 @@
 import { customRandom } from "nanoid";
 import { InvalidInput } from "./errors.ts";
 
-/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last six are ours). */
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last seven are ours). */
 export const idPrefixes = {
   component: "sc",
   source: "dc",
@@ -18,6 +18,7 @@ export const idPrefixes = {
   apiKey: "pk",
   delivery: "dlv",
   emit: "em",
+  replay: "rp",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

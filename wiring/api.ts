@@ -13,6 +13,7 @@ import { Asker } from "../platform/jetstream/answers.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
 import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
+import { publishReplay } from "../platform/jetstream/replays.ts";
 import { readRunMessages } from "../platform/jetstream/run-messages.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
 import { createComponentLibrary } from "../platform/postgres/component-library.ts";
@@ -64,6 +65,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       runs: runsOf(connection, asker),
       streams: { runs: readRunMessages(connection, (stream) => history.readPosition(stream)), stopping: stopping.signal },
       configurations: { configure: (request) => requestConfigure(connection.nats, request) },
+      replays: { publish: (events) => publishReplay(connection, events) },
       fetchComponent: (url) => requestComponent(connection.nats, url),
       clock: systemClock,
       randomBytes,

@@ -17,6 +17,7 @@ import { readQueue } from "../platform/jetstream/consumer.ts";
 import { FloorReader } from "../platform/jetstream/floor-reader.ts";
 import { followPaced } from "../platform/jetstream/paced-follow.ts";
 import { servePoolRequests } from "../platform/jetstream/pool-requests.ts";
+import { readReplays } from "../platform/jetstream/replays.ts";
 import { endSchedule, publishScheduled } from "../platform/jetstream/schedules.ts";
 import { SeenRevisions } from "../platform/jetstream/visibility.ts";
 import type { Database } from "../platform/postgres/connection.ts";
@@ -76,6 +77,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     runs: runsOf(connection),
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
     deliveries: deliveriesOf(connection),
+    replays: { read: (onEvent) => readReplays(connection, onEvent) },
     invocations: {
       request: async (pool, source, invocation, messageId) => {
         await connection.publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([invocation]), {

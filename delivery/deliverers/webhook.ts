@@ -37,7 +37,7 @@ export class WebhookDeliverer {
     return judge(
       await this.#ports.poster.post({
         url: webhook.url,
-        headers: { "content-type": "application/json", ...headers },
+        headers: { "content-type": "application/json", ...replayHeader(event), ...headers },
         body: event.payload,
       }),
     );
@@ -50,6 +50,10 @@ export class WebhookDeliverer {
     this.#keys.set(sealed, key);
     return key;
   }
+}
+
+function replayHeader({ replay }: Delivery["event"]): Readonly<Record<string, string>> {
+  return replay === undefined ? {} : { "x-headwater-replay": replay.id };
 }
 
 function judge(result: PostResult): Outcome {

@@ -71,9 +71,17 @@ const following = (stream: string): readonly string[] => [
 ];
 
 export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
-  /** Asks for runs, builds and calls of components, hears what comes of them; follows runs. */
+  /** Asks for runs, builds, calls of components and replays, hears what comes of them; follows runs. */
   api: {
-    publish: [setUpCheck, "invoke.>", buildSubject, configureSubject, ...following(streams.runs), api(`STREAM.MSG.GET.${streams.runs}`)],
+    publish: [
+      setUpCheck,
+      "invoke.>",
+      "replay.>",
+      buildSubject,
+      configureSubject,
+      ...following(streams.runs),
+      api(`STREAM.MSG.GET.${streams.runs}`),
+    ],
     // Consumers that follow have names of chance, which no pattern tells from that of the router, whose place in the stream is all deliveries'.
     neverPublish: ["CREATE", "DELETE", "MSG.NEXT"].flatMap((act) => [
       api(`CONSUMER.${act}.${streams.runs}.${routerConsumer}`),

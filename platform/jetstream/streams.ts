@@ -68,7 +68,7 @@ function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Conf
       ...common,
       ...scheduling,
       name: streams.deliveries,
-      subjects: ["deliver.>", "retry.>"],
+      subjects: ["deliver.>", "retry.>", "replay.>"],
       retention: RetentionPolicy.Workqueue,
       max_consumers: 4_096,
     },

@@ -124,6 +124,11 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
             return fakeBuild(code);
           },
         },
+        replays: {
+          publish: async () => {
+            throw new Unavailable("nobody replays events here");
+          },
+        },
         runs: {
           run: (manual, signal) => {
             ran.push(manual);

@@ -146,6 +146,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       history: createHistory(database),
       builds: { build: async ({ code }) => fakeBuild(code) },
       runs: { run: async () => undefined },
+      replays: { publish: async () => undefined },
       configurations: { configure: async () => ({ outcome: "props", props: [] }) },
       fetchComponent: async () => ({ code: "name: fetched" }),
       clock: systemClock,

@@ -12,6 +12,7 @@ import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
 import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
+import { publishReplay, readReplays } from "../../platform/jetstream/replays.ts";
 import { setUpPool, untilPoolIsSetUp } from "../../platform/jetstream/pools.ts";
 import { areSetUp, setUpStreams } from "../../platform/jetstream/streams.ts";
 import { builderCredentials, poolCredentials, roleCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
@@ -162,6 +163,7 @@ describe("a runner of a pool with an owner", () => {
     [`timer.${source}.x`],
     ["deliver.wh_1.x"],
     ["retry.wh_1.x"],
+    [`replay.0.${source}`],
     [runSubject(0, "u_two", source)],
     [`$KV.${buckets.routes}.sub_1`],
     [`$KV.${buckets.endpoints}.key`],
@@ -343,6 +345,7 @@ describe.each([
       "runs.0.u_one.dc_1",
       "retry.wh.x",
       "deliver.wh.x",
+      "replay.0.dc_1",
       "$KV.RUNNERS.own.r",
       "$O.BUNDLES.M.x",
       "$JS.API.STREAM.DELETE.RUNS",
@@ -358,6 +361,27 @@ describe.each([
         subjects.map((subject) => [subject] as const),
       ),
     ).toEqual([]);
+  });
+});
+
+describe("a replay", () => {
+  it("is asked for by the API, and read by the delivery role", async () => {
+    const texts: string[] = [];
+    const api = await as("api", await roleCredentials(keys, "api"));
+    const reading = await readReplays(await as("delivery", await roleCredentials(keys, "delivery")), (text, done) => {
+      texts.push(text);
+      done();
+    });
+    const replayed = { replay: { id: "rp_1", at: 1 }, eventId: "1-0", source, owner, channel: "", ts: 1, payload: "1" };
+    const emitIds = ["e1-rp_1", "e2-rp_1"];
+    await publishReplay(
+      api,
+      emitIds.map((emitId) => ({ ...replayed, emitId })),
+    );
+    await until(() => texts.length === 2, "both are read");
+    expect(texts.map((text) => (JSON.parse(text) as { readonly emitId: string }).emitId)).toEqual(emitIds);
+    await until(async () => (await admin.manager.streams.info("DELIVERIES")).state.messages === 0, "they are acked");
+    await reading.stop();
   });
 });
 

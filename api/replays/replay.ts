@@ -1,0 +1,61 @@
+import { webhookKind } from "../../crds/webhook.ts";
+import { sourceKind } from "../../crds/source.ts";
+import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { isId, newId } from "../../domain/ids.ts";
+import { replayedEmitId, type Replay } from "../../domain/replay.ts";
+import type { StoredEvent, User } from "../ports.ts";
+import type { Access } from "../resources/access.ts";
+import type { ApiContext } from "../routes/context.ts";
+
+/** Which events, and for whom. Both ends inclusive. */
+export interface ReplayRequest {
+  readonly source: string;
+  readonly owner: string;
+  readonly startId?: string | undefined;
+  readonly endId?: string | undefined;
+  readonly channel?: string | undefined;
+  /** Absent: all who listen. */
+  readonly listener?: string | undefined;
+}
+
+export interface Replayed {
+  readonly id: string;
+  /** Oldest first. */
+  readonly events: readonly StoredEvent[];
+}
+
+/** Has every event of the range that is still kept delivered once more. Resolves when none of them can be lost. @throws Unavailable */
+export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiContext, "ports">): Promise<Replayed> {
+  const { source, owner, startId, endId, channel, listener } = request;
+  const events = await ports.history.listEvents(source, {
+    ...(startId === undefined ? {} : { startId }),
+    ...(endId === undefined ? {} : { endId }),
+    ...(channel === undefined ? {} : { channel }),
+  });
+  const id = newId("replay", ports.randomBytes);
+  const replay: Replay = { id, at: ports.clock.now(), ...(listener === undefined ? {} : { listener }) };
+  await ports.replays.publish(
+    events.map(({ id: eventId, emitId, channel: name, ts, payload }) => ({
+      replay,
+      emitId: replayedEmitId(emitId, id),
+      eventId,
+      source,
+      owner,
+      channel: name,
+      ts,
+      payload,
+    })),
+  );
+  return { id, events };
+}
+
+/** Is it something that may listen, and the user's to see? Whether it does is seen when an event's turn comes. @throws InvalidInput, NotFound */
+export async function checkListener(listener: string, user: User, access: Access): Promise<void> {
+  try {
+    if (isId("source", listener)) return void (await access.get(sourceKind, "source", listener, user));
+    if (isId("webhook", listener)) return void (await access.get(webhookKind, "webhook", listener, user));
+  } catch (error) {
+    throw error instanceof NotFound ? new NotFound(`listener ${listener} is not found`) : error;
+  }
+  throw new InvalidInput(`listener_id '${listener}' is invalid: it must be a source (dc_…) or a webhook (wh_…)`);
+}

@@ -1,0 +1,41 @@
+import { laneOf, type ReplayedEvent } from "../../domain/replay.ts";
+import { replayConsumer, replayFilter, replayLaneCount, replaySubject, streams } from "../../domain/subjects.ts";
+import type { Connection } from "./connection.ts";
+import { readQueue, type Reading } from "./consumer.ts";
+
+/** So many wait for the server's word at a time; they are stored in the order in which they were sent. */
+const batchSize = 100;
+/** Longer than what delivery takes for one: attempts that take their time become messages of their own. */
+const ackWaitMs = 15_000;
+
+/** Resolves when all are stored. @throws Unavailable, LimitExceeded: then those before may be */
+export async function publishReplay({ publisher }: Connection, events: readonly ReplayedEvent[]): Promise<void> {
+  for (let start = 0; start < events.length; start += batchSize) {
+    await Promise.all(
+      events.slice(start, start + batchSize).map((event) => {
+        const subject = replaySubject(laneOf(event.source), event.source);
+        return publisher.publish(subject, JSON.stringify(event), { messageId: `replay.${event.emitId}` });
+      }),
+    );
+  }
+}
+
+/** Each event until it is done, and of a lane the next one only then: a crash repeats one, and changes no order. */
+export async function readReplays(connection: Connection, onEvent: (text: string, done: () => void) => void): Promise<Reading> {
+  const lanes = await Promise.all(
+    Array.from({ length: replayLaneCount }, (_, lane) =>
+      readQueue({
+        connection,
+        stream: streams.deliveries,
+        consumer: replayConsumer(lane),
+        create: { filter: replayFilter(lane), ackWaitMs, maxAckPending: 1 },
+        onMessage: (message) => onEvent(message.text(), () => message.ack()),
+      }),
+    ),
+  );
+  return {
+    stop: async () => {
+      await Promise.all(lanes.map((lane) => lane.stop()));
+    },
+  };
+}
