@@ -3,6 +3,7 @@ import { labels } from "../../crds/resource.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { emptyState, type CommittedEvent } from "../../domain/commit.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../domain/ids.ts";
+import type { RunError } from "../../domain/invocation.ts";
 import { acme, ada, bob, keys, withApi } from "./api-support.ts";
 import { committedEvent as event } from "./committed-event.ts";
 
@@ -27,9 +28,9 @@ beforeAll(async () => {
     });
 });
 
-async function record(workflow: string, seq: number, events: readonly CommittedEvent[]): Promise<void> {
+async function record(workflow: string, seq: number, events: readonly CommittedEvent[], error: RunError | null = null): Promise<void> {
   const run = { id: `r_${seq}`, trigger: "event", generation: 1, startedAt: 1, durationMs: 1, cpuMs: 1, result: null } as const;
-  const given = { source: workflow, owner: ada.id, deployment: "d_1", run, events, logs: [], error: null, state: emptyState };
+  const given = { source: workflow, owner: ada.id, deployment: "d_1", run, events, logs: [], error, state: emptyState };
   await api.history.recordCommits("TEST", [{ seq, commit: given }]);
 }
 
@@ -70,12 +71,21 @@ describe("the events of a workflow", () => {
     expect((await api.ask("GET", `${emitted}?include=id&after=2-0`)).body.data).toEqual([{ id: "1-0" }]);
     expect((await api.ask("GET", errors)).body).toEqual(emptyPage);
 
-    const error = { original_event: { a: 1 }, original_context: { id: "x" }, error: { code: "Boom", cellId: "c_1" } };
-    await record(mine, 2, [event("3-0", { channel: "$errors", payload: JSON.stringify(error) })]);
-    expect((await api.ask("GET", errors)).body).toEqual({
-      page_info: { total_count: 1, count: 1, start_cursor: "3-0", end_cursor: "3-0", excluded_count: 0 },
-      data: [{ id: "3-0", indexed_at_ms: 3, event: error, metadata: expect.objectContaining({ name: "$errors", emitter_id: mine }) }],
-    });
+    await record(mine, 2, [], { name: "TypeError", code: "Boom", message: "no", stack: "TypeError: no" });
+    const failed = (await api.ask("GET", errors)).body;
+    expect(failed.page_info).toMatchObject({ total_count: 1, count: 1, start_cursor: failed.data[0].id, excluded_count: 0 });
+    expect(failed.data).toEqual([
+      {
+        id: expect.stringMatching(/^2-\d+$/),
+        indexed_at_ms: 2,
+        event: {
+          original_context: expect.objectContaining({ id: "r_2", owner_id: ada.id, deployment_id: "d_1" }),
+          error: expect.objectContaining({ code: "Boom", message: "no", stack: "TypeError: no", ts: "1970-01-01T00:00:00.002Z" }),
+        },
+        metadata: expect.objectContaining({ name: "$errors", emitter_id: mine }),
+      },
+    ]);
+    expect((await api.ask("GET", emitted)).body.page_info.total_count).toBe(2);
   });
 
   test.each(["limit=0", "limit=x", "expand=all", "after=***", "after=1-0&before=1-0"])("with %s are refused", async (query) => {
