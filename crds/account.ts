@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseStatus, columnsOf, dateTime, defineKind } from "./resource.ts";
-import { httpUrl, matching, valuesByName } from "./rules.ts";
+import { httpUrl, matching, time, valuesByName } from "./rules.ts";
 import { secretReference } from "./secret-reference.ts";
 
 /** Of an account's credentials together, UTF-8: they travel with each deployment that uses them. */
@@ -23,13 +23,7 @@ const oauth = z.object({
     "Where the refresh token is: exactly one of `secretKeyRef` and `sealed`. Where the service replaces it, the status keeps the newer one; another one here begins anew.",
   ),
   scope: z.string().min(1).max(4_096).optional().describe("Asked for with each refresh; absent: what was granted before."),
-  expiresAt: matching(
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/,
-    40,
-    "a time is written as in RFC 3339, such as 2026-11-21T12:00:00Z",
-  )
-    .optional()
-    .describe("When the given `oauth_access_token` expires, RFC 3339; absent: it is refreshed at once."),
+  expiresAt: time.optional().describe("When the given `oauth_access_token` expires, RFC 3339; absent: it is refreshed at once."),
 });
 export type AccountOauth = z.infer<typeof oauth>;
 

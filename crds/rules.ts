@@ -44,6 +44,13 @@ export function matching(pattern: RegExp, maxLength: number, message: string): z
   return withRules(z.string().max(maxLength), { cel: `self.matches(r'${pattern.source}')`, holds, message });
 }
 
+/** RFC 3339. */
+export const time = matching(
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/,
+  40,
+  "a time is written as in RFC 3339, such as 2026-11-21T12:00:00Z",
+);
+
 /** http or https with a host name, at most 2,048 characters. What Go and browsers read differently (a fragment as host, a lone %) is refused. */
 export const httpUrl = withRules(z.string().max(2_048), {
   cel: "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && !self.matches(r'\\s')",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseStatus, columnsOf, defineKind } from "./resource.ts";
-import { httpUrl } from "./rules.ts";
+import { httpUrl, time } from "./rules.ts";
 import { secretReference } from "./secret-reference.ts";
 
 const spec = z.object({
@@ -17,10 +17,14 @@ const spec = z.object({
     .describe(
       "Where the signing keys are, each `whsec_` and the base64 of 24 to 64 bytes, newest first; two during a rotation. Without any the operator makes one and says in the status where.",
     ),
+  previousKeyUntil: time
+    .optional()
+    .describe("Until then the second signing key signs beside the first, RFC 3339; absent: as long as it is named."),
 });
 export type WebhookSpec = z.infer<typeof spec>;
 
 const status = baseStatus.extend({
+  updatedAt: z.int().optional().describe("When the last change of the spec was seen, epoch milliseconds."),
   signingKey: secretReference.optional().describe("The signing key that the operator made, when the spec names none."),
 });
 export type WebhookStatus = z.infer<typeof status>;

@@ -1,11 +1,10 @@
 import { subscriptionKind } from "../../crds/subscription.ts";
-import type { Route } from "../../domain/deployment.ts";
-import { sameStatus } from "../controller/conditions.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
 import { idOf, lookForOwnerMs } from "../identity.ts";
 import { defaultChangesElsewhereMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
+import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
 import { urlProblem } from "../webhook/problem.ts";
 import type { SealedKeys, SigningKeys, WebhookResource } from "../webhook/signing-keys.ts";
@@ -33,7 +32,7 @@ export function subscriptionReconciler(
     const subscription = await adopt(ports.store, subscriptionKind, found, id);
     const seen = await observe(id, subscription, ports, signingKeys);
     const verdict = judge({ id, subscription, ...seen });
-    await route(id, verdict.route, ports);
+    await writeRoute(id, verdict.route, ports);
     const fields = { id, emitter: seen.emitter.id, listener: seen.listener.id };
     await writeStatus(ports.store, subscriptionKind, subscription, {
       fields,
@@ -67,24 +66,4 @@ async function observe(id: string, subscription: SubscriptionResource, ports: Op
 async function keysOf(webhook: WebhookResource, ports: OperatorPorts, signingKeys: SigningKeys): Promise<SealedKeys> {
   const problem = urlProblem(webhook.spec.url, ports);
   return problem === undefined ? signingKeys.of(webhook) : { problem };
-}
-
-/** Sealed twice, a key is two texts: what there is stays when only that differs. */
-async function route(id: string, wanted: Route | undefined, { routes, secrets }: OperatorPorts): Promise<void> {
-  if (wanted === undefined) return routes.delete(id);
-  const now = await routes.get(id);
-  if (now !== undefined && (sameStatus(now, wanted) || (await isSameOpened(now, wanted, secrets)))) return;
-  return routes.put(id, wanted);
-}
-
-async function isSameOpened(now: Route, wanted: Route, secrets: OperatorPorts["secrets"]): Promise<boolean> {
-  if (now.listener.kind !== "webhook" || wanted.listener.kind !== "webhook") return false;
-  if (!sameStatus({ ...now, listener: { ...now.listener, keys: [] } }, { ...wanted, listener: { ...wanted.listener, keys: [] } }))
-    return false;
-  const [before, after] = await Promise.all([now, wanted].map(({ listener }) => openKeys(listener, secrets)));
-  return sameStatus(before, after);
-}
-
-async function openKeys(listener: Route["listener"], secrets: OperatorPorts["secrets"]): Promise<readonly string[] | undefined> {
-  return listener.kind === "webhook" ? Promise.all(listener.keys.map((key) => secrets.open(key))) : undefined;
 }

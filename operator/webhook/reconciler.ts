@@ -1,36 +1,68 @@
 import { webhookKind } from "../../crds/webhook.ts";
+import type { Route } from "../../domain/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
+import { parseKey } from "../controller/informer.ts";
+import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { findIdentified, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
+import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
 import { defaultChangesElsewhereMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
+import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
 import { urlProblem } from "./problem.ts";
-import { keyReferencesOf, type SealedKeys, type SigningKeys, type WebhookResource } from "./signing-keys.ts";
+import { keyReferencesOf, previousKeyEndsInMs, type SealedKeys, type SigningKeys, type WebhookResource } from "./signing-keys.ts";
 
 const missingMs = 5_000;
+/** A timer takes no longer waits than 24 days. */
+const longestWaitMs = 3_600_000;
 
-/** Gives a webhook its id and, unless it names one, a signing key, and says whether anything can be posted to it. */
+/**
+ * Gives a webhook its id and, unless it names one, a signing key, says whether anything can be posted to it, and tells whoever
+ * delivers where that is: in an entry of its own, beside those of its subscriptions, which the finalizer has removed with it.
+ */
 export function webhookReconciler(
   { changesElsewhereMs = defaultChangesElsewhereMs }: Pick<OperatorConfig, "changesElsewhereMs">,
   ports: OperatorPorts,
   signingKeys: SigningKeys,
 ) {
   return async (key: string): Promise<number | undefined> => {
-    const found = await findIdentified(ports, webhookKind, key, "webhook");
+    const { namespace, name } = parseKey(key);
+    const found = await ports.store.find(webhookKind, namespace, name);
     if (found === undefined) return;
-    const { id, resource, hasOwner } = found;
-    if (!hasOwner) {
-      await say(resource, id, namespaceHasNoOwner(resource.metadata.namespace), ports);
+    const id = await idOf(ports, webhookKind, found, "webhook");
+    if (found.metadata.deletionTimestamp !== undefined) {
+      await ports.routes.delete(id);
+      await release(ports.store, webhookKind, found);
+      return;
+    }
+    const resource = await adopt(ports.store, webhookKind, found, id);
+    const owner = await ports.owners.ownerOf(namespace);
+    if (owner === undefined) {
+      await ports.routes.delete(id);
+      await say(resource, id, namespaceHasNoOwner(namespace), ports);
       return lookForOwnerMs;
     }
     const webhook = await withItsKey(resource, id, ports);
     const keys = await signingKeys.read(webhook);
-    await say(webhook, id, judge(webhook, keys, ports), ports);
-    if ("problem" in keys) return missingMs;
-    const isLive = keyReferencesOf(webhook).some(({ secretKeyRef }) => secretKeyRef !== undefined);
-    return isLive ? spread(changesElsewhereMs, ports) : undefined;
+    const verdict = judge(webhook, keys, ports);
+    await writeRoute(id, ownRoute({ id, owner, webhook, keys: verdict.reason === "Active" && "keys" in keys ? keys.keys : [] }), ports);
+    await say(webhook, id, verdict, ports);
+    return lookAgainMs(webhook, keys, changesElsewhereMs, ports);
   };
+}
+
+/** From the webhook to itself: nobody emits under its id. Without keys nothing is posted. */
+function ownRoute({ id, owner, webhook, keys }: { id: string; owner: string; webhook: WebhookResource; keys: readonly string[] }): Route {
+  return { subscription: id, owner, emitter: id, channel: "", listener: { kind: "webhook", id, url: webhook.spec.url, keys } };
+}
+
+function lookAgainMs(webhook: WebhookResource, keys: SealedKeys, changesElsewhereMs: number, ports: OperatorPorts): number | undefined {
+  if ("problem" in keys) return missingMs;
+  const now = ports.clock.now();
+  const isLive = keyReferencesOf(webhook, now).some(({ secretKeyRef }) => secretKeyRef !== undefined);
+  const waits = [isLive ? spread(changesElsewhereMs, ports) : undefined, previousKeyEndsInMs(webhook, now)];
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length === 0 ? undefined : Math.min(longestWaitMs, ...known);
 }
 
 type Verdict = Parameters<typeof readyConditions>[0];
@@ -43,7 +75,14 @@ function judge({ spec }: WebhookResource, keys: SealedKeys, ports: OperatorPorts
 }
 
 function say(webhook: WebhookResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<WebhookResource> {
-  return writeStatus(store, webhookKind, webhook, { fields: { id }, conditions: readyConditions(verdict), now: clock.now() });
+  const now = clock.now();
+  const fields = { id, updatedAt: updatedAt(webhook, now) };
+  return writeStatus(store, webhookKind, webhook, { fields, conditions: readyConditions(verdict), now });
+}
+
+function updatedAt({ metadata, status }: WebhookResource, now: number): number {
+  const changedAt = metadata.generation === 1 ? Date.parse(metadata.creationTimestamp) : now;
+  return status.observedGeneration === metadata.generation ? (status.updatedAt ?? changedAt) : changedAt;
 }
 
 /**
@@ -69,7 +108,7 @@ async function withItsKey(webhook: WebhookResource, id: string, ports: OperatorP
   }
   const kept = await ports.secretValues.keep(holder, { key: formatSigningKey(ports.randomBytes(32)) });
   const made = await pending(webhook, id, kept["key"], ports);
-  await ports.secretValues.settle(settled, keyReferencesOf(made));
+  await ports.secretValues.settle(settled, made.status.signingKey === undefined ? [] : [made.status.signingKey]);
   ports.events.tell(made, {
     type: "Normal",
     reason: "SigningKeyMade",
@@ -86,7 +125,9 @@ function pending(
 ): Promise<WebhookResource> {
   const message = "its signing key is being put in place";
   const conditions = readyConditions({ ready: false, passing: true, reason: "SigningKeyChanging", message });
-  return writeStatus(store, webhookKind, webhook, { fields: { id, signingKey }, conditions, now: clock.now() });
+  const now = clock.now();
+  const fields = { id, signingKey, updatedAt: updatedAt(webhook, now) };
+  return writeStatus(store, webhookKind, webhook, { fields, conditions, now });
 }
 
 async function isThere({ metadata, status }: WebhookResource, { secretValues }: OperatorPorts): Promise<boolean> {

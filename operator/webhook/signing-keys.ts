@@ -20,9 +20,18 @@ interface Read {
   readonly sealed: SealedKeys;
 }
 
-export function keyReferencesOf({ spec, status }: WebhookResource): readonly SecretReference[] {
-  if (spec.signingKeys.length > 0) return spec.signingKeys;
-  return status.signingKey === undefined ? [] : [status.signingKey];
+/** Those that sign: the second one of a rotation has its time. */
+export function keyReferencesOf({ spec, status }: WebhookResource, now: number): readonly SecretReference[] {
+  const { signingKeys, previousKeyUntil } = spec;
+  if (signingKeys.length === 0) return status.signingKey === undefined ? [] : [status.signingKey];
+  return previousKeyUntil === undefined || Date.parse(previousKeyUntil) > now ? signingKeys : signingKeys.slice(0, 1);
+}
+
+/** ms until fewer keys sign; undefined when that comes by no time. */
+export function previousKeyEndsInMs({ spec }: WebhookResource, now: number): number | undefined {
+  const { signingKeys, previousKeyUntil = "" } = spec;
+  const until = Date.parse(previousKeyUntil);
+  return signingKeys.length > 1 && until > now ? until - now : undefined;
 }
 
 /**
@@ -30,12 +39,14 @@ export function keyReferencesOf({ spec, status }: WebhookResource): readonly Sec
  * them. What is in a Secret may be changed there: `read` again tells everybody who asked that it was.
  */
 export class SigningKeys {
-  readonly #ports: Pick<OperatorPorts, "secretValues" | "secrets">;
+  readonly #ports: Pick<OperatorPorts, "secretValues" | "secrets" | "clock">;
   /** By the webhook's uid. */
   readonly #read = new Map<string, Read>();
+  /** Digests of the keys that everybody was told of, by the webhook's uid. */
+  readonly #told = new Map<string, string>();
   readonly #changed: ((webhook: WebhookResource) => void)[] = [];
 
-  constructor(ports: Pick<OperatorPorts, "secretValues" | "secrets">) {
+  constructor(ports: Pick<OperatorPorts, "secretValues" | "secrets" | "clock">) {
     this.#ports = ports;
   }
 
@@ -46,7 +57,7 @@ export class SigningKeys {
 
   /** As last read for these references. */
   async of(webhook: WebhookResource): Promise<SealedKeys> {
-    const references = keyReferencesOf(webhook);
+    const references = this.#referencesOf(webhook);
     const texts = references.map(({ sealed }) => sealed).filter((sealed) => sealed !== undefined);
     if (texts.length > 0 && texts.length === references.length) return { keys: texts }; // Sealed by the same keys already.
     return (this.#before(webhook) ?? (await this.#readNow(webhook))).sealed;
@@ -54,34 +65,46 @@ export class SigningKeys {
 
   /** Reads them where they lie. */
   async read(webhook: WebhookResource): Promise<SealedKeys> {
-    const before = this.#before(webhook);
-    const now = await this.#readNow(webhook, before);
-    if (before !== undefined && before.digest !== now.digest) for (const changed of this.#changed) changed(webhook);
+    const told = this.#told.get(webhook.metadata.uid) ?? this.#read.get(webhook.metadata.uid)?.digest;
+    const now = await this.#readNow(webhook);
+    this.#told.set(webhook.metadata.uid, now.digest);
+    if (told !== undefined && told !== now.digest) for (const changed of this.#changed) changed(webhook);
     return now.sealed;
   }
 
   /** Of a webhook that is gone. */
   forget({ metadata }: WebhookResource): void {
     this.#read.delete(metadata.uid);
+    this.#told.delete(metadata.uid);
   }
 
   #before(webhook: WebhookResource): Read | undefined {
     const read = this.#read.get(webhook.metadata.uid);
-    return read?.from === referencesTextOf(webhook) ? read : undefined;
+    return read?.from === this.#referencesTextOf(webhook) ? read : undefined;
   }
 
-  async #readNow(webhook: WebhookResource, before?: Read): Promise<Read> {
+  #referencesOf(webhook: WebhookResource): readonly SecretReference[] {
+    return keyReferencesOf(webhook, this.#ports.clock.now());
+  }
+
+  #referencesTextOf(webhook: WebhookResource): string {
+    return JSON.stringify(this.#referencesOf(webhook));
+  }
+
+  async #readNow(webhook: WebhookResource): Promise<Read> {
+    const before = this.#before(webhook);
+    const from = this.#referencesTextOf(webhook);
     const texts = await this.#texts(webhook);
     const digest = createHash("sha256").update(JSON.stringify(texts)).digest("hex");
     if (before?.digest === digest) return before;
     const sealed = "problem" in texts ? texts : { keys: await Promise.all(texts.keys.map((text) => this.#ports.secrets.seal(text))) };
-    const read = { from: referencesTextOf(webhook), digest, sealed };
+    const read = { from, digest, sealed };
     this.#read.set(webhook.metadata.uid, read);
     return read;
   }
 
   async #texts(webhook: WebhookResource): Promise<SealedKeys> {
-    const references = keyReferencesOf(webhook);
+    const references = this.#referencesOf(webhook);
     if (references.length === 0)
       return { problem: { reason: "SigningKeyChanging", passing: true, message: "its signing key is being made" } };
     try {
@@ -96,5 +119,3 @@ export class SigningKeys {
     }
   }
 }
-
-const referencesTextOf = (webhook: WebhookResource): string => JSON.stringify(keyReferencesOf(webhook));

@@ -1,17 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
-import { SigningKeys, type WebhookResource } from "../../operator/webhook/signing-keys.ts";
+import { previousKeyEndsInMs, SigningKeys, type WebhookResource } from "../../operator/webhook/signing-keys.ts";
 import { metadata } from "./metadata.ts";
 
+const overlapEnds = Date.parse("2026-11-23T12:00:00Z");
 const keyOf = (byte: number): string => formatSigningKey(Buffer.alloc(32, byte));
 
-function webhook(secret: string): WebhookResource {
+function webhook(secret: string, previous?: string): WebhookResource {
   return {
     apiVersion: "headwater.dev/v1alpha1",
     kind: "Webhook",
     metadata: { ...metadata, name: "hook" },
-    spec: { url: "https://shop.test/hook", active: true, signingKeys: [{ secretKeyRef: { name: secret, key: "key" } }] },
+    spec: {
+      url: "https://shop.test/hook",
+      active: true,
+      signingKeys: [secret, ...(previous === undefined ? [] : [previous])].map((name) => ({ secretKeyRef: { name, key: "key" } })),
+      ...(previous === undefined ? {} : { previousKeyUntil: new Date(overlapEnds).toISOString() }),
+    },
     status: { id: "wh_1" },
   };
 }
@@ -22,6 +28,7 @@ function world() {
     ["two", keyOf(2)],
   ]);
   const told: string[] = [];
+  const clock = { time: overlapEnds - 1, now: () => clock.time };
   let reads = 0;
   const signingKeys = new SigningKeys({
     secretValues: {
@@ -34,10 +41,11 @@ function world() {
       keep: async () => ({}),
       settle: async () => undefined,
     },
+    clock,
     secrets: { seal: async (text) => `sealed ${text}`, open: async (text) => text, sealForPool: async () => "" },
   });
   signingKeys.onChange(({ metadata }) => void told.push(metadata.name));
-  return { signingKeys, secrets, told, reads: () => reads };
+  return { signingKeys, secrets, told, clock, reads: () => reads };
 }
 
 describe("the signing keys of a webhook", () => {
@@ -60,6 +68,19 @@ describe("the signing keys of a webhook", () => {
     secrets.delete("one");
     expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyNotFound", passing: true } });
     expect(told).toEqual(["hook", "hook"]);
+  });
+
+  it("are two during a rotation, and one from its time on, which everybody is told of whoever reads them first", async () => {
+    const { signingKeys, told, clock } = world();
+    const rotating = webhook("two", "one");
+    expect(await signingKeys.read(rotating)).toEqual({ keys: [`sealed ${keyOf(2)}`, `sealed ${keyOf(1)}`] });
+    expect(previousKeyEndsInMs(rotating, clock.time)).toBe(1);
+    clock.time = overlapEnds;
+    expect(await signingKeys.of(rotating)).toEqual({ keys: [`sealed ${keyOf(2)}`] });
+    expect(told).toEqual([]);
+    expect(await signingKeys.read(rotating)).toEqual({ keys: [`sealed ${keyOf(2)}`] });
+    expect(told).toEqual(["hook"]);
+    expect(previousKeyEndsInMs(rotating, clock.time)).toBeUndefined();
   });
 
   it("are forgotten with it", async () => {
