@@ -1,4 +1,4 @@
-import type { Outcome } from "./deliverers/webhook.ts";
+import type { Attempted } from "./deliverers/webhook.ts";
 import { dueSince, subjectOf, type Delivery } from "./delivery.ts";
 import type { Attempt, DeliveryPorts } from "./ports.ts";
 
@@ -18,28 +18,33 @@ export class AttemptBuffer {
     this.#ports = ports;
   }
 
-  add(delivery: Delivery, at: number, durationMs: number, outcome: Outcome, isLast: boolean): void {
+  add(delivery: Delivery, attempted: Attempted, isLast: boolean): void {
+    const { outcome, at, durationMs } = attempted;
     const result = outcome.outcome === "delivered" ? "delivered" : isLast ? "dead" : "retry";
     this.#ports.metrics?.attempted("webhook", result, durationMs);
     if (result === "delivered") this.#ports.metrics?.delivered("webhook", at + durationMs - dueSince(delivery, at));
-    this.#attempts.push({
-      ...subjectOf(delivery),
-      attempt: delivery.attempt,
-      at,
-      durationMs: Math.round(durationMs),
-      outcome: result,
-      status: outcome.status,
-      error: outcome.outcome === "delivered" ? null : outcome.error,
-    });
+    this.#remember(delivery, attempted, result);
+  }
+
+  /** Of a test: it is shown, and no metric tells of it. */
+  addTest(delivery: Delivery, attempted: Attempted): void {
+    this.#remember(delivery, attempted, attempted.outcome.outcome === "delivered" ? "delivered" : "dead");
+  }
+
+  #remember(delivery: Delivery, { outcome, at, durationMs }: Attempted, result: Attempt["outcome"]): void {
+    const { attempt } = delivery;
+    const { status } = outcome;
+    const error = outcome.outcome === "delivered" ? null : outcome.error;
+    this.#attempts.push({ ...subjectOf(delivery), attempt, at, durationMs, outcome: result, status, error });
     this.#ports.log.info(
       {
         op: "delivery.attempt",
         outcome: outcome.outcome,
-        status: outcome.status,
-        attempt: delivery.attempt,
+        status,
+        attempt,
         "webhook.id": delivery.listener,
         "source.id": delivery.event.source,
-        durationMs: Math.round(durationMs),
+        durationMs,
       },
       "attempt",
     );

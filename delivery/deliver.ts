@@ -1,14 +1,12 @@
 import { parseRetryAfter } from "../domain/retry-schedule.ts";
-import type { Route, RouteListener } from "../domain/deployment.ts";
+import type { Route } from "../domain/deployment.ts";
 import type { AttemptBuffer } from "./attempt-buffer.ts";
 import { deliverToSource } from "./deliverers/source.ts";
-import type { Outcome, WebhookDeliverer } from "./deliverers/webhook.ts";
+import type { Attempted, Outcome, WebhookDeliverer } from "./deliverers/webhook.ts";
 import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
-import type { Routes } from "./routes.ts";
-
-type Webhook = Extract<RouteListener, { kind: "webhook" }>;
+import type { Routes, Webhook } from "./routes.ts";
 
 /** Attempts deliveries and settles what came of them. */
 export class Deliverer {
@@ -75,15 +73,25 @@ export class Deliverer {
 
   /** A delivery that is due. Resolves when its message may be acked. */
   async due(delivery: Delivery, routes: Routes): Promise<void> {
-    const route = routes.find(delivery.subscription);
-    if (route === undefined) return; // The subscription or its listener was deleted.
-    if (route.listener.kind === "source") return deliverToSource(delivery, route.listener.pool, this.#ports);
-    const { listener } = route;
+    const webhook = routes.webhook(delivery.listener);
+    // Whoever asks for it again asks for the webhook, whatever became of the subscription.
+    const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
+    if (webhook?.keys.length === 0)
+      return this.#bury({ ...delivery, attempt: delivery.attempt - 1 }, "nothing could be posted to the webhook");
+    if (listener === undefined) return; // The subscription or its listener was deleted.
+    if (listener.kind === "source") return deliverToSource(delivery, listener.pool, this.#ports);
     const now = this.#ports.clock.now();
     if (!this.#endpoints.tryEnter(listener.id, now)) {
       return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now, this.#ports.random()));
     }
     await this.#settle(delivery, await this.#attempt(delivery, listener));
+  }
+
+  /** Posts an event that is no delivery: it asks for no place and is never tried again. */
+  async test(delivery: Delivery, webhook: Webhook): Promise<Attempted> {
+    const attempted = await this.#post(delivery, webhook);
+    this.#attempts.addTest(delivery, attempted);
+    return attempted;
   }
 
   /** Waits for attempts that outlived their patience. */
@@ -92,6 +100,14 @@ export class Deliverer {
   }
 
   async #attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+    const attempted = await this.#post(delivery, webhook);
+    const { outcome } = attempted;
+    this.#endpoints.leave(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
+    this.#attempts.add(delivery, attempted, this.#isLast(delivery, outcome));
+    return outcome;
+  }
+
+  async #post(delivery: Delivery, webhook: Webhook): Promise<Attempted> {
     const at = this.#ports.clock.now();
     const started = performance.now();
     let outcome: Outcome = {
@@ -105,13 +121,11 @@ export class Deliverer {
     } catch (error) {
       this.#ports.log.error({ op: "delivery.attempt", "webhook.id": webhook.id, err: error }, "an attempt could not be made");
     }
-    this.#endpoints.leave(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
-    this.#attempts.add(delivery, at, performance.now() - started, outcome, this.#isLast(delivery, outcome));
-    return outcome;
+    return { outcome, at, durationMs: Math.round(performance.now() - started) };
   }
 
   #isLast(delivery: Delivery, outcome: Outcome): boolean {
-    return outcome.outcome === "listener-gone" || this.#config.nextAttempt(delivery.attempt, 0) === undefined;
+    return outcome.outcome === "listener-gone" || this.#config.nextAttempt(triesOf(delivery), 0) === undefined;
   }
 
   async #settle(delivery: Delivery, outcome: Outcome): Promise<void> {
@@ -128,7 +142,7 @@ export class Deliverer {
   async #retryLater(delivery: Delivery, afterMs: number, outcome?: Extract<Outcome, { outcome: "retry" }>): Promise<void> {
     const now = this.#ports.clock.now();
     const retryAfterMs = outcome?.retryAfter === undefined ? undefined : parseRetryAfter(outcome.retryAfter, now);
-    const delayMs = this.#config.nextAttempt(delivery.attempt, this.#ports.random(), retryAfterMs);
+    const delayMs = this.#config.nextAttempt(triesOf(delivery), this.#ports.random(), retryAfterMs);
     if (delayMs === undefined) return this.#bury(delivery, outcome?.error ?? "the endpoint did not answer in time");
     await this.later({ ...delivery, attempt: delivery.attempt + 1 }, now + afterMs + delayMs);
   }
@@ -152,3 +166,6 @@ export class Deliverer {
     void logged.then(() => this.#underWay.delete(logged)); // Never rejects.
   }
 }
+
+/** Attempts that count for the waits. */
+const triesOf = ({ attempt, attemptsBefore = 0 }: Delivery): number => attempt - attemptsBefore;

@@ -1,6 +1,6 @@
 import type { Route } from "../domain/deployment.ts";
 import type { Replay } from "../domain/replay.ts";
-import type { DeliverySubject } from "./ports.ts";
+import type { DeadLetter, DeliverySubject } from "./ports.ts";
 
 /** One event on its way to one listener. Travels as JSON; everything an attempt needs but the route, which may change meanwhile. */
 export interface Delivery {
@@ -11,6 +11,8 @@ export interface Delivery {
   readonly event: RoutedEvent;
   /** Number of the attempt this is; the first is 1. */
   readonly attempt: number;
+  /** Of a dead letter that is delivered again: the attempts before that. The waits begin anew after them. */
+  readonly attemptsBefore?: number;
 }
 
 export interface RoutedEvent {
@@ -40,6 +42,14 @@ export function firstDelivery(event: RoutedEvent, route: Route): Delivery {
   };
 }
 
+/** A dead letter to be delivered again: the next attempt, under the same id. */
+export function redelivery(letter: DeadLetter): Delivery {
+  const { delivery, subscription, webhook, emitId, event: eventId, source, owner, channel, payload, attempts } = letter;
+  const ts = committedAt(eventId) ?? letter.diedAt;
+  const event: RoutedEvent = { emitId, eventId, source, owner, channel, ts, payload };
+  return { id: delivery, subscription, listener: webhook, event, attempt: attempts + 1, attemptsBefore: attempts };
+}
+
 export function subjectOf({ id, subscription, listener, event }: Delivery): DeliverySubject {
   const { owner, source, eventId, emitId, channel } = event;
   return { delivery: id, webhook: listener, subscription, owner, source, event: eventId, emitId, channel };
@@ -48,8 +58,13 @@ export function subjectOf({ id, subscription, listener, event }: Delivery): Deli
 /** Epoch ms from which on its event could be delivered: its commit, which its id tells, the time it asked for, or that of its replay. */
 export function dueSince({ event }: Delivery, otherwise: number): number {
   if (event.replay !== undefined) return event.replay.at;
-  const committed = Number(event.eventId.split("-")[0]);
-  return Math.max(Number.isFinite(committed) ? committed : otherwise, event.deliverAt ?? 0);
+  return Math.max(committedAt(event.eventId) ?? otherwise, event.deliverAt ?? 0);
+}
+
+/** Epoch ms. */
+function committedAt(eventId: string): number | undefined {
+  const committed = Number(eventId.split("-")[0]);
+  return Number.isFinite(committed) ? committed : undefined;
 }
 
 export function encodeDelivery(delivery: Delivery): string {

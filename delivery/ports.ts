@@ -1,6 +1,8 @@
 import type { Clock } from "../domain/clock.ts";
 import type { Commit } from "../domain/commit.ts";
 import type { Route } from "../domain/deployment.ts";
+import type { RedeliveryRequest } from "../domain/redelivery.ts";
+import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
 
 /** Everything the delivery role reaches; main.ts wires adapters to it. */
 export interface DeliveryPorts {
@@ -8,6 +10,7 @@ export interface DeliveryPorts {
   readonly routes: RouteEntries;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
+  readonly tests: Tests;
   readonly invocations: Invocations;
   readonly poster: Poster;
   readonly history: History;
@@ -59,8 +62,20 @@ export interface Deliveries {
   schedule(webhook: string, delivery: string, text: string, atMs: number, messageId: string): Promise<void>;
   /** Ends a schedule that is not needed any more. */
   withdraw(webhook: string, delivery: string): Promise<void>;
-  /** Hands out what is due; unsettled messages are handed out again. */
-  read(onDue: (text: string, ack: () => void) => void): Promise<Reading>;
+  /** The text that is scheduled and not yet due; undefined when there is none. */
+  findScheduled(webhook: string, delivery: string): Promise<string | undefined>;
+  /** Hands out what is due, and who asks for what again; unsettled messages are handed out again. */
+  read(readers: DueReaders): Promise<Reading>;
+}
+
+export interface DueReaders {
+  readonly onDue: (text: string, ack: () => void) => void;
+  readonly onRequest: (request: RedeliveryRequest, ack: () => void) => void;
+}
+
+/** Tests of webhooks that the API asks for; any number of processes may answer, each is asked of one. */
+export interface Tests {
+  serve(test: (request: WebhookTest) => Promise<TestedWebhook>): Promise<Reading>;
 }
 
 export interface Replays {
@@ -95,7 +110,13 @@ export interface History {
   /** Rows and position (the sequence of the last commit) in one transaction; what was recorded before is not recorded again. */
   recordCommits(commits: readonly RecordedCommit[]): Promise<void>;
   recordAttempts(attempts: readonly Attempt[]): Promise<void>;
+  /** One that dies again becomes another dead letter, with an id of its own. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
+  findDeadLetter(webhook: string, delivery: string): Promise<KeptDeadLetter | undefined>;
+  /** Oldest first, up to the one with that id. */
+  oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly KeptDeadLetter[]>;
+  /** By their ids: what has died again since stays. */
+  removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
 }
 
 export interface RecordedCommit {
@@ -140,6 +161,10 @@ export interface DeadLetter extends DeliverySubject {
   readonly diedAt: number;
   /** JSON text of the event. */
   readonly payload: string;
+}
+
+export interface KeptDeadLetter extends DeadLetter {
+  readonly id: string;
 }
 
 export interface DeliveryConfig {

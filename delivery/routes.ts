@@ -1,8 +1,10 @@
-import type { Route } from "../domain/deployment.ts";
+import type { Route, RouteListener } from "../domain/deployment.ts";
 import { RouteIndex } from "../domain/subscription-match.ts";
 import type { RoutedEvent } from "./delivery.ts";
 
-/** The subscriptions as they are now, found by what they listen to and by their id. */
+export type Webhook = Extract<RouteListener, { kind: "webhook" }>;
+
+/** The subscriptions as they are now, found by what they listen to and by their id; and the webhooks, by theirs. */
 export class Routes {
   readonly #index = new RouteIndex();
   readonly #byId = new Map<string, Route>();
@@ -13,12 +15,18 @@ export class Routes {
       this.#byId.delete(subscription);
       return;
     }
-    this.#index.set(route);
+    if (route.emitter !== route.listener.id) this.#index.set(route);
     this.#byId.set(subscription, route);
   }
 
   find(subscription: string): Route | undefined {
     return this.#byId.get(subscription);
+  }
+
+  /** A webhook by its own entry, which nobody's events go by; without keys nothing may be posted to it. Undefined: it is gone. */
+  webhook(id: string): Webhook | undefined {
+    const listener = this.#byId.get(id)?.listener;
+    return listener?.kind === "webhook" && listener.id === id ? listener : undefined;
   }
 
   /** A source that listens to all sources of its owner does not hear itself: each of its events would make another. */

@@ -8,8 +8,10 @@ import { Endpoints } from "./endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import { startRecorder } from "./recorder.ts";
 import { replayEvent } from "./replay.ts";
+import { redeliver } from "./redeliver.ts";
 import { routeCommit } from "./router.ts";
 import { Routes } from "./routes.ts";
+import { testWebhook } from "./test-webhook.ts";
 
 const retryMs = 500;
 
@@ -22,10 +24,17 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
 
   const watching = await ports.routes.watch((subscription, route) => routes.set(subscription, route));
   const recording = await startRecorder(ports);
-  const due = await ports.deliveries.read((text, ack) => {
-    const delivery = decodeDelivery(text);
-    void untilDone(() => deliverer.due(delivery, routes), delivery, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
+  const due = await ports.deliveries.read({
+    onDue: (text, ack) => {
+      const delivery = decodeDelivery(text);
+      void untilDone(() => deliverer.due(delivery, routes), delivery, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
+    },
+    onRequest: (request, ack) => {
+      const asked = { id: request.webhook };
+      void untilDone(() => redeliver(request, routes, deliverer, ports), asked, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
+    },
   });
+  const tests = await ports.tests.serve((request) => testWebhook(request, routes, deliverer, ports));
   const chains = new Chains();
   const dispatch = {
     direct: (delivery: Delivery, route: Parameters<Deliverer["direct"]>[1]) =>
@@ -53,7 +62,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([routing.stop(), replaying.stop(), due.stop(), recording.stop(), watching.stop()]);
+      await Promise.all([routing.stop(), replaying.stop(), due.stop(), tests.stop(), recording.stop(), watching.stop()]);
       await deliverer.drain();
       await attempts.stop();
     },
@@ -63,7 +72,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
 /** A delivery that cannot be handed on now (the server is away) is tried until it can; false when we stop before. */
 async function untilDone(
   action: () => Promise<void>,
-  delivery: Delivery,
+  delivery: Pick<Delivery, "id">,
   ports: Pick<DeliveryPorts, "log">,
   signal: AbortSignal,
 ): Promise<boolean> {

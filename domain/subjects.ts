@@ -37,6 +37,8 @@ export const runSubject = (partition: number, owner: string, source: string): st
 /** Due deliveries, and the schedules that make them due. */
 export const deliverSubject = (webhook: string, delivery: string): string => `deliver.${webhook}.${delivery}`;
 export const retrySubject = (webhook: string, delivery: string): string => `retry.${webhook}.${delivery}`;
+/** Requests to deliver again, among what is due: no webhook's id is `again`. */
+export const redeliverySubject = (webhook: string): string => `deliver.again.${webhook}`;
 /**
  * Events to be delivered once more, one at a time in each lane, so that a source's arrive in their order. There are several lanes because a
  * listener that takes its time holds up its own.
@@ -45,6 +47,8 @@ export const replayLaneCount = 4;
 export const replaySubject = (lane: number, source: string): string => `replay.${lane}.${source}`;
 export const replayFilter = (lane: number): string => `replay.${lane}.>`;
 export const replayConsumer = (lane: number): string => `replay-${lane}`;
+/** Request/reply towards delivery: one event to a webhook, now. */
+export const webhookTestSubject = "webhook.test";
 
 /** What a runner may ask of whoever may write invocations: `arm` a chained timer, `move` an invocation after its source. */
 export const poolRequestSubject = (pool: string, request: "arm" | "move"): string => `pool.${pool}.${request}`;

@@ -13,13 +13,14 @@ import { createWebhookClient } from "../platform/http/webhook-client.ts";
 import { Bucket } from "../platform/jetstream/bucket.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
-import { readQueue } from "../platform/jetstream/consumer.ts";
 import { FloorReader } from "../platform/jetstream/floor-reader.ts";
 import { followPaced } from "../platform/jetstream/paced-follow.ts";
 import { servePoolRequests } from "../platform/jetstream/pool-requests.ts";
+import { findScheduled, readDue } from "../platform/jetstream/redeliveries.ts";
 import { readReplays } from "../platform/jetstream/replays.ts";
 import { endSchedule, publishScheduled } from "../platform/jetstream/schedules.ts";
 import { SeenRevisions } from "../platform/jetstream/visibility.ts";
+import { serveWebhookTests } from "../platform/jetstream/webhook-tests.ts";
 import type { Database } from "../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { createHistory } from "../platform/postgres/history.ts";
@@ -78,6 +79,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
     deliveries: deliveriesOf(connection),
     replays: { read: (onEvent) => readReplays(connection, onEvent) },
+    tests: { serve: (test) => serveWebhookTests(connection, test) },
     invocations: {
       request: async (pool, source, invocation, messageId) => {
         await connection.publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([invocation]), {
@@ -182,14 +184,8 @@ function deliveriesOf(connection: Connection): Deliveries {
       });
     },
     withdraw: (webhook, delivery) => endSchedule(connection, streams.deliveries, retrySubject(webhook, delivery)),
-    read: (onDue) =>
-      readQueue({
-        connection,
-        stream: streams.deliveries,
-        consumer: consumers.due,
-        create: { filter: "deliver.>", ackWaitMs: 30_000, maxAckPending: 1_024 },
-        onMessage: (message) => onDue(message.text(), () => message.ack()),
-      }),
+    findScheduled: (webhook, delivery) => findScheduled(connection, webhook, delivery),
+    read: (readers) => readDue(connection, consumers.due, readers),
   };
 }
 
@@ -207,5 +203,8 @@ export async function historyOf(
     recordCommits: (commits) => history.recordCommits(stream, commits),
     recordAttempts: (attempts) => records.recordAttempts(attempts),
     recordDeadLetters: (letters) => records.recordDeadLetters(letters),
+    findDeadLetter: (webhook, delivery) => records.findDeadLetter(webhook, delivery),
+    oldestDeadLetters: (webhook, upTo, limit) => records.oldestDeadLetters(webhook, upTo, limit),
+    removeDeadLetters: (webhook, ids) => records.removeDeadLetters(webhook, ids),
   };
 }

@@ -15,6 +15,14 @@ export type Outcome =
     }
   | { readonly outcome: "listener-gone"; readonly status: number; readonly error: string };
 
+/** What came of an attempt, and when it was. */
+export interface Attempted {
+  readonly outcome: Outcome;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly durationMs: number;
+}
+
 type Webhook = Extract<RouteListener, { kind: "webhook" }>;
 
 /** Posts an event as it was emitted, without envelope, with both signatures (Standard Webhooks, and the older header). */

@@ -9,10 +9,12 @@ import {
   deploymentKey,
   partitionCount,
   poolRequestSubject,
+  redeliverySubject,
   routerConsumer,
   runnerConsumer,
   runnerKey,
   streams,
+  webhookTestSubject,
 } from "../../domain/subjects.ts";
 
 /**
@@ -71,14 +73,16 @@ const following = (stream: string): readonly string[] => [
 ];
 
 export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
-  /** Asks for runs, builds, calls of components and replays, hears what comes of them; follows runs. */
+  /** Asks for runs, builds, calls of components, replays, redeliveries and tests of webhooks, hears what comes of them; follows runs. */
   api: {
     publish: [
       setUpCheck,
       "invoke.>",
-      "replay.>",
       buildSubject,
       configureSubject,
+      redeliverySubject("*"),
+      "replay.>",
+      webhookTestSubject,
       ...following(streams.runs),
       api(`STREAM.MSG.GET.${streams.runs}`),
     ],
@@ -111,10 +115,11 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...reading(streams.deliveries),
       ...reading(bucket(buckets.routes)),
       api(`STREAM.PURGE.${streams.deliveries}`),
+      api(`DIRECT.GET.${streams.deliveries}.retry.>`),
       api(`DIRECT.GET.${streams.invocations}`),
       api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.>`),
     ],
-    subscribe: [`seen.${buckets.routes}`, poolRequestSubject("*", "arm"), poolRequestSubject("*", "move")],
+    subscribe: [`seen.${buckets.routes}`, poolRequestSubject("*", "arm"), poolRequestSubject("*", "move"), webhookTestSubject],
   },
   /** Makes and changes streams, writes what the others read, sets timers, asks for hooks, ends histories. It deletes no stream. */
   operator: {

@@ -13,15 +13,35 @@ export type Listed<Item> = Item & { readonly id: string };
 export interface DeliveryRecords {
   /** Durable when it returns; an attempt told twice is kept once. */
   recordAttempts(attempts: readonly Attempt[]): Promise<void>;
-  /** Durable when it returns; a dead letter told twice is kept once, as first told. */
+  /** Durable when it returns; a dead letter told twice is kept once. One that has died again since is another, with an id of its own. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   /** Newest first. */
-  pageAttempts(webhook: string, page: PageRequest & { readonly delivery?: string }): Promise<StoredPage<Listed<Attempt>>>;
+  pageAttempts(webhook: string, page: PageRequest & AttemptFilter): Promise<StoredPage<Listed<Attempt>>>;
   pageDeadLetters(webhook: string, page: PageRequest): Promise<StoredPage<Listed<DeadLetter>>>;
   findDeadLetter(webhook: string, delivery: string): Promise<Listed<DeadLetter> | undefined>;
+  /** Oldest first, those with a place up to `upTo`, the id of one of them. */
+  oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly Listed<DeadLetter>[]>;
+  /** By what is kept: its last attempt, and whether it is a dead letter. */
+  findDelivery(delivery: string): Promise<FoundDelivery | undefined>;
   /** Without deliveries: all of the webhook. Returns how many there were. */
   deleteDeadLetters(webhook: string, deliveries?: readonly string[]): Promise<number>;
+  /** By their ids: what has died again since stays. */
+  removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
   deleteWebhook(webhook: string): Promise<void>;
+}
+
+export interface AttemptFilter {
+  readonly delivery?: string;
+  readonly event?: string;
+  readonly outcome?: Attempt["outcome"];
+  /** Both included. */
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+}
+
+export interface FoundDelivery {
+  readonly webhook: string;
+  readonly state: "delivered" | "waiting" | "dead" | "ended";
 }
 
 export interface DeliveriesKept {
@@ -47,16 +67,17 @@ export function createDeliveryRecords(
   async function pageOf(
     table: "attempts" | "dead_letters",
     webhook: string,
-    page: PageRequest & { readonly delivery?: string },
+    page: PageRequest,
     keep: number,
+    chosen: RawBuilder<unknown> = sql`true`,
   ): Promise<StoredPage<Row>> {
-    const { limit, cursor, delivery } = page;
+    const { limit, cursor } = page;
     const backwards = cursor?.side === "before";
     const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${placeOf(cursor.id)}`;
     const payload = table === "attempts" ? sql`null` : sql`payload`;
     const { rows } = await sql<Row & { n: number | null; total: number }>`
-      with newest as (select n, delivery, record, ${payload} as payload from ${sql.table(table)} where webhook = ${webhook} order by n desc limit ${keep}),
-      kept as (select * from newest where ${delivery === undefined ? sql`true` : sql`delivery = ${delivery}`})
+      with newest as (select *, ${payload} as text from ${sql.table(table)} where webhook = ${webhook} order by n desc limit ${keep}),
+      kept as (select n, record, text as payload from newest where ${chosen})
       select counted.total, found.n, found.record, found.payload from (select count(*) as total from kept) counted left join (
         select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
       ) found on true
@@ -72,11 +93,11 @@ export function createDeliveryRecords(
     },
     async recordDeadLetters(letters) {
       if (letters.length === 0) return;
-      await insertDeadLetters(letters).execute(db);
+      await insertDeadLetters([...new Map(letters.map((letter) => [letter.delivery, letter])).values()]).execute(db);
       await prune(db, shapes.deadLetters, counters.deadLetters.due(letters.map(({ webhook }) => webhook)), kept.deadLetters);
     },
     async pageAttempts(webhook, page) {
-      const { items, total } = await pageOf("attempts", webhook, page, kept.attempts);
+      const { items, total } = await pageOf("attempts", webhook, page, kept.attempts, chosenBy(page));
       return { items: items.map(attemptFrom), total };
     },
     async pageDeadLetters(webhook, page) {
@@ -91,6 +112,30 @@ export function createDeliveryRecords(
         .where("webhook", "=", webhook)
         .executeTakeFirst();
       return row === undefined ? undefined : deadLetterFrom(row);
+    },
+    async oldestDeadLetters(webhook, upTo, limit) {
+      const rows = await db
+        .selectFrom("dead_letters")
+        .select(["n", "record", "payload"])
+        .where("webhook", "=", webhook)
+        .where("n", "<=", placeOf(upTo))
+        .orderBy("n")
+        .limit(limit)
+        .execute();
+      return rows.map(deadLetterFrom);
+    },
+    async findDelivery(delivery) {
+      const { rows } = await sql<{ webhook: string; record: string | null; dead: boolean }>`
+        select coalesce(letter.webhook, last.webhook) as webhook, last.record, letter.webhook is not null as dead
+        from (select ${delivery}::text as delivery) asked
+        left join lateral (select webhook, record from attempts where delivery = asked.delivery order by attempt desc limit 1) last on true
+        left join dead_letters letter on letter.delivery = asked.delivery
+        where last.webhook is not null or letter.webhook is not null`.execute(db);
+      return rows.map(foundFrom)[0];
+    },
+    async removeDeadLetters(webhook, ids) {
+      if (ids.length === 0) return;
+      await sql`delete from dead_letters where webhook = ${webhook} and n = any(${ids.map(placeOf)}::bigint[])`.execute(db);
     },
     async deleteDeadLetters(webhook, deliveries) {
       const chosen = deliveries === undefined ? sql`true` : sql`delivery = any(${deliveries}::text[])`;
@@ -126,7 +171,35 @@ function insertDeadLetters(rows: readonly DeadLetter[]): RawBuilder<unknown> {
       ${column(rows, ({ payload: _, ...rest }) => JSON.stringify(rest))}::text[], ${column(rows, ({ payload }) => payload)}::text[]
     ) with ordinality as row (webhook, delivery, source, event, died_ms, record, payload, place)
     order by place
-    on conflict do nothing`;
+    on conflict (delivery) do update
+    set n = default, died_ms = excluded.died_ms, record = excluded.record, payload = excluded.payload
+    where dead_letters.died_ms <> excluded.died_ms`;
+}
+
+/** JSON escapes quotes within texts, so what is looked for in a record is found as its own field alone. */
+function chosenBy({ delivery, event, outcome, sinceMs, untilMs }: AttemptFilter): RawBuilder<unknown> {
+  const conditions = [
+    delivery === undefined ? [] : [sql`delivery = ${delivery}`],
+    event === undefined ? [] : [sql`event = ${event}`],
+    outcome === undefined ? [] : [sql`record like ${`%"outcome":"${outcome}"%`}`],
+    sinceMs === undefined ? [] : [sql`at_ms >= ${sinceMs}`],
+    untilMs === undefined ? [] : [sql`at_ms <= ${untilMs}`],
+  ].flat();
+  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
+}
+
+function foundFrom({
+  webhook,
+  record,
+  dead,
+}: {
+  readonly webhook: string;
+  readonly record: string | null;
+  readonly dead: boolean;
+}): FoundDelivery {
+  const outcome = record === null ? undefined : (JSON.parse(record) as Attempt).outcome; // Written below from an Attempt.
+  if (dead) return { webhook, state: "dead" };
+  return { webhook, state: outcome === "delivered" ? "delivered" : outcome === "retry" ? "waiting" : "ended" };
 }
 
 // Both records were made from these types by the functions above and by nothing else.

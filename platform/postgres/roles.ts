@@ -29,7 +29,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     logs: "select",
     recorder_positions: "select",
     usage: "select",
-    attempts: "select",
+    attempts: "select, delete",
     dead_letters: "select, delete",
   },
   /**
@@ -53,7 +53,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     runs: "select, insert, delete",
     logs: "select, insert, delete",
     attempts: "select, insert, delete",
-    dead_letters: "select, insert, delete",
+    dead_letters: "select, insert, update, delete",
   },
 };
 

@@ -4,7 +4,17 @@ import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Deployment } from "../../domain/deployment.ts";
 import { partitionOf } from "../../domain/partition.ts";
-import { buckets, deploymentKey, invokeSubject, packSubject, partitionCount, runSubject } from "../../domain/subjects.ts";
+import {
+  buckets,
+  deliverSubject,
+  deploymentKey,
+  invokeSubject,
+  packSubject,
+  partitionCount,
+  retrySubject,
+  runSubject,
+  streams,
+} from "../../domain/subjects.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { openLink, type Link } from "../../platform/jetstream/link.ts";
 import { announce, watchMembers } from "../../platform/jetstream/membership.ts";
@@ -12,6 +22,9 @@ import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
 import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
+import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
+import { endSchedule, publishScheduled } from "../../platform/jetstream/schedules.ts";
+import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/webhook-tests.ts";
 import { publishReplay, readReplays } from "../../platform/jetstream/replays.ts";
 import { setUpPool, untilPoolIsSetUp } from "../../platform/jetstream/pools.ts";
 import { areSetUp, setUpStreams } from "../../platform/jetstream/streams.ts";
@@ -162,6 +175,8 @@ describe("a runner of a pool with an owner", () => {
     [invokeSubject("own", 0, source)],
     [`timer.${source}.x`],
     ["deliver.wh_1.x"],
+    ["deliver.again.wh_1"],
+    ["webhook.test", "{}"],
     ["retry.wh_1.x"],
     [`replay.0.${source}`],
     [runSubject(0, "u_two", source)],
@@ -300,9 +315,13 @@ describe.each([
       "$KV.DEPLOYMENTS.own.dc_1",
       "$KV.ROUTES.sub_1",
       "retry.wh.x",
+      "deliver.wh_1.em_1.sub_1",
+      "deliver.again.wh_1.x",
       "$JS.API.STREAM.DELETE.RUNS",
       "$JS.API.STREAM.CREATE.X",
       "$JS.API.STREAM.PURGE.RUNS",
+      "$JS.API.STREAM.PURGE.DELIVERIES",
+      "$JS.API.DIRECT.GET.DELIVERIES.retry.wh_1.x",
       "$JS.API.CONSUMER.CREATE.INVOCATIONS",
       "$JS.API.CONSUMER.RESET.RUNS.router",
       "$JS.API.CONSUMER.CREATE.RUNS",
@@ -321,6 +340,8 @@ describe.each([
       "$KV.ENDPOINTS.key",
       "$KV.DEPLOYMENTS.own.dc_1",
       "build.request",
+      "deliver.again.wh_1",
+      "webhook.test",
       "$JS.API.STREAM.PURGE.RUNS",
       "$JS.API.CONSUMER.CREATE.RUNS",
       "$JS.API.CONSUMER.DELETE.INVOCATIONS.runner-own-0",
@@ -345,6 +366,8 @@ describe.each([
       "runs.0.u_one.dc_1",
       "retry.wh.x",
       "deliver.wh.x",
+      "deliver.again.wh_1",
+      "webhook.test",
       "replay.0.dc_1",
       "$KV.RUNNERS.own.r",
       "$O.BUNDLES.M.x",
@@ -361,6 +384,38 @@ describe.each([
         subjects.map((subject) => [subject] as const),
       ),
     ).toEqual([]);
+  });
+});
+
+describe("the API and delivery", () => {
+  it("hand each other redeliveries and tests of webhooks", async () => {
+    const [asker, deliverer] = [
+      await as("api", await roleCredentials(keys, "api")),
+      await as("delivery", await roleCredentials(keys, "delivery")),
+    ];
+    const asked: unknown[] = [];
+    const reading = await readDue(deliverer, "delivery", {
+      onDue: () => undefined,
+      onRequest: (request, ack) => {
+        asked.push(request);
+        ack();
+      },
+    });
+    const schedule = { kind: "at", atMs: Date.now() + 3_600_000 } as const;
+    const [subject, target] = [retrySubject("wh_1", "em_1.sub_1"), deliverSubject("wh_1", "em_1.sub_1")];
+    await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
+    expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBe("later");
+    expect(await findScheduled(deliverer, "wh_1", "em_2.sub_1")).toBeUndefined();
+    await requestRedelivery(asker, { webhook: "wh_1", deliveries: ["em_1.sub_1"] });
+    await until(() => asked.length === 1, "the request");
+    expect(asked).toEqual([{ webhook: "wh_1", deliveries: ["em_1.sub_1"] }]);
+    const test = { webhook: "wh_1", owner, emitId: "em_1", payload: "{}" };
+    const tests = await serveWebhookTests(deliverer, async () => ({ outcome: "not-ready" }));
+    expect(await requestWebhookTest(asker.nats, test)).toEqual({ outcome: "not-ready" });
+    await tests.stop();
+    await endSchedule(deliverer, streams.deliveries, subject);
+    expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBeUndefined();
+    await reading.stop();
   });
 });
 
