@@ -17,6 +17,7 @@ import { componentListRoutes } from "./routes/component-lists.ts";
 import { componentRoutes } from "./routes/components.ts";
 import { configurationRoutes } from "./routes/configuration.ts";
 import type { ApiContext } from "./routes/context.ts";
+import { deliveryRoutes } from "./routes/deliveries.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -39,6 +40,7 @@ function routes(context: ApiContext): RouteTable {
   const components = componentRoutes(context);
   const library = componentListRoutes(context);
   const configuration = configurationRoutes(context);
+  const deliveries = deliveryRoutes(context);
   const events = eventRoutes(context);
   const keys = keyRoutes(context);
   const members = memberRoutes(context);
@@ -101,7 +103,14 @@ function routes(context: ApiContext): RouteTable {
     "/subscriptions": { POST: subscriptions.create, DELETE: subscriptions.delete },
     "/auto_subscriptions": { POST: autoSubscriptions.create, DELETE: autoSubscriptions.delete },
     "/webhooks": { POST: webhooks.create },
-    "/webhooks/:id": { DELETE: webhooks.delete },
+    "/webhooks/:id": { GET: webhooks.get, PUT: webhooks.update, DELETE: webhooks.delete },
+    "/webhooks/:id/rotate_key": { POST: webhooks.rotateKey },
+    "/webhooks/:id/previous_key": { DELETE: webhooks.endPreviousKey },
+    "/webhooks/:id/test": { POST: webhooks.test },
+    "/webhooks/:id/deliveries": { GET: deliveries.attempts },
+    "/webhooks/:id/dead_letters": { GET: deliveries.deadLetters, DELETE: deliveries.purge },
+    "/webhooks/:id/dead_letters/redrive": { POST: deliveries.redrive },
+    "/deliveries/:id/retry": { POST: deliveries.retry },
 
     "/workflows/:workflow_id/event_summaries": { GET: workflows.summaries },
     "/workflows/:workflow_id/$errors/event_summaries": { GET: workflows.errors },

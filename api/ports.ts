@@ -33,6 +33,8 @@ export interface ApiPorts {
   readonly builds: Builds;
   readonly runs: Runs;
   /** Absent: there are no live streams. */
+  readonly deliveries: DeliveryHistory;
+  readonly redeliveries: Redeliveries;
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;
   readonly replays: Replays;

@@ -12,6 +12,7 @@ import { drainable } from "../platform/http/drainable.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
 import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
+import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { publishReplay } from "../platform/jetstream/replays.ts";
 import { readRunMessages } from "../platform/jetstream/run-messages.ts";
@@ -21,6 +22,7 @@ import { createHistory } from "../platform/postgres/history.ts";
 import { readRegistry } from "../platform/process/registry.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
+import { redeliveriesOf } from "./redeliveries.ts";
 import { readAdminToken } from "./admin-token.ts";
 import { databaseOf, natsOf } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
@@ -59,6 +61,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       pages: resources.pages,
       library: createComponentLibrary(database),
       published: await readRegistry(registryDirectory),
+      deliveries: createDeliveryRecords(database),
+      redeliveries: redeliveriesOf(connection),
       accounts,
       history,
       builds: { build: (component) => requestBuild(connection.nats, component) },

@@ -1,23 +1,36 @@
 import type { Resource } from "../../crds/resource.ts";
 import type { WebhookSpec, WebhookStatus } from "../../crds/webhook.ts";
-import { createdAt, publicIdOf } from "../resources/identity.ts";
+import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 
-/** `created` is added to the answer that tells of the creation, and to no other: the caller and the only sight of the signing key. */
-export function webhookResponse(
-  webhook: Resource<WebhookSpec, WebhookStatus>,
-  created?: { readonly userId: string; readonly signingKey: string },
-): object {
+/** What only some answers have: the caller who made or changed it, when that was (epoch ms), and the only sight of a signing key. */
+export interface WebhookChange {
+  readonly userId: string;
+  readonly changedAt?: number;
+  readonly signingKey?: string;
+}
+
+export function webhookResponse(webhook: Resource<WebhookSpec, WebhookStatus>, change?: WebhookChange): object {
   const { name, description, url, active } = webhook.spec;
   const at = createdAt(webhook);
+  const updatedAt = change?.changedAt ?? webhook.status.updatedAt;
   return {
     id: publicIdOf(webhook),
-    ...(created === undefined ? {} : { user_id: created.userId }),
+    ...(change === undefined ? {} : { user_id: change.userId }),
     name: name ?? null,
     description: description ?? null,
     url,
     active,
     created_at: at,
-    updated_at: at,
-    ...(created === undefined ? {} : { signing_key: created.signingKey }),
+    updated_at: updatedAt === undefined ? at : Math.max(at, epochSeconds(updatedAt)),
+    ...(change?.signingKey === undefined ? {} : { signing_key: change.signingKey }),
+  };
+}
+
+/** With until when the key before signs as well, epoch seconds; null: only the new one signs. */
+export function rotationResponse(webhook: Resource<WebhookSpec, WebhookStatus>, change: WebhookChange): object {
+  const { previousKeyUntil } = webhook.spec;
+  return {
+    ...webhookResponse(webhook, change),
+    previous_key_until: previousKeyUntil === undefined ? null : epochSeconds(Date.parse(previousKeyUntil)),
   };
 }

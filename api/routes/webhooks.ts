@@ -1,26 +1,32 @@
-import { z } from "zod";
 import { labels } from "../../crds/resource.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
-import { noContent, ok, type Handle } from "../http/call.ts";
-import { pathOf } from "../http/handle.ts";
-import { parse, text } from "../http/parameters.ts";
+import { noContent, ok, type Call, type Handle } from "../http/call.ts";
+import { parse } from "../http/parameters.ts";
+import { publicIdOf } from "../resources/identity.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
-import { webhookResponse } from "../responses/webhook.ts";
-import { httpUrl } from "../sources/request.ts";
+import { testResponse } from "../responses/delivery.ts";
+import { rotationResponse, webhookResponse, type WebhookChange } from "../responses/webhook.ts";
 import { deleteSubscriptionsTo } from "../subscriptions/of-listener.ts";
+import { changeWebhook } from "../webhooks/change.ts";
+import { changes, creation, rotation, test } from "../webhooks/request.ts";
+import { endPreviousKey, rotateKey } from "../webhooks/rotate.ts";
+import { testWebhook } from "../webhooks/test.ts";
+import { webhookOf, type WebhookResource } from "../webhooks/webhook.ts";
 import type { ApiContext } from "./context.ts";
 
-const shown = (most: number) =>
-  text
-    .max(most, `it must have at most ${most} characters`)
-    .nullish()
-    .transform((value) => value ?? undefined);
-export const creation = z.object({ url: httpUrl, name: shown(255), description: shown(2_000) });
+export { creation };
 
-export function webhookRoutes(context: ApiContext): Record<"create" | "delete", Handle> {
+type Actions = "create" | "get" | "update" | "delete" | "rotateKey" | "endPreviousKey" | "test";
+
+export function webhookRoutes(context: ApiContext): Record<Actions, Handle> {
   const { access, ports } = context;
+  /** The next list shows the webhook as this answer does. */
+  const changed = async ({ user }: Call, webhook: WebhookResource): Promise<WebhookChange> => {
+    await ports.pages.show(webhookKind, webhook);
+    return { userId: user.id, changedAt: ports.clock.now() };
+  };
   return {
     create: async (call) => {
       const { url, name, description } = parse(creation, call.parameters);
@@ -44,13 +50,33 @@ export function webhookRoutes(context: ApiContext): Record<"create" | "delete", 
       await settleSecrets(webhook, signingKeys, ports);
       return ok(webhookResponse(webhook, { userId: call.user.id, signingKey }));
     },
+    get: async (call) => ok(webhookResponse(await webhookOf(call, context))),
+    update: async (call) => {
+      const given = parse(changes, call.parameters);
+      const webhook = await changeWebhook(await webhookOf(call, context), given, context);
+      return ok(webhookResponse(webhook, await changed(call, webhook)));
+    },
     /** Its subscriptions go first: without it they would lead nowhere. */
     delete: async (call) => {
-      const id = pathOf(call, "id");
-      const { metadata } = await access.get(webhookKind, "webhook", id, call.user);
-      await deleteSubscriptionsTo(id, call.user, context);
-      await ports.store.delete(webhookKind, metadata.namespace, metadata.name);
+      const webhook = await webhookOf(call, context);
+      const { namespace, name } = webhook.metadata;
+      await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
+      await ports.store.delete(webhookKind, namespace, name);
+      await ports.deliveries.deleteWebhook(publicIdOf(webhook));
       return noContent;
+    },
+    rotateKey: async (call) => {
+      const { overlap_seconds } = parse(rotation, call.parameters);
+      const { webhook, signingKey } = await rotateKey(await webhookOf(call, context), overlap_seconds * 1_000, context);
+      return ok(rotationResponse(webhook, { ...(await changed(call, webhook)), signingKey }));
+    },
+    endPreviousKey: async (call) => {
+      const webhook = await endPreviousKey(await webhookOf(call, context), context);
+      return ok(rotationResponse(webhook, await changed(call, webhook)));
+    },
+    test: async (call) => {
+      const { event } = parse(test, call.body);
+      return ok(testResponse(await testWebhook(await webhookOf(call, context), event, context)));
     },
   };
 }

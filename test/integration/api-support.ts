@@ -11,6 +11,7 @@ import type { RunSummary } from "../../domain/invocation.ts";
 import { createAccounts, type Accounts } from "../../platform/postgres/accounts.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
+import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { createHistory, type History } from "../../platform/postgres/history.ts";
 import { migrate } from "../../platform/postgres/migrations.ts";
 import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
@@ -136,6 +137,8 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           },
         },
         configurations: {
+        deliveries: createDeliveryRecords(database),
+        redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
           configure: async () => {
             throw new Unavailable("nobody calls components here");
           },

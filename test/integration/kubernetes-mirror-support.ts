@@ -21,6 +21,7 @@ import { createKubernetesResourceStore } from "../../platform/kubernetes/resourc
 import { createKubernetesSecretValues } from "../../platform/kubernetes/secret-values.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
+import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
 import { migrate } from "../../platform/postgres/migrations.ts";
 import { createMirroredStore } from "../../platform/postgres/mirrored-store.ts";
@@ -145,7 +146,9 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       accounts,
       history: createHistory(database),
       builds: { build: async ({ code }) => fakeBuild(code) },
-      runs: { run: async () => undefined },
+      runs: { run: async () => undefined, dryRun: async () => undefined },
+      deliveries: createDeliveryRecords(database),
+      redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
       replays: { publish: async () => undefined },
       configurations: { configure: async () => ({ outcome: "props", props: [] }) },
       fetchComponent: async () => ({ code: "name: fetched" }),

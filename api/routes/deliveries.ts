@@ -1,0 +1,66 @@
+import { z } from "zod";
+import type { Handle } from "../http/call.ts";
+import { ok, okPage } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import { parse, parsePage, text } from "../http/parameters.ts";
+import { attemptResponse, deadLetterResponse } from "../responses/delivery.ts";
+import { attemptOutcomes } from "../webhooks/ports.ts";
+import { redriveDeadLetters, retryDelivery } from "../webhooks/redeliver.ts";
+import { webhookIdOf, webhookOf } from "../webhooks/webhook.ts";
+import type { ApiContext } from "./context.ts";
+
+const optional = <T>(schema: z.ZodType<T>) => z.union([z.literal("").transform(() => undefined), schema]).optional();
+const timeMessage = "it must be a time in epoch milliseconds";
+const epochMs = z.coerce.number(timeMessage).int(timeMessage).min(0, timeMessage);
+export const filter = z.object({
+  outcome: optional(z.enum(attemptOutcomes, `it must be one of ${attemptOutcomes.join(", ")}`)),
+  event_id: optional(text),
+  since: optional(epochMs),
+  until: optional(epochMs),
+});
+export const expansion = z.object({ expand: optional(z.literal("event", "it must be 'event'")) });
+const mostNamed = 1_000;
+export const redrive = z.object({
+  deliveries: z
+    .array(text.max(200, "an id of a delivery has at most 200 characters"))
+    .max(mostNamed, `it must have at most ${mostNamed} ids; without it, all are meant`)
+    .optional(),
+});
+
+type Actions = "attempts" | "deadLetters" | "redrive" | "purge" | "retry";
+
+/** What became of deliveries to a webhook, and their repair. */
+export function deliveryRoutes(context: ApiContext): Record<Actions, Handle> {
+  const { deliveries } = context.ports;
+  return {
+    attempts: async (call) => {
+      const { outcome, event_id: event, since: sinceMs, until: untilMs } = parse(filter, call.parameters);
+      const page = parsePage(call.parameters);
+      const found = await deliveries.pageAttempts(await webhookIdOf(call, context), {
+        ...page,
+        ...(outcome === undefined ? {} : { outcome }),
+        ...(event === undefined ? {} : { event }),
+        ...(sinceMs === undefined ? {} : { sinceMs }),
+        ...(untilMs === undefined ? {} : { untilMs }),
+      });
+      return okPage(found, attemptResponse);
+    },
+    deadLetters: async (call) => {
+      const { expand } = parse(expansion, call.parameters);
+      const page = parsePage(call.parameters);
+      const found = await deliveries.pageDeadLetters(await webhookIdOf(call, context), page);
+      return okPage(found, (letter) => deadLetterResponse(letter, expand === "event"));
+    },
+    redrive: async (call) => {
+      const { deliveries: chosen } = parse(redrive, call.body);
+      const queued = await redriveDeadLetters(await webhookOf(call, context), chosen, context);
+      return { status: 202, body: { data: { queued } } };
+    },
+    purge: async (call) => ok({ deleted: await deliveries.deleteDeadLetters(await webhookIdOf(call, context)) }),
+    retry: async (call) => {
+      const delivery = pathOf(call, "id");
+      const webhook = await retryDelivery(delivery, call.user, context);
+      return { status: 202, body: { data: { delivery_id: delivery, webhook_id: webhook, status: "queued" } } };
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { webhookKind } from "../../crds/webhook.ts";
+import { Conflict, NotFound } from "../../domain/errors.ts";
+import type { User } from "../ports.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { ApiContext } from "../routes/context.ts";
+import { checkActive, type WebhookResource } from "./webhook.ts";
+
+/**
+ * Asks for dead letters again: these, or all there are now. Whoever delivers makes them deliveries again, and only then do they go.
+ * @returns how many are asked for; what is no dead letter of the webhook is none of them @throws Conflict while it is inactive
+ */
+export async function redriveDeadLetters(
+  webhook: WebhookResource,
+  deliveries: readonly string[] | undefined,
+  { ports }: ApiContext,
+): Promise<number> {
+  checkActive(webhook);
+  const id = publicIdOf(webhook);
+  if (deliveries === undefined) {
+    const { items, total } = await ports.deliveries.pageDeadLetters(id, { limit: 1, cursor: null });
+    if (items[0] !== undefined) await ports.redeliveries.request({ webhook: id, upTo: items[0].id });
+    return total;
+  }
+  const found = await Promise.all([...new Set(deliveries)].map((delivery) => ports.deliveries.findDeadLetter(id, delivery)));
+  const dead = found.flatMap((letter) => (letter === undefined ? [] : [letter.delivery]));
+  if (dead.length > 0) await ports.redeliveries.request({ webhook: id, deliveries: dead });
+  return dead.length;
+}
+
+/** @returns the webhook's id @throws NotFound, also for what others may see; Conflict for what is neither dead nor waiting */
+export async function retryDelivery(delivery: string, user: User, { access, ports }: ApiContext): Promise<string> {
+  const found = await ports.deliveries.findDelivery(delivery);
+  if (found === undefined) throw new NotFound();
+  const webhook = await access.get(webhookKind, "webhook", found.webhook, user);
+  if (found.state === "delivered")
+    throw new Conflict(`delivery ${delivery} has arrived: only what is dead or waits is tried again`, { code: "already_delivered" });
+  if (found.state === "ended")
+    throw new Conflict(`delivery ${delivery} is no dead letter any more: it was deleted, was a test, or is just being tried again`, {
+      code: "no_dead_letter",
+    });
+  checkActive(webhook);
+  await ports.redeliveries.request({ webhook: found.webhook, deliveries: [delivery] });
+  return found.webhook;
+}

@@ -1,0 +1,28 @@
+import type { Resource } from "../../crds/resource.ts";
+import { webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
+import { Conflict } from "../../domain/errors.ts";
+import type { Call } from "../http/call.ts";
+import { pathOf } from "../http/handle.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { ApiContext } from "../routes/context.ts";
+
+export type WebhookResource = Resource<WebhookSpec, WebhookStatus>;
+
+/** The webhook that the path names, if the caller may see it. @throws NotFound */
+export function webhookOf(call: Call, { access }: ApiContext): Promise<WebhookResource> {
+  return access.get(webhookKind, "webhook", pathOf(call, "id"), call.user);
+}
+
+/** The public id of that webhook, for its history. @throws NotFound */
+export async function webhookIdOf(call: Call, { access }: ApiContext): Promise<string> {
+  return publicIdOf(await access.getListed(webhookKind, "webhook", pathOf(call, "id"), call.user));
+}
+
+/** Nothing is posted while it is off. @throws Conflict */
+export function checkActive(webhook: WebhookResource): void {
+  if (webhook.spec.active) return;
+  const id = publicIdOf(webhook);
+  throw new Conflict(`webhook ${id} is inactive: activate it with PUT /v1/webhooks/${id} and {"active": true}`, {
+    code: "webhook_inactive",
+  });
+}

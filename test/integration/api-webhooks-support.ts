@@ -1,0 +1,211 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CompiledQuery } from "kysely";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { emptyState, type Commit } from "../../domain/commit.ts";
+import type { Route } from "../../domain/deployment.ts";
+import { Conflict } from "../../domain/errors.ts";
+import { namespaceOfOwner, resourceNameOf } from "../../domain/ids.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { partitionCount } from "../../domain/subjects.ts";
+import type { DeliveryConfig, History } from "../../delivery/ports.ts";
+import { startDelivery } from "../../delivery/start.ts";
+import type { OperatorPorts } from "../../operator/ports.ts";
+import { subscriptionReconciler } from "../../operator/subscription/reconciler.ts";
+import { webhookReconciler } from "../../operator/webhook/reconciler.ts";
+import { SigningKeys } from "../../operator/webhook/signing-keys.ts";
+import { createEgress } from "../../platform/http/egress.ts";
+import { createWebhookClient, type WebhookClient } from "../../platform/http/webhook-client.ts";
+import { Asker } from "../../platform/jetstream/answers.ts";
+import { appendCommit } from "../../platform/jetstream/commits.ts";
+import { createSecrets } from "../../platform/secrets/secrets.ts";
+import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
+import { operatorPorts } from "../../wiring/operator-ports.ts";
+import { redeliveriesOf } from "../../wiring/redeliveries.ts";
+import { resourcesOnOneMachine } from "../../wiring/resources.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { ada, withApi, type Answer, type TestApi } from "./api-support.ts";
+import { withJetStream, type TestJetStream } from "./jetstream-support.ts";
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const egressAllow = ["127.0.0.1/32"];
+const namespace = namespaceOfOwner(ada.id);
+
+export interface Received {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An endpoint on loopback. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** What it answers from now on. */
+  status: number;
+}
+
+export interface RepairWorld {
+  readonly api: TestApi;
+  readonly streams: TestJetStream;
+  /** Waits in front of the attempts after the first, ms. */
+  waits: number[];
+  /** Starts the delivery role, with this in place of what it does with Postgres; it ends with the test. */
+  deliver(history?: Partial<History>): Promise<void>;
+  receive(): Promise<Receiver>;
+  /** A webhook of ada's, as the operator leaves it. */
+  createWebhook(url: string): Promise<{ readonly id: string; readonly signing_key: string }>;
+  /** The same that hears of all that ada's sources emit, for as long as the test goes on. */
+  subscribedWebhook(url: string): Promise<{ readonly id: string; readonly signing_key: string }>;
+  /** What the operator does when the webhook or a subscription to it has changed. */
+  observe(webhook: string): Promise<void>;
+  /** A run of a new source of ada's, that emits these. Returns their emit ids. */
+  emit(...values: readonly unknown[]): Promise<readonly string[]>;
+  get(path: string): Promise<Answer["body"]>;
+  /** What whoever delivers knows of a webhook or a subscription. */
+  routeOf(id: string): Promise<Route | undefined>;
+  query(statement: string, ...values: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
+}
+
+/** The real API, operator and delivery of webhooks over a real Postgres and NATS, with keys that are really sealed. */
+export function withRepairWorld(): RepairWorld {
+  const streams = withJetStream({ partitions: partitionCount });
+  let [directory, ports, keys, poster]: [TemporaryDirectory, OperatorPorts, SigningKeys, WebhookClient] = [] as never;
+  const api = withApi(
+    { deployTimeoutMs: 20_000 },
+    {
+      secretValues: { keep: (holder, texts) => ports.secretValues.keep(holder, texts), settle: async () => undefined },
+      redeliveries: {
+        request: (request) => redeliveriesOf(streams.connection).request(request),
+        test: (request) => redeliveriesOf(streams.connection).test(request),
+      },
+    },
+  );
+  const ends: (() => Promise<void>)[] = [];
+  const subscribed: string[] = [];
+
+  beforeAll(async () => {
+    directory = await temporaryDirectory("repair-keys");
+    const secrets = await createSecrets(directory.path);
+    const resources = resourcesOnOneMachine({ database: api.database, secrets });
+    const asker = new Asker(streams.connection);
+    ports = operatorPorts({ connection: streams.connection, database: api.database, asker, secrets, resources, log: silent, egressAllow });
+    keys = new SigningKeys(ports);
+    poster = createWebhookClient({ egress: createEgress({ allow: egressAllow }), timeoutMs: 5_000, connections: 4 });
+  });
+  afterEach(async () => {
+    for (const webhook of subscribed.splice(0)) {
+      await api.ask("DELETE", `/v1/webhooks/${webhook}`);
+      await world.observe(webhook);
+    }
+    for (const end of ends.splice(0).toReversed()) await end();
+  });
+  afterAll(async () => {
+    await poster.close();
+    await directory.remove();
+  });
+
+  async function deliver(instead: Partial<History> = {}): Promise<void> {
+    const history = { ...(await historyOf(api.database, streams.connection, { events: 100, logs: 100 })), ...instead };
+    const config: DeliveryConfig = {
+      patienceMs: 2_000,
+      attemptsPerWebhook: 4,
+      mostDirectListeners: 16,
+      attemptTimeoutMs: 5_000,
+      nextAttempt: (attempt) => world.waits[attempt - 1],
+    };
+    const { secrets } = ports;
+    const delivery = await startDelivery(config, deliveryPorts({ connection: streams.connection, history, poster, secrets, log: silent }));
+    ends.push(() => delivery.stop());
+  }
+
+  async function receive(): Promise<Receiver> {
+    const server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        receiver.received.push({ body, headers: textsOf(request.headers) });
+        response.writeHead(receiver.status).end();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo; // Listening on TCP.
+    const receiver: Receiver = { url: `http://127.0.0.1:${port}/hook`, received: [], status: 200 };
+    ends.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    return receiver;
+  }
+
+  /** Its status and ours meet on the same resource. */
+  async function untilWritten(reconcile: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await reconcile();
+        return;
+      } catch (error) {
+        if (!(error instanceof Conflict)) throw error;
+      }
+    }
+  }
+
+  async function createWebhook(url: string) {
+    const { body } = await api.ask("POST", `/v1/webhooks?url=${encodeURIComponent(url)}`);
+    await world.observe(body.data.id);
+    return body.data as { readonly id: string; readonly signing_key: string };
+  }
+
+  let number = 0;
+  const world: RepairWorld = {
+    api,
+    streams,
+    waits: [],
+    deliver,
+    receive,
+    createWebhook,
+    async subscribedWebhook(url) {
+      const webhook = await createWebhook(url);
+      const { status } = await api.ask("POST", `/v1/subscriptions?emitter_id=dc_*&listener_id=${webhook.id}`);
+      if (status !== 200) throw new Error(`the subscription was answered ${status}`);
+      subscribed.push(webhook.id);
+      await world.observe(webhook.id);
+      return webhook;
+    },
+    async observe(webhook) {
+      await untilWritten(() => webhookReconciler({}, ports, keys)(`${namespace}/${resourceNameOf(webhook)}`));
+      const { items } = await api.store.list(subscriptionKind, { namespace });
+      for (const { metadata } of items) await untilWritten(() => subscriptionReconciler(ports, keys)(`${namespace}/${metadata.name}`));
+    },
+    async emit(...values) {
+      const source = `dc_emitter${++number}`;
+      const at = 1_700_000_000_000 + number;
+      const events = values.map((value, n) => ({
+        id: `${at}-${n}`,
+        emitId: `em${number}x${n}`,
+        channel: "",
+        dedupeId: null,
+        summary: null,
+        ts: at,
+        payload: JSON.stringify(value),
+      }));
+      const run = { id: `r_${number}`, trigger: "http", generation: 1, startedAt: at, durationMs: 1, cpuMs: 1, result: null } as const;
+      const commit: Commit = { source, owner: ada.id, deployment: "d_1", run, events, logs: [], error: null, state: emptyState };
+      await appendCommit(streams.connection, { source, owner: ada.id, partition: partitionOf(source) }, JSON.stringify(commit), 0);
+      return events.map(({ emitId }) => emitId);
+    },
+    get: async (path) => {
+      const { status, body, text } = await api.ask("GET", path);
+      if (status !== 200) throw new Error(`${path} was answered ${status}: ${text}`);
+      return body;
+    },
+    routeOf: (id) => ports.routes.get(id),
+    query: (statement, ...values) => api.database.db.executeQuery(CompiledQuery.raw(statement, [...values])),
+  };
+  return world;
+}
+
+/** Of a request of ours each header came once. */
+function textsOf(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
