@@ -34,7 +34,7 @@ import { webhookRoutes } from "./routes/webhooks.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
 /** Everything the API answers. */
-function routes(context: ApiContext): RouteTable {
+export function routes(context: ApiContext): RouteTable {
   const accounts = accountRoutes(context);
   const autoSubscriptions = autoSubscriptionRoutes(context);
   const components = componentRoutes(context);
