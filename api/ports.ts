@@ -8,6 +8,7 @@ import type { CommittedEvent } from "../domain/commit.ts";
 import type { ComponentCode } from "../domain/component-code.ts";
 import type { ConfigureCall, ConfiguredOptions, ConfiguredProps } from "../domain/configure.ts";
 import type { Build } from "../domain/definition.ts";
+import type { DryRunOutcome } from "../domain/dry-run.ts";
 import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
@@ -156,4 +157,9 @@ export interface Runs {
    * @throws Unavailable when it cannot be asked for
    */
   run(request: ManualRun, signal: AbortSignal): Promise<RunSummary | undefined>;
+  /**
+   * Asks for a run that leaves nothing, and waits for what it would have left; undefined when none is told in that time: then nobody runs it
+   * any more. @throws Unavailable when it cannot be asked for, UserCode when the runner's answer is none
+   */
+  dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<DryRunOutcome | undefined>;
 }

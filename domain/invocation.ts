@@ -1,21 +1,27 @@
 import type { Configuration, Configured } from "./configure.ts";
+import type { DryRun, DryRunOutcome } from "./dry-run.ts";
 import type { RunError } from "./run-error.ts";
+import type { HttpResponse, LogRecord } from "./run-products.ts";
 
 export type { RunError } from "./run-error.ts";
+export type { HttpResponse, LogRecord } from "./run-products.ts";
 
 /**
  * An invocation is a durable request to run a source once: a message on the stream INVOCATIONS (a work queue).
  * The ingress packs several into one message; everything else makes packs of one.
  */
-/** `configure` makes no run of a source: a function of a component is called while somebody configures it, see domain/configure.ts. */
-export const triggers = ["timer", "http", "event", "manual", "hook", "configure"] as const;
+/**
+ * `configure` makes no run of a source: a function of a component is called while somebody configures it, see domain/configure.ts. What a
+ * `dry-run` makes leaves nothing, see domain/dry-run.ts.
+ */
+export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run"] as const;
 export type Trigger = (typeof triggers)[number];
 
 export const hooks = ["deploy", "activate", "deactivate"] as const;
 export type Hook = (typeof hooks)[number];
 
 export interface Invocation {
-  /** Public id of the source, `dc_…`; of a `configure`, the id of the call. */
+  /** Public id of the source, `dc_…`; of a `configure`, the id of the call; of a `dry-run`, that of the run. */
   readonly source: string;
   readonly trigger: Trigger;
   /** Id of the run this will become (`r_…`); without one, the runner derives it from the invocation number. */
@@ -28,6 +34,8 @@ export interface Invocation {
   readonly hook?: Hook;
   /** What to call and with what; set exactly when `trigger` is `configure`. */
   readonly configure?: Configuration;
+  /** What to run; set exactly when `trigger` is `dry-run`. */
+  readonly dryRun?: DryRun;
   /** The runner must see at least this generation of the deployment entry; it reads the entry again if it holds an older one. */
   readonly generation?: number;
   /** This tick is a link of a chained timer of that prop: the runner arms the next link before it acks this one. */
@@ -83,16 +91,8 @@ export interface InvocationNumber {
 export type Answer =
   | { readonly kind: "response"; readonly response: HttpResponse }
   | { readonly kind: "run"; readonly run: RunSummary }
-  | { readonly kind: "configured"; readonly configured: Configured };
-
-/** What `http.respond()` was given, checked and made plain. */
-export interface HttpResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** UTF-8 text, or base64 when `base64` is true. */
-  readonly body: string;
-  readonly base64?: boolean;
-}
+  | { readonly kind: "configured"; readonly configured: Configured }
+  | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome };
 
 /** What is told of a run when it ends; `POST /v1/sources/{id}/runs` answers with it, the recorder keeps it. */
 export interface RunSummary {
@@ -110,16 +110,6 @@ export interface RunSummary {
   readonly error: RunError | null;
   /** JSON text of what `run` returned, when it is JSON of at most 64 KiB; else null. */
   readonly result: string | null;
-}
-
-/** One line of a source's log, as facts on `$logs`: `{k:"console.log", ts, msg}`, `{k:"error", ts, err}` … ts in epoch ms. */
-export interface LogRecord {
-  readonly k: string;
-  readonly ts: number;
-  readonly msg?: string;
-  /** Hook name for `k: "hook"`. */
-  readonly h?: string;
-  readonly err?: RunError;
 }
 
 /** Puts a pack together from invocations already encoded as JSON texts, so that nothing is encoded twice. */

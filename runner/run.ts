@@ -78,7 +78,8 @@ function hookHasRun(invocation: Invocation, history: History): boolean {
   return invocation.hook !== undefined && history.state.hooks[invocation.hook]?.run === invocation.run;
 }
 
-async function execute(
+/** Runs it, whatever becomes of it. */
+export async function execute(
   received: Received,
   history: History,
   deployment: Deployment,

@@ -4,6 +4,7 @@ import { Unavailable } from "../domain/errors.ts";
 import { armNextLink } from "./chain.ts";
 import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
+import { answerDryRun } from "./dry-run.ts";
 import { History } from "./history.ts";
 import { OpenMessages } from "./open-messages.ts";
 import { Partitions } from "./partitions.ts";
@@ -32,7 +33,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   });
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
-    ownerOf: ({ invocation: { source, configure } }) => configure?.owner ?? deployments.ownerOf(source),
+    ownerOf: ({ invocation: { source, configure, dryRun } }) => configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source),
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
       return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
@@ -85,6 +86,10 @@ async function settled(received: Received, known: Known, config: RunnerConfig, p
   try {
     if (invocation.trigger === "configure") {
       await answerConfigure(invocation, config, ports);
+      return "done";
+    }
+    if (invocation.trigger === "dry-run") {
+      await answerDryRun(received, deployments, config, ports);
       return "done";
     }
     const deployment = await deployments.get(invocation.source, invocation.generation);

@@ -1,19 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
 import { defaultApiConfig } from "../api/config.ts";
-import type { Runs } from "../api/ports.ts";
 import { startApi } from "../api/start.ts";
 import { systemClock } from "../domain/clock.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { encodePack } from "../domain/invocation.ts";
-import { partitionOf } from "../domain/partition.ts";
-import { invokeSubject } from "../domain/subjects.ts";
 import { drainable } from "../platform/http/drainable.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
 import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
-import type { Connection } from "../platform/jetstream/connection.ts";
 import { publishReplay } from "../platform/jetstream/replays.ts";
 import { readRunMessages } from "../platform/jetstream/run-messages.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
@@ -24,6 +19,7 @@ import { createSecrets } from "../platform/secrets/secrets.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { redeliveriesOf } from "./redeliveries.ts";
 import { readAdminToken } from "./admin-token.ts";
+import { runsOf } from "./api-runs.ts";
 import { databaseOf, natsOf } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 import { seedFirstUser } from "./first-user.ts";
@@ -91,29 +87,6 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await resources.release();
       await nats.release();
       await postgres.release();
-    },
-  };
-}
-
-function runsOf(connection: Connection, asker: Asker): Runs {
-  return {
-    run: async ({ run, source, pool, generation, event }, signal) => {
-      const { subject, answer } = asker.wait(run, "run", signal);
-      const invocation = {
-        source,
-        trigger: "manual",
-        run,
-        generation,
-        answerTo: subject,
-        ...(event === undefined ? {} : { event }),
-      };
-      const publish = connection.publisher.publish(
-        invokeSubject(pool, partitionOf(source), source),
-        encodePack([JSON.stringify(invocation)]),
-        { messageId: `run.${run}` },
-      );
-      await publish;
-      return (await answer)?.run;
     },
   };
 }

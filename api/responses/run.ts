@@ -1,3 +1,4 @@
+import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/dry-run.ts";
 import type { RunSummary } from "../../domain/invocation.ts";
 
 /** A run; `result` is what it returned, as JSON. Times in epoch ms, since a second holds many runs. */
@@ -17,4 +18,35 @@ export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSumm
     error: run.error,
     result: run.result === null ? null : (JSON.parse(run.result) as unknown),
   };
+}
+
+/** What a run would have left; of its events, those that are `emitted`. */
+export function dryRunResponse({ run, source }: { readonly run: string; readonly source: string }, outcome: DryRunOutcome): object {
+  return {
+    id: run,
+    source_id: source,
+    dry_run: true,
+    status: outcome.error === null ? "succeeded" : "failed",
+    trigger: "manual",
+    started_at: Math.floor(outcome.startedAt / 1000),
+    started_at_ms: outcome.startedAt,
+    duration_ms: outcome.durationMs,
+    cpu_ms: outcome.cpuMs,
+    emits: outcome.emits.map(emitResponse),
+    db_writes: outcome.writes.map(writeResponse),
+    response: outcome.response,
+    logs: outcome.logs,
+    error: outcome.error,
+    result: outcome.result === null ? null : (JSON.parse(outcome.result) as unknown),
+  };
+}
+
+function emitResponse({ verdict, id, channel, summary, ts, deliverAt, payload }: JudgedEmit): object {
+  const delivery = deliverAt === undefined ? {} : { delivery_ts: deliverAt };
+  return { verdict, id, name: channel, summary, ts, ...delivery, event: JSON.parse(payload) as unknown };
+}
+
+/** JSON's null is a value, so a key that would be gone says so. */
+function writeResponse({ prop, key, value }: DbWrite): object {
+  return value === null ? { prop, key, deleted: true } : { prop, key, value: JSON.parse(value) as unknown };
 }

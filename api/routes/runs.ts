@@ -1,19 +1,27 @@
-import { defaultPool } from "../../domain/subjects.ts";
 import { z } from "zod";
-import { Conflict, NotFound } from "../../domain/errors.ts";
+import { sourceKind } from "../../crds/source.ts";
+import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { isEventId } from "../../domain/event-id.ts";
 import { newId } from "../../domain/ids.ts";
 import { parseLimit } from "../../domain/page.ts";
-import { ok, okPage, type Handle } from "../http/call.ts";
+import { defaultPool } from "../../domain/subjects.ts";
+import { ok, okPage, type Call, type Handle, type Reply } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
-import { flag, parse, parsePage } from "../http/parameters.ts";
+import { flag, parse, parsePage, text } from "../http/parameters.ts";
+import type { ManualRun } from "../ports.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { verdictOf } from "../resources/verdict.ts";
-import { runResponse } from "../responses/run.ts";
+import { dryRunResponse, runResponse } from "../responses/run.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf, sourceOf } from "./sources.ts";
 
-export const request = z.object({ event: z.unknown().optional() });
+export const request = z.object({
+  event: z.unknown().optional(),
+  event_id: text.refine(isEventId, "it must be <epoch milliseconds>-<sequence>").nullish(),
+  emitter_id: text.nullish(),
+  dry_run: flag.nullish(),
+});
 export const filter = z.object({ failed: flag.optional() });
 export const logParameters = z.object({ limit: z.string().optional() });
 
@@ -22,7 +30,7 @@ export function runRoutes(context: ApiContext): Record<"create" | "list" | "get"
   return {
     /** Waits for the end of the run; one whose code threw has succeeded as a request. */
     create: async (call) => {
-      const { event } = parse(request, call.body);
+      const fields = parse(request, call.body);
       const source = await sourceOf(call, context);
       checkRunnable(source);
       const run = newId("run", ports.randomBytes);
@@ -31,8 +39,9 @@ export function runRoutes(context: ApiContext): Record<"create" | "list" | "get"
         source: publicIdOf(source),
         pool: source.status.pool ?? defaultPool,
         generation: source.metadata.generation,
-        ...(event === undefined ? {} : { event }),
+        ...(await givenEvent(fields, publicIdOf(source), call, context)),
       };
+      if (fields.dry_run === true) return dryRun(manual, context);
       // The answer may be lost on its way, or larger than a message may be; the history has it as well.
       const summary =
         (await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) ?? (await ports.history.findRun(manual.source, run));
@@ -64,6 +73,33 @@ export function runRoutes(context: ApiContext): Record<"create" | "list" | "get"
       return ok(lines.toReversed().map(({ run, record }) => ({ ...record, run_id: run })));
     },
   };
+}
+
+/** What `run` receives: given as it is, or as the id of an event of this source or of another one that the caller may see. */
+async function givenEvent(
+  { event, event_id: id, emitter_id }: z.infer<typeof request>,
+  source: string,
+  { user }: Call,
+  { access, ports }: ApiContext,
+): Promise<Pick<ManualRun, "event">> {
+  const emitter = emitter_id ?? source;
+  if (id === undefined || id === null) {
+    if (emitter !== source) throw new InvalidInput(`emitter_id ${emitter} is given without event_id: an event has both`);
+    return event === undefined ? {} : { event };
+  }
+  if (event !== undefined) throw new InvalidInput("event and event_id are both given: a run receives one event");
+  if (emitter !== source) await access.getListed(sourceKind, "source", emitter, user);
+  const found = await ports.history.findEvent(emitter, id);
+  if (found === undefined)
+    throw new NotFound(`event ${id} of ${emitter} is not found: there was none, or it is not kept any more`, { code: "event_not_found" });
+  return { event: JSON.parse(found.payload) as unknown };
+}
+
+async function dryRun(manual: ManualRun, { config, ports }: ApiContext): Promise<Reply> {
+  const outcome = await ports.runs.dryRun({ ...manual, timeoutMs: config.runTimeoutMs });
+  if (outcome !== undefined) return ok(dryRunResponse(manual, outcome));
+  const message = `the dry run did not end within ${Math.round(config.runTimeoutMs / 1000)} s, or no runner took it up: it left nothing, try again`;
+  throw new HeadwaterError(504, "dry_run_timeout", message);
 }
 
 function checkRunnable(source: SourceResource): void {

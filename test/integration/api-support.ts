@@ -135,6 +135,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
             ran.push(manual);
             return test.onRun(manual, signal);
           },
+          dryRun: async () => undefined,
         },
         configurations: {
         deliveries: createDeliveryRecords(database),

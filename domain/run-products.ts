@@ -1,0 +1,20 @@
+import type { RunError } from "./run-error.ts";
+
+/** What `http.respond()` was given, checked and made plain. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** UTF-8 text, or base64 when `base64` is true. */
+  readonly body: string;
+  readonly base64?: boolean;
+}
+
+/** One line of a source's log, as facts on `$logs`: `{k:"console.log", ts, msg}`, `{k:"error", ts, err}` … ts in epoch ms. */
+export interface LogRecord {
+  readonly k: string;
+  readonly ts: number;
+  readonly msg?: string;
+  /** Hook name for `k: "hook"`. */
+  readonly h?: string;
+  readonly err?: RunError;
+}

@@ -1,0 +1,38 @@
+import type { Runs } from "../api/ports.ts";
+import { systemClock } from "../domain/clock.ts";
+import { parseDryRunOutcome } from "../domain/dry-run.ts";
+import { UserCode } from "../domain/errors.ts";
+import { encodePack, type Invocation } from "../domain/invocation.ts";
+import { partitionOf } from "../domain/partition.ts";
+import { invokeSubject } from "../domain/subjects.ts";
+import type { Asker } from "../platform/jetstream/answers.ts";
+import type { Connection } from "../platform/jetstream/connection.ts";
+
+/** The runs that the API asks for. */
+export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Asker): Runs {
+  const publish = async (pool: string, invocation: Invocation, messageId: string): Promise<void> => {
+    const { source } = invocation;
+    await publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([JSON.stringify(invocation)]), { messageId });
+  };
+  return {
+    run: async ({ run, source, pool, generation, event }, signal) => {
+      const { subject, answer } = asker.wait(run, "run", signal);
+      const given = event === undefined ? {} : { event };
+      await publish(pool, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
+      return (await answer)?.run;
+    },
+    dryRun: async ({ run, source, pool, generation, event, timeoutMs }) => {
+      const deadline = systemClock.now() + timeoutMs;
+      const { subject, answer } = asker.wait(run, "dry-run", AbortSignal.timeout(timeoutMs));
+      const given = event === undefined ? {} : { event };
+      const dryRun = { source, deadline };
+      await publish(pool, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
+      const answered = await answer;
+      if (answered === undefined) return undefined;
+      const outcome = parseDryRunOutcome(answered.outcome);
+      if (outcome === undefined)
+        throw new UserCode("the runner's answer has not the form of what a run leaves", { code: "invalid_answer" });
+      return outcome;
+    },
+  };
+}
