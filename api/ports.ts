@@ -33,9 +33,9 @@ export interface ApiPorts {
   readonly history: History;
   readonly builds: Builds;
   readonly runs: Runs;
-  /** Absent: there are no live streams. */
   readonly deliveries: DeliveryHistory;
   readonly redeliveries: Redeliveries;
+  /** Absent: there are no live streams. */
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;
   readonly replays: Replays;

@@ -8,21 +8,21 @@ import { drainable } from "../platform/http/drainable.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
 import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
-import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { publishReplay } from "../platform/jetstream/replays.ts";
 import { readRunMessages } from "../platform/jetstream/run-messages.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
 import { createComponentLibrary } from "../platform/postgres/component-library.ts";
+import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { createHistory } from "../platform/postgres/history.ts";
 import { readRegistry } from "../platform/process/registry.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
-import { redeliveriesOf } from "./redeliveries.ts";
 import { readAdminToken } from "./admin-token.ts";
 import { runsOf } from "./api-runs.ts";
 import { databaseOf, natsOf } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 import { seedFirstUser } from "./first-user.ts";
+import { redeliveriesOf } from "./redeliveries.ts";
 import { resourcesOf } from "./resources.ts";
 
 /** Our own components, beside the source. */
@@ -57,12 +57,12 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       pages: resources.pages,
       library: createComponentLibrary(database),
       published: await readRegistry(registryDirectory),
-      deliveries: createDeliveryRecords(database),
-      redeliveries: redeliveriesOf(connection),
       accounts,
       history,
       builds: { build: (component) => requestBuild(connection.nats, component) },
       runs: runsOf(connection, asker),
+      deliveries: createDeliveryRecords(database),
+      redeliveries: redeliveriesOf(connection),
       streams: { runs: readRunMessages(connection, (stream) => history.readPosition(stream)), stopping: stopping.signal },
       configurations: { configure: (request) => requestConfigure(connection.nats, request) },
       replays: { publish: (events) => publishReplay(connection, events) },

@@ -137,9 +137,9 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           },
           dryRun: async () => undefined,
         },
-        configurations: {
         deliveries: createDeliveryRecords(database),
         redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
+        configurations: {
           configure: async () => {
             throw new Unavailable("nobody calls components here");
           },
