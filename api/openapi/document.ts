@@ -52,28 +52,29 @@ function describe(route: Route, schemas: Schemas): object {
   };
 }
 
-function parametersOf({ query, headers = {}, body, bodyOrQuery, answers }: Operation, schemas: Schemas): readonly object[] {
+function parametersOf(operation: Operation, schemas: Schemas): readonly object[] {
+  const { query, headers = {}, body, bodyOrQuery, means, answers } = operation;
   const isSelected = Object.values(answers).some(isSchema);
   return [
-    ...queryParameters(query, schemas),
+    ...queryParameters(query, schemas, means),
     // Which of them must be given is said of the body; here each may be absent.
-    ...(bodyOrQuery === true ? queryParameters(body, schemas).map((parameter) => ({ ...parameter, required: false })) : []),
+    ...(bodyOrQuery === true ? queryParameters(body, schemas, means).map((parameter) => ({ ...parameter, required: false })) : []),
     ...(isSelected ? queryParameters(selected, schemas) : []),
     ...Object.entries(headers).map(([name, description]) => ({ name, in: "header", description, schema: { type: "string" } })),
   ];
 }
 
-function queryParameters(query: z.ZodObject | undefined, schemas: Schemas): readonly object[] {
-  return fieldsOf(query, schemas).map(({ name, ...field }) =>
+function queryParameters(query: z.ZodObject | undefined, schemas: Schemas, means?: Operation["means"]): readonly object[] {
+  return fieldsOf(query, schemas, means).map(({ name, ...field }) =>
     commonParameters.has(name)
       ? { $ref: `#/components/parameters/${name}` }
-      : { name, in: "query", ...field, schema: withoutNull(field.schema) },
+      : { name, in: "query", ...field, schema: withoutNone(field.schema) },
   );
 }
 
-/** A query cannot say null. */
-function withoutNull(schema: JsonSchema): JsonSchema {
-  const [one, ...others] = schema.anyOf?.filter(({ type }) => type !== "null") ?? [];
+/** A query cannot say null, and what is empty in it is as good as absent. */
+function withoutNone(schema: JsonSchema): JsonSchema {
+  const [one, ...others] = schema.anyOf?.filter(({ type, const: only }) => type !== "null" && only !== "") ?? [];
   return one !== undefined && others.length === 0 ? one : schema;
 }
 
@@ -84,10 +85,10 @@ interface Field {
   readonly schema: JsonSchema;
 }
 
-function fieldsOf(schema: z.ZodObject | undefined, schemas: Schemas): readonly Field[] {
+function fieldsOf(schema: z.ZodObject | undefined, schemas: Schemas, means: Operation["means"] = {}): readonly Field[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = jsonSchemaOf(schema, schemas);
-  return Object.entries(properties).map(([name, { description = meanings[name], ...rest }]) => ({
+  return Object.entries(properties).map(([name, { description = means[name] ?? meanings[name], ...rest }]) => ({
     name,
     required: required.includes(name),
     ...(description === undefined ? {} : { description }),
@@ -106,9 +107,9 @@ function commonOnes(schemas: Schemas): Readonly<Record<string, object>> {
   );
 }
 
-function requestBody({ body, bodyOrQuery, takesFiles }: Operation, schemas: Schemas): object {
+function requestBody({ body, bodyOrQuery, takesFiles, means }: Operation, schemas: Schemas): object {
   if (body === undefined) return {};
-  const fields = fieldsOf(body, schemas);
+  const fields = fieldsOf(body, schemas, means);
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const properties = Object.fromEntries(
     fields.map(({ name, schema, description }) => [name, { ...schema, ...(description === undefined ? {} : { description }) }]),

@@ -36,7 +36,7 @@ export const meanings: Readonly<Record<string, string>> = {
 
   name: "For people.",
   configured_props: "Values by name of the prop.",
-  active: "False: it does not run.",
+  active: "False: it is paused.",
   emit_on_deploy: "False drops what the deploy hook emits.",
   ignore_hook_errors: "True: the deactivate hook is tried once, in place of three times.",
   prop_name: "A prop whose options are a function.",
@@ -49,6 +49,8 @@ export const meanings: Readonly<Record<string, string>> = {
   role: "`admin` says who belongs to the organization.",
 
   event: "What run receives.",
+  event_id: "Id of an event, `<epoch milliseconds>-<sequence>`.",
+  dry_run: "True: it leaves nothing, and the answer says what it would have left.",
   failed: "True: only runs that failed; false: only the others.",
   event_name: "A channel; empty is the default one.",
   expand: "`event`: events whole, however large they are.",
@@ -62,6 +64,10 @@ export const meanings: Readonly<Record<string, string>> = {
   credentials: "Texts by field.",
   oauth: "How the access token is refreshed.",
   force: "True: also while sources use it.",
+
+  overlap_seconds: "For so long the key before signs as well.",
+  outcome: "Only attempts that ended so.",
+  deliveries: "Ids of deliveries; all dead letters when it is absent.",
 
   url: "http or https, with a host name.",
   description: "For people.",

@@ -18,10 +18,27 @@ export interface JsonSchema {
  * into `schemas`, and referred to.
  */
 export function jsonSchemaOf(schema: z.ZodType, schemas: Schemas): JsonSchema {
+  const made = known.get(schema) ?? convert(schema);
+  known.set(schema, made);
+  for (const [id, definition] of made.named) schemas.set(id, definition);
+  return made.schema;
+}
+
+interface Converted {
+  readonly schema: JsonSchema;
+  readonly named: readonly (readonly [id: string, JsonSchema])[];
+}
+
+/** Many operations share theirs, and each takes a millisecond or two. */
+const known = new WeakMap<z.ZodType, Converted>();
+
+function convert(schema: z.ZodType): Converted {
   // Within another, even a schema with an id is a reference.
   const wrapped = z.toJSONSchema(z.object({ it: schema }), { io: "input", override: simplify });
-  for (const [id, definition] of Object.entries(wrapped.$defs ?? {})) schemas.set(id, referring(definition));
-  return referring(wrapped.properties?.["it"] ?? {});
+  return {
+    schema: referring(wrapped.properties?.["it"] ?? {}),
+    named: Object.entries(wrapped.$defs ?? {}).map(([id, definition]) => [id, referring(definition)]),
+  };
 }
 
 /** Where a flag is read, so is what a query writes for it; whoever sends one need only know that it is true or false. And no bounds that say nothing. */

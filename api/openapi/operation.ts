@@ -14,6 +14,8 @@ export interface Operation {
   readonly body?: z.ZodObject;
   /** The fields of the body may be parameters of the query as well; those win. */
   readonly bodyOrQuery?: true;
+  /** What fields mean here, where that is not what `fields.ts` says. */
+  readonly means?: Readonly<Record<string, string>>;
   /** The body may be a form with the files of a component. */
   readonly takesFiles?: true;
   /** By status. */
@@ -48,6 +50,9 @@ export const all = (schema: z.ZodType): Answers => ({ 200: z.object({ data: z.ar
 
 /** 200 with a page of a list. */
 export const page = (schema: z.ZodType): Answers => ({ 200: z.object({ page_info: pageInfoSchema, data: z.array(schema) }) });
+
+/** 202 with what is under way. */
+export const accepted = (schema: z.ZodType): Answers => ({ 202: z.object({ data: schema }) });
 
 /** 204. */
 export const nothing: Answers = { 204: null };

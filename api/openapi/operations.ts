@@ -1,6 +1,7 @@
 import type { Operation, Operations } from "./operation.ts";
 import { accountOperations } from "./operations/accounts.ts";
 import { componentOperations } from "./operations/components.ts";
+import { deliveryOperations } from "./operations/deliveries.ts";
 import { historyOperations } from "./operations/history.ts";
 import { routingOperations } from "./operations/routing.ts";
 import { sourceOperations } from "./operations/sources.ts";
@@ -14,6 +15,7 @@ const groups: Readonly<Record<string, Operations>> = {
   "Runs and events": historyOperations,
   Accounts: accountOperations,
   "Webhooks and subscriptions": routingOperations,
+  Deliveries: deliveryOperations,
 };
 
 export interface Described extends Operation {

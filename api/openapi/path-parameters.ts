@@ -13,6 +13,7 @@ const kinds: Readonly<Record<string, readonly [IdKind, string]>> = {
 };
 const keys: Readonly<Record<string, string>> = {
   "components/:key": "Id of a component, `sc_…`, or its key.",
+  "deliveries/:id": "Id of a delivery, as attempts and dead letters tell it.",
   "registry/:key": "Key of a component of the registry.",
 };
 

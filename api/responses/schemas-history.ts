@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { emitVerdicts } from "../../domain/dry-run.ts";
 import { hooks, triggers } from "../../domain/invocation.ts";
 import { thrownSchema } from "../http/errors.ts";
 
@@ -37,6 +38,50 @@ export const runSchema = z
 export const startedRunSchema = z
   .object({ id: z.string().describe("`r_…`."), source_id: z.string(), status: z.literal("running"), trigger: z.enum(triggers) })
   .meta({ id: "StartedRun" });
+
+const emitSchema = z
+  .object({
+    verdict: z.enum(emitVerdicts).describe("`duplicate`: dedupe knows its id; `refused`: it cannot judge it."),
+    id: z.string().nullable().describe("The id given to `$emit`."),
+    name: z.string().describe("The channel; empty is the default one."),
+    summary: z.string().nullable(),
+    ts: ms,
+    delivery_ts: z.number().optional(),
+    event: z.unknown(),
+  })
+  .meta({ id: "JudgedEmit", description: "What an emit would have become." });
+
+/** What a run would have left. */
+export const dryRunSchema = runSchema
+  .omit({ hook: true, event_ids: true })
+  .extend({
+    dry_run: z.literal(true),
+    emits: z.array(emitSchema),
+    db_writes: z.array(z.object({ prop: z.string(), key: z.string(), value: z.unknown().optional(), deleted: z.literal(true).optional() })),
+    response: z
+      .object({
+        status: z.int(),
+        headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+        body: z.string(),
+        base64: z.boolean().optional(),
+      })
+      .nullable()
+      .describe("What http.respond() was given."),
+    logs: z.array(logLine),
+  })
+  .meta({ id: "DryRun", description: "What a run would have left." });
+
+export const replaySchema = z
+  .object({
+    id: z.string().describe("`rp_…`."),
+    source_id: z.string(),
+    events: z.int().describe("How many are delivered once more."),
+    start_id: z.string().nullable(),
+    end_id: z.string().nullable(),
+    event_name: z.string().nullable(),
+    listener_id: z.string().nullable(),
+  })
+  .meta({ id: "Replay" });
 
 const eventMetadataSchema = z
   .object({

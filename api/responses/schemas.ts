@@ -115,6 +115,7 @@ export const autoSubscriptionSchema = z
 export const webhookSchema = z
   .object({
     id: z.string().describe("`wh_…`."),
+    user_id: z.string().optional().describe("Only where the caller has just made or changed it."),
     name: z.string().nullable(),
     description: z.string().nullable(),
     url: z.string(),
@@ -124,7 +125,7 @@ export const webhookSchema = z
   .meta({ id: "Webhook" });
 
 export const createdWebhookSchema = webhookSchema
-  .extend({ user_id: z.string(), signing_key: z.string().describe("`whsec_…`, in this answer and in no other.") })
+  .extend({ signing_key: z.string().describe("`whsec_…`, in this answer and in no other.") })
   .meta({ id: "CreatedWebhook" });
 
 export const optionsSchema = z

@@ -1,10 +1,20 @@
+import { z } from "zod";
 import { deletion, legacy, summaries } from "../../routes/events.ts";
+import { replayRequest } from "../../routes/replays.ts";
 import { filter, logParameters, request } from "../../routes/runs.ts";
 import { parameters } from "../../routes/streams.ts";
 import { summaries as summariesOfWorkflow } from "../../routes/workflows.ts";
-import { eventSchema, legacyEventSchema, logLineSchema, runSchema, startedRunSchema } from "../../responses/schemas-history.ts";
+import {
+  dryRunSchema,
+  eventSchema,
+  legacyEventSchema,
+  logLineSchema,
+  replaySchema,
+  runSchema,
+  startedRunSchema,
+} from "../../responses/schemas-history.ts";
 import { pages } from "../fields.ts";
-import { all, one, page, type Answer, type Operations } from "../operation.ts";
+import { accepted, all, one, page, type Answer, type Operations } from "../operation.ts";
 
 const stream: Answer = { contentType: "text/event-stream", description: "Server-Sent Events; it stays open." };
 
@@ -15,8 +25,12 @@ export const historyOperations: Operations = {
     summary: "Run a source now",
     description: "Waits for the end. One whose code throws is answered 200 as well: status and error tell.",
     body: request,
-    answers: { ...one(runSchema), 202: one(startedRunSchema)[200] ?? null },
-    errors: [409],
+    means: {
+      event_id: "Runs with this event in place of one that is given.",
+      emitter_id: "Whose event that is; by default the source's own.",
+    },
+    answers: { ...one(z.union([runSchema, dryRunSchema])), ...accepted(startedRunSchema) },
+    errors: [409, 504],
   },
   "GET /sources/:id/runs/:run_id": { id: "getRun", summary: "A run, with its logs", answers: one(runSchema) },
   "GET /sources/:id/logs": {
@@ -43,6 +57,13 @@ export const historyOperations: Operations = {
     description: "All of them, unless the parameters keep it to some.",
     query: deletion,
     answers: { 202: { contentType: "text/plain", description: "One space." } },
+  },
+  "POST /sources/:id/replays": {
+    id: "replayEvents",
+    summary: "Deliver past events once more",
+    description: "All that are kept, unless the fields keep it to some; to all who listen, unless one is named.",
+    body: replayRequest,
+    answers: accepted(replaySchema),
   },
   "GET /sources/:id/sse": {
     id: "streamEvents",

@@ -1,6 +1,6 @@
-import { creation } from "../../routes/webhooks.ts";
 import { autoSubscriptionSchema, createdWebhookSchema, subscriptionSchema, webhookSchema } from "../../responses/schemas.ts";
 import { autoFields, fields } from "../../subscriptions/request.ts";
+import { changes, creation } from "../../webhooks/request.ts";
 import { owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
@@ -14,6 +14,16 @@ export const routingOperations: Operations = {
     body: creation,
     bodyOrQuery: true,
     answers: one(createdWebhookSchema),
+  },
+  "GET /webhooks/:id": { id: "getWebhook", summary: "A webhook", answers: one(webhookSchema) },
+  "PUT /webhooks/:id": {
+    id: "updateWebhook",
+    summary: "Change a webhook",
+    description: "What is not given stays; null removes.",
+    body: changes,
+    bodyOrQuery: true,
+    answers: one(webhookSchema),
+    errors: [409],
   },
   "DELETE /webhooks/:id": { id: "deleteWebhook", summary: "Delete a webhook and its subscriptions", answers: nothing },
   "GET /users/me/subscriptions": {
