@@ -1,5 +1,6 @@
-import { webhookKind } from "../../crds/webhook.ts";
 import { sourceKind } from "../../crds/source.ts";
+import { webhookKind } from "../../crds/webhook.ts";
+import { workflowKind } from "../../crds/workflow.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import { replayedEmitId, type Replay } from "../../domain/replay.ts";
@@ -53,9 +54,10 @@ export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiCo
 export async function checkListener(listener: string, user: User, access: Access): Promise<void> {
   try {
     if (isId("source", listener)) return void (await access.get(sourceKind, "source", listener, user));
+    if (isId("workflow", listener)) return void (await access.get(workflowKind, "workflow", listener, user));
     if (isId("webhook", listener)) return void (await access.get(webhookKind, "webhook", listener, user));
   } catch (error) {
     throw error instanceof NotFound ? new NotFound(`listener ${listener} is not found`) : error;
   }
-  throw new InvalidInput(`listener_id '${listener}' is invalid: it must be a source (dc_…) or a webhook (wh_…)`);
+  throw new InvalidInput(`listener_id '${listener}' is invalid: it must be a source (dc_…), a workflow (p_…) or a webhook (wh_…)`);
 }

@@ -260,6 +260,7 @@ describe("a replay is refused", () => {
     [{ listener_id: "u_ada" }, 422, "invalid_input"],
     [{ listener_id: "wh_nowhere" }, 404, "not_found"],
     [{ listener_id: "dc_nowhere" }, 404, "not_found"],
+    [{ listener_id: "p_nowhere" }, 404, "not_found"],
   ])("for %j", async (body, status, code) => {
     const answer = await replay(body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
