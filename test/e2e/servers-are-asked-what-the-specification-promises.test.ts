@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startHostedService, type HostedService } from "../docs/hosted-service.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startHeadwater, type Headwater } from "./headwater.ts";
+
+/** `npm run conformance`, against a whole system of ours, and against a server that knows lists alone. */
+let directory: TemporaryDirectory;
+let headwater: Headwater;
+let poor: HostedService;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("conformance");
+  headwater = await startHeadwater({ dataDirectory: directory.path });
+  poor = await startHostedService({ components: {}, sources: [], webhooks: [], subscriptions: [] });
+}, 240_000);
+afterAll(async () => {
+  await poor.stop();
+  await headwater.stop();
+  await directory.remove();
+}, 60_000);
+
+function conformance(...flags: readonly string[]): Promise<{ readonly code: number | null; readonly lines: readonly string[] }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../../scripts/conformance.ts"), ...flags]);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, lines: output.trim().split("\n") })));
+}
+
+it("finds every rule kept by Headwater, and leaves nothing behind", { timeout: 300_000 }, async () => {
+  const { code, lines } = await conformance("--url", headwater.apiUrl, "--key", headwater.key);
+  expect(lines.filter((line) => !line.startsWith("kept"))).toEqual([
+    `${lines.length - 1} of ${lines.length - 1} rules are kept, 0 are broken, 0 could not be asked`,
+  ]);
+  expect(lines.length).toBeGreaterThan(25);
+  expect(code).toBe(0);
+  for (const kind of ["sources", "webhooks", "subscriptions"])
+    expect((await headwater.call<{ data: unknown[] }>("GET", `/users/me/${kind}`)).body.data).toEqual([]);
+});
+
+it("finds what another server does not keep, and says so", { timeout: 120_000 }, async () => {
+  const { code, lines } = await conformance("--url", poor.url, "--key", poor.key);
+  expect(code).toBe(1);
+  const told = (outcome: string, name: string): boolean => lines.some((line) => line.startsWith(outcome) && line.includes(` ${name} `));
+  expect(told("kept", "a request without a key is refused")).toBe(true);
+  expect(told("broken", "POST /components saves code")).toBe(true);
+  expect(told("not asked", "GET /components/{id} and /components/{key}")).toBe(true);
+});
+
+it("says what it needs", { timeout: 60_000 }, async () => {
+  const { code, lines } = await conformance("--url", poor.url);
+  expect([code, lines[0]]).toEqual([2, expect.stringContaining("--key")]);
+});
