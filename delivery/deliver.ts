@@ -1,7 +1,9 @@
+import { assertNever } from "../domain/errors.ts";
 import { parseRetryAfter } from "../domain/retry-schedule.ts";
-import type { Route } from "../domain/deployment.ts";
+import type { Route, RouteListener } from "../domain/deployment.ts";
 import type { AttemptBuffer } from "./attempt-buffer.ts";
 import { deliverToSource } from "./deliverers/source.ts";
+import { deliverToWorkflow } from "./deliverers/workflow.ts";
 import type { Attempted, Outcome, WebhookDeliverer } from "./deliverers/webhook.ts";
 import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
 import type { Endpoints } from "./endpoints.ts";
@@ -30,12 +32,24 @@ export class Deliverer {
    * failure or when patience runs out, a message of its own. An attempt that outlives the patience goes on; when it still succeeds, the message is withdrawn.
    */
   async direct(delivery: Delivery, route: Route): Promise<void> {
-    if (route.listener.kind === "source") return deliverToSource(delivery, route.listener.pool, this.#ports);
     const { listener } = route;
+    if (listener.kind !== "webhook") return this.#inside(delivery, listener);
     const now = this.#ports.clock.now();
     if (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)))
       return this.#firstAttempt(delivery, listener);
     return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now, this.#ports.random()));
+  }
+
+  /** Where nothing is attempted: what is written is delivered. */
+  #inside(delivery: Delivery, listener: Exclude<RouteListener, Webhook>): Promise<void> {
+    switch (listener.kind) {
+      case "source":
+        return deliverToSource(delivery, listener.pool, this.#ports);
+      case "workflow":
+        return deliverToWorkflow(delivery, this.#ports);
+      default:
+        return assertNever(listener);
+    }
   }
 
   async #waitForPlace(webhook: string, now: number): Promise<boolean> {
@@ -79,7 +93,7 @@ export class Deliverer {
     if (webhook?.keys.length === 0)
       return this.#bury({ ...delivery, attempt: delivery.attempt - 1 }, "nothing could be posted to the webhook");
     if (listener === undefined) return; // The subscription or its listener was deleted.
-    if (listener.kind === "source") return deliverToSource(delivery, listener.pool, this.#ports);
+    if (listener.kind !== "webhook") return this.#inside(delivery, listener);
     const now = this.#ports.clock.now();
     if (!this.#endpoints.tryEnter(listener.id, now)) {
       return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now, this.#ports.random()));

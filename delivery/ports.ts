@@ -1,6 +1,6 @@
 import type { Clock } from "../domain/clock.ts";
 import type { Commit } from "../domain/commit.ts";
-import type { Route } from "../domain/deployment.ts";
+import type { Route, RouteListener } from "../domain/deployment.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
 
@@ -12,6 +12,7 @@ export interface DeliveryPorts {
   readonly replays: Replays;
   readonly tests: Tests;
   readonly invocations: Invocations;
+  readonly workflows: Workflows;
   readonly poster: Poster;
   readonly history: History;
   /** Opens signing keys. @throws InvalidInput */
@@ -28,9 +29,9 @@ export interface DeliveryPorts {
 /** What is counted of deliveries. */
 export interface DeliveryMetrics {
   /** An attempt has ended. `left_out`: the event must not go there (a circle of sources), and never will. */
-  attempted(listener: "webhook" | "source", outcome: Attempt["outcome"] | "left_out", durationMs: number): void;
+  attempted(listener: RouteListener["kind"], outcome: Attempt["outcome"] | "left_out", durationMs: number): void;
   /** An event has arrived, so long after its commit or the time it asked for. */
-  delivered(listener: "webhook" | "source", lagMs: number): void;
+  delivered(listener: RouteListener["kind"], lagMs: number): void;
 }
 
 export interface Log {
@@ -86,6 +87,12 @@ export interface Replays {
 export interface Invocations {
   /** Writes an invocation, given as JSON text, of a listening source of the pool; a repeated `messageId` is ignored. */
   request(pool: string, source: string, invocation: string, messageId: string): Promise<void>;
+}
+
+/** The queues of workflows. */
+export interface Workflows {
+  /** Keeps a delivery, given as JSON text, until the workflow takes it; a repeated `messageId` is ignored. */
+  keep(workflow: string, delivery: string, messageId: string): Promise<void>;
 }
 
 export interface Poster {

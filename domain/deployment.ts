@@ -73,4 +73,5 @@ export type RouteListener =
       readonly url: string;
       /** The `whsec_…` signing keys, newest first, each a compact JWE. */ readonly keys: readonly string[];
     }
-  | { readonly kind: "source"; readonly id: string; readonly pool: string };
+  | { readonly kind: "source"; readonly id: string; readonly pool: string }
+  | { readonly kind: "workflow"; readonly id: string };

@@ -1,5 +1,11 @@
 /** Names of streams, buckets and subjects: the one place that knows how they are spelled. */
-export const streams = { invocations: "INVOCATIONS", runs: "RUNS", state: "STATE", deliveries: "DELIVERIES" } as const;
+export const streams = {
+  invocations: "INVOCATIONS",
+  runs: "RUNS",
+  state: "STATE",
+  deliveries: "DELIVERIES",
+  workflows: "WORKFLOWS",
+} as const;
 export const buckets = {
   deployments: "DEPLOYMENTS",
   endpoints: "ENDPOINTS",
@@ -49,6 +55,9 @@ export const replayFilter = (lane: number): string => `replay.${lane}.>`;
 export const replayConsumer = (lane: number): string => `replay-${lane}`;
 /** Request/reply towards delivery: one event to a webhook, now. */
 export const webhookTestSubject = "webhook.test";
+
+/** The queue of a workflow: what it has heard and nobody has run. */
+export const workflowSubject = (workflow: string): string => `workflow.${workflow}`;
 
 /** What a runner may ask of whoever may write invocations: `arm` a chained timer, `move` an invocation after its source. */
 export const poolRequestSubject = (pool: string, request: "arm" | "move"): string => `pool.${pool}.${request}`;

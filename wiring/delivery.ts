@@ -4,7 +4,16 @@ import { systemClock } from "../domain/clock.ts";
 import { nextAttempt } from "../domain/retry-schedule.ts";
 import { encodePack } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
-import { buckets, defaultPool, deliverSubject, invokeSubject, retrySubject, routerConsumer, streams } from "../domain/subjects.ts";
+import {
+  buckets,
+  defaultPool,
+  deliverSubject,
+  invokeSubject,
+  retrySubject,
+  routerConsumer,
+  streams,
+  workflowSubject,
+} from "../domain/subjects.ts";
 import type { Route } from "../domain/deployment.ts";
 import type { Deliveries, DeliveryConfig, DeliveryPorts, History, Reading, Runs } from "../delivery/ports.ts";
 import { startDelivery } from "../delivery/start.ts";
@@ -85,6 +94,11 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
         await connection.publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([invocation]), {
           messageId,
         });
+      },
+    },
+    workflows: {
+      keep: async (workflow, delivery, messageId) => {
+        await connection.publisher.publish(workflowSubject(workflow), delivery, { messageId });
       },
     },
     hmac: hmacOf(),

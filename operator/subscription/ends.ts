@@ -2,7 +2,7 @@ import type { Kind, Resource } from "../../crds/resource.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
 import type { SubscriptionSpec } from "../../crds/subscription.ts";
 import { webhookKind } from "../../crds/webhook.ts";
-import { workflowKind } from "../../crds/workflow.ts";
+import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../../crds/workflow.ts";
 import type { Route } from "../../domain/deployment.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import type { OperatorPorts } from "../ports.ts";
@@ -29,7 +29,7 @@ export interface ListenerEnd {
   readonly found:
     | { readonly kind: "webhook"; readonly webhook: WebhookResource }
     | { readonly kind: "source"; readonly source: Resource<SourceSpec, SourceStatus> }
-    | { readonly kind: "workflow" }
+    | { readonly kind: "workflow"; readonly workflow: Resource<WorkflowSpec, WorkflowStatus> }
     | undefined;
 }
 
@@ -92,7 +92,7 @@ export async function listenerEndOf(
     }
     case "Workflow": {
       const workflow = await find(workflowKind);
-      return end(workflow, workflow && { kind: "workflow" });
+      return end(workflow, workflow && { kind: "workflow", workflow });
     }
     default:
       return end(undefined, undefined);

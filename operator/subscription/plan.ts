@@ -1,4 +1,5 @@
 import type { Route, RouteListener } from "../../domain/deployment.ts";
+import { assertNever } from "../../domain/errors.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { namespaceHasNoOwner } from "../identity.ts";
 import type { Emitter, Listener } from "./ends.ts";
@@ -37,11 +38,10 @@ export function judge({ id, subscription, reach, emitter, listener }: Judged): V
   if (listener.id === emitter.id)
     return stuck("SelfSubscription", `${emitter.shown} cannot listen to itself: each of its events would make another`);
   const { found, keys } = listener;
-  const misfit = found.kind === "webhook" ? found.webhook.invalid : undefined;
-  if (misfit !== undefined) return stuck("ListenerNotReady", `webhook ${listener.shown} cannot be used: ${misfit}`);
-  if (found.kind === "workflow")
-    return stuck("ListenerNotExecutedYet", `listener ${listener.shown} is a workflow, and this version does not run workflows`);
-  if (found.kind === "webhook" && !found.webhook.spec.active) return stuck("ListenerInactive", `webhook ${listener.shown} is switched off`);
+  const switched = found.kind === "webhook" ? found.webhook : found.kind === "workflow" ? found.workflow : undefined;
+  if (switched?.invalid !== undefined)
+    return stuck("ListenerNotReady", `${found.kind} ${listener.shown} cannot be used: ${switched.invalid}`);
+  if (switched?.spec.active === false) return stuck("ListenerInactive", `${found.kind} ${listener.shown} is switched off`);
   if (keys !== undefined && "problem" in keys) {
     const { passing, message } = keys.problem;
     return (passing ? waits : stuck)("ListenerNotReady", `webhook ${listener.shown} cannot be used: ${message}`);
@@ -54,13 +54,14 @@ export function judge({ id, subscription, reach, emitter, listener }: Judged): V
     channel: subscription.spec.channel,
     listener: routeListener(listener.id, found, keys?.keys ?? []),
   };
-  return {
-    route,
-    ready: true,
-    passing: false,
-    reason: "Routed",
-    message: `events of ${emitter.shown} are delivered to ${listener.shown}`,
-  };
+  const done = { route, ready: true, passing: false };
+  if (found.kind === "workflow")
+    return {
+      ...done,
+      reason: "Queued",
+      message: `events of ${emitter.shown} are kept for ${listener.shown}, which this version does not run`,
+    };
+  return { ...done, reason: "Routed", message: `events of ${emitter.shown} are delivered to ${listener.shown}` };
 }
 
 const without =
@@ -78,9 +79,17 @@ function isNamedAndForeign(emitter: Emitter, { owner }: Reach): emitter is Emitt
   return emitter.owner !== owner && emitter.owner !== emitter.id;
 }
 
-type Found = Exclude<NonNullable<Listener["found"]>, { kind: "workflow" }>;
+type Found = NonNullable<Listener["found"]>;
 
 function routeListener(id: string, found: Found, keys: readonly string[]): RouteListener {
-  if (found.kind === "source") return { kind: "source", id, pool: found.source.status.pool ?? defaultPool };
-  return { kind: "webhook", id, url: found.webhook.spec.url, keys };
+  switch (found.kind) {
+    case "webhook":
+      return { kind: "webhook", id, url: found.webhook.spec.url, keys };
+    case "source":
+      return { kind: "source", id, pool: found.source.status.pool ?? defaultPool };
+    case "workflow":
+      return { kind: "workflow", id };
+    default:
+      return assertNever(found);
+  }
 }

@@ -6,7 +6,7 @@ import type { OperatorPorts } from "../ports.ts";
 const notExecuted = {
   ready: false,
   reason: "NotExecutedYet",
-  message: "it has its id and can be subscribed, and this version of Headwater does not run its steps",
+  message: "it has its id and can be subscribed, and this version of Headwater does not run its steps: what it hears is kept",
 } as const;
 
 /** Gives a workflow its id, by which it is subscribed, and says that it does not run. */

@@ -111,6 +111,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "invoke.>",
       "timer.>",
       "retry.>",
+      "workflow.>",
       ...reading(streams.runs),
       ...reading(streams.deliveries),
       ...reading(bucket(buckets.routes)),

@@ -31,6 +31,8 @@ type Config = Partial<StreamConfig> & { readonly name: string };
 
 const minimalVersion = [2, 14] as const;
 const duplicateWindow = nanos(120_000);
+/** Nobody takes events out of the queues of workflows yet: of each the newest stay, for so long. */
+const workflowQueue = { maxAgeMs: 7 * 86_400_000, mostEvents: 10_000 };
 
 /** Makes what is missing and changes what differs; safe to repeat, and by several at once. @throws InvalidInput when the server is too old. */
 export async function setUpStreams(connection: Connection, options: StreamOptions): Promise<void> {
@@ -70,6 +72,16 @@ function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Conf
       name: streams.deliveries,
       subjects: ["deliver.>", "retry.>", "replay.>"],
       retention: RetentionPolicy.Workqueue,
+      max_consumers: 4_096,
+    },
+    {
+      ...common,
+      name: streams.workflows,
+      subjects: ["workflow.>"],
+      retention: RetentionPolicy.Workqueue,
+      max_age: nanos(workflowQueue.maxAgeMs),
+      max_msgs_per_subject: workflowQueue.mostEvents,
+      allow_direct: true,
       max_consumers: 4_096,
     },
     {

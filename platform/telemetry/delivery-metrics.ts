@@ -14,7 +14,7 @@ export interface DeliveryBacklog {
 
 const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const lagSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600, 86_400];
-const listeners = ["webhook", "source"] as const;
+const listeners = ["webhook", "source", "workflow"] as const;
 
 /** `look` asks the message server whenever somebody asks for metrics; when it does not answer, the backlog is left out. */
 export function createDeliveryMetrics(registry: Registry, look: () => Promise<DeliveryBacklog>): DeliveryMetrics {

@@ -14,6 +14,7 @@ import {
   retrySubject,
   runSubject,
   streams,
+  workflowSubject,
 } from "../../domain/subjects.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { openLink, type Link } from "../../platform/jetstream/link.ts";
@@ -416,6 +417,16 @@ describe("the API and delivery", () => {
     await endSchedule(deliverer, streams.deliveries, subject);
     expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBeUndefined();
     await reading.stop();
+  });
+});
+
+describe("the queue of a workflow", () => {
+  it("is written by the delivery role alone", async () => {
+    const publish = async (role: "delivery" | "api") =>
+      (await as(role, await roleCredentials(keys, role))).publisher.publish(workflowSubject("p_1"), "{}", { timeoutMs: 2_000 });
+    expect(await publish("delivery")).toMatchObject({ duplicate: false });
+    await expect(publish("api")).rejects.toThrow();
+    expect((await admin.manager.streams.info("WORKFLOWS")).state.messages).toBe(1);
   });
 });
 

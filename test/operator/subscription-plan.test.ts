@@ -23,6 +23,16 @@ const source: NonNullable<Listener["found"]> = {
   },
 };
 
+const workflow = (given: { active?: boolean; invalid?: string } = {}): NonNullable<Listener["found"]> => ({
+  kind: "workflow",
+  workflow: {
+    ...of("Workflow"),
+    spec: { active: given.active ?? true, steps: [] },
+    status: { id: "p_1" },
+    ...(given.invalid === undefined ? {} : { invalid: given.invalid }),
+  },
+});
+
 const emitter = (given: Partial<Emitter> = {}): Emitter => ({ id: "dc_1", owner: "u_1", shown: "dc_1", ...given });
 const listener = (given: Partial<Listener> = {}): Listener => ({
   id: "wh_1",
@@ -72,8 +82,14 @@ describe("the verdict on a subscription", () => {
       { listener: listener({ id: "dc_2", owner: "o_1", found: source, keys: undefined }) },
       "Routed",
     ],
-    ["for another user's workflow", { listener: listener({ id: "p_1", owner: "u_2", found: { kind: "workflow" } }) }, "ListenerNotFound"],
-    ["for a workflow", { listener: listener({ id: "p_1", found: { kind: "workflow" } }) }, "ListenerNotExecutedYet"],
+    ["for another user's workflow", { listener: listener({ id: "p_1", owner: "u_2", found: workflow() }) }, "ListenerNotFound"],
+    ["for a workflow", { listener: listener({ id: "p_1", found: workflow() }) }, "Queued"],
+    ["for a workflow that is switched off", { listener: listener({ id: "p_1", found: workflow({ active: false }) }) }, "ListenerInactive"],
+    [
+      "for a workflow whose spec does not fit",
+      { listener: listener({ id: "p_1", found: workflow({ invalid: "spec.steps: none" }) }) },
+      "ListenerNotReady",
+    ],
     ["for a webhook of nobody", { listener: listener({ owner: undefined }) }, "ListenerNotFound"],
     ["for a webhook that is switched off", { listener: listener({ found: webhook({ active: false }) }) }, "ListenerInactive"],
     ["for a webhook without a key", { listener: listener({ keys: unkeyed }) }, "ListenerNotReady"],
@@ -86,7 +102,8 @@ describe("the verdict on a subscription", () => {
     ["of a source to itself", { listener: listener({ id: "dc_1", found: source, keys: undefined }) }, "SelfSubscription"],
   ])("%s", (_what, given, reason) => {
     const verdict = judge(judged(given));
-    expect([verdict.reason, verdict.ready, verdict.route !== undefined]).toEqual([reason, reason === "Routed", reason === "Routed"]);
+    const isReady = reason === "Routed" || reason === "Queued";
+    expect([verdict.reason, verdict.ready, verdict.route !== undefined]).toEqual([reason, isReady, isReady]);
   });
 
   it.each<[string, Partial<Judged>]>([
@@ -102,7 +119,7 @@ describe("the verdict on a subscription", () => {
     ["a webhook at a private address", { listener: listener({ keys: forbidden }) }],
     ["a webhook whose spec does not fit", { listener: listener({ found: webhook({ invalid: "spec.url: none" }) }) }],
     ["a webhook that is switched off", { listener: listener({ found: webhook({ active: false }) }) }],
-    ["a workflow", { listener: listener({ id: "p_1", found: { kind: "workflow" } }) }],
+    ["a workflow that is switched off", { listener: listener({ id: "p_1", found: workflow({ active: false }) }) }],
     ["itself", { listener: listener({ id: "dc_1", found: source, keys: undefined }) }],
   ])("is stuck with %s as its listener", (_what, given) => {
     const { passing, ready } = judge(judged(given));
@@ -115,6 +132,11 @@ describe("the verdict on a subscription", () => {
       { listener: listener({ owner, found: owner === undefined ? undefined : webhook(), keys: undefined }) },
     ];
     expect(ends("u_2").map((given) => judge(judged(given)))).toEqual(ends(undefined).map((given) => judge(judged(given))));
+  });
+
+  it("has the route of a workflow name its queue", () => {
+    const { route } = judge(judged({ listener: listener({ id: "p_1", found: workflow(), keys: undefined }) }));
+    expect(route?.listener).toEqual({ kind: "workflow", id: "p_1" });
   });
 
   it("has the route say whose the emitter is when it is another's", () => {
