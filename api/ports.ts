@@ -13,12 +13,12 @@ import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
-import type { Accounts, Organization, User } from "./owners/ports.ts";
+import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
-export type { Organization, User };
+export type { User };
 
 /** Everything the API reaches; whoever wires the role gives the adapters. */
 export interface ApiPorts {

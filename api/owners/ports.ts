@@ -81,9 +81,6 @@ export interface Plan {
   readonly dailyComputeMs: number | null;
 }
 
-/** The plan of all who were given no other; it is always there. */
-export const defaultPlan = "default";
-
 interface Page<Item> {
   readonly items: readonly Item[];
   /** Of the whole list. */
@@ -124,7 +121,7 @@ export interface Accounts {
   /** @throws NotFound when there is no such member */
   removeMember(user: string, organization: string): Promise<void>;
 
-  /** Of a user or an organization. */
+  /** Of a user or an organization; `default` for all who were given no other. */
   planOf(owner: string): Promise<Plan>;
   /** By name. */
   listPlans(): Promise<readonly Plan[]>;

@@ -123,6 +123,10 @@ describe("a key that expires", () => {
   });
 });
 
+test("without a token there is no admin API", async () => {
+  for (const key of [keys.ada, "", null]) expect((await api.ask("GET", "/admin/v1/users", { key })).body.code).toBe("no_such_route");
+});
+
 describe("DELETE", () => {
   test("ends a key at once, also the one that asks for it", async () => {
     const { id, key } = await make({});

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { partitionOf } from "../../domain/partition.ts";
 import { runSubject } from "../../domain/subjects.ts";
@@ -199,6 +200,14 @@ describe("who may read", () => {
     source = await createSource(keys.bob);
     const stream = await open("", { key: keys.bob });
     for (const { id } of await api.accounts.listKeys(bob.id)) await api.accounts.revokeKey(bob.id, id);
+    await stream.ended();
+    expect(stream.text()).toMatch(/: the API key does not reach this source any more\n\n$/);
+  });
+
+  it("is told when the key has come to its end", async () => {
+    const { key } = (await api.ask("POST", "/v1/users/me/keys", { body: { name: "ends" } })).body.data;
+    const stream = await open("", { key });
+    await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'ends'`.execute(api.database.db);
     await stream.ended();
     expect(stream.text()).toMatch(/: the API key does not reach this source any more\n\n$/);
   });
