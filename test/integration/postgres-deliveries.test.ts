@@ -77,6 +77,60 @@ describe("delivery records", () => {
     expect(await records.deleteDeadLetters("wh_3")).toBe(2);
   });
 
+  test("a dead letter that died again is another one: newest, and removed by its own id alone", async () => {
+    await records.recordDeadLetters([letter("wh_5", "a"), letter("wh_5", "b")]);
+    const [, first] = (await records.pageDeadLetters("wh_5", { limit: 2, cursor: null })).items;
+    await records.recordDeadLetters([{ ...letter("wh_5", "a"), attempts: 10, diedAt: 6_000 }]);
+    await records.removeDeadLetters("wh_5", [first?.id ?? ""]);
+    const { items } = await records.pageDeadLetters("wh_5", { limit: 2, cursor: null });
+    expect(items.map(({ delivery, attempts }) => [delivery, attempts])).toEqual([
+      ["wh_5-a", 10],
+      ["wh_5-b", 9],
+    ]);
+    const [newest, oldest] = items;
+    const upTo = async (id = "", limit = 9) => (await records.oldestDeadLetters("wh_5", id, limit)).map(({ delivery }) => delivery);
+    expect(await upTo(newest?.id)).toEqual(["wh_5-b", "wh_5-a"]);
+    expect(await upTo(newest?.id, 1)).toEqual(["wh_5-b"]);
+    expect(await upTo(oldest?.id)).toEqual(["wh_5-b"]);
+    await records.removeDeadLetters("wh_5", [oldest?.id ?? "", newest?.id ?? ""]);
+    expect(await upTo(newest?.id)).toEqual([]);
+  });
+
+  test("a delivery stands where its last attempt left it, or is dead", async () => {
+    const stateOf = async (name: string) => (await records.findDelivery(`wh_6-${name}`))?.state;
+    await records.recordAttempts([attempt("wh_6", "waiting", 1)]);
+    await records.recordAttempts([attempt("wh_6", "arrived", 1), { ...attempt("wh_6", "arrived", 2), outcome: "delivered" }]);
+    await records.recordAttempts([{ ...attempt("wh_6", "dead", 1), outcome: "dead" }]);
+    await records.recordDeadLetters([letter("wh_6", "dead"), letter("wh_6", "old")]);
+    expect(await records.findDelivery("wh_6-waiting")).toEqual({ webhook: "wh_6", state: "waiting" });
+    expect([await stateOf("arrived"), await stateOf("dead"), await stateOf("old"), await stateOf("none")]).toEqual([
+      "delivered",
+      "dead",
+      "dead",
+      undefined,
+    ]);
+    await records.deleteDeadLetters("wh_6");
+    expect([await stateOf("dead"), await stateOf("old")]).toEqual(["ended", undefined]);
+  });
+
+  test("attempts are picked by outcome, event and time, of the newest alone", async () => {
+    const rows = [1, 2, 3, 4, 5, 6].map((number) => ({
+      ...attempt("wh_7", "a", number),
+      event: `${number % 2}-0`,
+      error: 'he said "outcome":"delivered"',
+      ...(number === 6 ? ({ outcome: "dead" } as const) : {}),
+    }));
+    for (const row of rows) await records.recordAttempts([row]);
+    const picked = async (filter: object) =>
+      (await records.pageAttempts("wh_7", { limit: 9, cursor: null, ...filter })).items.map((item) => item.attempt);
+    expect(await picked({})).toEqual([6, 5, 4, 3, 2]);
+    expect(await picked({ outcome: "dead" })).toEqual([6]);
+    expect(await picked({ outcome: "delivered" })).toEqual([]);
+    expect(await picked({ event: "1-0" })).toEqual([5, 3]);
+    expect(await picked({ sinceMs: 1_003, untilMs: 1_004 })).toEqual([4, 3]);
+    expect(await picked({ outcome: "retry", event: "0-0", untilMs: 1_004 })).toEqual([4, 2]);
+  });
+
   test("a deleted webhook leaves nothing", async () => {
     await records.recordAttempts([attempt("wh_4", "a", 1)]);
     await records.recordDeadLetters([letter("wh_4", "a")]);
