@@ -10,6 +10,7 @@ export interface JsonSchema {
   readonly description?: string;
   readonly type?: string | readonly string[];
   readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
   readonly [keyword: string]: unknown;
 }
 
