@@ -30,5 +30,8 @@ export interface Replay {
 /** The id under which an event is delivered in a replay: without a full stop, which separates the parts of a signed text. */
 export const replayedEmitId = (emitId: string, replay: string): string => `${emitId}-${replay}`;
 
+/** The replay that an event is delivered in; undefined for one that is new. */
+export const replayIn = (emitId: string): string | undefined => /-(rp_[0-9a-z]+)$/.exec(emitId)?.[1];
+
 /** All of a source go one way. */
 export const laneOf = (source: string): number => partitionOf(source) % replayLaneCount;

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { RouteListener } from "../../domain/deployment.ts";
+import { replayIn } from "../../domain/replay.ts";
 import { signatureHeaders } from "../../domain/webhook-signature.ts";
 import type { Delivery } from "../delivery.ts";
 import type { DeliveryPorts, PostResult } from "../ports.ts";
@@ -60,8 +61,10 @@ export class WebhookDeliverer {
   }
 }
 
-function replayHeader({ replay }: Delivery["event"]): Readonly<Record<string, string>> {
-  return replay === undefined ? {} : { "x-headwater-replay": replay.id };
+/** Of a dead letter that is delivered again nothing else tells. */
+function replayHeader({ emitId }: Delivery["event"]): Readonly<Record<string, string>> {
+  const replay = replayIn(emitId);
+  return replay === undefined ? {} : { "x-headwater-replay": replay };
 }
 
 function judge(result: PostResult): Outcome {

@@ -3,8 +3,8 @@ import { replayConsumer, replayFilter, replayLaneCount, replaySubject, streams }
 import type { Connection } from "./connection.ts";
 import { readQueue, type Reading } from "./consumer.ts";
 
-/** So many wait for the server's word at a time; they are stored in the order in which they were sent. */
-const batchSize = 100;
+/** So many wait for the server's word at a time, of which each may be megabytes; they are stored in the order in which they were sent. */
+const batchSize = 25;
 /** Longer than what delivery takes for one: attempts that take their time become messages of their own. */
 const ackWaitMs = 15_000;
 

@@ -91,6 +91,37 @@ describe("triggers", () => {
     expect(Number(second?.id.split("-")[0])).toBeGreaterThanOrEqual(at);
   });
 
+  it("replays what a source emitted to those who listen by now", async () => {
+    const emitter = await deploy(waits);
+    await run({ at: 0 }, emitter);
+    await until(async () => (await stored(emitter)).length === 2, "both are kept");
+    const listener = await deploy(listens);
+    const { body } = await call<Answered>("POST", "/webhooks", { url: receiver.url });
+    for (const listener_id of [listener.id, body.data.id])
+      expect((await call("POST", "/subscriptions", { emitter_id: emitter.id, listener_id })).status).toBe(200);
+    const { status, body: replayed } = await call<{ data: { id: string; events: number } }>("POST", `/sources/${emitter.id}/replays`, {});
+    expect([status, replayed.data.events]).toEqual([202, 2]);
+    const heard = () => receiver.received.filter(({ headers }) => headers["x-headwater-replay"] === replayed.data.id);
+    await until(async () => (await stored(listener)).length === 2 && heard().length === 2, "both listeners hear both");
+    expect(heard().map((each) => JSON.parse(each.body) as unknown)).toEqual(payloads(await stored(emitter)));
+  });
+
+  it("runs without leaving anything", async () => {
+    const emitter = await deploy(waits);
+    const dry = await call<{ data: { emits: readonly { verdict: string; event: unknown }[] } }>("POST", `/sources/${emitter.id}/runs`, {
+      event: { at: 0 },
+      dry_run: true,
+    });
+    expect(dry.body.data.emits).toMatchObject([
+      { verdict: "emitted", event: "later", delivery_ts: 0 },
+      { verdict: "emitted", event: "at once" },
+    ]);
+    const { event_ids: ids } = await run({ at: 0 }, emitter);
+    await until(async () => (await stored(emitter)).length > 0, "the run is kept");
+    expect((await stored(emitter)).map(({ id }) => id)).toEqual(ids);
+    expect((await call<{ data: readonly object[] }>("GET", `/sources/${emitter.id}/runs`)).body.data).toHaveLength(1);
+  });
+
   it("are counted where deliveries are", async () => {
     const text = await (await fetch(new URL("/metrics", world.headwater().apiUrl))).text();
     for (const listener of ["webhook", "source"])

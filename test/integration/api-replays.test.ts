@@ -14,7 +14,9 @@ import { formatSigningKey } from "../../domain/webhook-signature.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { createWebhookClient, type WebhookClient } from "../../platform/http/webhook-client.ts";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
+import { requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
 import { publishReplay } from "../../platform/jetstream/replays.ts";
+import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
 import { ada, keys, withApi } from "./api-support.ts";
 import { commitOf } from "./api-streams-support.ts";
@@ -94,9 +96,13 @@ const webhookAt = (id: string, url: string): RouteListener => ({ kind: "webhook"
 
 async function subscribe(listener: RouteListener, given: Partial<Route> = {}): Promise<string> {
   const subscription = `sub_${++number}`;
-  const route: Route = { subscription, owner: ada.id, emitter: source, channel: "", listener, ...given };
-  await new Bucket<Route>(nats.connection, buckets.routes, (json) => json as Route).put(subscription, route);
+  await putRoute(subscription, { emitter: source, listener, ...given });
   return subscription;
+}
+
+async function putRoute(subscription: string, given: Pick<Route, "emitter" | "listener"> & Partial<Route>): Promise<void> {
+  const routes = new Bucket<Route>(nats.connection, buckets.routes, (json) => json as Route);
+  await routes.put(subscription, { subscription, owner: ada.id, channel: "", ...given });
 }
 
 async function createWebhook(url: string): Promise<string> {
@@ -198,6 +204,23 @@ describe("a replay", () => {
     await until(() => received.length === 3, "three attempts");
     for (const { headers } of received)
       expect(headers).toMatchObject({ "webhook-id": `em_1-0-${id}`, "x-headwater-replay": id, "x-pd-emitter-id": source });
+  });
+});
+
+describe("a replayed event that became a dead letter", () => {
+  test("keeps its mark and its id when that is delivered again", async () => {
+    const { received, url } = await receiver((request) => (request === 1 ? 410 : 200));
+    const webhook = webhookAt("wh_dead", url);
+    const subscription = await subscribe(webhook);
+    await putRoute("wh_dead", { emitter: "wh_dead", listener: webhook }); // Its own entry, as the operator writes one for each webhook.
+    await startDeliveries();
+    await record(numbered(1));
+    const { id } = (await replay()).body.data;
+    const letters = async () => (await createDeliveryRecords(api.database).pageDeadLetters("wh_dead", { limit: 10, cursor: null })).items;
+    await until(async () => (await letters()).length === 1, "a dead letter");
+    await requestRedelivery(nats.connection, { webhook: "wh_dead", deliveries: [`em_1-0-${id}.${subscription}`] });
+    await until(() => received.length === 2, "another attempt");
+    for (const { headers } of received) expect(headers).toMatchObject({ "webhook-id": `em_1-0-${id}`, "x-headwater-replay": id });
   });
 });
 
