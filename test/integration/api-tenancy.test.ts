@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { routes } from "../../api/app.ts";
 import type { ApiContext } from "../../api/routes/context.ts";
@@ -19,7 +20,10 @@ const anything: object = new Proxy({}, { get: () => anything });
 const operations = Object.entries(routes(anything as ApiContext)).flatMap(([path, actions]) =>
   Object.keys(actions).map((method) => ({ method, path })),
 );
-const withIds = operations.filter(({ path }) => path.includes(":") && path !== "/components/registry/:key");
+/** What deletes comes last: what is gone already would not be found in any case. */
+const withIds = operations
+  .filter(({ path }) => path.includes(":") && path !== "/components/registry/:key")
+  .toSorted((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE") || other.path.length - one.path.length);
 const withoutIds = operations.filter(({ path }) => !path.includes(":"));
 
 /** What is ada's, by the place of its id in a path. */
@@ -46,6 +50,9 @@ beforeAll(async () => {
     labels: { [labels.id]: "p_hers" },
     spec: { active: true, steps: [] },
   });
+  await sql`
+    insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)
+    values (${webhook.id}, 'dlv_hers', 1, ${source.id}, '1700000000000-0', 1700000000000, '{"outcome":"retry"}')`.execute(api.database.db);
   await api.history.recordCommits("RUNS", [{ seq: 1, commit: commitOf(source.id) }]);
   hers = {
     "sources/:id": source.id,
