@@ -52,14 +52,18 @@ const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasK
 const suite = missing === undefined ? describe : describe.skip;
 
 suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
-  it.each(variants)("is accepted with %j %s, and every pod is restricted", async (...flags) => {
-    const { code, stderr } = await kube.kubectl(
-      ["apply", "--dry-run=server", "-f", "-"],
-      await render(...flags.filter((flag) => flag !== undefined)),
-    );
-    expect(code, stderr).toBe(0);
-    expect(stderr).not.toContain("PodSecurity");
-  });
+  it.each(variants)(
+    "is accepted with %j %s, and every pod is restricted",
+    async (...flags) => {
+      const { code, stderr } = await kube.kubectl(
+        ["apply", "--dry-run=server", "-f", "-"],
+        await render(...flags.filter((flag) => flag !== undefined)),
+      );
+      expect(code, stderr).toBe(0);
+      expect(stderr).not.toContain("PodSecurity");
+    },
+    120_000,
+  );
 
   it("gives no wildcard, no cluster-admin, and Secrets of all namespaces to nobody", () => {
     const roles = objects.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");

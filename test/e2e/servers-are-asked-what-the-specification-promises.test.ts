@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startHostedService, type HostedService } from "../docs/hosted-service.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, type Headwater } from "./headwater.ts";
+import { startHeadwater, until, type Headwater } from "./headwater.ts";
 
 /** `npm run conformance`, against a whole system of ours, and against a server that knows lists alone. */
 let directory: TemporaryDirectory;
@@ -37,6 +37,18 @@ it("finds every rule kept by Headwater, and leaves nothing behind", { timeout: 3
   expect(code).toBe(0);
   for (const kind of ["sources", "webhooks", "subscriptions"])
     expect((await headwater.call<{ data: unknown[] }>("GET", `/users/me/${kind}`)).body.data).toEqual([]);
+});
+
+it("shows in its metrics what it was asked, and that all of it is recorded", { timeout: 120_000 }, async () => {
+  const metrics = async (): Promise<string> => (await fetch(new URL("/metrics", headwater.apiUrl))).text();
+  await until(
+    async () => (await metrics()).includes('headwater_delivery_backlog{state="unrecorded"} 0\n'),
+    "everything is recorded",
+    60_000,
+  );
+  const text = await metrics();
+  for (const state of ["unrouted", "due", "scheduled"]) expect(text).toContain(`headwater_delivery_backlog{state="${state}"}`);
+  expect(text).toMatch(/^headwater_endpoint_request_duration_seconds_count\{status="201"\} [1-9]/m);
 });
 
 it("finds what another server does not keep, and says so", { timeout: 120_000 }, async () => {
