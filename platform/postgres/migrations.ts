@@ -6,7 +6,7 @@ import { asUnavailable } from "./failures.ts";
 import type { Tables } from "./tables.ts";
 
 /** In order of name; one that has been released is never changed. */
-const migrations: Record<string, Migration> = {
+export const migrations: Record<string, Migration> = {
   "2026-11-21-resources": statements`
     create table resource_head (
       only_row boolean primary key default true check (only_row),
