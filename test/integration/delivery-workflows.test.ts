@@ -61,6 +61,8 @@ async function queueOf(workflow: string): Promise<readonly Delivery[]> {
   const { manager } = streams.connection;
   const { state } = await manager.streams.info(names.workflows, { subjects_filter: workflowSubject(workflow) });
   const kept: Delivery[] = [];
+  // The first sequence of a stream that holds nothing is none to ask for.
+  if (state.messages === 0) return kept;
   for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
     const message = await manager.streams.getMessage(names.workflows, { seq });
     if (message?.subject === workflowSubject(workflow)) kept.push(decodeDelivery(message.string()));
