@@ -123,6 +123,8 @@ async function eventsOf(id: string): Promise<readonly Counted[]> {
   }
 }
 
+const requestsHeard = (): ReadonlySet<string> => new Set(receiver.received.map(({ body }) => (JSON.parse(body) as Counted).request));
+
 async function expectNothingLost(): Promise<void> {
   for (const { id, accepted, sent } of sources) {
     await until(
@@ -139,8 +141,14 @@ async function expectNothingLost(): Promise<void> {
     expect(events.every(({ request: one }) => sent.has(one))).toBe(true);
     // The db counted each committed run once: newest first, without a gap.
     expect(events.map(({ n }) => n)).toEqual(Array.from({ length: events.length }, (_, index) => events.length - index));
-    const heard = () => new Set(receiver.received.flatMap(({ body }) => [(JSON.parse(body) as Counted).request]));
-    await until(() => events.every(({ request: one }) => heard().has(one)), `the webhook hears of each event of ${id}`, 90_000);
+    await until(
+      () => {
+        const heard = requestsHeard();
+        return events.every(({ request: one }) => heard.has(one));
+      },
+      `the webhook hears of each event of ${id}`,
+      90_000,
+    );
   }
   const ids = new Map<string, string>();
   for (const { body, headers } of receiver.received) {
