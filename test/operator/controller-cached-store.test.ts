@@ -93,8 +93,8 @@ describe("a store read from caches", () => {
         const floor: Record<Name, number> = { a: 0, b: 0 };
         const check = async (): Promise<void> => {
           for (const name of names) {
-            const read = await reader.find(webhookKind, namespace, name);
-            const byId = await reader.findById(webhookKind, `wh_${name}`);
+            // At one time: the watch may tell of something between two.
+            const [read, byId] = await Promise.all([reader.find(webhookKind, namespace, name), reader.findById(webhookKind, `wh_${name}`)]);
             expect(byId?.metadata.resourceVersion).toBe(read?.metadata.resourceVersion);
             const version = read?.metadata.resourceVersion;
             const life = livesOf(store, name).find((one) => one.version === version && one.until > floor[name]);
