@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isJson } from "./json.ts";
 import type { RunError } from "./run-error.ts";
 import type { HttpResponse, LogRecord } from "./run-products.ts";
 
@@ -96,13 +97,4 @@ const outcome = z.object({
 /** As a runner sent it: a process that runs the code of users is not believed to keep to the form. Undefined for what is none. */
 export function parseDryRunOutcome(value: unknown): DryRunOutcome | undefined {
   return outcome.safeParse(value).data;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

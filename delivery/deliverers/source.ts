@@ -1,4 +1,5 @@
 import { nextHop } from "../../domain/hops.ts";
+import { isJson } from "../../domain/json.ts";
 import { dueSince, type Delivery } from "../delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 
@@ -23,13 +24,4 @@ export async function deliverToSource(
   const now = ports.clock.now();
   ports.metrics?.attempted("source", "delivered", now - started);
   ports.metrics?.delivered("source", now - dueSince(delivery, started));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
