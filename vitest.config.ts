@@ -8,8 +8,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     // Those have a configuration of their own: vitest.cluster.config.ts.
     exclude: ["test/cluster/**"],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
     globalSetup: ["test/support/global-setup.ts"],
   },

@@ -26,6 +26,8 @@ export interface Outcome extends Tally {
 
 /** More failed files than that are no accident. */
 const mostRepeated = 3;
+/** What fails thrice fails. */
+const mostTurns = 2;
 
 const reportSchema = z.object({
   success: z.boolean(),
@@ -41,7 +43,7 @@ const reportSchema = z.object({
 type Report = z.infer<typeof reportSchema>;
 
 /**
- * Runs tests, shows what they say, and counts them. Files that failed run once more, without others beside them: most of ours start
+ * Runs tests, shows what they say, and counts them. Files that failed run again, without others beside them: most of ours start
  * processes and wait for them, and a machine may be busy with something else. What passes then is told as unsteady.
  *
  * @param args of vitest, besides the reporters
@@ -50,16 +52,19 @@ export async function runTests(args: readonly string[], env: NodeJS.ProcessEnv =
   const first = await reportOf(args, env);
   if (first === undefined)
     return { passed: 0, failed: 1, skipped: 0, failures: [{ what: "vitest", why: "it left no report" }], unsteady: [] };
-  const broken = first.testResults.filter(({ status }) => status === "failed").map(({ name }) => name);
-  if (first.succeeded || broken.length === 0 || broken.length > mostRepeated) return { ...outcomeOf(first), unsteady: [] };
-  console.log(`\nonce more, alone: ${broken.map((file) => relative(root, file)).join(", ")}`);
   const options = args.filter((argument, index) => argument.startsWith("--") || args[index - 1] === "--config");
-  const second = await reportOf([...options, "--maxWorkers=1", ...broken], env);
-  if (second === undefined) return { ...outcomeOf(first), unsteady: [] };
-  const others = first.testResults.filter(({ name }) => !broken.includes(name));
-  const both = { succeeded: second.succeeded, testResults: [...others, ...second.testResults] };
-  const still = new Set(failuresOf(second).map(({ what }) => what));
-  return { ...outcomeOf(both), unsteady: failuresOf(first).filter(({ what }) => !still.has(what)) };
+  let last = first;
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const broken = last.testResults.filter(({ status }) => status === "failed").map(({ name }) => name);
+    if (last.succeeded || broken.length === 0 || broken.length > mostRepeated) break;
+    console.log(`\nonce more, alone: ${broken.map((file) => relative(root, file)).join(", ")}`);
+    const again = await reportOf([...options, "--maxWorkers=1", ...broken], env);
+    if (again === undefined) break;
+    const others = last.testResults.filter(({ name }) => !broken.includes(name));
+    last = { succeeded: again.succeeded, testResults: [...others, ...again.testResults] };
+  }
+  const still = new Set(failuresOf(last).map(({ what }) => what));
+  return { ...outcomeOf(last), unsteady: failuresOf(first).filter(({ what }) => !still.has(what)) };
 }
 
 /** Says once more, where it is seen, what failed. */

@@ -453,7 +453,7 @@ async function changesAfter(
 ): Promise<Event[]> {
   const told: Event[] = [];
   const acting = act();
-  for await (const event of store.watch(subscriptionKind, version, AbortSignal.timeout(10_000))) {
+  for await (const event of store.watch(subscriptionKind, version, AbortSignal.timeout(30_000))) {
     if (event.type === "bookmark" || event.resource.metadata.namespace !== namespace) continue;
     told.push(event);
     if (last(event)) break;

@@ -128,7 +128,7 @@ describe("Ctrl-C", () => {
     await new Promise((resolve) => setTimeout(resolve, 600)); // Sooner it counts as the same press.
     process.kill(main, "SIGINT");
     await everythingEnds();
-    expect(performance.now() - toldAt).toBeLessThan(3_000);
+    expect(performance.now() - toldAt).toBeLessThan(8_000);
     await headwater.stop();
     await headwaterIsChangedSoThatNothingBlocks();
   }, 60_000);

@@ -26,11 +26,11 @@ test("who waits is told of what changed while the watch was broken", async () =>
   const watch = new ResourceWatch(store, webhookKind, log);
   const following = watch.follow("hw-u-ada", "wh-missed");
   await watch.start();
-  const seen = await following.until((resource) => resource?.spec.url, AbortSignal.timeout(5_000));
+  const seen = await following.until((resource) => resource?.spec.url, AbortSignal.timeout(30_000));
   expect([seen, warnings.length]).toEqual(["https://x.test", 1]);
 
   await api.store.delete(webhookKind, "hw-u-ada", "wh-missed");
-  expect(await following.until((resource) => resource === undefined || undefined, AbortSignal.timeout(5_000))).toBe(true);
+  expect(await following.until((resource) => resource === undefined || undefined, AbortSignal.timeout(30_000))).toBe(true);
   following.end();
   await watch.stop();
 });

@@ -40,7 +40,7 @@ test("an asker hears the answer of its run and no other, and ends with its signa
   const asker = new Asker(nats.connection);
   asker.start();
   const response: Answer = { kind: "response", response: { status: 201, headers: {}, body: "hi" } };
-  const one = asker.wait("r_1", "response", AbortSignal.timeout(5_000));
+  const one = asker.wait("r_1", "response", AbortSignal.timeout(30_000));
   const two = asker.wait("r_2", "response", AbortSignal.timeout(200));
   sendAnswer(await nats.addConnection(), one.subject, response);
   expect(await one.answer).toEqual(response);

@@ -36,7 +36,7 @@ export function withJetStream(options: Partial<StreamOptions> = {}): TestJetStre
 }
 
 /** Resolves when the condition holds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 15_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 30_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);

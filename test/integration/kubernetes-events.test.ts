@@ -63,12 +63,12 @@ it("lets one resource tell 25 different things at once, then one in five minutes
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
   for (let i = 0; i < 40; i++) events.tell(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: `attempt ${i}` });
-  await vi.waitFor(() => expect(requests).toHaveLength(25));
+  await vi.waitFor(() => expect(requests).toHaveLength(25), { timeout: 30_000 });
   events.tell(resourceIn("ns", "another"), { type: "Normal", reason: "Deployed", message: "deployed" });
   now += 5 * 60_000;
   events.tell(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "later" });
   events.tell(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "too many again" });
-  await vi.waitFor(() => expect(requests).toHaveLength(27));
+  await vi.waitFor(() => expect(requests).toHaveLength(27), { timeout: 30_000 });
   await events.stop();
 });
 
@@ -93,7 +93,7 @@ it("throws nothing, waits for nothing and keeps little when the API is away", as
   const { kubernetes } = counting(() => Promise.reject(new Unavailable("away")));
   const events = new KubernetesEvents(kubernetes, { ...options, onError: (error) => errors.push(error) });
   for (let i = 0; i < 10_000; i++) events.tell(resourceIn("ns", `s${i}`), { type: "Normal", reason: "Deployed", message: "deployed" });
-  await vi.waitFor(() => expect(errors).toHaveLength(500));
+  await vi.waitFor(() => expect(errors).toHaveLength(500), { timeout: 30_000 });
   await events.stop();
 });
 
@@ -133,7 +133,7 @@ kube.describe("Events of a real API server", () => {
     events.tell(resourceIn(namespace), told);
     const read = async () =>
       list.parse(await kubernetes().request({ method: "GET", path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events` })).items;
-    await vi.waitFor(async () => expect(await read()).toHaveLength(1));
+    await vi.waitFor(async () => expect(await read()).toHaveLength(1), { timeout: 30_000 });
     now += 60_000;
     events.tell(resourceIn(namespace), told);
     events.tell(resourceIn(namespace), told);

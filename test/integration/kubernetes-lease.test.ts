@@ -103,7 +103,7 @@ function expectOneAtATime(...candidates: Candidate[]): void {
 /** Candidates with the number of their term, in the order in which they wrote. */
 const stretches = (): string[] => writes.map(({ by }) => by).filter((by, index, all) => by !== all[index - 1]);
 
-const within = { timeout: 8_000, interval: 5 };
+const within = { timeout: 30_000, interval: 5 };
 
 describe("one leader among several", () => {
   it("leads, hands over at once on stop, and is followed by the other", async () => {

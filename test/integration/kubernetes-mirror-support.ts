@@ -171,22 +171,29 @@ async function request(url: string, method: string, body: unknown) {
   return { status: response.status, body: (text === "" ? undefined : JSON.parse(text)) as unknown };
 }
 
-/** The same rows, now late, now unreachable, now both: it is written and the writer hears of a failure. */
-export function unreliable(rows: MirrorRows, random: () => number): MirrorRows {
+/** The same rows, until they are healed now late, now unreachable, now both: it is written and the writer hears of a failure. */
+export function unreliable(rows: MirrorRows, random: () => number): { readonly rows: MirrorRows; heal(): void } {
+  let healed = false;
   const trouble = async (): Promise<void> => {
+    if (healed) return;
     await pause(random() * 60);
     if (random() < 0.2) throw new Unavailable("the database is away");
   };
   return {
-    known: async (kind) => {
-      await trouble();
-      return rows.known(kind);
+    rows: {
+      known: async (kind) => {
+        await trouble();
+        return rows.known(kind);
+      },
+      forget: (kind) => rows.forget(kind),
+      write: async (present, gone) => {
+        await trouble();
+        await rows.write(present, gone);
+        await trouble();
+      },
     },
-    forget: (kind) => rows.forget(kind),
-    write: async (present, gone) => {
-      await trouble();
-      await rows.write(present, gone);
-      await trouble();
+    heal: () => {
+      healed = true;
     },
   };
 }

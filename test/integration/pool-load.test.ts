@@ -8,7 +8,7 @@ import { readPartition } from "../../platform/jetstream/consumer.ts";
 import { followRunnerMemory } from "../../platform/jetstream/runner-memory.ts";
 import { withJetStream } from "./jetstream-support.ts";
 
-const within = { timeout: 15_000, interval: 100 };
+const within = { timeout: 30_000, interval: 100 };
 
 describe("the load of a pool", () => {
   const nats = withJetStream({ partitions: 16 });

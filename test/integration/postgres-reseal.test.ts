@@ -159,7 +159,7 @@ describe("after a key was added", () => {
   it("those who watch are told", async () => {
     const { resourceVersion } = await store.list(sourceKind, { limit: 1 });
     await rotate();
-    const told = store.watch(sourceKind, resourceVersion, AbortSignal.timeout(10_000))[Symbol.asyncIterator]();
+    const told = store.watch(sourceKind, resourceVersion, AbortSignal.timeout(30_000))[Symbol.asyncIterator]();
     await reseal();
     expect((await told.next()).value).toMatchObject({ type: "modified" });
     await told.return?.();

@@ -20,10 +20,10 @@ it("tells of what was deleted while its watch was lost, and of nothing twice", a
   store.tell(store.version);
   await store.delete(webhookKind, namespace, "b");
   store.loseWatches();
-  await vi.waitFor(() => expect(told).toEqual(["+a", "+b", "+c", "-b"]));
+  await vi.waitFor(() => expect(told).toEqual(["+a", "+b", "+c", "-b"]), { timeout: 30_000 });
   store.tell(Number.POSITIVE_INFINITY);
   await make(store, "d");
-  await vi.waitFor(() => expect(told).toEqual(["+a", "+b", "+c", "-b", "+d"]));
+  await vi.waitFor(() => expect(told).toEqual(["+a", "+b", "+c", "-b", "+d"]), { timeout: 30_000 });
   await informer.stop();
 });
 
@@ -32,7 +32,7 @@ it("goes on trying for its first list, and gives up in words", async () => {
   store.failure = new Unavailable("the API is away");
   const patient = new Informer(store, webhookKind, silent);
   const started = patient.start();
-  await vi.waitFor(() => expect(store.calls.list).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(store.calls.list).toBeGreaterThan(0), { timeout: 30_000 });
   expect(patient.hasSynced).toBe(false);
   store.failure = undefined;
   await started;
@@ -50,7 +50,7 @@ it("begins again when the store was restored from a backup", async () => {
   await informer.start();
   store.restoreEmpty();
   await make(store, "a");
-  await vi.waitFor(() => expect([...informer.keys()]).toEqual([`${namespace}/a`]));
+  await vi.waitFor(() => expect([...informer.keys()]).toEqual([`${namespace}/a`]), { timeout: 30_000 });
   expect(informer.get(`${namespace}/a`)?.metadata.resourceVersion).toBe("1");
   await informer.stop();
 });
@@ -64,8 +64,11 @@ it("keeps indices by several values", async () => {
   expect([index.keys("1"), index.keys("2"), index.keys("3")]).toEqual([[`${namespace}/a`], [`${namespace}/a`], []]);
   const a = await store.get(webhookKind, namespace, "a");
   await store.update(webhookKind, { ...a, metadata: { ...a.metadata, labels: { y: "2", z: "3" } } });
-  await vi.waitFor(() => expect([index.keys("1"), index.keys("2"), index.keys("3")]).toEqual([[], [`${namespace}/a`], [`${namespace}/a`]]));
+  await vi.waitFor(
+    () => expect([index.keys("1"), index.keys("2"), index.keys("3")]).toEqual([[], [`${namespace}/a`], [`${namespace}/a`]]),
+    { timeout: 30_000 },
+  );
   await store.delete(webhookKind, namespace, "a");
-  await vi.waitFor(() => expect([index.keys("2"), index.keys("3")]).toEqual([[], []]));
+  await vi.waitFor(() => expect([index.keys("2"), index.keys("3")]).toEqual([[], []]), { timeout: 30_000 });
   await informer.stop();
 });

@@ -50,13 +50,13 @@ it("fills its caches while another leads, and reconciles all of them when its tu
   expect([runtime.hasSynced, webhooks.size, seen]).toEqual([true, 2, []]);
   await expect(runtime.store.create(webhookKind, { name: "c", namespace, spec })).rejects.toBeInstanceOf(Unavailable);
   leadership.give();
-  await vi.waitFor(() => expect(seen.toSorted()).toEqual([`${namespace}/a`, `${namespace}/b`]));
+  await vi.waitFor(() => expect(seen.toSorted()).toEqual([`${namespace}/a`, `${namespace}/b`]), { timeout: 30_000 });
   await leadership.take();
   await make(store, "c");
-  await vi.waitFor(() => expect(webhooks.size).toBe(3));
+  await vi.waitFor(() => expect(webhooks.size).toBe(3), { timeout: 30_000 });
   expect(seen).toHaveLength(2);
   leadership.give();
-  await vi.waitFor(() => expect(seen).toHaveLength(5));
+  await vi.waitFor(() => expect(seen).toHaveLength(5), { timeout: 30_000 });
   await runtime.stop();
 });
 
@@ -108,7 +108,7 @@ it("tries again after a conflict without a word, and after another error with on
     })
     .watch(webhooks);
   await runtime.start();
-  await vi.waitFor(() => expect(results).toEqual(["conflict", "error", "done"]));
+  await vi.waitFor(() => expect(results).toEqual(["conflict", "error", "done"]), { timeout: 30_000 });
   expect(warned).toMatchObject([{ op: "webhook.reconcile", key: `${namespace}/a` }]);
   await runtime.stop();
 });
@@ -119,11 +119,11 @@ it("looks at everything again within the time of a resync, and at a namespace wh
   const { runtime, webhooks, seen } = world(store, { resyncMs: 600 });
   runtime.reconcile("webhook", 4, async (key) => void seen.push(key)).watch(webhooks);
   await runtime.start();
-  await vi.waitFor(() => expect(new Set(seen).size).toBe(40));
+  await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 30_000 });
   seen.length = 0;
-  await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 5_000 });
+  await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 30_000 });
   seen.length = 0;
   runtime.lookAgain("hw-u-2");
-  await vi.waitFor(() => expect(new Set(seen.filter((key) => key.startsWith("hw-u-2/"))).size).toBe(20));
+  await vi.waitFor(() => expect(new Set(seen.filter((key) => key.startsWith("hw-u-2/"))).size).toBe(20), { timeout: 30_000 });
   await runtime.stop();
 });
