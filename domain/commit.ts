@@ -22,6 +22,10 @@ export interface Commit {
 
 export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "error" | "source"> {
   readonly trigger: Trigger;
+  /** Epoch ms at which the tick was due that this run is of; set exactly when `trigger` is `timer`. */
+  readonly dueAt?: number;
+  /** Epoch ms at which ticks were due that were skipped since the run before, the last of them. */
+  readonly skippedTicks?: readonly number[];
 }
 
 export interface CommittedEvent {

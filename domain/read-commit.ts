@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Commit } from "./commit.ts";
 import { partitionOf } from "./partition.ts";
 import { runSubject } from "./subjects.ts";
+import { mostSkippedTold } from "./ticks.ts";
 
 /** Epoch ms that a Date can hold, and some time after it too. */
 const time = z.number().min(-8e15).max(8e15);
@@ -14,7 +15,15 @@ const shape = z.looseObject({
   source: z.string(),
   owner: z.string(),
   deployment: z.string(),
-  run: z.looseObject({ id: token, trigger: z.string(), startedAt: time, durationMs: z.number().max(1e12), cpuMs: z.number() }),
+  run: z.looseObject({
+    id: token,
+    trigger: z.string(),
+    startedAt: time,
+    durationMs: z.number().max(1e12),
+    cpuMs: z.number(),
+    dueAt: time.optional(),
+    skippedTicks: z.array(time).max(mostSkippedTold).optional(),
+  }),
   events: z.array(
     z.looseObject({
       id: z.string(),

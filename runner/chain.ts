@@ -2,9 +2,7 @@ import { nextTick, parseTimer, type TimerSchedule } from "../domain/schedule.ts"
 import type { Deployment } from "../domain/deployment.ts";
 import type { Received } from "./run.ts";
 import type { RunnerPorts } from "./ports.ts";
-
-/** More than this is not counted: reckoning one takes a tenth of a millisecond. */
-const mostSkipped = 1_000;
+import { mostSkipped } from "./skipped-links.ts";
 
 /**
  * A cron timer in a zone that shifts is a chain of one-shot schedules: whoever answers a tick arms the next one, before the ack, so

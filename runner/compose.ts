@@ -14,8 +14,12 @@ export interface Ran {
   readonly runId: string;
   readonly startedAt: number;
   readonly execution: Execution;
+  /** Epoch ms at which it was due; of a tick alone. */
+  readonly dueAt?: number;
   /** Ticks that were dropped because one was waiting already. */
   readonly skippedTicks: number;
+  /** Epoch ms at which the last of them were due. */
+  readonly skippedDue: readonly number[];
 }
 
 const nothing: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
@@ -91,7 +95,7 @@ function errorOf(execution: Execution): RunError | null {
 }
 
 function runOf(ran: Ran, products: Products): CommittedRun {
-  const { invocation, deployment, execution } = ran;
+  const { invocation, deployment, execution, dueAt, skippedDue } = ran;
   return {
     id: ran.runId,
     trigger: invocation.trigger,
@@ -101,6 +105,8 @@ function runOf(ran: Ran, products: Products): CommittedRun {
     durationMs: products.durationMs,
     cpuMs: products.cpuMs,
     result: execution.outcome === "returned" ? execution.result : null,
+    ...(dueAt === undefined ? {} : { dueAt }),
+    ...(skippedDue.length === 0 ? {} : { skippedTicks: skippedDue }),
   };
 }
 

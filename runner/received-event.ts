@@ -1,4 +1,5 @@
 import type { Invocation, TimerEvent } from "../domain/invocation.ts";
+import { dueAtOf } from "../domain/ticks.ts";
 
 /**
  * What `run` receives. A tick's timestamp is the moment it was due: told by its invocation when it is a link of a chain, else the
@@ -7,5 +8,5 @@ import type { Invocation, TimerEvent } from "../domain/invocation.ts";
 export function receivedEvent(invocation: Invocation, storedAt: number): unknown {
   if (invocation.trigger !== "timer") return invocation.event ?? null;
   const timer = invocation.event as Omit<TimerEvent, "timestamp">; // Written by the operator from a validated schedule.
-  return { timestamp: Math.floor((invocation.at ?? storedAt) / 1000), ...timer };
+  return { timestamp: Math.floor(dueAtOf(invocation, storedAt) / 1000), ...timer };
 }

@@ -1,10 +1,11 @@
 import { isAnswered } from "../domain/answered.ts";
-import type { Commit } from "../domain/commit.ts";
+import type { Commit, SourceState } from "../domain/commit.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { isTooFar, mostHops } from "../domain/hops.ts";
 import { disabledError, isDisabled } from "../domain/kills.ts";
 import type { Answer, Invocation, InvocationNumber, RunError, RunSummary } from "../domain/invocation.ts";
+import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
 import { appendFitting } from "./append.ts";
 import { composeCommit, type Ran } from "./compose.ts";
 import type { History } from "./history.ts";
@@ -13,6 +14,7 @@ import { withReadableLogs, withReadableStack } from "./readable.ts";
 import { receivedEvent } from "./received-event.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import type { ExecuteRequest, Execution } from "./sandbox/port.ts";
+import { skippedLinks } from "./skipped-links.ts";
 
 /** One invocation as it came out of the stream. */
 export interface Received {
@@ -24,6 +26,8 @@ export interface Received {
   /** Epoch ms at which the stream stored it. */
   readonly storedAt: number;
   readonly skippedTicks: number;
+  /** Epoch ms at which the last of those were due; absent: none were skipped. */
+  readonly skippedDue?: readonly number[];
 }
 
 /** `answered`: committed now or before. `dropped`: there is nothing to run any more. */
@@ -92,13 +96,12 @@ export async function execute(
     if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
   };
   const runId = invocation.run ?? runIdOf(number);
-  const skippedTicks = received.skippedTicks + (invocation.skippedTicks ?? 0);
-  if (isTooFar(invocation.hops ?? 0))
-    return { deployment, invocation, number, runId, startedAt, execution: refusal(tooFar(deployment)), skippedTicks };
+  const about = { deployment, invocation, number, runId, startedAt, ...ticksOf(received, history.state, deployment) };
+  if (isTooFar(invocation.hops ?? 0)) return { ...about, execution: refusal(tooFar(deployment)) };
   const { kills } = history.state;
   // A hook is run all the same: there are few, and what it undoes elsewhere should be undone.
   if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook")
-    return { deployment, invocation, number, runId, startedAt, execution: refusal(disabledError(deployment.source)), skippedTicks };
+    return { ...about, execution: refusal(disabledError(deployment.source)) };
   const request = await requestOf(received, history, deployment, config, ports);
   // What cost its process the last time must not take warm neighbours along again.
   const alone = kills?.deployment === deployment.id && kills.inRow > 0;
@@ -107,7 +110,20 @@ export async function execute(
   if (execution.outcome === "crashed" && !alone) execution = await ports.sandbox.execute({ ...request, alone: true }, onResponse);
   execution = await withReadableStack(execution, deployment.bundle, ports.stacks);
   execution = await withReadableLogs(execution, deployment.bundle, ports.stacks);
-  return { deployment, invocation, number, runId, startedAt, execution, skippedTicks };
+  return { ...about, execution };
+}
+
+/** What the commit tells of ticks: when this one was due, and those that were left out before it. */
+function ticksOf(
+  { invocation, storedAt, skippedTicks, skippedDue = [] }: Received,
+  { links }: SourceState,
+  deployment: Deployment,
+): Pick<Ran, "dueAt" | "skippedTicks" | "skippedDue"> {
+  return {
+    ...(invocation.trigger === "timer" ? { dueAt: dueAtOf(invocation, storedAt) } : {}),
+    skippedTicks: skippedTicks + (invocation.skippedTicks ?? 0),
+    skippedDue: [...skippedLinks(invocation, links, deployment), ...skippedDue].slice(-mostSkippedTold),
+  };
 }
 
 /** So that sources which hear each other do not go round for ever. */

@@ -1,3 +1,4 @@
+import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
 import { FairOrder, type RunLimits } from "./fair-order.ts";
 import type { QueueCounts } from "./ports.ts";
 import type { Received } from "./run.ts";
@@ -39,6 +40,8 @@ interface Queue {
   readonly waiting: Waiting[];
   running: Waiting | undefined;
   skippedTicks: number;
+  /** Epoch ms at which the last of them were due. */
+  skippedDue: number[];
   /** Since when its next run is due, or under way. */
   busySince: number;
 }
@@ -131,7 +134,15 @@ export class SourceQueues {
   }
 
   #open(source: string, first: Waiting["received"]): Queue {
-    const queue: Queue = { source, owner: undefined, waiting: [], running: undefined, skippedTicks: 0, busySince: this.#options.now() };
+    const queue: Queue = {
+      source,
+      owner: undefined,
+      waiting: [],
+      running: undefined,
+      skippedTicks: 0,
+      skippedDue: [],
+      busySince: this.#options.now(),
+    };
     this.#queues.set(source, queue);
     const owner = this.#options.ownerOf(first);
     if (owner instanceof Promise) {
@@ -160,6 +171,7 @@ export class SourceQueues {
     const shared = sharedOf(entry, owner);
     if (isPlainTick(entry) && queue.waiting.some(isPlainTick)) {
       queue.skippedTicks++;
+      queue.skippedDue = [...queue.skippedDue, dueAtOf(entry.received.invocation, entry.received.storedAt)].slice(-mostSkippedTold);
       this.#shares.drop(shared);
       return entry.settle("done");
     }
@@ -194,15 +206,16 @@ export class SourceQueues {
   }
 
   async #run(queue: Queue, owner: string, entry: Waiting): Promise<void> {
-    const { source, skippedTicks } = queue;
+    const { source, skippedTicks, skippedDue } = queue;
     queue.running = entry;
     queue.skippedTicks = 0;
+    queue.skippedDue = [];
     this.#shares.release(sharedOf(entry, owner));
     const growing = setTimeout(() => {
       this.#order.grow(source);
       this.#startNext();
     }, freshMs);
-    const disposition = await this.#options.answer({ ...entry.received, skippedTicks });
+    const disposition = await this.#options.answer({ ...entry.received, skippedTicks, skippedDue });
     clearTimeout(growing);
     const now = this.#options.now();
     queue.running = undefined;

@@ -19,6 +19,7 @@ const ran = (execution: Execution, more: Partial<Ran> = {}): Ran => ({
   startedAt: 1,
   execution,
   skippedTicks: 0,
+  skippedDue: [],
   ...more,
 });
 let ids = 0;
@@ -38,6 +39,19 @@ describe("composeCommit", () => {
     const commit = compose(link, { ...emptyState, links: { other: 1 } });
     expect([commit.hops, commit.state.links]).toEqual([3, { other: 1, timer: 60_000 }]);
     expect(compose(ran(returned()), commit.state).state.links).toEqual(commit.state.links);
+  });
+
+  it("tells when the tick was due, and which were skipped before it", () => {
+    const tick = ran(returned(), {
+      invocation: { source: "dc_1", trigger: "timer" },
+      dueAt: 900,
+      skippedTicks: 2,
+      skippedDue: [700, 800],
+    });
+    const { run, logs } = compose(tick);
+    expect(run).toMatchObject({ dueAt: 900, skippedTicks: [700, 800] });
+    expect(logs[0]?.msg).toMatch(/^2 ticks were skipped/);
+    expect(compose(ran(returned())).run).not.toHaveProperty("skippedTicks");
   });
 
   it("keeps emits made before a throw, and tells of the error", () => {

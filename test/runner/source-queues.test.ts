@@ -82,6 +82,7 @@ describe("SourceQueues", () => {
     running[0]?.end();
     await turn();
     expect(running[1]?.received).toMatchObject({ number: { seq: 2 }, position: { seq: 2 }, skippedTicks: 2 });
+    expect(running[1]?.received.skippedDue).toHaveLength(2);
   });
 
   it("runs each link of a chain, since each arms the next", () => {
