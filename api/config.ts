@@ -14,6 +14,8 @@ export interface ApiConfig {
   readonly rateLimit: RateLimit;
   /** Failed authentications, per address. */
   readonly failureLimit: RateLimit;
+  /** Live streams that one API key may have open at a time, in each process. */
+  readonly streamsPerKey: number;
   /** Of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
   /** Are `/metrics` answered beside the API? Not when whoever reads them has an address of their own: this one may be public. */
@@ -35,6 +37,7 @@ export const defaultApiConfig: Omit<ApiConfig, "listen"> = {
   codeBytes: 2 ** 20,
   rateLimit: { requests: 6_000, windowMs: 60_000 },
   failureLimit: { requests: 60, windowMs: 60_000 },
+  streamsPerKey: 1_000,
   servesMetrics: true,
   trustedProxies: 0,
 };

@@ -34,7 +34,7 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
   };
   const components = new Components(ports, config, watches.components);
   for (const watch of Object.values(watches)) await watch.start();
-  const streams = new Streams(ports, ports.streams);
+  const streams = new Streams(ports, ports.streams, config.streamsPerKey);
   return {
     config,
     ports,

@@ -13,7 +13,7 @@ import type { Route } from "../http/route-table.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { From } from "../streams/gap.ts";
-import type { StreamRequest } from "../streams/streams.ts";
+import type { StreamRequest } from "../streams/open-streams.ts";
 import type { ApiContext } from "./context.ts";
 
 const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
@@ -87,9 +87,14 @@ async function followedOf(source: SourceResource, channel: string | undefined, {
   return { source: id, subject: runSubject(partitionOf(id), owner, id), channel };
 }
 
-function readerOf(response: Response, source: SourceResource, { access, ports }: ApiContext): Pick<StreamRequest, "reader" | "mayRead"> {
+function readerOf(
+  response: Response,
+  source: SourceResource,
+  { access, ports }: ApiContext,
+): Pick<StreamRequest, "key" | "reader" | "mayRead"> {
   const { keyHash } = signedIn(response);
   return {
+    key: keyHash,
     reader: `${keyHash} ${source.metadata.namespace}`,
     mayRead: async () => {
       const key = await ports.accounts.findKey(keyHash);

@@ -4,49 +4,40 @@ import type { ApiPorts } from "../ports.ts";
 import { itemsOf } from "./commit-items.ts";
 import { EventStream } from "./event-stream.ts";
 import { comment } from "./frames.ts";
-import { readGap, type Followed, type From } from "./gap.ts";
+import { readGap } from "./gap.ts";
+import { OpenStreams, stepsPerTurn, type Open, type StreamRequest } from "./open-streams.ts";
 import type { RunMessage, RunMessages, StreamPorts } from "./ports.ts";
 
-export interface StreamRequest extends Followed {
-  readonly from: From;
-  /** Streams with the same text may be read by the same callers: they are looked after together. */
-  readonly reader: string;
-  /** May the reader still see the source? */
-  readonly mayRead: () => Promise<boolean>;
-  /** Resolves when the source is gone. */
-  readonly untilGone: (signal: AbortSignal) => Promise<boolean>;
-}
-
-interface Open {
-  readonly stream: EventStream;
-  readonly request: StreamRequest;
-}
-
-/** Access is looked at once in so many ticks. */
-const ticksPerCheck = 4;
+/** Access is looked at once in so many turns. */
+const turnsPerCheck = 4;
+/** Told to whoever has too many open: by then, readers that left without a word have been found out (`event-stream.ts`). */
+const retryAfterS = 60;
 /** For how long the end of the process waits for readers to take their last bytes. */
 const lastWordsMs = 1_000;
 
 /**
- * All streams that are open. They share one reader of RUNS, which is there while any stream is, and one timer: a stream costs its response,
- * an entry here and what waits for its reader.
+ * All streams that are open. They share one reader of RUNS, which is there while any stream is, and one timer, whose steps
+ * go round all of them: a stream costs its response, an entry here and what waits for its reader.
  */
 export class Streams {
   readonly #ports: Pick<ApiPorts, "history" | "log" | "randomBytes">;
   readonly #streaming: StreamPorts | undefined;
-  readonly #open = new Map<string, Set<Open>>();
+  readonly #open: OpenStreams;
   #reading: Promise<{ stop(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #ticks = 0;
+  #steps = 0;
+  #isChecking = false;
   #isStopping = false;
 
-  constructor(ports: Pick<ApiPorts, "history" | "log" | "randomBytes">, streaming: StreamPorts | undefined) {
+  /** @param perKey how many one API key may have open */
+  constructor(ports: Pick<ApiPorts, "history" | "log" | "randomBytes">, streaming: StreamPorts | undefined, perKey: number) {
     this.#ports = ports;
     this.#streaming = streaming;
+    this.#open = new OpenStreams(perKey);
     streaming?.stopping.addEventListener("abort", () => this.#end(), { once: true });
   }
 
-  /** Resolves when the gap is told; the stream goes on. @throws Unavailable before anything is answered */
+  /** Resolves when the gap is told; the stream goes on. @throws Unavailable, QuotaExceeded before anything is answered */
   async open(request: StreamRequest, response: ServerResponse): Promise<void> {
     if (this.#streaming === undefined || this.#isStopping)
       throw new Unavailable("streams are not to be had here now: try again in a moment");
@@ -57,8 +48,8 @@ export class Streams {
       after: request.from.kind === "after" ? request.from.id : undefined,
       waitingBytes,
     });
-    const leave = this.#join({ stream, request });
-    this.#timer ??= setInterval(() => this.#tick(), keepAliveMs);
+    const leave = this.#join({ stream, request }, response);
+    this.#timer ??= setInterval(() => this.#step(), keepAliveMs / stepsPerTurn);
     response.once("close", leave);
     try {
       await this.#read(runs);
@@ -79,28 +70,34 @@ export class Streams {
   #end(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    for (const { stream } of this.#all()) {
+    for (const { stream } of this.#open.all()) {
       // Not all in the same moment.
       const [random = 0] = this.#ports.randomBytes(1);
       stream.end(`retry: ${1_000 + random * 8}\n${comment("this server stops: connect again")}`);
     }
-    setTimeout(() => this.#all().forEach(({ stream }) => stream.destroy()), lastWordsMs).unref();
+    setTimeout(() => this.#open.all().forEach(({ stream }) => stream.destroy()), lastWordsMs).unref();
   }
 
-  #join(open: Open): () => void {
-    const { subject, untilGone } = open.request;
+  #join(open: Open, response: ServerResponse): () => void {
+    const leave = this.#joinOthers(open, response);
     const leaving = new AbortController();
-    const others = this.#open.get(subject) ?? new Set();
-    this.#open.set(subject, others.add(open));
     // Never rejects: it looks at what a watch tells.
-    void untilGone(leaving.signal).then((isGone) => {
+    void open.request.untilGone(leaving.signal).then((isGone) => {
       if (isGone) open.stream.end(comment("the source was deleted"));
     });
     return () => {
       leaving.abort();
-      others.delete(open);
-      if (others.size === 0 && this.#open.get(subject) === others) this.#open.delete(subject);
+      leave();
     };
+  }
+
+  #joinOthers(open: Open, response: ServerResponse): () => void {
+    try {
+      return this.#open.join(open);
+    } catch (error) {
+      response.setHeader("retry-after", retryAfterS);
+      throw error;
+    }
   }
 
   /** Resolves when whatever is committed from now on is heard. */
@@ -124,22 +121,25 @@ export class Streams {
 
   /** Commits of sources that nobody follows are not even decoded. */
   #hear(message: RunMessage): void {
-    const open = this.#open.get(message.subject);
-    if (open === undefined || open.size === 0) return;
+    const open = this.#open.of(message.subject);
+    if (open === undefined) return;
     const items = itemsOf(message);
     for (const { stream } of open) stream.hear(message.sequence, items);
   }
 
-  #tick(): void {
-    const all = this.#all();
-    for (const { stream } of all) stream.tick();
-    if (all.length === 0) void this.#rest(); // Logs its own failure.
-    else if (++this.#ticks % ticksPerCheck === 0) void this.#checkReaders(all); // Logs its own failure.
+  #step(): void {
+    const step = this.#steps++;
+    for (const { stream } of this.#open.at(step)) stream.tick();
+    if (this.#steps % stepsPerTurn !== 0) return;
+    if (this.#open.isEmpty) void this.#rest(); // Logs its own failure.
+    else if (this.#steps % (turnsPerCheck * stepsPerTurn) === 0) void this.#checkReaders(); // Logs its own failure.
   }
 
   /** One look for all streams of one reader. While nobody can be asked, streams go on. */
-  async #checkReaders(all: readonly Open[]): Promise<void> {
-    for (const [, streams] of Map.groupBy(all, ({ request }) => request.reader)) {
+  async #checkReaders(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    for (const [, streams] of Map.groupBy(this.#open.all(), ({ request }) => request.reader)) {
       try {
         if (await streams[0]?.request.mayRead()) continue;
         for (const { stream } of streams) stream.end(comment("the API key does not reach this source any more"));
@@ -147,6 +147,7 @@ export class Streams {
         this.#ports.log.warn({ op: "stream.check", err: error }, "it cannot be told whether readers may read on");
       }
     }
+    this.#isChecking = false;
   }
 
   /** Nobody listens: neither do we. */
@@ -160,9 +161,5 @@ export class Streams {
     } catch (error) {
       this.#ports.log.warn({ op: "stream.rest", err: error }, "the reader of runs could not be stopped in good order");
     }
-  }
-
-  #all(): readonly Open[] {
-    return [...this.#open.values()].flatMap((open) => [...open]);
   }
 }

@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from "node:http";
 import { expect } from "vitest";
+import type { ApiConfig } from "../../api/config.ts";
 import type { Commit, CommittedEvent } from "../../domain/commit.ts";
 import { emptyState } from "../../domain/commit.ts";
 import { partitionOf } from "../../domain/partition.ts";
@@ -19,25 +20,25 @@ export interface StreamingApi {
 }
 
 /** The API with its streams, over a real Postgres and a real nats-server. */
-export function withStreamingApi(options: { readonly keepAliveMs: number; readonly waitingBytes: number }): StreamingApi {
+export function withStreamingApi(
+  options: { readonly keepAliveMs: number; readonly waitingBytes: number },
+  config: Partial<ApiConfig> = {},
+): StreamingApi {
   const nats = withJetStream();
   const stopping = new AbortController();
   const runMessages = () => readRunMessages(nats.connection, (stream) => api.history.readPosition(stream));
-  const api: TestApi = withApi(
-    {},
-    {
-      streams: {
-        ...options,
-        stopping: stopping.signal,
-        // Once for each call: there is no connection before the tests begin.
-        runs: {
-          follow: (onMessage) => runMessages().follow(onMessage),
-          recordedUpTo: () => runMessages().recordedUpTo(),
-          findNext: (subject, sequence) => runMessages().findNext(subject, sequence),
-        },
+  const api: TestApi = withApi(config, {
+    streams: {
+      ...options,
+      stopping: stopping.signal,
+      // Once for each call: there is no connection before the tests begin.
+      runs: {
+        follow: (onMessage) => runMessages().follow(onMessage),
+        recordedUpTo: () => runMessages().recordedUpTo(),
+        findNext: (subject, sequence) => runMessages().findNext(subject, sequence),
       },
     },
-  );
+  });
   const world = new World(
     () => nats.connection,
     () => api.history,
