@@ -216,6 +216,10 @@ export const migrations: Record<string, Migration> = {
   "2026-11-25-log-places": statements`
     alter table logs add column place integer;
   `,
+  // What everybody used of one day is looked up every second.
+  "2026-11-26-quotas": statements`
+    create index usage_of_day on usage (day_ms);
+  `,
 };
 
 function statements(text: TemplateStringsArray): Migration {

@@ -44,7 +44,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     runs: "select (source, n, started_ms, failed, summary), delete",
     logs: "select (source), delete",
   },
-  /** What happened, as it happens. No people, no keys, no resources. */
+  /** What happened, as it happens, and who may use how much. No people but by their ids, no keys, no resources. */
   delivery: {
     recorder_positions: "select, insert, update",
     ended_sources: "select, delete",
@@ -52,6 +52,8 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     events: "select, insert, delete",
     runs: "select, insert, delete",
     logs: "select, insert, delete",
+    plans: "select",
+    owner_plans: "select",
     attempts: "select, insert, delete",
     dead_letters: "select, insert, update, delete",
   },

@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { Commit, CommittedEvent } from "../../../domain/commit.ts";
 import { isEventId, parseEventId } from "../../../domain/event-id.ts";
 import type { LogRecord } from "../../../domain/invocation.ts";
+import { dayOf } from "../../../domain/quota.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
 import type { Kept } from "./kept.ts";
@@ -115,18 +116,17 @@ function insertLogs(rows: readonly LogRow[]): RawBuilder<unknown> {
     order by row.line`;
 }
 
-const dayMs = 86_400_000;
-
+/** What ran before its source was deleted was used as well, though nothing else of it is kept. */
 function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
   return sql`
     insert into usage (owner, day_ms, runs, compute_ms)
     select row.owner, row.day_ms, count(*), sum(row.compute_ms)
     from unnest(
       ${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, ({ commit }) => commit.owner)}::text[],
-      ${integerColumn(batch, ({ commit }) => commit.run.startedAt - (commit.run.startedAt % dayMs))}::bigint[],
-      ${integerColumn(batch, ({ commit }) => commit.run.durationMs)}::bigint[]
+      ${integerColumn(batch, ({ commit }) => dayOf(commit.run.startedAt).startMs)}::bigint[],
+      ${integerColumn(batch, ({ commit }) => Math.max(0, commit.run.durationMs))}::bigint[]
     ) as row (commit_seq, owner, day_ms, compute_ms)
-    where row.commit_seq in (select commit_seq from live)
+    where row.commit_seq > (select seq from position)
     group by row.owner, row.day_ms
     on conflict (owner, day_ms) do update set runs = usage.runs + excluded.runs, compute_ms = usage.compute_ms + excluded.compute_ms`;
 }

@@ -1,0 +1,17 @@
+import { sql, type Kysely } from "kysely";
+import type { Tables } from "./tables.ts";
+
+/**
+ * Ids of those who have used up what their plan gives them of the day that begins at `dayMs`; the rule is `isUsedUp` of domain/quota.ts.
+ * Who has run nothing that day counts where a plan gives nothing at all, if it was chosen for them: who there is on the plan 'default'
+ * is not known here.
+ */
+export async function listOverQuota(db: Kysely<Tables>, dayMs: number): Promise<readonly string[]> {
+  const { rows } = await sql<{ owner: string }>`
+    select coalesce(used.owner, chosen.owner) as owner
+    from (select owner, runs, compute_ms from usage where day_ms = ${dayMs}) used
+    full join owner_plans chosen on chosen.owner = used.owner
+    join plans on plans.name = coalesce(chosen.plan, 'default') and (plans.daily_invocations is not null or plans.daily_compute_ms is not null)
+    where coalesce(used.runs, 0) >= plans.daily_invocations or coalesce(used.compute_ms, 0) >= plans.daily_compute_ms`.execute(db);
+  return rows.map(({ owner }) => owner);
+}
