@@ -14,6 +14,7 @@ export interface DeliveryPorts {
   readonly invocations: Invocations;
   readonly workflows: Workflows;
   readonly poster: Poster;
+  readonly overQuota: OverQuota;
   readonly history: History;
   /** Opens signing keys. @throws InvalidInput */
   readonly secrets: { open(sealed: string): Promise<string> };
@@ -96,6 +97,15 @@ export interface Workflows {
 }
 
 export interface Poster {
+/** What runners are told of owners who have used up their quota. */
+export interface OverQuota {
+  /** Of whom it is told now. */
+  list(): Promise<readonly string[]>;
+  /** Until then, epoch ms. */
+  tell(owner: string, untilMs: number): Promise<void>;
+  withdraw(owner: string): Promise<void>;
+}
+
   /** Never throws; does not follow redirects; obeys the egress policy. */
   post(request: PostRequest): Promise<PostResult>;
 }
@@ -117,6 +127,8 @@ export interface History {
   /** Rows and position (the sequence of the last commit) in one transaction; what was recorded before is not recorded again. */
   recordCommits(commits: readonly RecordedCommit[]): Promise<void>;
   recordAttempts(attempts: readonly Attempt[]): Promise<void>;
+  /** Owners who have used up what their plan gives them of the day that began then, epoch ms. */
+  listOverQuota(dayMs: number): Promise<readonly string[]>;
   /** One that dies again becomes another dead letter, with an id of its own. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   findDeadLetter(webhook: string, delivery: string): Promise<KeptDeadLetter | undefined>;

@@ -7,6 +7,7 @@ import { decodeDelivery, type Delivery } from "./delivery.ts";
 import { Endpoints } from "./endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import { startRecorder } from "./recorder.ts";
+import { startQuotas } from "./quotas.ts";
 import { replayEvent } from "./replay.ts";
 import { redeliver } from "./redeliver.ts";
 import { routeCommit } from "./router.ts";
@@ -29,6 +30,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       const delivery = decodeDelivery(text);
       void untilDone(() => deliverer.due(delivery, routes), delivery, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
     },
+  const quotas = startQuotas(ports);
     onRequest: (request, ack) => {
       const asked = { id: request.webhook };
       void untilDone(() => redeliver(request, routes, deliverer, ports), asked, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
@@ -62,7 +64,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all([routing.stop(), replaying.stop(), due.stop(), tests.stop(), recording.stop(), watching.stop()]);
+      await Promise.all([routing.stop(), replaying.stop(), due.stop(), tests.stop(), recording.stop(), quotas.stop(), watching.stop()]);
       await deliverer.drain();
       await attempts.stop();
     },

@@ -11,6 +11,7 @@ export const buckets = {
   endpoints: "ENDPOINTS",
   routes: "ROUTES",
   runners: "RUNNERS",
+  quotas: "QUOTAS",
 } as const;
 /** Object store of bundles, by content address. */
 export const bundleStore = "BUNDLES";

@@ -24,6 +24,7 @@ import type { Connection } from "../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
 import { FloorReader } from "../platform/jetstream/floor-reader.ts";
 import { followPaced } from "../platform/jetstream/paced-follow.ts";
+import { overQuotaOf } from "../platform/jetstream/over-quota.ts";
 import { servePoolRequests } from "../platform/jetstream/pool-requests.ts";
 import { findScheduled, readDue } from "../platform/jetstream/redeliveries.ts";
 import { readReplays } from "../platform/jetstream/replays.ts";
@@ -34,6 +35,7 @@ import type { Database } from "../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { createHistory } from "../platform/postgres/history.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
+import { listOverQuota } from "../platform/postgres/quotas.ts";
 import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { databaseOf, natsOf } from "./connections.ts";
@@ -102,6 +104,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
       },
     },
     hmac: hmacOf(),
+    overQuota: overQuotaOf(connection),
     clock: systemClock,
     random: Math.random,
   };
@@ -218,6 +221,7 @@ export async function historyOf(
     recordAttempts: (attempts) => records.recordAttempts(attempts),
     recordDeadLetters: (letters) => records.recordDeadLetters(letters),
     findDeadLetter: (webhook, delivery) => records.findDeadLetter(webhook, delivery),
+    listOverQuota: (dayMs) => listOverQuota(database.db, dayMs),
     oldestDeadLetters: (webhook, upTo, limit) => records.oldestDeadLetters(webhook, upTo, limit),
     removeDeadLetters: (webhook, ids) => records.removeDeadLetters(webhook, ids),
   };

@@ -119,6 +119,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${streams.deliveries}.retry.>`),
       api(`DIRECT.GET.${streams.invocations}`),
       api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.>`),
+      api(`DIRECT.GET.${bucket(buckets.quotas)}`),
+      `$KV.${buckets.quotas}.*`,
     ],
     subscribe: [`seen.${buckets.routes}`, poolRequestSubject("*", "arm"), poolRequestSubject("*", "move"), webhookTestSubject],
   },
@@ -174,6 +176,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     one(api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.${deploymentKey(pool, "*")}`)),
     many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
     one(`$KV.${buckets.runners}.${runnerKey(pool, "*")}`),
+    one(api(`DIRECT.GET.${bucket(buckets.quotas)}.$KV.${buckets.quotas}.${owner}`)),
     ...["M", "C"].map((kind) => one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`))),
     ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${owner}.*`))),
     one(`runs.*.${owner}.*`),
@@ -184,9 +187,10 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
 }
 
 /** What the server tells a pool's runners by itself. */
-export const runnerNews = (pool: string): readonly string[] => [
+export const runnerNews = (pool: string, owner = "*"): readonly string[] => [
   changedSubject(buckets.deployments, deploymentKey(pool, "*")),
   changedSubject(buckets.runners, runnerKey(pool, "*")),
+  changedSubject(buckets.quotas, owner),
 ];
 
 /** The builder writes bundles and looks whether one is there; what it is asked comes to it. */
@@ -207,6 +211,7 @@ export const offered: { readonly services: readonly Service[]; readonly news: re
     one(api(`DIRECT.GET.${bucket(buckets.deployments)}.>`)),
     many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
     one(`$KV.${buckets.runners}.>`),
+    one(api(`DIRECT.GET.${bucket(buckets.quotas)}.>`)),
     one(api(`DIRECT.GET.${bundles}.>`)),
     one(api(`DIRECT.GET.${streams.runs}.>`)),
     one(api(`DIRECT.GET.${streams.state}.>`)),
@@ -215,5 +220,5 @@ export const offered: { readonly services: readonly Service[]; readonly news: re
     one("pool.>"),
     one(`$O.${bundleStore}.>`),
   ],
-  news: [changedSubject(buckets.deployments, ">"), changedSubject(buckets.runners, ">")],
+  news: [buckets.deployments, buckets.runners, buckets.quotas].map((name) => changedSubject(name, ">")),
 };

@@ -131,7 +131,7 @@ function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): reado
 }
 
 /** Runners may not make consumers, so the server tells them of these by itself. */
-const isToldOf = (bucket: string): boolean => bucket === buckets.deployments || bucket === buckets.runners;
+const isToldOf = (bucket: string): boolean => [buckets.deployments, buckets.runners, buckets.quotas].some((told) => told === bucket);
 
 /** What cannot be changed later (storage, retention, persist mode) stays as it was made. */
 async function createOrUpdate(manager: JetStreamManager, config: Config): Promise<void> {

@@ -94,7 +94,7 @@ export function poolToken(keys: NatsKeys, { pool, owner }: Pool): Promise<Accoun
     {
       imports: [
         ...runnerServices(pool, owner).map(({ subject }) => importOf(keys, names.streams, subject, "service")),
-        ...runnerNews(pool).map((subject) => importOf(keys, names.streams, subject, "stream")),
+        ...runnerNews(pool, owner).map((subject) => importOf(keys, names.streams, subject, "stream")),
       ],
     },
     { runner: { publish: runnerServices(pool, owner).map(({ subject }) => importedName(subject)), subscribe: runnerNews(pool) } },

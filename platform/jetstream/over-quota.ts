@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { buckets } from "../../domain/subjects.ts";
+import { Bucket } from "./bucket.ts";
+import { followChanges } from "./changes.ts";
+import type { Connection } from "./connection.ts";
+import type { Reading } from "./consumer.ts";
+
+/** Until when the quota of an owner is used up, epoch ms, by the owner's id. */
+const entriesOf = (connection: Connection): Bucket<number> => new Bucket(connection, buckets.quotas, (json) => z.number().parse(json));
+
+/** For the one who counts. An entry ends by itself when its time has come, should nobody withdraw it. */
+export function overQuotaOf(connection: Connection) {
+  const entries = entriesOf(connection);
+  return {
+    list: () => entries.keys("*"),
+    tell: async (owner: string, untilMs: number): Promise<void> => {
+      await entries.put(owner, untilMs, { ttlSeconds: Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000)) });
+    },
+    withdraw: (owner: string) => entries.delete(owner),
+  };
+}
+
+/** For runners, which may ask of an owner by name, and hear of changes without a consumer; `undefined`: some may have been missed. */
+export function readOverQuota(connection: Connection) {
+  const entries = entriesOf(connection);
+  return {
+    get: (owner: string): Promise<number | undefined> => entries.get(owner),
+    onChange: (changed: (owner: string | undefined) => void): Promise<Reading> => followChanges(connection, buckets.quotas, "*", changed),
+  };
+}
