@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { batched } from "./batch.ts";
@@ -19,6 +20,8 @@ export interface ChildSettings {
   readonly onEvictions: (count: number) => void;
   /** It takes no more work: start another. Called once. */
   readonly onLost: (reason: string) => void;
+  /** Gets the processors that nobody else wants. */
+  readonly givesWay?: boolean;
 }
 
 type Pending =
@@ -67,6 +70,7 @@ export class SandboxChild {
   constructor(settings: ChildSettings) {
     this.#settings = settings;
     this.#process = start(settings);
+    if (settings.givesWay === true) giveWay(this.#process.pid);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.ready = promise;
     this.#markReady = resolve;
@@ -263,6 +267,15 @@ export function stopped(code: string, message: string): Execution {
     durationMs: 0,
     cpuMs: 0,
   };
+}
+
+/** Its threads to come inherit it. */
+function giveWay(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It is gone already, which whoever waits for it is told.
+  }
 }
 
 function start(settings: ChildSettings): ChildProcess {

@@ -1,4 +1,5 @@
 import type { ChildSettings, SandboxChild } from "./child-process.ts";
+import type { Culprits } from "./culprits.ts";
 import type { Sandbox } from "./port.ts";
 
 /** Child processes, and which of them a request goes to. */
@@ -16,6 +17,7 @@ export interface ChildrenSettings {
   readonly cachesWritten: () => Promise<void>;
   /** Warm isolates that went to make room for others, in all children so far. */
   readonly evictions: () => number;
+  readonly culprits: Culprits;
   readonly logger: SandboxLogger | undefined;
 }
 

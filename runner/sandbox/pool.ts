@@ -6,6 +6,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { SandboxChild, stopped } from "./child-process.ts";
 import type { ChildrenSettings, SandboxChildren, SandboxLogger } from "./children.ts";
 import { buildGuestScripts, replaceFile } from "./guest-scripts.ts";
+import { Culprits } from "./culprits.ts";
 import { OwnerChildren } from "./owner-children.ts";
 import { OwnerSlots } from "./owner-slots.ts";
 import type { Sandbox } from "./port.ts";
@@ -60,8 +61,17 @@ function poolOf(children: SandboxChildren, count: number, settings: ChildrenSett
 
   const execute: Sandbox["execute"] = (request, onResponse) => {
     if (stopping) return Promise.reject(stoppedError());
-    return track(request.alone === true ? executeAlone(request, onResponse) : children.execute(request, onResponse));
+    return track(
+      blaming(request.owner, request.alone === true ? executeAlone(request, onResponse) : children.execute(request, onResponse)),
+    );
   };
+
+  async function blaming(owner: string, executing: ReturnType<Sandbox["execute"]>): ReturnType<Sandbox["execute"]> {
+    const execution = await executing;
+    if (execution.outcome === "limited" && (execution.costProcess === true || execution.error.code === "memory_limit"))
+      settings.culprits.blame(owner);
+    return execution;
+  }
 
   async function executeAlone(...[request, onResponse]: Parameters<Sandbox["execute"]>): ReturnType<Sandbox["execute"]> {
     await aloneSlots.take(request.owner);
@@ -69,7 +79,7 @@ function poolOf(children: SandboxChildren, count: number, settings: ChildrenSett
       aloneSlots.release(request.owner);
       throw stoppedError();
     }
-    const child = new SandboxChild({ ...settings.child, onLost: () => {} });
+    const child = new SandboxChild({ ...settings.child, givesWay: settings.culprits.has(request.owner), onLost: () => {} });
     alone.add(child);
     try {
       const execution = await child.execute(request, onResponse);
@@ -135,7 +145,7 @@ async function prepare(options: SandboxOptions): Promise<ChildrenSettings> {
       evictions += count;
     },
   };
-  return { child, cachesWritten: () => writing, evictions: () => evictions, logger: options.logger };
+  return { child, cachesWritten: () => writing, evictions: () => evictions, culprits: new Culprits(), logger: options.logger };
 }
 
 async function writeCaches(webPath: string, nodePath: string, caches: PreludeCaches): Promise<void> {

@@ -1,5 +1,6 @@
 import { SandboxChild } from "./child-process.ts";
 import type { ChildrenSettings, SandboxChildren } from "./children.ts";
+import { Quarantine } from "./quarantine.ts";
 
 /** A fixed number of children that owners share, spread by rendezvous hashing. Resolves when all can run. */
 export async function startSharedChildren(count: number, settings: ChildrenSettings): Promise<SandboxChildren> {
@@ -14,11 +15,17 @@ export async function startSharedChildren(count: number, settings: ChildrenSetti
     for (const slot of slots) slot.stop();
     throw error;
   }
+  const quarantine = new Quarantine(settings);
   return {
-    execute: (request, onResponse) => chooseSlot(slotsOf(slots, request.owner), request.source).child.execute(request, onResponse),
+    execute: (request, onResponse) =>
+      (settings.culprits.has(request.owner) ? quarantine : chooseSlot(slotsOf(slots, request.owner), request.source).child).execute(
+        request,
+        onResponse,
+      ),
     inspect: (request) => chooseSlot(slots, request.bundle.hash).child.inspect(request),
-    alive: () => slots.map(({ child }) => child),
+    alive: () => [...slots.map(({ child }) => child), ...(quarantine.child === undefined ? [] : [quarantine.child])],
     stop: () => {
+      quarantine.stop();
       for (const slot of slots) slot.stop();
     },
   };

@@ -102,6 +102,31 @@ describe("memory", () => {
   }, 30_000);
 });
 
+describe("an owner of whom a run filled its memory", () => {
+  const bomb = `export default { name: "b", run() { const all = []; for (;;) all.push(new Array(100_000).fill(1)); } }`;
+  const counter = `let runs = 0; export default { name: "c", run: () => ++runs }`;
+
+  it("has its runs in another process than its neighbours from then on, whichever of its sources runs", async () => {
+    const lost = Promise.withResolvers<void>();
+    const fixture = await start({ logger: { warn: () => lost.resolve() } });
+    const count = () => fixture.run(counter, { source: "dc_warm", owner: "u_neighbour" });
+    const explode = () => fixture.run(bomb, { owner: "u_hostile", limits: { timeoutMs: 30_000, memoryMb: 32 } });
+    const [shared] = sandboxPids();
+    await count();
+    expect(errorOf(await explode())).toMatchObject({ outcome: "limited", code: "memory_limit" });
+    for (const runs of ["2", "3"]) {
+      expect(errorOf(await explode())).toMatchObject({ outcome: "limited", code: "memory_limit" });
+      expect(await count()).toMatchObject({ result: runs });
+    }
+    const others = sandboxPids().filter((pid) => pid !== shared);
+    expect(others).toHaveLength(1);
+    for (const pid of others) process.kill(pid, "SIGKILL");
+    await lost.promise;
+    expect(await fixture.run(answer, { owner: "u_hostile" })).toMatchObject({ outcome: "returned", result: "42" });
+    expect(await count()).toMatchObject({ result: "4" });
+  }, 120_000);
+});
+
 describe("stop", () => {
   it("lets runs end, kills the children and refuses what comes later", async () => {
     const fixture = await start({ children: 2 });
