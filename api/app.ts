@@ -29,6 +29,7 @@ import { runRoutes } from "./routes/runs.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { streamed, streamRoutes, unversionedStreams } from "./routes/streams.ts";
 import { subscriptionRoutes } from "./routes/subscriptions.ts";
+import { tickRoutes } from "./routes/ticks.ts";
 import { userRoutes } from "./routes/users.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
@@ -49,6 +50,7 @@ export function routes(context: ApiContext): RouteTable {
   const runs = runRoutes(context);
   const sources = sourceRoutes(context);
   const subscriptions = subscriptionRoutes(context);
+  const ticks = tickRoutes(context);
   const users = userRoutes(context);
   const webhooks = webhookRoutes(context);
   const workflows = workflowRoutes(context);
@@ -97,6 +99,7 @@ export function routes(context: ApiContext): RouteTable {
     "/sources/:id/runs": { GET: runs.list, POST: runs.create },
     "/sources/:id/runs/:run_id": { GET: runs.get },
     "/sources/:id/logs": { GET: runs.logs },
+    "/sources/:id/ticks": { GET: ticks.list },
     "/sources/:id/options": { POST: configuration.sourceOptions },
     "/sources/:id/props": { POST: configuration.sourceProps },
 

@@ -12,6 +12,7 @@ import type { DryRunOutcome } from "../domain/dry-run.ts";
 import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
+import type { Tick } from "../domain/ticks.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -109,6 +110,8 @@ export interface History {
   /** Newest first. @throws InvalidInput for a cursor whose run is gone */
   pageRuns(source: string, page: PageRequest & { readonly failed?: boolean }): Promise<Listed<Omit<RunSummary, "logs">>>;
   findRun(source: string, id: string): Promise<RunSummary | undefined>;
+  /** Newest first by the time at which they were due; a cursor's tick may be gone. */
+  pageTicks(source: string, page: PageRequest): Promise<Listed<Tick>>;
   /** Oldest first. */
   lastLogs(source: string, limit?: number): Promise<readonly { readonly run: string; readonly record: LogRecord }[]>;
   /** Of the days that begin from the first to before the second, both midnight UTC; of the first alone when there is no second. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { RunSummary } from "../../domain/invocation.ts";
 import type { PageRequest } from "../../domain/page.ts";
+import type { Tick } from "../../domain/ticks.ts";
 import type { TimeRange } from "../../api/ports.ts";
 import type { Database } from "./connection.ts";
 import { pageDerived, type DerivedChannel } from "./history/derived.ts";
@@ -16,6 +17,7 @@ import {
 import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./history/kept.ts";
 import { recordBatch, type SequencedCommit } from "./history/record.ts";
 import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./history/runs.ts";
+import { pageTicks } from "./history/ticks.ts";
 
 export type { EventFilter, EventRange, Kept, RecordedRun, RunFilter, SequencedCommit, StoredEvent, StoredLog, StoredPage };
 
@@ -42,6 +44,8 @@ export interface History {
   /** Newest first. */
   pageRuns(source: string, page: PageRequest & RunFilter): Promise<StoredPage<RecordedRun>>;
   findRun(source: string, id: string): Promise<RunSummary | undefined>;
+  /** Of its timers, newest first by the time at which they were due. */
+  pageTicks(source: string, page: PageRequest): Promise<StoredPage<Tick>>;
   /** Oldest first, at most as many as are kept. */
   lastLogs(source: string, limit?: number): Promise<readonly StoredLog[]>;
 
@@ -60,6 +64,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
     events: createPruneCounter(kept.events),
     logs: createPruneCounter(kept.logs),
     runs: createPruneCounter(kept.runs),
+    ticks: createPruneCounter(kept.ticks),
   };
 
   async function pruneAfter(batch: readonly SequencedCommit[]): Promise<void> {
@@ -68,6 +73,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
     await prune(db, shapes.events, counters.events.due(keysOf(({ events }) => events.length)), kept.events);
     await prune(db, shapes.logs, counters.logs.due(keysOf(({ logs }) => logs.length)), kept.logs);
     await prune(db, shapes.runs, counters.runs.due(keysOf(() => 1)), kept.runs);
+    await prune(db, shapes.ticks, counters.ticks.due(keysOf(ticksIn)), kept.ticks);
   }
 
   return {
@@ -90,6 +96,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
     findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
     deleteEvents: (source, range) => deleteEventsBetween(db, source, range),
     pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
+    pageTicks: (source, page) => pageTicks(db, source, page, kept.ticks),
     findRun: (source, id) => findRun(db, source, id),
     lastLogs: (source, limit = kept.logs) => lastLogs(db, source, Math.min(limit, kept.logs)),
     async readUsage(owner, fromMs, untilMs = fromMs + 1) {
@@ -118,7 +125,12 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
     await sql`
       with ended as (select unnest(${sources}::text[]) as source),
       ended_events as (delete from events using ended where events.source = ended.source),
+      ended_ticks as (delete from ticks using ended where ticks.source = ended.source),
       ended_runs as (delete from runs using ended where runs.source = ended.source)
       delete from logs using ended where logs.source = ended.source`.execute(db);
   }
 }
+
+/** How many rows of ticks a commit makes. */
+const ticksIn = ({ run: { dueAt, skippedTicks = [] } }: SequencedCommit["commit"]): number =>
+  skippedTicks.length + (dueAt === undefined ? 0 : 1);

@@ -27,6 +27,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     events: "select, delete",
     runs: "select",
     logs: "select",
+    ticks: "select",
     recorder_positions: "select",
     usage: "select",
     attempts: "select, delete",
@@ -43,6 +44,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     events: "select (source), delete",
     runs: "select (source, n, started_ms, failed, summary), delete",
     logs: "select (source), delete",
+    ticks: "select (source), delete",
   },
   /** What happened, as it happens, and who may use how much. No people but by their ids, no keys, no resources. */
   delivery: {
@@ -52,6 +54,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     events: "select, insert, delete",
     runs: "select, insert, delete",
     logs: "select, insert, delete",
+    ticks: "select, insert, delete",
     plans: "select",
     owner_plans: "select",
     attempts: "select, insert, delete",

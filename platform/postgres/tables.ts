@@ -19,6 +19,7 @@ export interface Tables {
   readonly events: EventTable;
   readonly runs: RunTable;
   readonly logs: LogTable;
+  readonly ticks: TickTable;
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
 }
@@ -173,6 +174,15 @@ export interface LogTable {
   readonly record: string;
   /** Among the lines of its run, from 0; null where an earlier version recorded it. */
   readonly place: number | null;
+}
+
+export interface TickTable {
+  readonly source: string;
+  readonly due_ms: number;
+  readonly n: GeneratedAlways<number>;
+  /** What it became; null: it was skipped. */
+  readonly run: string | null;
+  readonly started_ms: number | null;
 }
 
 export interface AttemptTable {

@@ -13,6 +13,7 @@ import {
   runSchema,
   startedRunSchema,
 } from "../../responses/schemas-history.ts";
+import { tickSchema } from "../../responses/tick.ts";
 import { pages } from "../fields.ts";
 import { accepted, all, one, page, type Answer, type Operations } from "../operation.ts";
 
@@ -33,6 +34,13 @@ export const historyOperations: Operations = {
     errors: [409, 504],
   },
   "GET /sources/:id/runs/:run_id": { id: "getRun", summary: "A run, with its logs", answers: one(runSchema) },
+  "GET /sources/:id/ticks": {
+    id: "listTicks",
+    summary: "What became of the ticks of a source's timers",
+    description: "Those that fell due while it was active, newest first.",
+    query: pages,
+    answers: page(tickSchema),
+  },
   "GET /sources/:id/logs": {
     id: "listLogs",
     summary: "The last lines of a source's log",

@@ -6,10 +6,11 @@ export interface Kept {
   readonly events: number;
   readonly logs: number;
   readonly runs: number;
+  readonly ticks: number;
 }
 
 /** Facts of the known service: 100 events and 100 log lines are kept. */
-export const defaultKept: Kept = { events: 100, logs: 100, runs: 100 };
+export const defaultKept: Kept = { events: 100, logs: 100, runs: 100, ticks: 100 };
 
 /**
  * Counts what was written per key and says which keys are due to be pruned. A table then holds at most twice what is kept, and
@@ -38,7 +39,7 @@ export function createPruneCounter(keep: number, mostKeys = 20_000): { due(keys:
 
 /** What of a table belongs to one key, and in which order it came. */
 interface Shape {
-  readonly table: "events" | "logs" | "runs" | "attempts" | "dead_letters";
+  readonly table: "events" | "logs" | "runs" | "ticks" | "attempts" | "dead_letters";
   readonly key: "source" | "webhook";
   readonly order: readonly string[];
 }
@@ -47,6 +48,7 @@ export const shapes = {
   events: { table: "events", key: "source", order: ["ms", "seq"] },
   logs: { table: "logs", key: "source", order: ["n"] },
   runs: { table: "runs", key: "source", order: ["n"] },
+  ticks: { table: "ticks", key: "source", order: ["due_ms", "n"] },
   attempts: { table: "attempts", key: "webhook", order: ["n"] },
   deadLetters: { table: "dead_letters", key: "webhook", order: ["n"] },
 } as const satisfies Record<string, Shape>;

@@ -6,6 +6,7 @@ import { dayOf } from "../../../domain/quota.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
 import type { Kept } from "./kept.ts";
+import { insertTicks, tickRows } from "./ticks.ts";
 
 /** A commit and where it stood in its stream. */
 export interface SequencedCommit {
@@ -47,6 +48,7 @@ export async function recordBatch(
     new_events as (${insertEvents(lastOfEach(batch.flatMap(eventRows), sourceOf, kept.events))}),
     new_runs as (${insertRuns(lastOfEach(batch.map(runRow), sourceOf, kept.runs))}),
     new_logs as (${insertLogs(lastOfEach(batch.flatMap(logRows), sourceOf, kept.logs))}),
+    new_ticks as (${insertTicks(lastOfEach(batch.flatMap(tickRows), sourceOf, kept.ticks))}),
     new_usage as (${addUsage(batch)}),
     -- Reads the position first: the row can be locked above only before it is changed here.
     moved as (update recorder_positions set seq = ${last} from position where stream = ${stream} and position.seq < ${last})
@@ -66,7 +68,8 @@ function logRows({ seq, commit }: SequencedCommit): LogRow[] {
 }
 
 function runRow({ seq, commit }: SequencedCommit): RunRow {
-  const { run, source, error } = commit;
+  const { source, error } = commit;
+  const { skippedTicks: _, ...run } = commit.run; // Kept with the ticks.
   return {
     seq,
     commit,

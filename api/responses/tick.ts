@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { tickReasonOf, tickReasons, tickStateOf, tickStates, type Tick } from "../../domain/ticks.ts";
+
+const ms = z.number().describe("Epoch milliseconds.");
+
+export const tickSchema = z
+  .object({
+    id: z.string().describe("`<epoch milliseconds>-<number>`."),
+    due_at: z.int().describe("Epoch seconds."),
+    due_at_ms: ms,
+    state: z.enum(tickStates).describe("`late`: its run began more than 1 s after it was due."),
+    reason: z
+      .enum(tickReasons)
+      .nullable()
+      .describe(
+        "`waited`: for a run before it, its owner's share or a runner; `earlier_tick_unfinished`: one before it still waited or ran.",
+      ),
+    run_id: z.string().nullable().describe("Null of a skipped one."),
+    started_at: z.int().nullable().describe("Epoch seconds."),
+    started_at_ms: ms.nullable().describe("When that run began."),
+    late_ms: z.number().nullable().describe("From the time it was due to that."),
+  })
+  .meta({ id: "Tick", description: "A tick of a timer." });
+
+export function tickResponse(tick: Tick): z.infer<typeof tickSchema> {
+  const { id, dueAt, run } = tick;
+  const state = tickStateOf(tick);
+  return {
+    id,
+    due_at: Math.floor(dueAt / 1000),
+    due_at_ms: dueAt,
+    state,
+    reason: tickReasonOf(state),
+    run_id: run?.id ?? null,
+    started_at: run === null ? null : Math.floor(run.startedAt / 1000),
+    started_at_ms: run?.startedAt ?? null,
+    late_ms: run === null ? null : Math.max(0, run.startedAt - dueAt),
+  };
+}

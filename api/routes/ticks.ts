@@ -1,0 +1,16 @@
+import { okPage, type Handle } from "../http/call.ts";
+import { parsePage } from "../http/parameters.ts";
+import { tickResponse } from "../responses/tick.ts";
+import type { ApiContext } from "./context.ts";
+import { sourceIdOf } from "./sources.ts";
+
+/** What became of the ticks of a source's timers. */
+export function tickRoutes(context: ApiContext): Record<"list", Handle> {
+  return {
+    list: async (call) => {
+      const page = parsePage(call.parameters, "event");
+      const source = await sourceIdOf(call, context);
+      return okPage(await context.ports.history.pageTicks(source, page), tickResponse, "event");
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { sql, type Kysely, type RawBuilder } from "kysely";
+import type { Commit } from "../../../domain/commit.ts";
+import { parseEventId } from "../../../domain/event-id.ts";
+import type { PageRequest } from "../../../domain/page.ts";
+import type { Tick } from "../../../domain/ticks.ts";
+import type { Tables, TickTable } from "../tables.ts";
+import { column, integerColumn, optionalColumn } from "./columns.ts";
+import type { StoredPage } from "./events.ts";
+
+interface Sequenced {
+  readonly seq: number;
+  readonly commit: Commit;
+}
+
+export interface TickRow extends Sequenced {
+  readonly dueAt: number;
+  /** Became the run of the commit; else it was skipped before it. */
+  readonly isRun: boolean;
+}
+
+/** A time that an id can hold: 15 digits. A runner, where user code lives, may have forged another. */
+const isTime = (ms: number): boolean => ms >= 0 && ms < 1e15;
+
+/** The ticks that a commit tells of, by the time at which they were due. */
+export function tickRows({ seq, commit }: Sequenced): TickRow[] {
+  const { trigger, dueAt, skippedTicks = [] } = commit.run;
+  const skipped = skippedTicks.map((due): TickRow => ({ seq, commit, dueAt: due, isRun: false }));
+  const ran = trigger === "timer" && dueAt !== undefined ? [{ seq, commit, dueAt, isRun: true }] : [];
+  return [...skipped, ...ran].filter((row) => isTime(row.dueAt)).sort((a, b) => a.dueAt - b.dueAt);
+}
+
+/** Of the commits that are `live`. */
+export function insertTicks(rows: readonly TickRow[]): RawBuilder<unknown> {
+  return sql`
+    insert into ticks (source, due_ms, run, started_ms)
+    select row.source, row.due_ms, row.run, case when row.run is null then null else row.started_ms end
+    from unnest(
+      ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, ({ commit }) => commit.source)}::text[],
+      ${integerColumn(rows, ({ dueAt }) => dueAt)}::bigint[],
+      ${optionalColumn(rows, ({ isRun, commit }) => (isRun ? commit.run.id : null))}::text[],
+      ${integerColumn(rows, ({ commit }) => commit.run.startedAt)}::bigint[]
+    ) with ordinality as row (commit_seq, source, due_ms, run, started_ms, place)
+    where row.commit_seq in (select commit_seq from live)
+    order by row.place`;
+}
+
+/** Newest first. The cursor need not name a tick that is still kept: ids order by themselves. */
+export async function pageTicks(
+  db: Kysely<Tables>,
+  source: string,
+  { limit, cursor }: PageRequest,
+  keep: number,
+): Promise<StoredPage<Tick>> {
+  const backwards = cursor?.side === "before";
+  const beyond = cursor === null ? sql`true` : sql`(due_ms, n) ${backwards ? sql`>` : sql`<`} ${pair(cursor.id)}`;
+  const { rows } = await sql<Found>`
+    with kept as (select due_ms, n, run, started_ms from ticks where source = ${source} order by due_ms desc, n desc limit ${keep})
+    select counted.total, found.* from (select count(*) as total from kept) counted left join (
+      select * from kept where ${beyond} order by ${backwards ? sql`due_ms, n` : sql`due_ms desc, n desc`} limit ${limit}
+    ) found on true
+    order by found.due_ms desc, found.n desc`.execute(db);
+  return { items: rows.filter(({ n }) => n !== null).map(tickFrom), total: rows[0]?.total ?? 0 };
+}
+
+type Found = Pick<TickTable, "due_ms" | "run" | "started_ms"> & { readonly n: number | null; readonly total: number };
+
+function tickFrom({ due_ms, n, run, started_ms }: Found): Tick {
+  return { id: `${due_ms}-${n}`, dueAt: due_ms, run: run === null || started_ms === null ? null : { id: run, startedAt: started_ms } };
+}
+
+/** The two numbers of an id, of the same form as an event's. */
+function pair(id: string): RawBuilder<unknown> {
+  const { ms, sequence } = parseEventId(id);
+  return sql`(${ms}::bigint, ${sequence}::bigint)`;
+}
