@@ -14,7 +14,13 @@ const names = [
   "build",
   "cold-start",
   "timers",
+  "webhooks",
+  "listeners",
+  "fan-out",
+  "bad-endpoints",
+  "backlog",
   "memory",
+  "streams",
   "warm-isolates",
   "neighbours",
   "operator-scale",
@@ -22,12 +28,13 @@ const names = [
 /** Need what not every machine has: measured when they are named. */
 const onDemand = ["cluster"] as const;
 
-const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N]
+const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --deliveries N]
 
 Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.join(", ")}.
-  --json FILE   also writes the figures as JSON
-  --seconds N   duration of the timers figure (120)
-  --timers N    number of its sources (2000)
+  --json FILE     also writes the figures as JSON
+  --seconds N     duration of the timers figure (120)
+  --timers N      number of its sources (2000)
+  --deliveries N  those that wait in the backlog figure (100000)
 `;
 
 async function main(): Promise<void> {
@@ -37,6 +44,7 @@ async function main(): Promise<void> {
       json: { type: "string" },
       seconds: { type: "string", default: "120" },
       timers: { type: "string", default: "2000" },
+      deliveries: { type: "string", default: "100000" },
       help: { type: "boolean", default: false },
     },
   });
@@ -50,9 +58,13 @@ async function main(): Promise<void> {
     process.stderr.write(`measuring ${name} …\n`);
     try {
       const module: {
-        run(options: { readonly seconds: number; readonly timers: number }): Promise<readonly Figure[]>;
+        run(options: { readonly seconds: number; readonly timers: number; readonly deliveries: number }): Promise<readonly Figure[]>;
       } = await import(`./figures/${name}.ts`);
-      const measured = await module.run({ seconds: Number(values.seconds), timers: Number(values.timers) });
+      const measured = await module.run({
+        seconds: Number(values.seconds),
+        timers: Number(values.timers),
+        deliveries: Number(values.deliveries),
+      });
       figures.push(...measured);
       process.stderr.write(`${formatTable(measured)}\n\n`);
     } catch (error) {

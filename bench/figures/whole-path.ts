@@ -1,10 +1,9 @@
 import { performance } from "node:perf_hooks";
 import type { Figure } from "../figure.ts";
-import { startChild, type BenchChild } from "../harness/child.ts";
-import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { cpuBetween, formatParts, total } from "../harness/process-tree.ts";
 import { recordedUpTo } from "../harness/recorded.ts";
-import type { Load, RoundTripResult } from "../harness/round-trip-ledger.ts";
+import type { Load } from "../harness/round-trip-ledger.ts";
+import { startRoundTrips, type RoundTripSources } from "../harness/round-trip-sources.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 
 /**
@@ -12,8 +11,7 @@ import { allRoles, startSystem, type System } from "../harness/system.ts";
  * run in an isolate, committed with one emit, delivered to one webhook, and recorded in Postgres. All roles, as an embedded start
  * has them; `sync_interval: always`; 64 sources with a webhook each, bodies of 300 bytes. Time from the emit to the webhook beside it.
  */
-const [sources, receivers, padding] = [64, 4, 270] as const;
-const code = `export default { name: "Bench", props: { http: "$.interface.http" }, run(event) { this.$emit({ id: event.body.id, at: Date.now() }); } };`;
+const padding = 270;
 
 interface Case {
   readonly label: string;
@@ -30,52 +28,22 @@ const cases: readonly Case[] = [
 
 export async function run(): Promise<readonly Figure[]> {
   const system = await startSystem({ roles: allRoles });
-  const child = startChild<unknown>("round-trips", { receivers });
+  const trips = await startRoundTrips(system);
   try {
-    const { ports } = (await child.next()) as { ports: readonly number[] }; // Its first message.
-    const paths = await deploy(system, ports);
-    await load(child, {
-      port: system.ingressPort,
-      paths,
-      padding,
-      pace: { kind: "closed", inFlight: 64 },
-      durationMs: 3_000,
-    });
+    await trips.load({ padding, pace: { kind: "closed", inFlight: 64 }, durationMs: 3_000 });
     const figures: Figure[] = [];
-    for (const each of cases) figures.push(...(await measure(system, child, paths, each)));
+    for (const each of cases) figures.push(...(await measure(system, trips, each)));
     return figures;
   } finally {
-    await child.stop();
+    await trips.stop();
     await system.stop();
   }
 }
 
-async function deploy(system: System, ports: readonly number[]): Promise<readonly string[]> {
-  const entries = new Entries(system);
-  const build = await entries.build(code);
-  const ids = sourceIds("n", sources);
-  await inChunks(ids, async (id, index) => {
-    await entries.deploy(id, build);
-    await entries.endpoint(id);
-    await entries.subscribe(id, `http://127.0.0.1:${ports[index % ports.length]}/${id}`);
-  });
-  return ids.map((id) => `/${id}`);
-}
-
-async function load(child: BenchChild<unknown>, orders: Load): Promise<RoundTripResult> {
-  child.tell(orders);
-  return (await child.next()) as RoundTripResult; // Its answer to a load.
-}
-
-async function measure(
-  system: System,
-  child: BenchChild<unknown>,
-  paths: readonly string[],
-  { label, pace, durationMs, atMost }: Case,
-): Promise<readonly Figure[]> {
+async function measure(system: System, trips: RoundTripSources, { label, pace, durationMs, atMost }: Case): Promise<readonly Figure[]> {
   await recordedUpTo(system);
   const [before, startedAt] = [system.cpu(), performance.now()];
-  const result = await load(child, { port: system.ingressPort, paths, padding, pace, durationMs });
+  const result = await trips.load({ padding, pace, durationMs });
   await recordedUpTo(system);
   const [parts, elapsedMs] = [cpuBetween(before, system.cpu()), performance.now() - startedAt];
   const perSecond = (result.completed / result.elapsedMs) * 1_000;

@@ -57,17 +57,16 @@ export class Entries {
     await this.#endpoints.put(source, { source, pool: defaultPool, customResponse: false, active: true });
   }
 
-  /** A webhook of its own for the source. */
-  async subscribe(source: string, url: string): Promise<void> {
+  /** A webhook of its own for the source, unless one is named; a source has as many as it has subscriptions of different names. */
+  async subscribe(source: string, url: string, name = source.slice(3), webhook = `wh_${name}`): Promise<void> {
     const secrets = await createSecrets(join(this.#system.dataDirectory, "keys"));
     const key = await secrets.seal(`whsec_${Buffer.from("a key of the bench's own").toString("base64")}`);
-    const name = source.slice(3);
     await this.#routes.put(`sub_${name}`, {
       subscription: `sub_${name}`,
       owner,
       emitter: source,
       channel: "",
-      listener: { kind: "webhook", id: `wh_${name}`, url, keys: [key] },
+      listener: { kind: "webhook", id: webhook, url, keys: [key] },
     });
   }
 }

@@ -75,10 +75,12 @@ describe("round trips", () => {
       ),
       (port) => new RawClient(port),
     );
+    const startedAt = performance.now();
     const result = await trips.run();
+    const dueMeanwhile = (performance.now() - startedAt) / 5;
     const refused = result.refused["503"] ?? 0;
     expect(result.completed + refused).toBeGreaterThanOrEqual(80);
-    expect(result.completed + refused).toBeLessThanOrEqual(101);
+    expect(result.completed + refused).toBeLessThanOrEqual(dueMeanwhile + 1);
     expect(refused).toBeGreaterThanOrEqual(8);
     expect([result.missing, result.doubled]).toEqual([0, 1]);
   });
