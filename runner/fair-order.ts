@@ -26,6 +26,8 @@ interface Owner {
   readonly id: string;
   /** Sources with something to run, in order. */
   readonly ready: Set<string>;
+  /** Those of them whose next run is held up by no quota. */
+  readonly urgent: Set<string>;
   running: number;
   fresh: number;
   /** What it was given so far, ms by its weight; comparable between owners. */
@@ -36,7 +38,8 @@ interface Owner {
  * Whose turn it is: of the owners that have something to run and are within their limits, the one that was given least, and of its
  * sources the one that waits longest. Pure: it is told what happens and when, and says which source may run.
  *
- * A source is idle → ready (`wait`) → running (`next`) → idle (`end`); so it runs once at a time. An owner that was idle begins where
+ * A source is idle → ready (`wait`) → running (`next`) → idle (`end`); so it runs once at a time. One whose owner is parked stays ready
+ * until its owner is not (`unpark`). An owner that was idle begins where
  * the others are: rest earns nothing, and what it was given beyond its share before is remembered.
  */
 export class FairOrder {
@@ -45,6 +48,8 @@ export class FairOrder {
   readonly #owners = new Map<string, Owner>();
   /** Owners with a source that may run; the least served first. */
   readonly #heap = new LazyHeap<Owner>();
+  /** Of these nothing runs but what is urgent. */
+  readonly #parked = new Set<string>();
   readonly #running = new Map<string, { readonly owner: Owner; isFresh: boolean }>();
   #fresh = 0;
   /** How much those were given who had their turn last. */
@@ -61,11 +66,27 @@ export class FairOrder {
     return this.#running.size;
   }
 
-  /** The source, which neither runs nor waits, has something to run. */
-  wait(source: string, owner: string, now: number): void {
+  isParked(owner: string): boolean {
+    return this.#parked.has(owner);
+  }
+
+  /** From now on what the owner has to run only waits, but for what is urgent. */
+  park(owner: string): void {
+    this.#parked.add(owner);
+  }
+
+  unpark(owner: string): void {
+    this.#parked.delete(owner);
+    const waiting = this.#owners.get(owner);
+    if (waiting !== undefined) this.#offer(waiting);
+  }
+
+  /** The source, which does not run, has something to run. */
+  wait(source: string, owner: string, now: number, isUrgent = false): void {
     const waiting = this.#owners.get(owner) ?? this.#add(owner);
     if (isIdle(waiting)) waiting.served = Math.max(waiting.served, this.#now);
     waiting.ready.add(source);
+    if (isUrgent) waiting.urgent.add(source);
     this.#neighbours.sawActive(owner, now);
     this.#offer(waiting);
   }
@@ -74,6 +95,7 @@ export class FairOrder {
   leave(source: string, owner: string): void {
     const leaving = this.#owners.get(owner);
     leaving?.ready.delete(source);
+    leaving?.urgent.delete(source);
     if (leaving !== undefined && leaving.ready.size === 0) this.#heap.remove(leaving);
   }
 
@@ -83,7 +105,7 @@ export class FairOrder {
     for (let owner = this.#heap.takeLeast(); owner !== undefined; owner = this.#heap.takeLeast()) {
       // Not offered again before one of its runs ends or grows old: only then can that change.
       if (!this.#mayRun(owner, now)) continue;
-      const [source] = owner.ready;
+      const [source] = this.#mayChoose(owner);
       if (source !== undefined) return this.#start(owner, source, now);
     }
     return undefined;
@@ -117,12 +139,27 @@ export class FairOrder {
   /** Sources that wait only because of what else their owners run. */
   heldBack(now: number): number {
     let sum = 0;
-    for (const owner of this.#owners.values()) if (!this.#mayRun(owner, now)) sum += owner.ready.size;
+    for (const owner of this.#owners.values()) if (!this.#mayRun(owner, now)) sum += this.#mayChoose(owner).size;
     return sum;
+  }
+
+  /** Sources that wait because their owners are parked. */
+  parked(): number {
+    let sum = 0;
+    for (const id of this.#parked) {
+      const owner = this.#owners.get(id);
+      if (owner !== undefined) sum += owner.ready.size - owner.urgent.size;
+    }
+    return sum;
+  }
+
+  #mayChoose(owner: Owner): ReadonlySet<string> {
+    return this.#parked.has(owner.id) ? owner.urgent : owner.ready;
   }
 
   #start(owner: Owner, source: string, now: number): Turn {
     owner.ready.delete(source);
+    owner.urgent.delete(source);
     owner.running++;
     owner.fresh++;
     this.#fresh++;
@@ -148,11 +185,11 @@ export class FairOrder {
   }
 
   #offer(owner: Owner): void {
-    if (owner.ready.size > 0) this.#heap.put(owner, owner.served);
+    if (this.#mayChoose(owner).size > 0) this.#heap.put(owner, owner.served);
   }
 
   #add(id: string): Owner {
-    const owner = { id, ready: new Set<string>(), running: 0, fresh: 0, served: this.#now };
+    const owner = { id, ready: new Set<string>(), urgent: new Set<string>(), running: 0, fresh: 0, served: this.#now };
     this.#owners.set(id, owner);
     return owner;
   }

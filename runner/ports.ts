@@ -12,6 +12,7 @@ export interface RunnerPorts {
   readonly moves: Moves;
   readonly intake: Intake;
   readonly membership: Membership;
+  readonly overQuota: OverQuota;
   readonly bundles: Bundles;
   readonly timers: Timers;
   readonly stacks: Stacks;
@@ -41,6 +42,8 @@ export interface QueueCounts {
   readonly waiting: number;
   /** Sources that wait only because of what else their owners run. */
   readonly heldBack: number;
+  /** Sources that wait because their owners have used up the quota of the day. */
+  readonly overQuota: number;
   /** Invocations that went back to the stream because enough of their owners' wait here. */
   readonly givenBack: number;
 }
@@ -95,6 +98,13 @@ export interface Intake {
 export interface Membership {
   /** Announces this runner until `leave`; tells the sorted ids of all live runners now and on each change. */
   join(runner: string, onMembers: (runners: readonly string[]) => void): Promise<{ leave(): Promise<void> }>;
+}
+
+export interface OverQuota {
+  /** Epoch ms until which the owner's quota is used up, if it is. @throws Unavailable */
+  untilOf(owner: string): Promise<number | undefined>;
+  /** Tells of each owner of whom that changed, from now on; undefined: of some it may have, it is not known of whom. */
+  onChange(changed: (owner: string | undefined) => void): Promise<{ stop(): Promise<void> }>;
 }
 
 export interface Bundles {

@@ -63,7 +63,7 @@ export class Shares {
   admit(entry: Shared, now: number): boolean {
     const known = this.#sources.get(entry.source);
     if (this.#hasRoom(entry) && known?.givenBack.hasBefore(entry.position, now) !== true) {
-      this.#take(entry);
+      this.take(entry);
       return true;
     }
     (known ?? this.#addSource(entry)).givenBack.add(entry.position);
@@ -112,7 +112,8 @@ export class Shares {
     return over.map(([source, { owner }]) => ({ source, owner }));
   }
 
-  #take(entry: Shared): void {
+  /** Takes it in, whatever there is already, and whatever stands before it. */
+  take(entry: Shared): void {
     const { source, owner: id, bytes } = entry;
     const owner = this.#owners.get(id) ?? { waiting: new Map<number, number>(), bytes: 0 };
     this.#owners.set(id, owner);

@@ -1,19 +1,12 @@
+import type { Invocation } from "../domain/invocation.ts";
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
 import { FairOrder, type RunLimits } from "./fair-order.ts";
 import type { QueueCounts } from "./ports.ts";
 import type { Received } from "./run.ts";
 import { type Shared, type ShareLimits, Shares } from "./shares.ts";
+import { isAwaited, isPlainTick, isUrgent, sharedOf, type Disposition, type Waiting } from "./waiting.ts";
 
-/** `done` means answered or dropped: never deliver it again. `later` means: deliver it again after a while. */
-export type Disposition = "done" | "later";
-
-export interface Waiting {
-  readonly received: Omit<Received, "skippedTicks">;
-  /** Of its message, about. */
-  readonly bytes: number;
-  /** `delayMs`: after which while, asked when its whole message goes back. */
-  readonly settle: (disposition: Disposition, delayMs?: () => number) => void;
-}
+export type { Disposition, Waiting } from "./waiting.ts";
 
 export interface QueueOptions {
   readonly limits: RunLimits & ShareLimits;
@@ -21,6 +14,8 @@ export interface QueueOptions {
   readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
   /** Turns errors into dispositions; never rejects. */
   readonly answer: (received: Received) => Promise<Disposition>;
+  /** Answers whoever waits for what does not run, since its owner's quota is used up; it is settled then. */
+  readonly refuse?: (invocation: Invocation, owner: string) => void;
   /** ms, from anywhere; never goes back. */
   readonly now: () => number;
   readonly watch?: QueueWatch;
@@ -87,8 +82,39 @@ export class SourceQueues {
       running,
       waiting: this.#size - running,
       heldBack: this.#order.heldBack(this.#options.now()),
+      overQuota: this.#order.parked(),
       givenBack: this.#shares.givenBack,
     };
+  }
+
+  /**
+   * The owner's quota is used up: what there is waits, here as far as the owner's share goes and else in the stream. Hooks and the like
+   * run, before all that waits; of ticks one is kept; who waits for an answer is refused.
+   */
+  park(owner: string): void {
+    this.#order.park(owner);
+    for (const queue of this.#queuesOf(owner)) {
+      const waiting = queue.waiting.splice(0);
+      const [urgent, others] = [waiting.filter(isUrgent), waiting.filter((entry) => !isUrgent(entry))];
+      queue.waiting.push(...urgent, ...others.filter((entry) => !isAwaited(entry)));
+      for (const entry of others.filter(isAwaited)) {
+        this.#size--;
+        this.#shares.release(sharedOf(entry, owner));
+        this.#refuse(entry, owner);
+      }
+      if (queue.running !== undefined) continue;
+      this.#order.leave(queue.source, owner);
+      this.#wait(queue, owner);
+      this.#close(queue);
+    }
+    this.#startNext();
+  }
+
+  /** There is something left of the owner's quota again: what waits runs in the order in which it came. */
+  unpark(owner: string): void {
+    for (const queue of this.#queuesOf(owner)) queue.busySince = this.#options.now(); // How long it was parked tells nothing of its pace.
+    this.#order.unpark(owner);
+    this.#startNext();
   }
 
   push(entry: Waiting): void {
@@ -177,17 +203,36 @@ export class SourceQueues {
     }
     const now = this.#options.now();
     const wasParked = this.#shares.givenBackOf(queue.source) > 0;
+    const isParked = this.#order.isParked(owner);
+    if (isParked && isAwaited(entry)) return this.#refuse(entry, owner);
     const isIdle = queue.waiting.length === 0 && queue.running === undefined;
-    if (!this.#shares.admit(shared, now)) {
+    const isFirst = isParked && isUrgent(entry);
+    if (isFirst || (isParked && isPlainTick(entry))) this.#shares.take(shared);
+    else if (!this.#shares.admit(shared, now)) {
       if (!wasParked) this.#options.watch?.parked(queue.source, owner);
       return entry.settle("later", () => this.#leave(shared));
     }
     this.#size++;
-    queue.waiting.push(entry);
-    if (!isIdle) return;
-    queue.busySince = now;
-    this.#order.wait(queue.source, owner, now);
+    if (isFirst) queue.waiting.splice(queue.waiting.filter(isUrgent).length, 0, entry);
+    else queue.waiting.push(entry);
+    if (isIdle) queue.busySince = now;
+    else if (!isFirst || queue.running !== undefined) return;
+    this.#wait(queue, owner);
     this.#startNext();
+  }
+
+  #refuse(entry: Waiting, owner: string): void {
+    this.#options.refuse?.(entry.received.invocation, owner);
+    entry.settle("done");
+  }
+
+  #wait(queue: Queue, owner: string): void {
+    const [next] = queue.waiting;
+    if (next !== undefined) this.#order.wait(queue.source, owner, this.#options.now(), isUrgent(next));
+  }
+
+  #queuesOf(owner: string): Queue[] {
+    return [...this.#queues.values()].filter((queue) => queue.owner === owner);
   }
 
   #leave(shared: Shared): number {
@@ -224,7 +269,7 @@ export class SourceQueues {
     this.#shares.ran(source, now - queue.busySince);
     queue.busySince = now;
     entry.settle(disposition);
-    if (queue.waiting.length > 0) this.#order.wait(source, owner, now);
+    if (queue.waiting.length > 0) this.#wait(queue, owner);
     else this.#close(queue);
     this.#startNext();
   }
@@ -239,17 +284,4 @@ export class SourceQueues {
   #sweep(): void {
     for (const { source, owner } of this.#shares.sweep(this.#options.now())) this.#options.watch?.resumed(source, owner);
   }
-}
-
-const sharedOf = ({ received: { invocation, position }, bytes }: Waiting, owner: string): Shared => ({
-  source: invocation.source,
-  owner,
-  position,
-  bytes,
-});
-
-/** A link of a chain must run: it arms the next one. */
-function isPlainTick(entry: Waiting): boolean {
-  const { invocation } = entry.received;
-  return invocation.trigger === "timer" && invocation.chain === undefined;
 }

@@ -11,6 +11,7 @@ import { Partitions } from "./partitions.ts";
 import type { Log, RunnerConfig, RunnerPorts } from "./ports.ts";
 import { metered } from "./metered.ts";
 import { queueLimits } from "./queue-limits.ts";
+import { OwnersOverQuota, refusal } from "./over-quota.ts";
 import { answerInvocation, type Received } from "./run.ts";
 import { SourceQueues, type Disposition, type QueueWatch } from "./source-queues.ts";
 
@@ -33,7 +34,11 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   });
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
-    ownerOf: ({ invocation: { source, configure, dryRun } }) => configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source),
+    ownerOf: ({ invocation: { source, configure, dryRun } }) =>
+      quotas.known(configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
+    refuse: ({ answerTo }, owner) => {
+      if (answerTo !== undefined) ports.answer(answerTo, refusal(quotas.untilOf(owner), ports.clock.now()));
+    },
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
       return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
@@ -47,6 +52,13 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       const history = histories.peek(source);
       if (end === "ack") history?.settle(seq);
       else history?.expect(seq);
+  const quotas = new OwnersOverQuota(ports.overQuota, ports.clock, (owner, untilMs) => {
+    const fields = { "owner.id": owner, reason: "owner_quota" };
+    if (untilMs === undefined) ports.log.info({ op: "owner.resume", ...fields }, "an owner is within quota again: what waited is run");
+    else ports.log.warn({ op: "owner.park", ...fields, until: untilMs }, "an owner has used up the quota of the day: what comes waits");
+    if (untilMs === undefined) queues.unpark(owner);
+    else queues.park(owner);
+  });
     }
   });
   const endReach = ports.intake.onReach((isReached) => {
@@ -64,12 +76,14 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     backlog: () => queues.size,
     stop: async (signal) => {
       await partitions.stop();
+  await quotas.start();
       await queues.stop(signal);
       open.stop();
       endReach();
       await ports.sandbox.stop(signal);
     },
   };
+      await quotas.stop();
 }
 
 /** What a runner knows of sources, and of what it was handed of them. */

@@ -24,7 +24,7 @@ export function overQuotaOf(connection: Connection) {
 export function readOverQuota(connection: Connection) {
   const entries = entriesOf(connection);
   return {
-    get: (owner: string): Promise<number | undefined> => entries.get(owner),
+    untilOf: (owner: string): Promise<number | undefined> => entries.get(owner),
     onChange: (changed: (owner: string | undefined) => void): Promise<Reading> => followChanges(connection, buckets.quotas, "*", changed),
   };
 }

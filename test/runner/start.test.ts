@@ -45,6 +45,7 @@ async function runnerWith(characters: number) {
       onReach: (listener) => ((reach = listener), nothing),
     },
     membership: { join: (runner, onMembers) => (onMembers([runner]), Promise.resolve({ leave: () => Promise.resolve() })) },
+    overQuota: { untilOf: () => Promise.resolve(undefined), onChange: () => Promise.resolve({ stop: () => Promise.resolve() }) },
     bundles: { path: (hash) => Promise.resolve(hash) },
     timers: { armAt: () => Promise.resolve() },
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },

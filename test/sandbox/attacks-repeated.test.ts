@@ -51,6 +51,7 @@ async function liveOf(body: string): Promise<Life> {
     moves: { move: none },
     intake: { read: none, onReach: () => none },
     membership: { join: none },
+    overQuota: { untilOf: none, onChange: none },
     timers: { armAt: none },
   };
   let seq = 0;

@@ -1,0 +1,144 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Invocation } from "../../domain/invocation.ts";
+import { queueLimits } from "../../runner/queue-limits.ts";
+import { SourceQueues } from "../../runner/source-queues.ts";
+
+const limits = queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 256 });
+const started: SourceQueues[] = [];
+afterEach(async () => {
+  for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Sources `a…` are of the owner `a`, and so on. What ran, what became of what was pushed, and who was refused. */
+function queuesOf(waiting = 256) {
+  const [ran, settled, refused]: [string[], string[], string[]] = [[], [], []];
+  const queues = new SourceQueues({
+    limits: { ...limits, waiting },
+    ownerOf: ({ invocation: { source } }) => source.slice(0, 1),
+    answer: async ({ invocation: { source, trigger }, number, skippedTicks }) => {
+      ran.push(`${source} ${trigger} ${number.seq}${skippedTicks > 0 ? ` after ${skippedTicks}` : ""}`);
+      await turn();
+      return "done";
+    },
+    refuse: ({ source }, owner) => refused.push(`${source} of ${owner}`),
+    now: () => 0,
+  });
+  started.push(queues);
+  let seq = 0;
+  const push = (source: string, invocation: Partial<Invocation> & Pick<Invocation, "trigger">): void => {
+    const position = { seq: ++seq, index: 0 };
+    queues.push({
+      received: { invocation: { source, ...invocation }, number: position, position, storedAt: 0 },
+      bytes: 1,
+      settle: (what, delayMs) => {
+        delayMs?.(); // Its message goes back at once.
+        settled.push(`${position.seq} ${what}`);
+      },
+    });
+  };
+  const rest = async (): Promise<void> => {
+    while (queues.counts().running > 0) await turn();
+  };
+  return { queues, ran, settled, refused, push, rest };
+}
+
+describe("an owner over quota", () => {
+  it("waits, others do not, and nothing is settled until it runs in order", async () => {
+    const { queues, ran, settled, push, rest } = queuesOf();
+    queues.park("a");
+    for (const source of ["a1", "b1", "a2", "a1"]) push(source, { trigger: "http" });
+    await rest();
+    expect([ran, settled]).toEqual([["b1 http 2"], ["2 done"]]);
+    expect(queues.counts()).toMatchObject({ waiting: 3, overQuota: 2, heldBack: 0, givenBack: 0 });
+    queues.unpark("a");
+    await rest();
+    expect(ran.slice(1)).toEqual(["a1 http 1", "a2 http 3", "a1 http 4"]);
+    expect(queues.counts()).toMatchObject({ waiting: 0, overQuota: 0 });
+  });
+
+  it("has its hooks, calls and dry runs run, before what waits already", async () => {
+    const { queues, ran, push, rest } = queuesOf(1);
+    push("a1", { trigger: "event" });
+    push("a1", { trigger: "event" });
+    push("a1", { trigger: "hook", hook: "deploy" });
+    queues.park("a");
+    await rest();
+    push("a1", { trigger: "event" });
+    for (const trigger of ["hook", "configure", "dry-run"] as const) push(trigger === "hook" ? "a1" : `a-${trigger}`, { trigger });
+    await rest();
+    expect(ran).toEqual(["a1 event 1", "a1 hook 5", "a-configure configure 6", "a-dry-run dry-run 7"]);
+  });
+
+  it("has a hook that waited already run as soon as it is parked", async () => {
+    const { queues, ran, push, rest } = queuesOf();
+    for (const trigger of ["event", "event", "hook"] as const) push("a1", { trigger });
+    queues.park("a");
+    await rest();
+    expect(ran).toEqual(["a1 event 1", "a1 hook 3"]);
+    queues.unpark("a");
+    await rest();
+    expect(ran.at(-1)).toBe("a1 event 2");
+  });
+
+  it("keeps one tick of each source, however long it lasts and however much else waits", async () => {
+    const { queues, ran, settled, push, rest } = queuesOf(1);
+    queues.park("a");
+    push("a1", { trigger: "event" });
+    for (let tick = 0; tick < 5; tick++) push("a1", { trigger: "timer" });
+    expect(settled).toEqual(["3 done", "4 done", "5 done", "6 done"]);
+    queues.unpark("a");
+    await rest();
+    expect(ran).toEqual(["a1 event 1 after 4", "a1 timer 2"]);
+  });
+
+  it("refuses whoever waits for an answer, whether they came before or after", async () => {
+    const { queues, ran, settled, refused, push, rest } = queuesOf();
+    push("a1", { trigger: "event" });
+    push("a1", { trigger: "http", answerTo: "answer.1" });
+    queues.park("a");
+    push("a2", { trigger: "http", answerTo: "answer.2" });
+    expect([refused, settled]).toEqual([
+      ["a1 of a", "a2 of a"],
+      ["2 done", "3 done"],
+    ]);
+    await rest();
+    queues.unpark("a");
+    await rest();
+    expect([ran, queues.size]).toEqual([["a1 event 1"], 0]);
+  });
+
+  /** Method: arrivals, parkings and ends at random. Whatever happens, all runs once in the end, each source in order but for hooks. */
+  it("loses and repeats nothing, whenever it is parked and unparked", async () => {
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ source: fc.constantFrom("a1", "a2", "b1"), hook: fc.boolean() }) },
+      fc.constantFrom("park" as const, "unpark" as const, "turn" as const),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const { queues, ran, push, rest } = queuesOf();
+        const pushed: string[] = [];
+        for (const each of steps) {
+          if (each === "turn") await turn();
+          else if (each === "park") queues.park("a");
+          else if (each === "unpark") queues.unpark("a");
+          else {
+            const trigger = each.hook ? "hook" : "event";
+            push(each.source, { trigger });
+            pushed.push(`${each.source} ${trigger} ${pushed.length + 1}`);
+          }
+        }
+        queues.unpark("a");
+        await rest();
+        expect(ran.toSorted()).toEqual(pushed.toSorted());
+        expect(queues.size).toBe(0);
+        for (const kind of ["a1 event", "a2 event", "a1 hook", "a2 hook", "b1 "]) {
+          const of = (all: readonly string[]): string[] => all.filter((line) => line.startsWith(kind));
+          expect(of(ran)).toEqual(of(pushed));
+        }
+      }),
+    );
+  });
+});
