@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { baseStatus, columnsOf, defineKind } from "./resource.ts";
+import { disabledOf, type DisabledEndpoint, type PostedTo } from "../domain/endpoint-failures.ts";
+import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { httpUrl, time } from "./rules.ts";
 import { secretReference } from "./secret-reference.ts";
 
@@ -20,12 +21,26 @@ const spec = z.object({
   previousKeyUntil: time
     .optional()
     .describe("Until then the second signing key signs beside the first, RFC 3339; absent: as long as it is named."),
+  enabledAt: time
+    .optional()
+    .describe(
+      "When somebody last said that the endpoint is to be posted to, RFC 3339: what failed there before counts no more. A later time enables a webhook that was disabled.",
+    ),
 });
 export type WebhookSpec = z.infer<typeof spec>;
 
 const status = baseStatus.extend({
   updatedAt: z.int().optional().describe("When the last change of the spec was seen, epoch milliseconds."),
   signingKey: secretReference.optional().describe("The signing key that the operator made, when the spec names none."),
+  disabled: z
+    .object({
+      at: z.int().describe("Epoch milliseconds."),
+      url: z.string().describe("The URL that it was disabled for: another one is posted to."),
+      reason: z.enum(["EndpointGone", "EndpointFailing"]).describe("One word for programs, that of the condition."),
+      message: z.string().describe("A sentence for people: what the endpoint did, and what enables it again."),
+    })
+    .optional()
+    .describe("Since when nothing is posted, and why, when the endpoint answered 410 Gone or has failed for days."),
 });
 export type WebhookStatus = z.infer<typeof status>;
 
@@ -43,3 +58,17 @@ export const webhookKind = defineKind<WebhookSpec, WebhookStatus>({
   spec: spec as unknown as z.ZodType<WebhookSpec>, // Defaults make input and output differ; a stored spec is the output.
   status,
 });
+
+/** Where its events go, as whoever delivers sees it. */
+export function postedTo(id: string, { url, enabledAt }: Pick<WebhookSpec, "url" | "enabledAt">): PostedTo {
+  return { id, url, ...(enabledAt === undefined ? {} : { enabledAt: Date.parse(enabledAt) }) };
+}
+
+/** Why nothing is posted to it although it is active; undefined when it was not disabled, or enabled again since. */
+export function disabledWebhook({
+  spec,
+  status,
+}: Pick<Resource<WebhookSpec, WebhookStatus>, "spec" | "status">): DisabledEndpoint | undefined {
+  const { disabled } = status;
+  return disabled === undefined ? undefined : disabledOf({ url: disabled.url, disabled }, postedTo(status.id ?? "", spec));
+}

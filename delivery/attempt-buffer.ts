@@ -1,21 +1,24 @@
 import type { Attempted } from "./deliverers/webhook.ts";
 import { dueSince, subjectOf, type Delivery } from "./delivery.ts";
+import type { FailingEndpoints } from "./failing-endpoints.ts";
 import type { Attempt, DeliveryPorts } from "./ports.ts";
 
 const flushEveryMs = 250;
 /** While Postgres is away attempts are remembered up to here; then the oldest are lost, deliveries are not. */
 const mostRemembered = 20_000;
 
-/** Writes down attempts in batches, behind the deliveries' back: a slow Postgres never slows one. */
+/** Writes down attempts, and which endpoints fail, in batches, behind the deliveries' back: a slow Postgres never slows one. */
 export class AttemptBuffer {
   readonly #ports: Pick<DeliveryPorts, "history" | "log" | "metrics">;
+  readonly #endpoints: Pick<FailingEndpoints, "save">;
   #attempts: Attempt[] = [];
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(ports: Pick<DeliveryPorts, "history" | "log" | "metrics">) {
+  constructor(ports: Pick<DeliveryPorts, "history" | "log" | "metrics">, endpoints: Pick<FailingEndpoints, "save">) {
     this.#ports = ports;
+    this.#endpoints = endpoints;
   }
 
   add(delivery: Delivery, attempted: Attempted, isLast: boolean): void {
@@ -70,6 +73,7 @@ export class AttemptBuffer {
     this.#attempts = [];
     try {
       if (attempts.length > 0) await this.#ports.history.recordAttempts(attempts);
+      await this.#endpoints.save();
     } catch (error) {
       this.#ports.log.warn({ op: "attempt.record", attempts: attempts.length, err: error }, "attempts are not recorded yet");
       this.#attempts = [...attempts, ...this.#attempts].slice(-mostRemembered);

@@ -7,22 +7,33 @@ import { deliverToWorkflow } from "./deliverers/workflow.ts";
 import type { Attempted, Outcome, WebhookDeliverer } from "./deliverers/webhook.ts";
 import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
 import type { Endpoints } from "./endpoints.ts";
+import type { FailingEndpoints } from "./failing-endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import type { Routes, Webhook } from "./routes.ts";
+
+/** What is known of endpoints, and how they are posted to. */
+export interface Posting {
+  readonly endpoints: Endpoints;
+  readonly failing: FailingEndpoints;
+  readonly webhooks: WebhookDeliverer;
+  readonly attempts: AttemptBuffer;
+}
 
 /** Attempts deliveries and settles what came of them. */
 export class Deliverer {
   readonly #config: DeliveryConfig;
   readonly #ports: DeliveryPorts;
   readonly #endpoints: Endpoints;
+  readonly #failing: FailingEndpoints;
   readonly #webhooks: WebhookDeliverer;
   readonly #attempts: AttemptBuffer;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(config: DeliveryConfig, ports: DeliveryPorts, endpoints: Endpoints, webhooks: WebhookDeliverer, attempts: AttemptBuffer) {
+  constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
     this.#config = config;
     this.#ports = ports;
     this.#endpoints = endpoints;
+    this.#failing = failing;
     this.#webhooks = webhooks;
     this.#attempts = attempts;
   }
@@ -34,6 +45,8 @@ export class Deliverer {
   async direct(delivery: Delivery, route: Route): Promise<void> {
     const { listener } = route;
     if (listener.kind !== "webhook") return this.#inside(delivery, listener);
+    const disabled = this.#failing.disabled(listener);
+    if (disabled !== undefined) return this.#leaveUnposted(delivery, disabled.message);
     const now = this.#ports.clock.now();
     if (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)))
       return this.#firstAttempt(delivery, listener);
@@ -90,8 +103,9 @@ export class Deliverer {
     const webhook = routes.webhook(delivery.listener);
     // Whoever asks for it again asks for the webhook, whatever became of the subscription.
     const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
-    if (webhook?.keys.length === 0)
-      return this.#bury({ ...delivery, attempt: delivery.attempt - 1 }, "nothing could be posted to the webhook");
+    const disabled = webhook === undefined ? undefined : this.#failing.disabled(webhook);
+    if (disabled !== undefined) return this.#leaveUnposted(delivery, disabled.message);
+    if (webhook?.keys.length === 0) return this.#leaveUnposted(delivery, "nothing could be posted to the webhook");
     if (listener === undefined) return; // The subscription or its listener was deleted.
     if (listener.kind !== "webhook") return this.#inside(delivery, listener);
     const now = this.#ports.clock.now();
@@ -117,8 +131,10 @@ export class Deliverer {
     const attempted = await this.#post(delivery, webhook);
     const { outcome } = attempted;
     this.#endpoints.leave(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
-    this.#attempts.add(delivery, attempted, this.#isLast(delivery, outcome));
-    return outcome;
+    const disabled = await this.#failing.remember(delivery, webhook, attempted);
+    this.#attempts.add(delivery, attempted, disabled !== undefined || this.#isLast(delivery, outcome));
+    if (disabled === undefined || outcome.outcome !== "retry") return outcome;
+    return { outcome: "listener-gone", status: outcome.status, error: disabled.message };
   }
 
   async #post(delivery: Delivery, webhook: Webhook): Promise<Attempted> {
@@ -159,6 +175,11 @@ export class Deliverer {
     const delayMs = this.#config.nextAttempt(triesOf(delivery), this.#ports.random(), retryAfterMs);
     if (delayMs === undefined) return this.#bury(delivery, outcome?.error ?? "the endpoint did not answer in time");
     await this.later({ ...delivery, attempt: delivery.attempt + 1 }, now + afterMs + delayMs);
+  }
+
+  /** This attempt is not made. */
+  #leaveUnposted(delivery: Delivery, reason: string): Promise<void> {
+    return this.#bury({ ...delivery, attempt: delivery.attempt - 1 }, reason);
   }
 
   #bury(delivery: Delivery, reason: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Clock } from "../domain/clock.ts";
 import type { Commit } from "../domain/commit.ts";
 import type { Route, RouteListener } from "../domain/deployment.ts";
+import type { EndpointFailures } from "../domain/endpoint-failures.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
 
@@ -13,8 +14,8 @@ export interface DeliveryPorts {
   readonly tests: Tests;
   readonly invocations: Invocations;
   readonly workflows: Workflows;
-  readonly poster: Poster;
   readonly overQuota: OverQuota;
+  readonly poster: Poster;
   readonly history: History;
   /** Opens signing keys. @throws InvalidInput */
   readonly secrets: { open(sealed: string): Promise<string> };
@@ -96,7 +97,6 @@ export interface Workflows {
   keep(workflow: string, delivery: string, messageId: string): Promise<void>;
 }
 
-export interface Poster {
 /** What runners are told of owners who have used up their quota. */
 export interface OverQuota {
   /** Of whom it is told now. */
@@ -106,6 +106,7 @@ export interface OverQuota {
   withdraw(owner: string): Promise<void>;
 }
 
+export interface Poster {
   /** Never throws; does not follow redirects; obeys the egress policy. */
   post(request: PostRequest): Promise<PostResult>;
 }
@@ -126,9 +127,9 @@ export interface History {
   position(): Promise<number>;
   /** Rows and position (the sequence of the last commit) in one transaction; what was recorded before is not recorded again. */
   recordCommits(commits: readonly RecordedCommit[]): Promise<void>;
-  recordAttempts(attempts: readonly Attempt[]): Promise<void>;
   /** Owners who have used up what their plan gives them of the day that began then, epoch ms. */
   listOverQuota(dayMs: number): Promise<readonly string[]>;
+  recordAttempts(attempts: readonly Attempt[]): Promise<void>;
   /** One that dies again becomes another dead letter, with an id of its own. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   findDeadLetter(webhook: string, delivery: string): Promise<KeptDeadLetter | undefined>;
@@ -136,6 +137,9 @@ export interface History {
   oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly KeptDeadLetter[]>;
   /** By their ids: what has died again since stays. */
   removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
+  failingEndpoints(): Promise<readonly EndpointFailures[]>;
+  /** Those that fail, in place of what was known of them, and the webhooks whose endpoint fails no more. */
+  saveEndpoints(failing: readonly EndpointFailures[], recovered: readonly string[]): Promise<void>;
 }
 
 export interface RecordedCommit {
@@ -195,6 +199,8 @@ export interface DeliveryConfig {
   readonly mostDirectListeners: number;
   /** What one attempt may take; the poster's own limit. */
   readonly attemptTimeoutMs: number;
+  /** An endpoint at which nothing has arrived for so long is disabled; absent: never for that. */
+  readonly disableAfterMs?: number;
   /** ms from a failed attempt to the next; undefined after the last. */
   readonly nextAttempt: (attempt: number, random: number, retryAfterMs?: number) => number | undefined;
 }

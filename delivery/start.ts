@@ -5,13 +5,15 @@ import { Deliverer } from "./deliver.ts";
 import { WebhookDeliverer } from "./deliverers/webhook.ts";
 import { decodeDelivery, type Delivery } from "./delivery.ts";
 import { Endpoints } from "./endpoints.ts";
+import { FailingEndpoints } from "./failing-endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
-import { startRecorder } from "./recorder.ts";
 import { startQuotas } from "./quotas.ts";
+import { startRecorder } from "./recorder.ts";
 import { replayEvent } from "./replay.ts";
 import { redeliver } from "./redeliver.ts";
 import { routeCommit } from "./router.ts";
 import { Routes } from "./routes.ts";
+import { tellDisabled } from "./tell-disabled.ts";
 import { testWebhook } from "./test-webhook.ts";
 
 const retryMs = 500;
@@ -19,18 +21,21 @@ const retryMs = 500;
 /** Starts the delivery role: router with first attempts, due deliveries, recorder. Routes are known before the first commit is read. */
 export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<{ stop(): Promise<void> }> {
   const routes = new Routes();
-  const attempts = new AttemptBuffer(ports);
-  const deliverer = new Deliverer(config, ports, new Endpoints(config.attemptsPerWebhook), new WebhookDeliverer(ports), attempts);
+  const failing = new FailingEndpoints(config, ports, (delivery, disabled) => tellDisabled(delivery, disabled, routes, ports));
+  const attempts = new AttemptBuffer(ports, failing);
+  const endpoints = new Endpoints(config.attemptsPerWebhook);
+  const deliverer = new Deliverer(config, ports, { endpoints, failing, webhooks: new WebhookDeliverer(ports), attempts });
   const stopping = new AbortController();
 
+  await failing.load();
   const watching = await ports.routes.watch((subscription, route) => routes.set(subscription, route));
   const recording = await startRecorder(ports);
+  const quotas = startQuotas(ports);
   const due = await ports.deliveries.read({
     onDue: (text, ack) => {
       const delivery = decodeDelivery(text);
       void untilDone(() => deliverer.due(delivery, routes), delivery, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
     },
-  const quotas = startQuotas(ports);
     onRequest: (request, ack) => {
       const asked = { id: request.webhook };
       void untilDone(() => redeliver(request, routes, deliverer, ports), asked, ports, stopping.signal).then((done) => done && ack()); // Never rejects.

@@ -71,6 +71,8 @@ export type RouteListener =
       readonly kind: "webhook";
       readonly id: string;
       readonly url: string;
+      /** Epoch ms; what failed there before counts no more, see domain/endpoint-failures.ts. */
+      readonly enabledAt?: number;
       /** The `whsec_…` signing keys, newest first, each a compact JWE. */ readonly keys: readonly string[];
     }
   | { readonly kind: "source"; readonly id: string; readonly pool: string }

@@ -8,6 +8,7 @@ import type { ComponentCode } from "../domain/component-code.ts";
 import type { Configuration, Configured } from "../domain/configure.ts";
 import type { Build } from "../domain/definition.ts";
 import type { DeploymentEntry, Endpoint, Route } from "../domain/deployment.ts";
+import type { EndpointFailures } from "../domain/endpoint-failures.ts";
 import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule.ts";
@@ -28,6 +29,7 @@ export interface OperatorPorts {
   /** @throws Forbidden for a literal address that nothing may be posted to; names pass, they are judged when they are resolved */
   readonly checkHost: (host: string) => void;
   readonly activity: Activity;
+  readonly failingEndpoints: FailingEndpoints;
   /** By `deploymentKey(pool, source)`. */
   readonly deployments: Entries<DeploymentEntry>;
   readonly endpoints: Entries<Endpoint>;
@@ -84,6 +86,14 @@ export interface SourceActivity {
   readonly lastError: string | undefined;
   /** The deployment that runners disabled, when that is why the last failed run failed. */
   readonly disabled?: string | undefined;
+}
+
+/** What whoever delivers wrote of webhooks whose endpoint fails. */
+export interface FailingEndpoints {
+  /** Those that were disabled, also when they have been enabled since and nothing has been posted yet. */
+  disabled(): Promise<readonly EndpointFailures[]>;
+  /** Of a webhook that is gone. */
+  forget(webhook: string): Promise<void>;
 }
 
 export interface Pools {

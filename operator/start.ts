@@ -26,6 +26,7 @@ import { componentNameOf } from "./source/component-of.ts";
 import { sourceReconciler } from "./source/reconciler.ts";
 import { Slugs } from "./source/slugs.ts";
 import { subscriptionReconciler } from "./subscription/reconciler.ts";
+import { disabledReconciler } from "./webhook/disabled.ts";
 import { webhookReconciler } from "./webhook/reconciler.ts";
 import { SigningKeys } from "./webhook/signing-keys.ts";
 import { workflowReconciler } from "./workflow/reconciler.ts";
@@ -115,6 +116,7 @@ export async function startOperator(
     for (const key of subscriptionsOf(webhook)) routed.add(key);
   });
   runtime.reconcile("webhook", 8, exceptMisfits(webhookKind, ports, webhookReconciler(config, ports, signingKeys))).watch(webhooks);
+  runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
   const onAccountChange = (account: Resource): void => {
     for (const key of usersOf(account)) deployed.add(key);
   };

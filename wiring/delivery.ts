@@ -34,6 +34,7 @@ import { serveWebhookTests } from "../platform/jetstream/webhook-tests.ts";
 import type { Database } from "../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { createHistory } from "../platform/postgres/history.ts";
+import { createFailingEndpoints } from "../platform/postgres/failing-endpoints.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { listOverQuota } from "../platform/postgres/quotas.ts";
 import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts";
@@ -138,6 +139,7 @@ function deliveryConfig({ configuration }: RoleContext): DeliveryConfig {
     nextAttempt:
       waits === undefined
         ? nextAttempt
+    ...(configuration.webhookDisableAfterMs === undefined ? {} : { disableAfterMs: configuration.webhookDisableAfterMs }),
         : (attempt, _random, retryAfterMs = 0) =>
             waits[attempt - 1] === undefined ? undefined : Math.max(waits[attempt - 1] ?? 0, retryAfterMs),
   };
@@ -216,6 +218,7 @@ export async function historyOf(
   // A stream that was made anew counts from 1 again: it must not be taken for the old one.
   const stream = `${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`;
   return {
+  const endpoints = createFailingEndpoints(database);
     position: () => history.readPosition(stream),
     recordCommits: (commits) => history.recordCommits(stream, commits),
     recordAttempts: (attempts) => records.recordAttempts(attempts),
@@ -226,3 +229,5 @@ export async function historyOf(
     removeDeadLetters: (webhook, ids) => records.removeDeadLetters(webhook, ids),
   };
 }
+    failingEndpoints: () => endpoints.all(),
+    saveEndpoints: (failing, recovered) => endpoints.save(failing, recovered),

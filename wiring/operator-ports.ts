@@ -23,6 +23,7 @@ import { untilSeen } from "../platform/jetstream/visibility.ts";
 import type { Database } from "../platform/postgres/connection.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
 import { createActivity } from "../platform/postgres/activity.ts";
+import { createFailingEndpoints } from "../platform/postgres/failing-endpoints.ts";
 import { createHistory } from "../platform/postgres/history.ts";
 import type { Resources } from "./resources.ts";
 
@@ -56,6 +57,7 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     fetchComponent: (url) => requestComponent(connection.nats, url),
     checkHost: (host) => egress.check(host),
     activity: createActivity(database),
+    failingEndpoints: createFailingEndpoints(database),
     builds: { build: (component) => requestBuild(connection.nats, component) },
     deployments: entriesOf<DeploymentEntry>(connection, buckets.deployments),
     endpoints: entriesOf<Endpoint>(connection, buckets.endpoints),

@@ -119,7 +119,13 @@ export const webhookSchema = z
     name: z.string().nullable(),
     description: z.string().nullable(),
     url: z.string(),
-    active: z.boolean(),
+    active: z.boolean().describe("Whether anything is posted."),
+    disabled: z
+      .object({ at: z.int().describe("Epoch seconds."), reason: z.enum(["EndpointGone", "EndpointFailing"]), message: z.string() })
+      .optional()
+      .describe(
+        "Only while nothing is posted because the endpoint answered 410 Gone or has failed for days; PUT with `active: true` ends it.",
+      ),
     ...times,
   })
   .meta({ id: "Webhook" });

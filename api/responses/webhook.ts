@@ -1,5 +1,5 @@
 import type { Resource } from "../../crds/resource.ts";
-import type { WebhookSpec, WebhookStatus } from "../../crds/webhook.ts";
+import { disabledWebhook, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 
 /** What only some answers have: the caller who made or changed it, when that was (epoch ms), and the only sight of a signing key. */
@@ -11,6 +11,7 @@ export interface WebhookChange {
 
 export function webhookResponse(webhook: Resource<WebhookSpec, WebhookStatus>, change?: WebhookChange): object {
   const { name, description, url, active } = webhook.spec;
+  const disabled = disabledWebhook(webhook);
   const at = createdAt(webhook);
   const updatedAt = change?.changedAt ?? webhook.status.updatedAt;
   return {
@@ -19,7 +20,8 @@ export function webhookResponse(webhook: Resource<WebhookSpec, WebhookStatus>, c
     name: name ?? null,
     description: description ?? null,
     url,
-    active,
+    active: active && disabled === undefined,
+    ...(disabled === undefined ? {} : { disabled: { at: epochSeconds(disabled.at), reason: disabled.reason, message: disabled.message } }),
     created_at: at,
     updated_at: updatedAt === undefined ? at : Math.max(at, epochSeconds(updatedAt)),
     ...(change?.signingKey === undefined ? {} : { signing_key: change.signingKey }),

@@ -1,5 +1,5 @@
 import type { Resource } from "../../crds/resource.ts";
-import { webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
+import { disabledWebhook, webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import { Conflict } from "../../domain/errors.ts";
 import type { Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
@@ -18,8 +18,10 @@ export async function webhookIdOf(call: Call, { access }: ApiContext): Promise<s
   return publicIdOf(await access.getListed(webhookKind, "webhook", pathOf(call, "id"), call.user));
 }
 
-/** Nothing is posted while it is off. @throws Conflict */
+/** Nothing is posted while it is off or disabled. @throws Conflict */
 export function checkActive(webhook: WebhookResource): void {
+  const disabled = disabledWebhook(webhook);
+  if (disabled !== undefined) throw new Conflict(disabled.message, { code: "webhook_disabled" });
   if (webhook.spec.active) return;
   const id = publicIdOf(webhook);
   throw new Conflict(`webhook ${id} is inactive: activate it with PUT /v1/webhooks/${id} and {"active": true}`, {

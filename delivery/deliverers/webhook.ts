@@ -5,7 +5,7 @@ import { signatureHeaders } from "../../domain/webhook-signature.ts";
 import type { Delivery } from "../delivery.ts";
 import type { DeliveryPorts, PostResult } from "../ports.ts";
 
-/** What came of an attempt. `listener-gone`: the endpoint says it will never listen again (410), so nobody asks again. */
+/** What came of an attempt. `listener-gone`: the endpoint says it will never listen again (410), or it is disabled, so nobody asks again. */
 export type Outcome =
   | { readonly outcome: "delivered"; readonly status: number }
   | {
@@ -14,7 +14,7 @@ export type Outcome =
       readonly error: string;
       readonly retryAfter: string | undefined;
     }
-  | { readonly outcome: "listener-gone"; readonly status: number; readonly error: string };
+  | { readonly outcome: "listener-gone"; readonly status: number | null; readonly error: string };
 
 /** What came of an attempt, and when it was. */
 export interface Attempted {

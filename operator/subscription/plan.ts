@@ -1,7 +1,9 @@
+import { postedTo } from "../../crds/webhook.ts";
 import type { Route, RouteListener } from "../../domain/deployment.ts";
 import { assertNever } from "../../domain/errors.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { namespaceHasNoOwner } from "../identity.ts";
+import { disabledProblem } from "../webhook/problem.ts";
 import type { Emitter, Listener } from "./ends.ts";
 import { reaches, type Reach } from "./reach.ts";
 import type { SubscriptionResource } from "./resources.ts";
@@ -42,6 +44,8 @@ export function judge({ id, subscription, reach, emitter, listener }: Judged): V
   if (switched?.invalid !== undefined)
     return stuck("ListenerNotReady", `${found.kind} ${listener.shown} cannot be used: ${switched.invalid}`);
   if (switched?.spec.active === false) return stuck("ListenerInactive", `${found.kind} ${listener.shown} is switched off`);
+  const disabled = found.kind === "webhook" ? disabledProblem(found.webhook) : undefined;
+  if (disabled !== undefined) return stuck("ListenerNotReady", disabled.message);
   if (keys !== undefined && "problem" in keys) {
     const { passing, message } = keys.problem;
     return (passing ? waits : stuck)("ListenerNotReady", `webhook ${listener.shown} cannot be used: ${message}`);
@@ -84,7 +88,7 @@ type Found = NonNullable<Listener["found"]>;
 function routeListener(id: string, found: Found, keys: readonly string[]): RouteListener {
   switch (found.kind) {
     case "webhook":
-      return { kind: "webhook", id, url: found.webhook.spec.url, keys };
+      return { kind: "webhook", ...postedTo(id, found.webhook.spec), keys };
     case "source":
       return { kind: "source", id, pool: found.source.status.pool ?? defaultPool };
     case "workflow":

@@ -1,9 +1,10 @@
+import { disabledWebhook } from "../../crds/webhook.ts";
 import { Forbidden } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
 
 /** Why nothing can be posted to a webhook. `passing`: what is missing may be on its way. */
 export interface WebhookProblem {
-  readonly reason: "UrlForbidden" | "SigningKeyNotFound" | "SigningKeyInvalid" | "SigningKeyChanging";
+  readonly reason: "EndpointGone" | "EndpointFailing" | "UrlForbidden" | "SigningKeyNotFound" | "SigningKeyInvalid" | "SigningKeyChanging";
   readonly passing: boolean;
   readonly message: string;
 }
@@ -17,4 +18,10 @@ export function urlProblem(url: string, { checkHost }: Pick<OperatorPorts, "chec
     if (error instanceof Forbidden || error instanceof TypeError) return { reason: "UrlForbidden", passing: false, message: error.message };
     throw error;
   }
+}
+
+/** Whoever delivers has given its endpoint up, and nobody has enabled it since. */
+export function disabledProblem(webhook: Parameters<typeof disabledWebhook>[0]): WebhookProblem | undefined {
+  const disabled = disabledWebhook(webhook);
+  return disabled === undefined ? undefined : { reason: disabled.reason, passing: false, message: disabled.message };
 }

@@ -1,4 +1,4 @@
-import { webhookKind } from "../../crds/webhook.ts";
+import { disabledWebhook, postedTo, webhookKind } from "../../crds/webhook.ts";
 import type { Route } from "../../domain/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
@@ -9,7 +9,7 @@ import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
 import { defaultChangesElsewhereMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
 import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
-import { urlProblem } from "./problem.ts";
+import { disabledProblem, urlProblem } from "./problem.ts";
 import { keyReferencesOf, previousKeyEndsInMs, type SealedKeys, type SigningKeys, type WebhookResource } from "./signing-keys.ts";
 
 const missingMs = 5_000;
@@ -32,6 +32,7 @@ export function webhookReconciler(
     const id = await idOf(ports, webhookKind, found, "webhook");
     if (found.metadata.deletionTimestamp !== undefined) {
       await ports.routes.delete(id);
+      await ports.failingEndpoints.forget(id);
       await release(ports.store, webhookKind, found);
       return;
     }
@@ -53,7 +54,7 @@ export function webhookReconciler(
 
 /** From the webhook to itself: nobody emits under its id. Without keys nothing is posted. */
 function ownRoute({ id, owner, webhook, keys }: { id: string; owner: string; webhook: WebhookResource; keys: readonly string[] }): Route {
-  return { subscription: id, owner, emitter: id, channel: "", listener: { kind: "webhook", id, url: webhook.spec.url, keys } };
+  return { subscription: id, owner, emitter: id, channel: "", listener: { kind: "webhook", ...postedTo(id, webhook.spec), keys } };
 }
 
 function lookAgainMs(webhook: WebhookResource, keys: SealedKeys, changesElsewhereMs: number, ports: OperatorPorts): number | undefined {
@@ -67,16 +68,20 @@ function lookAgainMs(webhook: WebhookResource, keys: SealedKeys, changesElsewher
 
 type Verdict = Parameters<typeof readyConditions>[0];
 
-function judge({ spec }: WebhookResource, keys: SealedKeys, ports: OperatorPorts): Verdict {
+function judge(webhook: WebhookResource, keys: SealedKeys, ports: OperatorPorts): Verdict {
+  const { spec } = webhook;
   const problem = urlProblem(spec.url, ports) ?? ("problem" in keys ? keys.problem : undefined);
   if (problem !== undefined) return { ready: false, ...problem };
   if (!spec.active) return { ready: true, reason: "Inactive", message: "switched off: nothing is posted" };
+  const disabled = disabledProblem(webhook);
+  if (disabled !== undefined) return { ready: false, ...disabled };
   return { ready: true, reason: "Active", message: "events of its subscriptions are posted" };
 }
 
 function say(webhook: WebhookResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<WebhookResource> {
   const now = clock.now();
-  const fields = { id, updatedAt: updatedAt(webhook, now) };
+  const disabled = disabledWebhook(webhook) === undefined ? undefined : webhook.status.disabled;
+  const fields = { id, disabled, updatedAt: updatedAt(webhook, now) };
   return writeStatus(store, webhookKind, webhook, { fields, conditions: readyConditions(verdict), now });
 }
 

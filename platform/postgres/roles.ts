@@ -34,7 +34,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     dead_letters: "select, delete",
   },
   /**
-   * Resources; the end of the history of a source that is deleted, and when it ran last; who is in which organization, by id. Nothing
+   * Resources; the end of the history of a source that is deleted, and when it ran last; which webhooks are disabled; who is in which organization, by id. Nothing
    * else of people, no payloads.
    */
   operator: {
@@ -47,6 +47,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     ticks: "select (source), delete",
   },
   /** What happened, as it happens, and who may use how much. No people but by their ids, no keys, no resources. */
+    failing_endpoints: "select (webhook, disabled_ms, record), delete",
   delivery: {
     recorder_positions: "select, insert, update",
     ended_sources: "select, delete",
@@ -62,6 +63,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
   },
 };
 
+    failing_endpoints: everything,
 /** Every role waits for the tables of its version. */
 const migrationsTable = "headwater_migrations";
 /** Any number: setups that run at once take turns. */

@@ -23,6 +23,7 @@ export interface Tables {
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
 }
+  readonly failing_endpoints: FailingEndpointTable;
 
 /** One row. Every write to a resource takes its version here and holds the row until it commits. */
 export interface ResourceHeadTable {
@@ -207,4 +208,11 @@ export interface DeadLetterTable {
   /** JSON of the dead letter without its payload. */
   readonly record: string;
   readonly payload: string;
+}
+
+export interface FailingEndpointTable {
+  readonly webhook: string;
+  readonly disabled_ms: number | null;
+  /** JSON of how it fails. */
+  readonly record: string;
 }

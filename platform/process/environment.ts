@@ -10,6 +10,7 @@ import {
   setting,
   userId,
   waits,
+  waitOrNever,
   wholeNumber,
 } from "./settings.ts";
 
@@ -177,6 +178,11 @@ export const environment = z.object({
     reason: "waits before each further attempt, such as 5s,1m,1h; ten attempts in about a day when unset",
   }),
   HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
+  HEADWATER_WEBHOOK_DISABLE_AFTER: setting(waitOrNever, {
+    unit: "wait, or never",
+    default: "5d",
+    reason: "a webhook at whose endpoint nothing has arrived for so long is disabled; one that answers 410 Gone is at once",
+  }),
     unit: "seconds",
     default: "6",
     reason: "longest time that what is under way may take when this process is asked to stop",

@@ -99,12 +99,22 @@ export const userId: z.ZodType<string, string> = z
   .string()
   .refine((text) => isId("user", text), "must be u_ and lower-case letters and digits, such as u_localuser");
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `5s,30s,2m` as milliseconds. */
 export const waits: z.ZodType<readonly number[], string> = commaList
   .refine((list) => list.length > 0 && list.every((wait) => /^\d+(ms|s|m|h)$/.test(wait)), "must be waits such as 5s,30s,2m,1h")
-  .transform((list) => list.map((wait) => Number.parseInt(wait, 10) * (units[wait.replace(/^\d+/, "")] ?? 1)));
+  .transform((list) => list.map(msOf));
+
+/** `5d` as milliseconds; undefined: never. */
+export const waitOrNever: z.ZodType<number | undefined, string> = z
+  .string()
+  .regex(/^(\d+(ms|s|m|h|d)|never)$/, "must be a wait such as 12h or 5d, or never")
+  .transform((text) => (text === "never" ? undefined : msOf(text)));
+
+function msOf(wait: string): number {
+  return Number.parseInt(wait, 10) * (units[wait.replace(/^\d+/, "")] ?? 1);
+}
 
 function isCidr(text: string): boolean {
   const [address = "", bits = ""] = text.split("/");

@@ -13,6 +13,7 @@ import type { DeliveryConfig, History } from "../../delivery/ports.ts";
 import { startDelivery } from "../../delivery/start.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
 import { subscriptionReconciler } from "../../operator/subscription/reconciler.ts";
+import { markDisabled } from "../../operator/webhook/disabled.ts";
 import { webhookReconciler } from "../../operator/webhook/reconciler.ts";
 import { SigningKeys } from "../../operator/webhook/signing-keys.ts";
 import { createEgress } from "../../platform/http/egress.ts";
@@ -50,8 +51,8 @@ export interface RepairWorld {
   readonly streams: TestJetStream;
   /** Waits in front of the attempts after the first, ms. */
   waits: number[];
-  /** Starts the delivery role, with this in place of what it does with Postgres; it ends with the test. */
-  deliver(history?: Partial<History>): Promise<void>;
+  /** Starts the delivery role, with this in place of what it does with Postgres and of its settings; it ends with the test. */
+  deliver(history?: Partial<History>, settings?: Partial<DeliveryConfig>): Promise<{ stop(): Promise<void> }>;
   receive(): Promise<Receiver>;
   /** A webhook of ada's, as the operator leaves it. */
   createWebhook(url: string): Promise<{ readonly id: string; readonly signing_key: string }>;
@@ -105,7 +106,7 @@ export function withRepairWorld(): RepairWorld {
     await directory.remove();
   });
 
-  async function deliver(instead: Partial<History> = {}): Promise<void> {
+  async function deliver(instead: Partial<History> = {}, settings: Partial<DeliveryConfig> = {}) {
     const history = { ...(await historyOf(api.database, streams.connection, { events: 100, logs: 100 })), ...instead };
     const config: DeliveryConfig = {
       patienceMs: 2_000,
@@ -113,10 +114,14 @@ export function withRepairWorld(): RepairWorld {
       mostDirectListeners: 16,
       attemptTimeoutMs: 5_000,
       nextAttempt: (attempt) => world.waits[attempt - 1],
+      ...settings,
     };
     const { secrets } = ports;
     const delivery = await startDelivery(config, deliveryPorts({ connection: streams.connection, history, poster, secrets, log: silent }));
-    ends.push(() => delivery.stop());
+    let stopped: Promise<void> | undefined;
+    const stop = () => (stopped ??= delivery.stop());
+    ends.push(stop);
+    return { stop };
   }
 
   async function receive(): Promise<Receiver> {
@@ -173,6 +178,7 @@ export function withRepairWorld(): RepairWorld {
       return webhook;
     },
     async observe(webhook) {
+      await markDisabled(ports, new AbortController().signal);
       await untilWritten(() => webhookReconciler({}, ports, keys)(`${namespace}/${resourceNameOf(webhook)}`));
       const { items } = await api.store.list(subscriptionKind, { namespace });
       for (const { metadata } of items) await untilWritten(() => subscriptionReconciler(ports, keys)(`${namespace}/${metadata.name}`));

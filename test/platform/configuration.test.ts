@@ -42,10 +42,16 @@ describe("parseConfiguration", () => {
   it("reads waits with their units, networks and addresses", () => {
     const read = parseConfiguration({
       HEADWATER_DELIVERY_RETRY: "250ms,5s,2m,1h",
+      HEADWATER_WEBHOOK_DISABLE_AFTER: "36h",
       HEADWATER_EGRESS_ALLOW: "10.0.0.0/8, fd00::/8",
       HEADWATER_PUBLIC_URL: "https://example.com/",
     });
     expect(read.deliveryRetryMs).toEqual([250, 5_000, 120_000, 3_600_000]);
+    expect(read.webhookDisableAfterMs).toBe(36 * 3_600_000);
+    expect([{}, { HEADWATER_WEBHOOK_DISABLE_AFTER: "never" }].map((env) => parseConfiguration(env).webhookDisableAfterMs)).toEqual([
+      5 * 86_400_000,
+      undefined,
+    ]);
     expect(read.egressAllow).toEqual(["10.0.0.0/8", "fd00::/8"]);
     expect(read.publicUrl).toBe("https://example.com");
   });
@@ -59,6 +65,7 @@ describe("parseConfiguration", () => {
     [{ HEADWATER_ROLES: "api,worker" }, "'worker' is no role: choose among"],
     [{ HEADWATER_PUBLIC_URL: "ftp://x" }, "must be an http or https address"],
     [{ HEADWATER_DELIVERY_RETRY: "5" }, "must be waits such as 5s"],
+    [{ HEADWATER_WEBHOOK_DISABLE_AFTER: "5" }, "must be a wait such as 12h or 5d, or never"],
     [{ HEADWATER_LISTN: "x" }, "HEADWATER_LISTN is no setting: did you mean HEADWATER_LISTEN?"],
     [{ HEADWATER_COMPLETELY_DIFFERENT_NAME: "x" }, "--help lists what there is"],
   ])("refuses %o", (env, message) => {

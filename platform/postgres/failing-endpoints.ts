@@ -1,0 +1,46 @@
+import { sql } from "kysely";
+import type { EndpointFailures } from "../../domain/endpoint-failures.ts";
+import type { Database } from "./connection.ts";
+import { column, optionalColumn } from "./history/columns.ts";
+
+/** Endpoints of webhooks that fail: what delivery found out, and the operator makes known. */
+export interface FailingEndpointRecords {
+  all(): Promise<readonly EndpointFailures[]>;
+  /** Those that are, or were, disabled and have not failed or answered since. */
+  disabled(): Promise<readonly EndpointFailures[]>;
+  /** Durable when it returns: those that fail, in place of what was known of them, and the webhooks whose endpoint fails no more. */
+  save(failing: readonly EndpointFailures[], recovered: readonly string[]): Promise<void>;
+  /** Of a webhook that is gone. */
+  forget(webhook: string): Promise<void>;
+}
+
+interface Row {
+  readonly record: string;
+}
+
+export function createFailingEndpoints({ db }: Pick<Database, "db">): FailingEndpointRecords {
+  return {
+    all: async () => (await sql<Row>`select record from failing_endpoints`.execute(db)).rows.map(failuresFrom),
+    disabled: async () =>
+      (await sql<Row>`select record from failing_endpoints where disabled_ms is not null`.execute(db)).rows.map(failuresFrom),
+    async save(failing, recovered) {
+      if (recovered.length > 0) await sql`delete from failing_endpoints where webhook = any(${recovered}::text[])`.execute(db);
+      if (failing.length === 0) return;
+      await sql`
+        insert into failing_endpoints (webhook, disabled_ms, record)
+        select webhook, disabled_ms, record from unnest(
+          ${column(failing, ({ webhook }) => webhook)}::text[], ${optionalColumn(failing, ({ disabled }) => disabledAt(disabled))}::bigint[],
+          ${column(failing, (failures) => JSON.stringify(failures))}::text[]
+        ) as row (webhook, disabled_ms, record)
+        on conflict (webhook) do update set disabled_ms = excluded.disabled_ms, record = excluded.record`.execute(db);
+    },
+    async forget(webhook) {
+      await sql`delete from failing_endpoints where webhook = ${webhook}`.execute(db);
+    },
+  };
+}
+
+const disabledAt = (disabled: EndpointFailures["disabled"]): string | null => (disabled === undefined ? null : String(disabled.at));
+
+/** Written above from the type. */
+const failuresFrom = ({ record }: Row): EndpointFailures => JSON.parse(record) as EndpointFailures;
