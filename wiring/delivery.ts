@@ -33,10 +33,10 @@ import { SeenRevisions } from "../platform/jetstream/visibility.ts";
 import { serveWebhookTests } from "../platform/jetstream/webhook-tests.ts";
 import type { Database } from "../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
-import { createHistory } from "../platform/postgres/history.ts";
 import { createFailingEndpoints } from "../platform/postgres/failing-endpoints.ts";
-import { createSecrets } from "../platform/secrets/secrets.ts";
+import { createHistory } from "../platform/postgres/history.ts";
 import { listOverQuota } from "../platform/postgres/quotas.ts";
+import { createSecrets } from "../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { databaseOf, natsOf } from "./connections.ts";
@@ -104,8 +104,8 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
         await connection.publisher.publish(workflowSubject(workflow), delivery, { messageId });
       },
     },
-    hmac: hmacOf(),
     overQuota: overQuotaOf(connection),
+    hmac: hmacOf(),
     clock: systemClock,
     random: Math.random,
   };
@@ -136,10 +136,10 @@ function deliveryConfig({ configuration }: RoleContext): DeliveryConfig {
     attemptsPerWebhook,
     mostDirectListeners: 16,
     attemptTimeoutMs,
+    ...(configuration.webhookDisableAfterMs === undefined ? {} : { disableAfterMs: configuration.webhookDisableAfterMs }),
     nextAttempt:
       waits === undefined
         ? nextAttempt
-    ...(configuration.webhookDisableAfterMs === undefined ? {} : { disableAfterMs: configuration.webhookDisableAfterMs }),
         : (attempt, _random, retryAfterMs = 0) =>
             waits[attempt - 1] === undefined ? undefined : Math.max(waits[attempt - 1] ?? 0, retryAfterMs),
   };
@@ -215,19 +215,19 @@ export async function historyOf(
 ): Promise<History> {
   const history = createHistory(database, { kept });
   const records = createDeliveryRecords(database);
+  const endpoints = createFailingEndpoints(database);
   // A stream that was made anew counts from 1 again: it must not be taken for the old one.
   const stream = `${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`;
   return {
-  const endpoints = createFailingEndpoints(database);
     position: () => history.readPosition(stream),
     recordCommits: (commits) => history.recordCommits(stream, commits),
+    listOverQuota: (dayMs) => listOverQuota(database.db, dayMs),
     recordAttempts: (attempts) => records.recordAttempts(attempts),
     recordDeadLetters: (letters) => records.recordDeadLetters(letters),
     findDeadLetter: (webhook, delivery) => records.findDeadLetter(webhook, delivery),
-    listOverQuota: (dayMs) => listOverQuota(database.db, dayMs),
     oldestDeadLetters: (webhook, upTo, limit) => records.oldestDeadLetters(webhook, upTo, limit),
     removeDeadLetters: (webhook, ids) => records.removeDeadLetters(webhook, ids),
-  };
-}
     failingEndpoints: () => endpoints.all(),
     saveEndpoints: (failing, recovered) => endpoints.save(failing, recovered),
+  };
+}

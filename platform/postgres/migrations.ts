@@ -51,6 +51,18 @@ export const migrations: Record<string, Migration> = {
       primary key (source, due_ms, n)
     ) with (autovacuum_vacuum_scale_factor = 0.05);
   `,
+  "2026-11-26-failing-endpoints": statements`
+    create table failing_endpoints (
+      webhook text primary key,
+      disabled_ms bigint,
+      record text not null
+    );
+    create index failing_endpoints_disabled on failing_endpoints (webhook) where disabled_ms is not null;
+  `,
+  // What everybody used of one day is looked up every second.
+  "2026-11-26-quotas": statements`
+    create index usage_of_day on usage (day_ms);
+  `,
 };
 
 /**
@@ -68,14 +80,6 @@ export async function migrate(db: Kysely<Tables>): Promise<void> {
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const failed = results?.find((result) => result.status === "Error")?.migrationName ?? "the list of migrations";
-  "2026-11-26-failing-endpoints": statements`
-    create table failing_endpoints (
-      webhook text primary key,
-      disabled_ms bigint,
-      record text not null
-    );
-    create index failing_endpoints_disabled on failing_endpoints (webhook) where disabled_ms is not null;
-  `,
   const known = asUnavailable(error);
   if (known instanceof Unavailable) throw known;
   throw new Invariant(`migrating Postgres failed at ${failed}`, { cause: error });

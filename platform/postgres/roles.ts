@@ -45,25 +45,25 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     runs: "select (source, n, started_ms, failed, summary), delete",
     logs: "select (source), delete",
     ticks: "select (source), delete",
+    failing_endpoints: "select (webhook, disabled_ms, record), delete",
   },
   /** What happened, as it happens, and who may use how much. No people but by their ids, no keys, no resources. */
-    failing_endpoints: "select (webhook, disabled_ms, record), delete",
   delivery: {
     recorder_positions: "select, insert, update",
     ended_sources: "select, delete",
     usage: everything,
+    plans: "select",
+    owner_plans: "select",
     events: "select, insert, delete",
     runs: "select, insert, delete",
     logs: "select, insert, delete",
     ticks: "select, insert, delete",
-    plans: "select",
-    owner_plans: "select",
     attempts: "select, insert, delete",
     dead_letters: "select, insert, update, delete",
+    failing_endpoints: everything,
   },
 };
 
-    failing_endpoints: everything,
 /** Every role waits for the tables of its version. */
 const migrationsTable = "headwater_migrations";
 /** Any number: setups that run at once take turns. */

@@ -22,8 +22,8 @@ export interface Tables {
   readonly ticks: TickTable;
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
-}
   readonly failing_endpoints: FailingEndpointTable;
+}
 
 /** One row. Every write to a resource takes its version here and holds the row until it commits. */
 export interface ResourceHeadTable {

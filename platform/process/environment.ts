@@ -9,8 +9,8 @@ import {
   postgresAddress,
   setting,
   userId,
-  waits,
   waitOrNever,
+  waits,
   wholeNumber,
 } from "./settings.ts";
 
@@ -177,12 +177,12 @@ export const environment = z.object({
     unit: "waits, by comma",
     reason: "waits before each further attempt, such as 5s,1m,1h; ten attempts in about a day when unset",
   }),
-  HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
   HEADWATER_WEBHOOK_DISABLE_AFTER: setting(waitOrNever, {
     unit: "wait, or never",
     default: "5d",
     reason: "a webhook at whose endpoint nothing has arrived for so long is disabled; one that answers 410 Gone is at once",
   }),
+  HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
     unit: "seconds",
     default: "6",
     reason: "longest time that what is under way may take when this process is asked to stop",
