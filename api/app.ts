@@ -95,6 +95,7 @@ export function routes(context: ApiContext): RouteTable {
     "/sources/:id": { GET: sources.get, PUT: sources.update, DELETE: sources.delete },
     "/sources/:id/event_summaries": { GET: events.summaries },
     "/sources/:id/events": { GET: events.legacy, DELETE: events.delete },
+    "/sources/:id/events/deletions": { GET: events.deletions },
     "/sources/:id/replays": { POST: replays.create },
     "/sources/:id/runs": { GET: runs.list, POST: runs.create },
     "/sources/:id/runs/:run_id": { GET: runs.get },

@@ -94,6 +94,22 @@ export interface TimeRange {
   readonly untilMs?: number;
 }
 
+export interface EventDeletion {
+  /** `ed_…`. */
+  readonly id: string;
+  /** Null: from the first. */
+  readonly startId: string | null;
+  /** The last that goes; null: there was none. */
+  readonly endId: string | null;
+  /** Null: all of them. */
+  readonly channel: string | null;
+  /** How many are gone. */
+  readonly deleted: number;
+  readonly createdAtMs: number;
+  /** Null: it is under way. */
+  readonly finishedAtMs: number | null;
+}
+
 export interface History {
   /** Newest first; without a channel, all of them. */
   pageEvents(source: string, page: PageRequest & TimeRange & { readonly channel?: string }): Promise<Listed<StoredEvent>>;
@@ -105,8 +121,13 @@ export interface History {
     range: { readonly startId?: string; readonly endId?: string; readonly channel?: string },
   ): Promise<readonly StoredEvent[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
-  /** Both ends inclusive and optional. @throws InvalidInput for an id that is none */
-  deleteEvents(source: string, range: { readonly startId?: string; readonly endId?: string; readonly channel?: string }): Promise<number>;
+  /** Both ends inclusive and optional; they are hidden when it returns. @throws InvalidInput for an id that is none */
+  deleteEvents(
+    source: string,
+    range: { readonly startId?: string; readonly endId?: string; readonly channel?: string },
+  ): Promise<EventDeletion>;
+  /** Newest first. */
+  listDeletions(source: string): Promise<readonly EventDeletion[]>;
   /** Newest first. @throws InvalidInput for a cursor whose run is gone */
   pageRuns(source: string, page: PageRequest & { readonly failed?: boolean }): Promise<Listed<Omit<RunSummary, "logs">>>;
   findRun(source: string, id: string): Promise<RunSummary | undefined>;

@@ -17,6 +17,7 @@ import {
 import type { Route } from "../domain/deployment.ts";
 import type { Deliveries, DeliveryConfig, DeliveryPorts, History, Reading, Runs } from "../delivery/ports.ts";
 import { startDelivery } from "../delivery/start.ts";
+import { startUpkeep } from "../delivery/upkeep.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createWebhookClient } from "../platform/http/webhook-client.ts";
 import { Bucket } from "../platform/jetstream/bucket.ts";
@@ -68,9 +69,11 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   });
   const requests = await servePoolRequests(nats.connection);
   const delivery = await startDelivery(deliveryConfig(context), ports);
+  const upkeep = startUpkeep(createHistory(postgres.database), logger);
   return {
     stop: async () => {
       await delivery.stop();
+      await upkeep.stop();
       await requests.stop();
       await poster.close();
       await nats.release();

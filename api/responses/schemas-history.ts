@@ -83,6 +83,20 @@ export const replaySchema = z
   })
   .meta({ id: "Replay" });
 
+export const eventDeletionSchema = z
+  .object({
+    id: z.string().describe("`ed_…`."),
+    source_id: z.string(),
+    status: z.enum(["pending", "finished"]),
+    start_id: z.string().nullable().describe("Null: from the first."),
+    end_id: z.string().nullable().describe("The last that goes: as it was asked for, or the newest of that moment. Null: there was none."),
+    event_name: z.string().nullable().describe("Null: all channels."),
+    deleted: z.int().describe("How many are gone."),
+    created_at_ms: ms,
+    finished_at_ms: ms.nullable(),
+  })
+  .meta({ id: "EventDeletion" });
+
 const eventMetadataSchema = z
   .object({
     emit_id: z.string().describe("The id that deliveries carry."),

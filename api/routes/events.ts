@@ -6,7 +6,7 @@ import { eventMetadata, eventSummary } from "../../domain/event-summary.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { ok, okPage, type Handle } from "../http/call.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
-import type { TimeRange } from "../ports.ts";
+import type { EventDeletion, TimeRange } from "../ports.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf } from "./sources.ts";
 
@@ -21,7 +21,7 @@ const eventId = optionalText.refine((value) => value === undefined || isEventId(
 export const deletion = filter.extend({ start_id: eventId, end_id: eventId });
 export const legacy = z.object({ n: z.string().optional() });
 
-export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" | "delete", Handle> {
+export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" | "delete" | "deletions", Handle> {
   const { history } = context.ports;
   return {
     summaries: async (call) => {
@@ -64,6 +64,11 @@ export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" 
       // Known clients assert this very body.
       return { status: 202, text: " " };
     },
+    deletions: async (call) => {
+      const source = await sourceIdOf(call, context);
+      const deletions = await history.listDeletions(source);
+      return ok(deletions.map((deletion) => deletionResponse(deletion, source)));
+    },
   };
 }
 
@@ -72,4 +77,18 @@ function timeRange(since: number | undefined, until: number | undefined): TimeRa
   if (since !== undefined && until !== undefined && since > until)
     throw new InvalidInput(`since ${since} is after until ${until}: it must not be`);
   return { ...(since === undefined ? {} : { sinceMs: since }), ...(until === undefined ? {} : { untilMs: until }) };
+}
+
+function deletionResponse({ id, startId, endId, channel, deleted, createdAtMs, finishedAtMs }: EventDeletion, source: string): object {
+  return {
+    id,
+    source_id: source,
+    status: finishedAtMs === null ? "pending" : "finished",
+    start_id: startId,
+    end_id: endId,
+    event_name: channel,
+    deleted,
+    created_at_ms: createdAtMs,
+    finished_at_ms: finishedAtMs,
+  };
 }

@@ -2,19 +2,13 @@ import { sql } from "kysely";
 import type { RunSummary } from "../../domain/invocation.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import type { Tick } from "../../domain/ticks.ts";
-import type { TimeRange } from "../../api/ports.ts";
+import type { EventDeletion, TimeRange } from "../../api/ports.ts";
 import type { Database } from "./connection.ts";
+import { beginDeletion, continueDeletion, deletionBatch, getDeletion, listDeletions } from "./history/deletions.ts";
 import { pageDerived, type DerivedChannel } from "./history/derived.ts";
-import {
-  deleteEventsBetween,
-  listEventsBetween,
-  pageEvents,
-  type EventFilter,
-  type EventRange,
-  type StoredEvent,
-  type StoredPage,
-} from "./history/events.ts";
+import { listEventsBetween, pageEvents, type StoredEvent, type StoredPage } from "./history/events.ts";
 import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./history/kept.ts";
+import type { EventFilter, EventRange } from "./history/ranges.ts";
 import { recordBatch, type SequencedCommit } from "./history/record.ts";
 import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./history/runs.ts";
 import { pageTicks } from "./history/ticks.ts";
@@ -38,8 +32,15 @@ export interface History {
   /** Oldest first: what a replay of that range sends. @throws InvalidInput for an id that is none */
   listEvents(source: string, range: EventRange & EventFilter): Promise<readonly StoredEvent[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
-  /** @throws InvalidInput for an id that is none */
-  deleteEvents(source: string, range: EventRange & EventFilter): Promise<number>;
+  /**
+   * No list shows them any more when it returns. What one batch does not delete is left to `continueDeletions`. Events that come later
+   * stay. @throws InvalidInput for an id that is none
+   */
+  deleteEvents(source: string, range: EventRange & EventFilter): Promise<EventDeletion>;
+  /** One batch of a deletion that nobody else is at; false when there was none. To be called until then, every few seconds. */
+  continueDeletions(): Promise<boolean>;
+  /** Newest first; those that ended a week ago are forgotten. */
+  listDeletions(source: string): Promise<readonly EventDeletion[]>;
 
   /** Newest first. */
   pageRuns(source: string, page: PageRequest & RunFilter): Promise<StoredPage<RecordedRun>>;
@@ -54,12 +55,19 @@ export interface History {
 
   /** Its history goes, and commits of it that are still on their way will not be recorded. Repeating is fine. */
   deleteSource(source: string): Promise<void>;
-  /** To be called every few hours: forgets which sources were deleted, and usage of more than 40 days ago. */
+  /** To be called every few hours: forgets which sources and events were deleted, and usage of more than 40 days ago. */
   sweep(): Promise<void>;
 }
 
-export function createHistory({ db }: Pick<Database, "db">, options: { readonly kept?: Partial<Kept> } = {}): History {
+export interface HistoryOptions {
+  readonly kept?: Partial<Kept>;
+  /** So many events are deleted in one transaction. */
+  readonly deletionBatch?: number;
+}
+
+export function createHistory({ db }: Pick<Database, "db">, options: HistoryOptions = {}): History {
   const kept: Kept = { ...defaultKept, ...options.kept };
+  const batch = options.deletionBatch ?? deletionBatch;
   const counters = {
     events: createPruneCounter(kept.events),
     logs: createPruneCounter(kept.logs),
@@ -94,7 +102,14 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
     pageDerived: (source, channel, page) => pageDerived(db, source, channel, page, kept),
     listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
     findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
-    deleteEvents: (source, range) => deleteEventsBetween(db, source, range),
+    async deleteEvents(source, range) {
+      const n = await beginDeletion(db, source, range);
+      // What cannot be deleted now is hidden already, and goes with `continueDeletions`.
+      await continueDeletion(db, batch, n).catch(() => false);
+      return getDeletion(db, n);
+    },
+    continueDeletions: () => continueDeletion(db, batch),
+    listDeletions: (source) => listDeletions(db, source),
     pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
     pageTicks: (source, page) => pageTicks(db, source, page, kept.ticks),
     findRun: (source, id) => findRun(db, source, id),
@@ -117,6 +132,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
       const sources = rows.map(({ source }) => source);
       await deleteRows(sources);
       await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
+      await sql`delete from event_deletions where finished_at < now() - interval '7 days'`.execute(db);
       await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);
     },
   };
@@ -125,6 +141,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: { readonly 
     await sql`
       with ended as (select unnest(${sources}::text[]) as source),
       ended_events as (delete from events using ended where events.source = ended.source),
+      ended_deletions as (delete from event_deletions using ended where event_deletions.source = ended.source),
       ended_ticks as (delete from ticks using ended where ticks.source = ended.source),
       ended_runs as (delete from runs using ended where runs.source = ended.source)
       delete from logs using ended where logs.source = ended.source`.execute(db);

@@ -4,6 +4,7 @@ import { Migrator, type Migration } from "kysely/migration";
 import { Invariant, Unavailable } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
 import { firstMigrations, statements } from "./first-migrations.ts";
+import { partitionHistory } from "./history/partitions.ts";
 import type { Tables } from "./tables.ts";
 
 /** In order of name; one that has been released is never changed. */
@@ -41,6 +42,26 @@ export const migrations: Record<string, Migration> = {
   "2026-11-25-log-places": statements`
     alter table logs add column place integer;
   `,
+  "2026-11-26-event-deletions": statements`
+    create table event_deletions (
+      n bigint generated always as identity primary key,
+      source text not null,
+      start_ms bigint,
+      start_seq bigint,
+      end_ms bigint,
+      end_seq bigint,
+      channel text,
+      next_ms bigint not null,
+      next_seq bigint not null,
+      deleted bigint not null default 0,
+      created_at timestamptz not null default now(),
+      finished_at timestamptz
+    );
+    create index event_deletions_finished on event_deletions (finished_at) where finished_at is not null;
+    create index event_deletions_of_source on event_deletions (source, n);
+    create index event_deletions_pending on event_deletions (source, n) where finished_at is null;
+  `,
+  "2026-11-26-partitioned-history": partitionHistory,
   "2026-11-26-ticks": statements`
     create table ticks (
       source text not null,

@@ -17,6 +17,7 @@ export interface Tables {
   readonly ended_sources: EndedSourceTable;
   readonly usage: UsageTable;
   readonly events: EventTable;
+  readonly event_deletions: EventDeletionTable;
   readonly runs: RunTable;
   readonly logs: LogTable;
   readonly ticks: TickTable;
@@ -153,6 +154,26 @@ export interface EventTable {
   readonly ts: number;
   readonly payload: string;
   readonly run: string;
+}
+
+/** A range of events of a source that was told to go. */
+export interface EventDeletionTable {
+  readonly n: GeneratedAlways<number>;
+  readonly source: string;
+  /** As it was asked for; null: from the first. */
+  readonly start_ms: number | null;
+  readonly start_seq: number | null;
+  /** The last that goes; null: there was none. */
+  readonly end_ms: number | null;
+  readonly end_seq: number | null;
+  /** Null: all of them. */
+  readonly channel: string | null;
+  /** What lies before is done. */
+  readonly next_ms: number;
+  readonly next_seq: number;
+  readonly deleted: Generated<number>;
+  readonly created_at: Generated<Date>;
+  readonly finished_at: Date | null;
 }
 
 export interface RunTable {

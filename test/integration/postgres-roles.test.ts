@@ -103,6 +103,8 @@ it("each does its own work as its own user", async () => {
   const recorder = createHistory(databaseOf(urlOf("delivery")), { kept: { events: 10, logs: 10 } });
   expect(await recorder.readPosition("RUNS")).toBe(0);
   await recorder.sweep();
+  await createHistory(databaseOf(urlOf("api"))).deleteEvents("dc_1", {});
+  expect(await recorder.continueDeletions()).toBe(false);
   await createHistory(databaseOf(urlOf("operator"))).deleteSource("dc_1");
   expect(isRoleUrl(postgres.url)).toBe(false);
 });

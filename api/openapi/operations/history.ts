@@ -6,6 +6,7 @@ import { parameters } from "../../routes/streams.ts";
 import { summaries as summariesOfWorkflow } from "../../routes/workflows.ts";
 import {
   dryRunSchema,
+  eventDeletionSchema,
   eventSchema,
   legacyEventSchema,
   logLineSchema,
@@ -65,6 +66,11 @@ export const historyOperations: Operations = {
     description: "All of them, unless the parameters keep it to some.",
     query: deletion,
     answers: { 202: { contentType: "text/plain", description: "One space." } },
+  },
+  "GET /sources/:id/events/deletions": {
+    id: "listEventDeletions",
+    summary: "Deletions of events, and how far they are",
+    answers: all(eventDeletionSchema),
   },
   "POST /sources/:id/replays": {
     id: "replayEvents",

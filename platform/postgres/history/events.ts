@@ -3,6 +3,8 @@ import type { StoredEvent as ListedEvent, TimeRange } from "../../../api/ports.t
 import { parseEventId } from "../../../domain/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import type { EventTable, Tables } from "../tables.ts";
+import { isNotBeingDeleted } from "./deletions.ts";
+import type { EventFilter, EventRange } from "./ranges.ts";
 
 export interface StoredEvent extends ListedEvent {
   /** Id of the run that emitted it. */
@@ -13,17 +15,6 @@ export interface StoredPage<Item> {
   readonly items: readonly Item[];
   /** Of the whole list, as far as it is kept. */
   readonly total: number;
-}
-
-/** Both ends inclusive; without either, everything. */
-export interface EventRange {
-  readonly startId?: string;
-  readonly endId?: string;
-}
-
-export interface EventFilter {
-  /** "" is the default channel; undefined is all. */
-  readonly channel?: string;
 }
 
 type EventRow = Omit<EventTable, "source">;
@@ -59,19 +50,11 @@ export async function listEventsBetween(
   return rows.map(eventFrom);
 }
 
-/** Returns how many there were. */
-export async function deleteEventsBetween(db: Kysely<Tables>, source: string, range: EventRange & EventFilter): Promise<number> {
-  const { numAffectedRows } = await sql`delete from events where source = ${source} and ${onChannel(range)} and ${within(range)}`.execute(
-    db,
-  );
-  return Number(numAffectedRows ?? 0n);
-}
-
-/** The newest `keep` of the source, whatever pruning has left, and of those the ones on the channel and of the time. */
+/** The newest `keep` of the source that are not being deleted, whatever pruning has left, and of those the ones on the channel and of the time. */
 function keptEvents(source: string, keep: number, filter: EventFilter & TimeRange): RawBuilder<unknown> {
   return sql`newest as (
       select ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run from events
-      where source = ${source} order by ms desc, seq desc limit ${keep}
+      where source = ${source} and ${isNotBeingDeleted(source)} order by ms desc, seq desc limit ${keep}
     ), kept as (select * from newest where ${onChannel(filter)} and ${ofTime(filter)})`;
 }
 
