@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HeadwaterError } from "./domain/errors.ts";
+import type { Traces } from "./domain/traces.ts";
 import { childReady, parentSaysStop } from "./platform/process/child-role.ts";
 import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/configuration.ts";
 import { killOwnChildren } from "./platform/process/own-children.ts";
@@ -10,6 +11,7 @@ import type { RoleContext } from "./wiring/context.ts";
 import { setUp } from "./wiring/set-up.ts";
 import { startHealth } from "./wiring/health.ts";
 import { rotateKey } from "./wiring/rotate-key.ts";
+import { tracesOf } from "./wiring/traces.ts";
 import { roles, startRoles, stopRoles } from "./wiring/start-roles.ts";
 
 const sameRequestMs = 250;
@@ -36,7 +38,7 @@ interface Headwater {
   kill(): Promise<void>;
 }
 
-function contextOf(configuration: Configuration, servers: Servers, logger: Logger): RoleContext {
+function contextOf(configuration: Configuration, servers: Servers, logger: Logger, traces?: Traces): RoleContext {
   const dataDirectory = resolve(configuration.dataDirectory);
   const { nats, natsOf, databaseUrl, databaseUrlOf, databasePasswords } = servers;
   return {
@@ -48,6 +50,7 @@ function contextOf(configuration: Configuration, servers: Servers, logger: Logge
     databasePasswords,
     dataDirectory,
     logger,
+    traces,
   };
 }
 
@@ -55,7 +58,8 @@ async function start(configuration: Configuration, logger: Logger): Promise<Head
   const needsDatabase = configuration.roles.some((role) => roles[role].needsDatabase);
   const health = await startHealth(isChild ? undefined : configuration.healthListen);
   const servers = await startServers({ configuration, needsDatabase, logger });
-  const context = contextOf(configuration, servers, logger);
+  const traces = await tracesOf(configuration, version(), logger);
+  const context = contextOf(configuration, servers, logger, traces);
   const started = await startRoles(context).catch(async (error: unknown) => {
     await servers.stop();
     throw error;
@@ -66,6 +70,7 @@ async function start(configuration: Configuration, logger: Logger): Promise<Head
     drain: async () => {
       health.drains();
       await stopRoles(started, AbortSignal.timeout(configuration.stopTimeoutMs), context);
+      await traces?.stop();
       await servers.stop();
       await health.stop();
     },

@@ -50,7 +50,7 @@ export interface Invocation {
   readonly movedFrom?: InvocationNumber;
   /** NATS subject to which {@link Answer} messages go, best effort, beside the commit. */
   readonly answerTo?: string;
-  /** W3C Trace Context. */
+  /** What it follows from, see domain/traces.ts. */
   readonly traceparent?: string;
 }
 

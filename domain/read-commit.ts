@@ -3,6 +3,7 @@ import type { Commit } from "./commit.ts";
 import { partitionOf } from "./partition.ts";
 import { runSubject } from "./subjects.ts";
 import { mostSkippedTold } from "./ticks.ts";
+import { parseTraceparent } from "./traces.ts";
 
 /** Epoch ms that a Date can hold, and some time after it too. */
 const time = z.number().min(-8e15).max(8e15);
@@ -39,6 +40,11 @@ const shape = z.looseObject({
   logs: z.array(z.looseObject({ k: z.string(), ts: time })),
   error: z.looseObject({ name: z.string(), message: z.string() }).nullable(),
   hops: z.int().min(0).optional(),
+  // Becomes a header.
+  traceparent: z
+    .string()
+    .refine((text) => parseTraceparent(text) === text)
+    .optional(),
 });
 
 /**

@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { Endpoint } from "../domain/deployment.ts";
 import type { Answer } from "../domain/invocation.ts";
+import type { Traces } from "../domain/traces.ts";
 
 /** Everything the ingress reaches; main.ts wires adapters to it. */
 export interface IngressPorts {
@@ -15,6 +16,8 @@ export interface IngressPorts {
   /** Makes what ends the server without refusing what is on its way; it cuts off what is not finished when the signal aborts. */
   readonly drainable: (server: Server) => (signal: AbortSignal) => Promise<void>;
   readonly log: Log;
+  /** Absent: there are none. */
+  readonly traces?: Traces | undefined;
 }
 
 export interface Log {

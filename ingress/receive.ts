@@ -18,10 +18,18 @@ export interface Receiving {
   readonly gate: BacklogGate;
 }
 
-const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/** One request: find the endpoint, take the body, store the invocation, answer. @throws HeadwaterError for {@link replyError} */
-export async function receive(request: IncomingMessage, response: ServerResponse, receiving: Receiving): Promise<void> {
+/**
+ * One request: find the endpoint, take the body, store the invocation, answer.
+ *
+ * @param traceparent what the run follows from
+ * @throws HeadwaterError for {@link replyError}
+ */
+export async function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  receiving: Receiving,
+  traceparent: string | undefined,
+): Promise<void> {
   if (request.method === "OPTIONS") {
     request.resume();
     return replyPreflight(response, request.headers["access-control-request-headers"]);
@@ -31,7 +39,7 @@ export async function receive(request: IncomingMessage, response: ServerResponse
   admit(request, endpoint, receiving);
   const body = await readBody(request, config.bodyLimitBytes);
   const event = await httpEvent(request, target, body, config.trustedProxies);
-  const invocation = newInvocation(request, endpoint.source, event);
+  const invocation = newInvocation(endpoint.source, event, traceparent);
   if (endpoint.customResponse) return awaitAnswer(response, endpoint.pool, invocation, receiving);
   await packs.add(endpoint.pool, partitionOf(endpoint.source), endpoint.source, JSON.stringify(invocation));
   replyAccepted(response);
@@ -57,8 +65,6 @@ function admit(request: IncomingMessage, endpoint: Endpoint, { config, gate }: R
   });
 }
 
-function newInvocation(request: IncomingMessage, source: string, event: HttpEvent): Invocation {
-  const { traceparent } = request.headers;
-  const isTraced = typeof traceparent === "string" && traceparentPattern.test(traceparent);
-  return { source, trigger: "http", at: Date.now(), event, ...(isTraced ? { traceparent } : {}) };
+function newInvocation(source: string, event: HttpEvent, traceparent: string | undefined): Invocation {
+  return { source, trigger: "http", at: Date.now(), event, ...(traceparent === undefined ? {} : { traceparent }) };
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { HeadwaterError } from "../domain/errors.ts";
+import { parseTraceparent, type Span } from "../domain/traces.ts";
 import { BacklogGate } from "./backlog-gate.ts";
 import { bodyTooLarge, discard } from "./body.ts";
 import { Packs } from "./packs.ts";
@@ -45,14 +46,24 @@ export async function startIngress(config: IngressConfig, ports: IngressPorts): 
 async function answer(request: IncomingMessage, response: ServerResponse, receiving: Receiving): Promise<void> {
   const startedAt = performance.now();
   const { log, onAnswered } = receiving.ports;
+  const given = parseTraceparent(request.headers["traceparent"]);
+  const span = startSpan(request, given, receiving.ports);
   try {
-    await receive(request, response, receiving);
+    await receive(request, response, receiving, span?.traceparent ?? given);
   } catch (error) {
     if (!(error instanceof HeadwaterError)) log.warn({ op: "http.request", err: error }, "a request could not be taken");
     if (!request.complete) discard(request);
     if (!response.headersSent && !response.destroyed) replyError(response, error);
   }
-  onAnswered?.({ status: response.statusCode, durationMs: performance.now() - startedAt });
+  const status = response.statusCode;
+  onAnswered?.({ status, durationMs: performance.now() - startedAt });
+  span?.end({ attributes: { "http.response.status_code": status }, error: status >= 500 ? String(status) : undefined });
+}
+
+/** Without its address: that is a secret. */
+function startSpan({ method = "GET" }: IncomingMessage, traceparent: string | undefined, { traces }: IngressPorts): Span | undefined {
+  if (traces === undefined || method === "OPTIONS") return undefined;
+  return traces.start(`${method} endpoint`, { kind: "server", traceparent, attributes: { "http.request.method": method } });
 }
 
 function timeouts({ requestTimeoutMs }: IngressConfig) {

@@ -20,6 +20,8 @@ export interface Ran {
   readonly skippedTicks: number;
   /** Epoch ms at which the last of them were due. */
   readonly skippedDue: readonly number[];
+  /** What deliveries follow from. */
+  readonly traceparent?: string | undefined;
 }
 
 const nothing: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
@@ -49,6 +51,7 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
     logs: logsOf(ran, products.logs, [errorOf(execution), ...accepted.errors, disabled], now),
     error,
     ...(invocation.hops === undefined ? {} : { hops: invocation.hops }),
+    ...(ran.traceparent === undefined ? {} : { traceparent: ran.traceparent }),
     state: {
       db: mergeDb(state.db, products.db),
       dedupe: accepted.state,

@@ -1,6 +1,7 @@
 import type { Clock } from "../domain/clock.ts";
 import type { DeploymentEntry } from "../domain/deployment.ts";
 import type { Answer, Invocation, InvocationNumber } from "../domain/invocation.ts";
+import type { Traces } from "../domain/traces.ts";
 import type { QueueLimits } from "./queue-limits.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 
@@ -25,6 +26,8 @@ export interface RunnerPorts {
   readonly randomId: () => string;
   readonly log: Log;
   readonly metrics?: RunMetrics;
+  /** Absent: there are none. */
+  readonly traces?: Traces | undefined;
 }
 
 /** What is counted of runs. */

@@ -14,6 +14,7 @@ import { withReadableLogs, withReadableStack } from "./readable.ts";
 import { receivedEvent } from "./received-event.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import type { ExecuteRequest, Execution } from "./sandbox/port.ts";
+import { RunTrace, traceWait } from "./run-trace.ts";
 import { skippedLinks } from "./skipped-links.ts";
 
 /** One invocation as it came out of the stream. */
@@ -51,14 +52,13 @@ export async function answerInvocation(
 ): Promise<RunOutcome> {
   const { invocation, number } = received;
   if (!wanted(invocation, deployment)) return "dropped";
+  let follows: string | undefined;
   for (let refusals = 0; refusals < refusalLimit; refusals++) {
     if (isAnswered(history.state.answered, number) || hookHasRun(invocation, history) || linkHasRun(invocation, history.state))
       return "answered";
     if (invocation.trigger === "timer" && isDisabled(history.state.kills, deployment.id)) return "dropped";
-    const ran = await execute(received, history, deployment, config, ports);
-    const state = { ...history.state, answered: history.unsettled() };
-    const compose = (what: Ran): Commit => composeCommit(what, state, ports.clock.now(), ports.randomId);
-    const commit = await appendFitting(history, compose(ran), (error) => compose({ ...ran, execution: refusal(error) }));
+    follows ??= traceWait(received, ports);
+    const commit = await runAndCommit(received, history, deployment, config, ports, follows);
     if (commit !== undefined) {
       tell(invocation, commit, ports);
       ports.log.info(lineOf(commit), "run");
@@ -70,6 +70,30 @@ export async function answerInvocation(
   throw new Unavailable(
     `source ${deployment.source}: ${refusalLimit} commits in a row were refused because another runner extends its history`,
   );
+}
+
+/** @returns what was committed; undefined when it was refused */
+async function runAndCommit(
+  received: Received,
+  history: History,
+  deployment: Deployment,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+  follows: string | undefined,
+): Promise<Commit | undefined> {
+  const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, follows);
+  let commit: Commit | undefined;
+  try {
+    const executed = await execute(received, history, deployment, config, ports);
+    const traceparent = trace === undefined ? follows : trace.commits();
+    const ran = traceparent === undefined ? executed : { ...executed, traceparent };
+    const state = { ...history.state, answered: history.unsettled() };
+    const compose = (what: Ran): Commit => composeCommit(what, state, ports.clock.now(), ports.randomId);
+    commit = await appendFitting(history, compose(ran), (error) => compose({ ...ran, execution: refusal(error) }));
+    return commit;
+  } finally {
+    trace?.end(commit);
+  }
 }
 
 /** Hooks run whatever the state of the source; everything else only while it is active. */

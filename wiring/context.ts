@@ -1,3 +1,4 @@
+import type { Traces } from "../domain/traces.ts";
 import type { Configuration, RoleName } from "../platform/process/configuration.ts";
 import type { RolePasswords } from "../platform/postgres/roles.ts";
 import type { NatsConnection } from "../platform/process/nats-connection.ts";
@@ -19,6 +20,8 @@ export interface RoleContext {
   /** Absolute. */
   readonly dataDirectory: string;
   readonly logger: Logger;
+  /** Absent: there are none. */
+  readonly traces?: Traces | undefined;
 }
 
 export interface StartedRole {

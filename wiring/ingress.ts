@@ -34,6 +34,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     onAnswered: createIngressMetrics(processMetrics()),
     drainable,
     log: logger,
+    traces: context.traces,
   });
   return {
     stop: async (signal) => {

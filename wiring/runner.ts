@@ -50,6 +50,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     clock: systemClock,
     randomId,
     log: logger,
+    traces: context.traces,
     metrics: createRunMetrics(processMetrics(), pool),
   };
   const config = {

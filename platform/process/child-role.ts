@@ -62,9 +62,9 @@ function endLater(ms: number, exited: Promise<void>): Promise<void> {
   });
 }
 
-/** Of the surroundings: where programs and certificates are, how to get out. The registry's settings go to the builder alone. */
+/** Of the surroundings: where programs and certificates are, how to get out, where traces go. The registry's settings go to the builder alone. */
 const forEvery =
-  /^(PATH|HOME|USERPROFILE|SystemRoot|TMPDIR|TEMP|TMP|TZ|LANG|LC_.*|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(FILE|DIR)|(HTTPS?|NO|ALL)_PROXY|HEADWATER_.*)$/i;
+  /^(PATH|HOME|USERPROFILE|SystemRoot|TMPDIR|TEMP|TMP|TZ|LANG|LC_.*|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(FILE|DIR)|(HTTPS?|NO|ALL)_PROXY|OTEL_.*|HEADWATER_.*)$/i;
 const forBuilder = /^npm_config_/i;
 const never = /^(DATABASE_URL|NATS_URL|HEADWATER_NATS_CREDENTIALS|HEADWATER_ROLES)$/;
 

@@ -51,6 +51,9 @@ const configurationSchema = environment.transform((env) => ({
     email: env.HEADWATER_OWNER_EMAIL,
   },
   adminTokenFile: env.HEADWATER_ADMIN_TOKEN_FILE,
+  /** Undefined: there are no traces. */
+  tracesEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+  tracesShare: env.OTEL_TRACES_SAMPLER_ARG,
   logLevel: env.HEADWATER_LOG_LEVEL,
 }));
 

@@ -8,6 +8,7 @@ import {
   optionalSetting,
   postgresAddress,
   setting,
+  share,
   userId,
   waitOrNever,
   waits,
@@ -205,6 +206,20 @@ export const environment = z.object({
   HEADWATER_ADMIN_TOKEN_FILE: optionalSetting(z.string(), {
     unit: "file",
     reason: "token of the admin API at /admin/v1, which makes users, organizations and keys; there is none when unset",
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalSetting(baseUrl, {
+    unit: "URL",
+    reason: "base of an OpenTelemetry collector that takes OTLP over HTTP, such as http://collector:4318; there are no traces when unset",
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: optionalSetting(z.string(), {
+    unit: "name=value, by comma",
+    reason: "what is told to the collector with each request, such as a key",
+    secret: true,
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting(share, {
+    unit: "0 to 1",
+    default: "1",
+    reason: "share of the traces begun here that are recorded; those of callers are as they decided",
   }),
   HEADWATER_LOG_LEVEL: setting(z.enum(["debug", "info", "warn", "error", "silent"]), {
     unit: "debug, info, warn, error or silent",

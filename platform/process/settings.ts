@@ -42,6 +42,11 @@ export function wholeNumber(min: number, max: number): z.ZodType<number, string>
     .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`);
 }
 
+export const share: z.ZodType<number, string> = z
+  .string()
+  .regex(/^(0(\.\d+)?|1(\.0+)?)$/, "must be a number from 0 to 1")
+  .transform(Number);
+
 export interface ListenAddress {
   readonly host: string;
   /** 0: any free port. */

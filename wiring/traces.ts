@@ -1,0 +1,12 @@
+import type { Configuration } from "../platform/process/configuration.ts";
+import type { Logger } from "../platform/telemetry/logger.ts";
+import type { StartedTraces } from "../platform/telemetry/traces.ts";
+
+/** Undefined without an address for them: then nothing of their code is loaded, which takes some 20 MB. */
+export async function tracesOf(configuration: Configuration, version: string, logger: Logger): Promise<StartedTraces | undefined> {
+  const { tracesEndpoint: endpoint, tracesShare, roles } = configuration;
+  if (endpoint === undefined) return undefined;
+  const { startTraces } = await import("../platform/telemetry/traces.ts");
+  const service = roles.length === 1 ? `headwater-${roles[0]}` : "headwater";
+  return startTraces({ endpoint, share: tracesShare, service, version, log: logger });
+}
