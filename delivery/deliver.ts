@@ -1,6 +1,7 @@
 import { assertNever } from "../domain/errors.ts";
 import { parseRetryAfter } from "../domain/retry-schedule.ts";
 import type { Route, RouteListener } from "../domain/deployment.ts";
+import { attemptEnd, traceAttempt } from "./attempt-trace.ts";
 import type { AttemptBuffer } from "./attempt-buffer.ts";
 import { deliverToSource } from "./deliverers/source.ts";
 import { deliverToWorkflow } from "./deliverers/workflow.ts";
@@ -140,6 +141,7 @@ export class Deliverer {
   async #post(delivery: Delivery, webhook: Webhook): Promise<Attempted> {
     const at = this.#ports.clock.now();
     const started = performance.now();
+    const span = this.#ports.traces && traceAttempt(this.#ports.traces, delivery, webhook);
     let outcome: Outcome = {
       outcome: "retry",
       status: null,
@@ -147,10 +149,11 @@ export class Deliverer {
       retryAfter: undefined,
     };
     try {
-      outcome = await this.#webhooks.attempt(delivery, webhook);
+      outcome = await this.#webhooks.attempt(delivery, webhook, span?.traceparent ?? delivery.event.traceparent);
     } catch (error) {
       this.#ports.log.error({ op: "delivery.attempt", "webhook.id": webhook.id, err: error }, "an attempt could not be made");
     }
+    span?.end(attemptEnd(outcome));
     return { outcome, at, durationMs: Math.round(performance.now() - started) };
   }
 

@@ -28,6 +28,8 @@ export interface RoutedEvent {
   readonly deliverAt?: number;
   /** Of the run that emitted it. */
   readonly hops?: number;
+  /** Of its commit: what attempts follow from, see domain/traces.ts. */
+  readonly traceparent?: string;
   /** Set for one that is delivered once more because somebody asked for it. */
   readonly replay?: Replay;
 }

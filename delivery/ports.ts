@@ -3,6 +3,7 @@ import type { Commit } from "../domain/commit.ts";
 import type { Route, RouteListener } from "../domain/deployment.ts";
 import type { EndpointFailures } from "../domain/endpoint-failures.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
+import type { Traces } from "../domain/traces.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
 
 /** Everything the delivery role reaches; main.ts wires adapters to it. */
@@ -26,6 +27,8 @@ export interface DeliveryPorts {
   readonly random: () => number;
   readonly log: Log;
   readonly metrics?: DeliveryMetrics;
+  /** Absent: there are none. */
+  readonly traces?: Traces | undefined;
 }
 
 /** What is counted of deliveries. */

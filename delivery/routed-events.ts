@@ -14,7 +14,7 @@ export function routedEvents(commit: Commit, hears: (channel: string) => boolean
     ts,
     payload,
     ...(deliverAt === undefined ? {} : { deliverAt }),
-    ...hopsOf(commit),
+    ...travels(commit),
   }));
   if (commit.error !== null && hears("$errors")) events.push(derived(commit, errorEvent(commit, commit.error)));
   if (commit.logs.length > 0 && hears("$logs"))
@@ -23,9 +23,10 @@ export function routedEvents(commit: Commit, hears: (channel: string) => boolean
 }
 
 function derived(commit: Commit, event: DerivedEvent): RoutedEvent {
-  return { ...event, eventId: event.emitId, source: commit.source, owner: commit.owner, ...hopsOf(commit) };
+  return { ...event, eventId: event.emitId, source: commit.source, owner: commit.owner, ...travels(commit) };
 }
 
-function hopsOf({ hops }: Commit): Pick<RoutedEvent, "hops"> {
-  return hops === undefined ? {} : { hops };
+/** What all that a commit gives to hear carries along. */
+function travels({ hops, traceparent }: Commit): Pick<RoutedEvent, "hops" | "traceparent"> {
+  return { ...(hops === undefined ? {} : { hops }), ...(traceparent === undefined ? {} : { traceparent }) };
 }

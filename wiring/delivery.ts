@@ -65,6 +65,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     poster,
     secrets: await createSecrets(configuration.keysDirectory),
     log: logger,
+    traces: context.traces,
     metrics: createDeliveryMetrics(processMetrics(), () => deliveryBacklog(nats.connection, consumers, recorded())),
   });
   const requests = await servePoolRequests(nats.connection);
@@ -82,7 +83,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   };
 }
 
-export interface DeliveryParts extends Pick<DeliveryPorts, "history" | "poster" | "secrets" | "log" | "metrics"> {
+export interface DeliveryParts extends Pick<DeliveryPorts, "history" | "poster" | "secrets" | "log" | "metrics" | "traces"> {
   readonly connection: Connection;
 }
 

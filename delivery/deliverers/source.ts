@@ -19,7 +19,8 @@ export async function deliverToSource(
   if (hops === undefined) return leaveOut("too_far", "an event that went round in a circle is not delivered");
   // It becomes a part of JSON below: what is none, as only a runner can forge it, could name another source and another trigger there.
   if (!isJson(event.payload)) return leaveOut("no_json", "an event whose payload is no JSON is not delivered");
-  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops},"event":${event.payload}}`;
+  const traceparent = event.traceparent === undefined ? "" : `,"traceparent":${JSON.stringify(event.traceparent)}`;
+  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops}${traceparent},"event":${event.payload}}`;
   await ports.invocations.request(pool, listener, invocation, delivery.id);
   const now = ports.clock.now();
   ports.metrics?.attempted("source", "delivered", now - started);

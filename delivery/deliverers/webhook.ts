@@ -35,7 +35,8 @@ export class WebhookDeliverer {
     this.#ports = ports;
   }
 
-  async attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+  /** @param traceparent what the receiver's work follows from */
+  async attempt(delivery: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
     const { event } = delivery;
     const keys = await Promise.all(webhook.keys.map((sealed) => this.#open(sealed)));
     const headers = signatureHeaders(
@@ -46,7 +47,12 @@ export class WebhookDeliverer {
     return judge(
       await this.#ports.poster.post({
         url: webhook.url,
-        headers: { "content-type": "application/json", ...replayHeader(event), ...headers },
+        headers: {
+          "content-type": "application/json",
+          ...replayHeader(event),
+          ...(traceparent === undefined ? {} : { traceparent }),
+          ...headers,
+        },
         body: event.payload,
       }),
     );
