@@ -1,13 +1,14 @@
 import { z } from "zod";
-import { NotFound } from "../../domain/errors.ts";
+import { Conflict, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { ok, okPage, type Asked, type Handle } from "../http/call.ts";
+import { noContent, ok, okPage, type Asked, type Handle } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
 import type { Organization, OwnerNotes } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { AdminContext } from "./context.ts";
+import { kindsOwnedBy } from "./owned.ts";
 import { emailField, nameField } from "./users.ts";
 
 const creation = z.object({
@@ -17,7 +18,7 @@ const creation = z.object({
   admins: z.array(text).max(100, "it must name at most 100 users").default([]),
 });
 
-export function organizationRoutes({ ports }: AdminContext): Record<"list" | "create" | "get", Handle<Asked>> {
+export function organizationRoutes({ ports }: AdminContext): Record<"list" | "create" | "get" | "delete", Handle<Asked>> {
   return {
     list: async ({ parameters }) => okPage(await ports.accounts.pageOrganizations(parsePage(parameters)), organizationResponse),
     create: async ({ body }) => {
@@ -27,6 +28,17 @@ export function organizationRoutes({ ports }: AdminContext): Record<"list" | "cr
       return ok(organizationResponse(await getOrganization(id, ports)));
     },
     get: async (call) => ok(organizationResponse(await getOrganization(pathOf(call, "id"), ports))),
+    delete: async (call) => {
+      const { id } = await getOrganization(pathOf(call, "id"), ports);
+      const owned = await kindsOwnedBy(id, ports);
+      if (owned.length > 0)
+        throw new Conflict(`${id} owns resources (${owned.join(", ")}): delete them first`, {
+          code: "organization_owns_resources",
+          details: { kinds: owned },
+        });
+      await ports.accounts.deleteOrganization(id);
+      return noContent;
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ok, type Asked, type Handle } from "../http/call.ts";
+import { noContent, ok, type Asked, type Handle } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, text } from "../http/parameters.ts";
 import { planFields, planResponse } from "../owners/plans.ts";
@@ -11,7 +11,7 @@ const chosen = z.object({ plan: text });
 const named = z.object({ name: nameField });
 
 /** What there is to have, and who has it. */
-export function planRoutes({ ports }: AdminContext): Record<"list" | "save" | "ofUser" | "ofOrganization", Handle<Asked>> {
+export function planRoutes({ ports }: AdminContext): Record<"list" | "save" | "delete" | "ofUser" | "ofOrganization", Handle<Asked>> {
   const { accounts } = ports;
   const choose = async (owner: string, body: unknown) => {
     await accounts.choosePlan(owner, parse(chosen, body).plan);
@@ -25,6 +25,10 @@ export function planRoutes({ ports }: AdminContext): Record<"list" | "save" | "o
       const plan = { name, form, dailyInvocations: daily_invocations_quota ?? null, dailyComputeMs: daily_compute_time_quota ?? null };
       await accounts.savePlan(plan);
       return ok(planResponse(plan));
+    },
+    delete: async (call) => {
+      await accounts.deletePlan(parse(named, { name: pathOf(call, "name") }).name);
+      return noContent;
     },
     ofUser: async (call) => choose((await getUser(pathOf(call, "id"), ports)).id, call.body),
     ofOrganization: async (call) => choose((await getOrganization(pathOf(call, "id"), ports)).id, call.body),

@@ -25,13 +25,13 @@ function routes(context: AdminContext): RouteTable<Asked> {
     "/users/:id/plan": { PUT: plans.ofUser },
 
     "/orgs": { GET: organizations.list, POST: organizations.create },
-    "/orgs/:id": { GET: organizations.get },
+    "/orgs/:id": { GET: organizations.get, DELETE: organizations.delete },
     "/orgs/:id/members": { GET: members.list },
     "/orgs/:id/members/:user_id": { PUT: members.put, DELETE: members.remove },
     "/orgs/:id/plan": { PUT: plans.ofOrganization },
 
     "/plans": { GET: plans.list },
-    "/plans/:name": { PUT: plans.save },
+    "/plans/:name": { PUT: plans.save, DELETE: plans.delete },
   };
 }
 

@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { kinds } from "../../crds/kinds.ts";
-import type { Kind } from "../../crds/resource.ts";
 import { Conflict, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import { noContent, ok, okPage, type Asked, type Handle } from "../http/call.ts";
@@ -10,6 +8,7 @@ import type { OwnerNotes, User } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { AdminContext } from "./context.ts";
+import { kindsOwnedBy } from "./owned.ts";
 
 export const emailField = text
   .max(255, "it must have at most 255 characters")
@@ -52,14 +51,4 @@ export async function getUser(id: string, { accounts }: Pick<ApiPorts, "accounts
   const user = isId("user", id) ? await accounts.findUser(id) : undefined;
   if (user === undefined) throw new NotFound(`user '${id.slice(0, 80)}' is not found`);
   return user;
-}
-
-/** What is on its way out counts: it still is the owner's. */
-async function kindsOwnedBy(owner: string, { owners, store }: Pick<ApiPorts, "owners" | "store">): Promise<readonly string[]> {
-  const namespace = await owners.find(owner);
-  if (namespace === undefined) return [];
-  const found = await Promise.all(
-    kinds.map(async (kind: Kind) => ((await store.list(kind, { namespace, limit: 1 })).items.length > 0 ? [kind.kind] : [])),
-  );
-  return found.flat();
 }

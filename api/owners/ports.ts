@@ -111,6 +111,8 @@ export interface Accounts {
   pageOrganizations(page: PageRequest): Promise<Page<Organization & OwnerNotes>>;
   /** @throws Conflict when the orgname is taken; NotFound when an admin does not exist */
   createOrganization(organization: Organization, admins: readonly string[]): Promise<void>;
+  /** @throws NotFound; Conflict while it has members */
+  deleteOrganization(id: string): Promise<void>;
   /** Of the user, by name. */
   organizationsOf(user: string): Promise<readonly Organization[]>;
   isMember(user: string, organization: string): Promise<boolean>;
@@ -127,6 +129,8 @@ export interface Accounts {
   listPlans(): Promise<readonly Plan[]>;
   /** Makes the plan, or changes it for all who have it. */
   savePlan(plan: Plan): Promise<void>;
+  /** @throws NotFound; Conflict while somebody has it, and for the plan of all who were given none */
+  deletePlan(name: string): Promise<void>;
   /** @throws NotFound for an unknown plan */
   choosePlan(owner: string, plan: string): Promise<void>;
 }

@@ -22,7 +22,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     organizations: everything,
     memberships: everything,
     api_keys: everything,
-    plans: "select, insert, update",
+    plans: everything,
     owner_plans: everything,
     events: "select, delete",
     event_deletions: "select, insert, update",

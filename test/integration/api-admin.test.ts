@@ -25,7 +25,9 @@ describe("the admin token", () => {
       ["GET", `/users/${ada.id}/keys`],
       ["GET", "/orgs"],
       ["PUT", `/orgs/${acme.id}/members/${bob.id}`],
+      ["DELETE", `/orgs/${acme.id}`],
       ["PUT", "/plans/default"],
+      ["DELETE", "/plans/default"],
     ] as const;
     for (const [index, [method, path]] of routes.entries()) {
       const key = [keys.ada, adminToken.slice(0, -1), `${adminToken}x`, null][index % 4] ?? null;

@@ -1,7 +1,9 @@
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 
+type Meanings = Readonly<Record<string, () => Error>>;
+
 /** Names of constraints, as Postgres made them from the table and column, and what they mean to a person. */
-const constraints: Readonly<Record<string, () => Error>> = {
+const constraints: Meanings = {
   users_pkey: () => new Conflict("a user with this id exists already"),
   users_username_key: () => new Conflict("the username is taken"),
   users_email_key: () => new Conflict("the email address is taken"),
@@ -14,12 +16,15 @@ const constraints: Readonly<Record<string, () => Error>> = {
   owner_plans_plan_fkey: () => new NotFound("the plan does not exist"),
 };
 
-/** A write whose broken constraint is told in words. @throws Conflict, NotFound */
-export async function told<Result>(write: Promise<Result>): Promise<Result> {
+/**
+ * A write whose broken constraint is told in words.
+ * @param here what some of them mean for this write, where that is not what they mean elsewhere. @throws Conflict, NotFound
+ */
+export async function told<Result>(write: Promise<Result>, here: Meanings = {}): Promise<Result> {
   try {
     return await write;
   } catch (error) {
     const constraint = error instanceof Error && "constraint" in error && typeof error.constraint === "string" ? error.constraint : "";
-    throw constraints[constraint]?.() ?? error;
+    throw here[constraint]?.() ?? constraints[constraint]?.() ?? error;
   }
 }

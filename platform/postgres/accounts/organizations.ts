@@ -1,6 +1,6 @@
 import { sql, type Kysely } from "kysely";
 import type { Accounts, Organization, OwnerNotes } from "../../../api/owners/ports.ts";
-import { NotFound } from "../../../domain/errors.ts";
+import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import { told } from "./constraints.ts";
 import { pageIds } from "./page.ts";
@@ -11,6 +11,7 @@ type Organizations = Pick<
   | "findOrganization"
   | "pageOrganizations"
   | "createOrganization"
+  | "deleteOrganization"
   | "organizationsOf"
   | "isMember"
   | "listMembers"
@@ -42,6 +43,20 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
         insert into memberships (organization_id, user_id, role)
         select made.id, admin, 'admin' from made, unnest(${admins}::text[]) as admin`.execute(db),
       );
+    },
+    async deleteOrganization(id) {
+      const { rows } = await sql<{ readonly members: number; readonly deleted: number }>`
+        with members as (select user_id from memberships where organization_id = ${id}),
+        deleted as (delete from organizations where id = ${id} and not exists (select from members) returning id),
+        plan as (delete from owner_plans where owner in (select id from deleted))
+        select (select count(*)::int from members) as members, (select count(*)::int from deleted) as deleted`.execute(db);
+      const { members = 0, deleted = 0 } = rows[0] ?? {};
+      if (members > 0)
+        throw new Conflict(`${id} has ${members} ${members === 1 ? "member" : "members"}: remove them first`, {
+          code: "organization_has_members",
+          details: { members },
+        });
+      if (deleted === 0) throw new NotFound(`there is no organization ${id}`);
     },
     organizationsOf: (user) =>
       organizations().innerJoin("memberships", "organization_id", "organizations.id").where("user_id", "=", user).orderBy("name").execute(),

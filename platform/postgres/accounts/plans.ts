@@ -1,14 +1,16 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from "kysely";
 import type { Accounts, Plan } from "../../../api/owners/ports.ts";
-import { Invariant } from "../../../domain/errors.ts";
+import { Conflict, Invariant, NotFound } from "../../../domain/errors.ts";
 import type { PlanTable, Tables } from "../tables.ts";
 import { told } from "./constraints.ts";
 
-type Plans = Pick<Accounts, "planOf" | "listPlans" | "savePlan" | "choosePlan">;
+type Plans = Pick<Accounts, "planOf" | "listPlans" | "savePlan" | "deletePlan" | "choosePlan">;
 
-/** Who was given no plan has the one that the migration made. */
+/** Of whoever was given no other; the migration makes it. */
+const defaultPlan = "default";
+
 const planName = (owner: RawBuilder<unknown>): RawBuilder<string> =>
-  sql<string>`coalesce((select plan from owner_plans where owner = ${owner}), 'default')`;
+  sql<string>`coalesce((select plan from owner_plans where owner = ${owner}), ${sql.lit(defaultPlan)})`;
 
 /** Of the owner whose id is in the column. */
 export const planNameOf = (column: "users.id" | "organizations.id"): RawBuilder<string> => planName(sql.ref(column));
@@ -30,6 +32,14 @@ export function createPlans(db: Kysely<Tables>): Plans {
         insert into plans (name, form, daily_invocations, daily_compute_ms) values (${name}, ${form}, ${dailyInvocations}, ${dailyComputeMs})
         on conflict (name) do update
         set form = excluded.form, daily_invocations = excluded.daily_invocations, daily_compute_ms = excluded.daily_compute_ms`.execute(db);
+    },
+    async deletePlan(name) {
+      const inUse = (why: string) => new Conflict(`the plan '${name}' is in use: ${why}`, { code: "plan_in_use" });
+      if (name === defaultPlan) throw inUse("everybody has it who was given no other");
+      const { numDeletedRows } = await told(db.deleteFrom("plans").where("name", "=", name).executeTakeFirst(), {
+        owner_plans_plan_fkey: () => inUse("give those who have it another one first"),
+      });
+      if (numDeletedRows !== 1n) throw new NotFound(`there is no plan '${name}'`);
     },
     async choosePlan(owner, plan) {
       await told(
