@@ -5,6 +5,7 @@ import { Invariant, Unavailable } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
 import { firstMigrations, statements } from "./first-migrations.ts";
 import { partitionHistory } from "./history/partitions.ts";
+import { countResources } from "./resources/counts.ts";
 import type { Tables } from "./tables.ts";
 
 /** In order of name; one that has been released is never changed. */
@@ -62,6 +63,7 @@ export const migrations: Record<string, Migration> = {
     create index event_deletions_pending on event_deletions (source, n) where finished_at is null;
   `,
   "2026-11-26-partitioned-history": partitionHistory,
+  "2026-11-26-resource-counts": countResources,
   "2026-11-26-ticks": statements`
     create table ticks (
       source text not null,

@@ -43,7 +43,7 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
           : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${place.created_at}::timestamptz, ${place.name}::text)`;
       const matches = matching(kind.kind, selection);
       const { rows } = await sql<ResourceRow & { kind: string | null; total: number }>`
-        select counted.total, page.* from (select count(*) as total from resources where ${matches}) counted left join (
+        select counted.total, page.* from (${isWhole(selection) ? keptTotal(kind.kind, selection.namespace) : sql`select count(*) as total from resources where ${matches}`}) counted left join (
           select ${columns} from resources where ${matches} and ${beyond}
           order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}
         ) page on true
@@ -79,4 +79,13 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
 
 function matching(kind: string, selection: ResourceSelection): RawBuilder<unknown> {
   return sql`kind = ${kind} and ended_at is null and ${selects(selection)}`;
+}
+
+/** All that a namespace has of a kind: counted when it was written. */
+function isWhole({ namespace, labels = {}, withoutLabel, mentions }: ResourceSelection): boolean {
+  return namespace !== undefined && Object.keys(labels).length === 0 && withoutLabel === undefined && mentions === undefined;
+}
+
+function keptTotal(kind: string, namespace: string | undefined): RawBuilder<unknown> {
+  return sql`select coalesce((select n from resource_counts where kind = ${kind} and namespace = ${namespace}), 0) as total`;
 }

@@ -11,7 +11,12 @@ export type DatabaseRole = keyof typeof databaseRoles;
 export const isDatabaseRole = (role: string): role is DatabaseRole => Object.hasOwn(databaseRoles, role);
 
 const everything = "select, insert, update, delete";
-const resources = { resource_head: "select, update", resources: everything, resource_tombstones: "select, insert, delete" } as const;
+const resources = {
+  resource_head: "select, update",
+  resources: everything,
+  resource_counts: "select",
+  resource_tombstones: "select, insert, delete",
+} as const;
 
 /** What each may do to which table; to no other, and nobody may change what tables there are. A delete reads the columns it chooses by. */
 const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables, string>>>>> = {

@@ -6,6 +6,7 @@ import type { OwnerReference } from "../../crds/resource.ts";
 export interface Tables {
   readonly resource_head: ResourceHeadTable;
   readonly resources: ResourceTable;
+  readonly resource_counts: ResourceCountTable;
   readonly resource_tombstones: ResourceTombstoneTable;
   readonly users: UserTable;
   readonly organizations: OrganizationTable;
@@ -63,6 +64,13 @@ export interface ResourceTable {
   readonly owner: GeneratedAlways<string | null>;
   readonly code_hash: GeneratedAlways<string | null>;
   readonly component_key: GeneratedAlways<string | null>;
+}
+
+/** Of what lists show. Written by triggers alone. */
+export interface ResourceCountTable {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly n: number;
 }
 
 /** The last state of what was deleted; `resource_version` is that of the deletion. */
