@@ -9,6 +9,7 @@ import { limitRate } from "./http/rate-limit.ts";
 import { logRequests } from "./http/request-log.ts";
 import { mount, noSuchRoute, routesOf, type RouteTable } from "./http/route-table.ts";
 import { securityHeaders } from "./http/security-headers.ts";
+import { traceRequests } from "./http/traces.ts";
 import { readUploads } from "./http/upload.ts";
 import { documentRoutes } from "./openapi/routes.ts";
 import { accountRoutes } from "./routes/accounts.ts";
@@ -143,7 +144,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   if (ports.streams !== undefined) v1.use(streamRoutes(context));
   const table = routes(context);
   mount(v1, "/v1", table, signedInCall);
-  app.use(logRequests(ports.log, metrics, ports.clock), securityHeaders);
+  app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders);
   app.use(healthRoutes(ports, config.servesMetrics ? metrics : undefined));
   app.use(documentRoutes([...routesOf(table), ...(ports.streams === undefined ? [] : streamed)]));
   if (ports.streams !== undefined) app.use(unversionedStreams);

@@ -13,6 +13,7 @@ import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
 import type { Tick } from "../domain/ticks.ts";
+import type { Traces } from "../domain/traces.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -48,6 +49,8 @@ export interface ApiPorts {
   /** Makes what ends the server without refusing what is on its way; it cuts off what is not finished when the signal aborts. */
   readonly drainable: (server: Server) => (signal: AbortSignal) => Promise<void>;
   readonly log: Log;
+  /** Absent: there are none. */
+  readonly traces?: Traces | undefined;
   /** Resolves when what the API depends on can be reached, for `/readyz`. @throws Unavailable */
   readonly checkReady: () => Promise<void>;
 }
@@ -173,6 +176,7 @@ export interface ManualRun {
   readonly generation: number;
   /** What `run` receives; absent: nothing. */
   readonly event?: unknown;
+  readonly traceparent?: string;
 }
 
 export interface Runs {

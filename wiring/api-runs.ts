@@ -15,9 +15,9 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
     await publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([JSON.stringify(invocation)]), { messageId });
   };
   return {
-    run: async ({ run, source, pool, generation, event }, signal) => {
+    run: async ({ run, source, pool, generation, event, traceparent }, signal) => {
       const { subject, answer } = asker.wait(run, "run", signal);
-      const given = event === undefined ? {} : { event };
+      const given = { ...(event === undefined ? {} : { event }), ...(traceparent === undefined ? {} : { traceparent }) };
       await publish(pool, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
       return (await answer)?.run;
     },

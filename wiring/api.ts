@@ -71,6 +71,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       randomBytes,
       drainable,
       log: logger,
+      traces: context.traces,
       checkReady: async () => {
         if (connection.status() !== "connected") throw new Unavailable("the message server cannot be reached");
         await accounts.findUser(configuration.owner.id); // Whether there is one or not: Postgres answered.

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import type { Inspector } from "../builder/ports.ts";
+import type { BuildRequests, Inspector } from "../builder/ports.ts";
 import { startBuilder } from "../builder/start.ts";
 import { codeLimits } from "../domain/component-code.ts";
+import type { Traces } from "../domain/traces.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createTextReader } from "../platform/http/text-reader.ts";
 import { createBuildRequests } from "../platform/jetstream/build-requests.ts";
@@ -45,7 +46,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     inspector: { inspect },
     bundles,
     addresses,
-    requests: createBuildRequests(connection.nats),
+    requests: traced(createBuildRequests(connection.nats), context.traces),
   });
   return {
     stop: async (signal) => {
@@ -54,5 +55,27 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await (await sandbox)?.stop(signal);
       await release();
     },
+  };
+}
+
+/** Each build is a trace of its own. */
+function traced(requests: BuildRequests, traces: Traces | undefined): BuildRequests {
+  if (traces === undefined) return requests;
+  return {
+    serve: (calls) =>
+      requests.serve({
+        ...calls,
+        build: async (request) => {
+          const span = traces.start("component.build", {});
+          let error: string | undefined = "failed";
+          try {
+            const build = await calls.build(request);
+            error = undefined;
+            return build;
+          } finally {
+            span.end({ error });
+          }
+        },
+      }),
   };
 }

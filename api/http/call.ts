@@ -9,6 +9,8 @@ export interface Asked {
   /** Query and body together; where both have a name, the query's value. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
+  /** What is done for it follows from this, see domain/traces.ts. */
+  readonly traceparent?: string;
 }
 
 /** A request as the routes see it. */

@@ -25,7 +25,7 @@ export function requestId(response: Response): string {
 }
 
 /** The pattern, never the path: paths hold ids, and there is no end to what people ask for. */
-function routeOf(response: Response): string {
+export function routeOf(response: Response): string {
   const route: unknown = response.locals["route"];
   return typeof route === "string" ? route : "none";
 }

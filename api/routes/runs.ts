@@ -41,6 +41,7 @@ export function runRoutes(context: ApiContext): Record<"create" | "list" | "get"
         generation: source.metadata.generation,
         ...(await givenEvent(fields, publicIdOf(source), call, context)),
       };
+        ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
       if (fields.dry_run === true) return dryRun(manual, context);
       // The answer may be lost on its way, or larger than a message may be; the history has it as well.
       const summary =

@@ -1,0 +1,26 @@
+import type { RequestHandler, Response } from "express";
+import { parseTraceparent, type Traces } from "../../domain/traces.ts";
+import { routeOf } from "./request-log.ts";
+
+/** Of each request, what follows from it; with traces, its span as well. */
+export function traceRequests(traces: Traces | undefined): RequestHandler {
+  return (request, response, next) => {
+    const given = parseTraceparent(request.headers["traceparent"]);
+    response.locals["traceparent"] = given;
+    if (traces === undefined || !/^(\/admin)?\/v1\//.test(request.path)) return next();
+    const { method } = request;
+    const span = traces.start(method, { kind: "server", traceparent: given, attributes: { "http.request.method": method } });
+    response.locals["traceparent"] = span.traceparent;
+    response.once("close", () => {
+      const [route, status] = [routeOf(response), response.statusCode];
+      const attributes = { "http.route": route, "http.response.status_code": status };
+      span.end({ name: `${method} ${route}`, attributes, error: status >= 500 ? String(status) : undefined });
+    });
+    next();
+  };
+}
+
+export function traceparentOf(response: Response): string | undefined {
+  const traceparent: unknown = response.locals["traceparent"];
+  return typeof traceparent === "string" ? traceparent : undefined;
+}
