@@ -30,6 +30,8 @@ export interface RoutedEvent {
   readonly hops?: number;
   /** Of its commit: what attempts follow from, see domain/traces.ts. */
   readonly traceparent?: string;
+  /** The last sources on its way to that run. */
+  readonly way?: readonly string[];
   /** Set for one that is delivered once more because somebody asked for it. */
   readonly replay?: Replay;
 }

@@ -27,6 +27,10 @@ function derived(commit: Commit, event: DerivedEvent): RoutedEvent {
 }
 
 /** What all that a commit gives to hear carries along. */
-function travels({ hops, traceparent }: Commit): Pick<RoutedEvent, "hops" | "traceparent"> {
-  return { ...(hops === undefined ? {} : { hops }), ...(traceparent === undefined ? {} : { traceparent }) };
+function travels({ hops, way, traceparent }: Commit): Pick<RoutedEvent, "hops" | "way" | "traceparent"> {
+  return {
+    ...(hops === undefined ? {} : { hops }),
+    ...(way === undefined ? {} : { way }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
 }

@@ -26,12 +26,13 @@ export async function tellDisabled(
 
 /** In the form of a run's error event (`domain/derived-events.ts`), as far as a delivery has its parts. */
 function errorEvent({ id, listener, event }: Delivery, { at, reason, message }: DisabledEndpoint): RoutedEvent {
-  const { source, owner, eventId, hops } = event;
+  const { source, owner, eventId, hops, way } = event;
   const ts = new Date(at).toISOString();
   const emitId = `${id.replaceAll(".", "_")}_disabled`;
   const payload = JSON.stringify({
     original_context: { id, ts, source_id: source, owner_id: owner, event_id: eventId, webhook_id: listener, trigger: "delivery" },
     error: { code: "webhook_disabled", name: reason, message, ts },
   });
-  return { emitId, eventId: emitId, source, owner, channel: "$errors", ts: at, payload, ...(hops === undefined ? {} : { hops }) };
+  const hopped = { ...(hops === undefined ? {} : { hops }), ...(way === undefined ? {} : { way }) };
+  return { emitId, eventId: emitId, source, owner, channel: "$errors", ts: at, payload, ...hopped };
 }

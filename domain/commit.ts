@@ -17,6 +17,8 @@ export interface Commit {
   readonly error: RunError | null;
   /** Deliveries from source to source that led to this run; absent: none. See domain/hops.ts. */
   readonly hops?: number;
+  /** The last sources on that way. */
+  readonly way?: readonly string[];
   /** What deliveries of its events follow from, see domain/traces.ts. */
   readonly traceparent?: string;
   readonly state: SourceState;

@@ -44,6 +44,8 @@ export interface Invocation {
   readonly discardEvents?: boolean;
   /** Deliveries from source to source that led to this; absent: none. See domain/hops.ts. */
   readonly hops?: number;
+  /** The last sources on that way. */
+  readonly way?: readonly string[];
   /** Ticks of this chain that were left out before this link, because they fell due while none could run. */
   readonly skippedTicks?: number;
   /** Where it stood before its source moved to another pool; by this number it is answered once, wherever it lies by now. */

@@ -40,6 +40,7 @@ const shape = z.looseObject({
   logs: z.array(z.looseObject({ k: z.string(), ts: time })),
   error: z.looseObject({ name: z.string(), message: z.string() }).nullable(),
   hops: z.int().min(0).optional(),
+  way: z.array(token).max(100).optional(),
   // Becomes a header.
   traceparent: z
     .string()

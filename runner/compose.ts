@@ -51,6 +51,7 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
     logs: logsOf(ran, products.logs, [errorOf(execution), ...accepted.errors, disabled], now),
     error,
     ...(invocation.hops === undefined ? {} : { hops: invocation.hops }),
+    ...(invocation.way === undefined ? {} : { way: invocation.way }),
     ...(ran.traceparent === undefined ? {} : { traceparent: ran.traceparent }),
     state: {
       db: mergeDb(state.db, products.db),

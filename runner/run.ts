@@ -2,7 +2,7 @@ import { isAnswered } from "../domain/answered.ts";
 import type { Commit, SourceState } from "../domain/commit.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { isTooFar, mostHops } from "../domain/hops.ts";
+import { hopLimitError, isTooFar } from "../domain/hops.ts";
 import { disabledError, isDisabled } from "../domain/kills.ts";
 import type { Answer, Invocation, InvocationNumber, RunError, RunSummary } from "../domain/invocation.ts";
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
@@ -121,7 +121,7 @@ export async function execute(
   };
   const runId = invocation.run ?? runIdOf(number);
   const about = { deployment, invocation, number, runId, startedAt, ...ticksOf(received, history.state, deployment) };
-  if (isTooFar(invocation.hops ?? 0)) return { ...about, execution: refusal(tooFar(deployment)) };
+  if (isTooFar(invocation.hops ?? 0)) return { ...about, execution: refusal(hopLimitError(deployment.source, invocation.way)) };
   const { kills } = history.state;
   // A hook is run all the same: there are few, and what it undoes elsewhere should be undone.
   if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook")
@@ -151,11 +151,6 @@ function ticksOf(
 }
 
 /** So that sources which hear each other do not go round for ever. */
-function tooFar({ source }: Deployment): RunError {
-  const message = `an event reached ${source} after ${mostHops} deliveries from source to source and is not run: do sources listen to each other in a circle?`;
-  return { name: "HopLimit", code: "hop_limit", message };
-}
-
 /** A run that is not made, or of which nothing can be kept. */
 function refusal(error: RunError): Execution {
   return {

@@ -1,4 +1,4 @@
-import { nextHop } from "../../domain/hops.ts";
+import { nextHop, nextWay } from "../../domain/hops.ts";
 import { isJson } from "../../domain/json.ts";
 import { dueSince, type Delivery } from "../delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
@@ -20,7 +20,8 @@ export async function deliverToSource(
   // It becomes a part of JSON below: what is none, as only a runner can forge it, could name another source and another trigger there.
   if (!isJson(event.payload)) return leaveOut("no_json", "an event whose payload is no JSON is not delivered");
   const traceparent = event.traceparent === undefined ? "" : `,"traceparent":${JSON.stringify(event.traceparent)}`;
-  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops}${traceparent},"event":${event.payload}}`;
+  const way = JSON.stringify(nextWay(event.way ?? [], event.source));
+  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops},"way":${way}${traceparent},"event":${event.payload}}`;
   await ports.invocations.request(pool, listener, invocation, delivery.id);
   const now = ports.clock.now();
   ports.metrics?.attempted("source", "delivered", now - started);

@@ -93,8 +93,8 @@ describe("routeCommit", () => {
 
   it("does not let a source that listens to all sources hear itself", async () => {
     const all = (id: string) => route(`s_${id}`, { emitter: "dc_*", listener: { kind: "source", id, pool: "default" } });
-    const { direct } = await routed(commit({ hops: 4 }), [all("dc_1"), all("dc_2")]);
-    expect(direct.map(({ listener, event: { hops } }) => [listener, hops])).toEqual([["dc_2", 4]]);
+    const { direct } = await routed(commit({ hops: 4, way: ["dc_0"] }), [all("dc_1"), all("dc_2")]);
+    expect(direct.map(({ listener, event: { hops, way } }) => [listener, hops, way])).toEqual([["dc_2", 4, ["dc_0"]]]);
   });
 
   it("does nothing for an owner's glob and another owner's source", async () => {

@@ -15,7 +15,9 @@ async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
 }
 
 it("makes an event an invocation of its listener", async () => {
-  expect(await invocationsOf('{"a":[1]}')).toEqual([{ source: "dc_2", trigger: "event", at: 7, hops: 1, event: { a: [1] } }]);
+  expect(await invocationsOf('{"a":[1]}')).toEqual([
+    { source: "dc_2", trigger: "event", at: 7, hops: 1, way: ["dc_1"], event: { a: [1] } },
+  ]);
 });
 
 it.each(['1,"source":"dc_victim","trigger":"manual"', '1},{"source":"dc_victim","trigger":"manual"', "", "undefined"])(

@@ -127,6 +127,8 @@ describe("a source that listens to a source", () => {
       [...(await eventsOf(b.id)), ...(await eventsOf(c.id))].filter((event) => event.say === say).length;
     await post(a.endpoint, { say: "first" });
     await until(() => told() >= 1, "an error tells of the circle", 60_000, headwater.output);
+    const [error] = heard().filter((body) => body.includes("hop_limit"));
+    expect(error).toMatch(new RegExp(`they go round in a circle: (${b.id} → ${c.id} → ${b.id}|${c.id} → ${b.id} → ${c.id})\\.`));
     // Webhooks hear of a run before the history shows it.
     await until(async () => (await runsOf("first")) >= 100, "each of its runs is in the history");
     // Another one goes round meanwhile: long enough to see whether the first goes on.
