@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from "express";
 import { z } from "zod";
-import { HeadwaterError, Invariant, LimitExceeded, Malformed, Unavailable, UserCode } from "../../domain/errors.ts";
+import { HeadwaterError, Invariant, LimitExceeded, Malformed, QuotaExceeded, Unavailable, UserCode } from "../../domain/errors.ts";
 import { hooks } from "../../domain/invocation.ts";
 import type { Log } from "../ports.ts";
 import { requestId } from "./request-log.ts";
@@ -48,6 +48,16 @@ export class ObservationError extends UserCode {
   }
 }
 
+/** What is left of a quota comes back by itself. */
+export class QuotaUsedUp extends QuotaExceeded {
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
 /** Turns every error into `{"error", "code", "details"?}`. What nobody expected is logged with the id that the answer names, and told without internals. */
 export function answerErrors(log: Log): ErrorRequestHandler {
   return (thrown: unknown, _request, response, next) => {
@@ -59,6 +69,7 @@ export function answerErrors(log: Log): ErrorRequestHandler {
     const error = known(thrown) ?? hide(thrown, requestId(response), log);
     response.locals["errorCode"] = error.code;
     if (error instanceof Unavailable && !response.hasHeader("retry-after")) response.setHeader("retry-after", 1);
+    if (error instanceof QuotaUsedUp) response.setHeader("retry-after", error.retryAfterSeconds);
     response.status(error.status).json({
       error: error.message,
       code: error.code,

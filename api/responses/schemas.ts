@@ -10,8 +10,18 @@ import { memberRoles, scopes } from "../owners/ports.ts";
 const seconds = z.int().describe("Epoch seconds.");
 const times = { created_at: seconds, updated_at: seconds };
 
+const quotaExceededUntil = seconds
+  .optional()
+  .describe("Epoch seconds. There while a quota of the day is used up: until then what comes waits, and is run afterwards.");
+
 export const organizationSchema = z
-  .object({ name: z.string(), id: z.string().describe("`o_…`."), orgname: z.string(), email: z.string() })
+  .object({
+    name: z.string(),
+    id: z.string().describe("`o_…`."),
+    orgname: z.string(),
+    email: z.string(),
+    quota_exceeded_until: quotaExceededUntil,
+  })
   .meta({ id: "Organization" });
 
 export const userSchema = z
@@ -27,6 +37,7 @@ export const userSchema = z
     billing_period_start_ts: seconds.optional(),
     billing_period_end_ts: seconds.optional(),
     billing_period_invocations: z.number().optional(),
+    quota_exceeded_until: quotaExceededUntil,
   })
   .meta({
     id: "User",

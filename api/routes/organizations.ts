@@ -1,6 +1,7 @@
 import { NotFound } from "../../domain/errors.ts";
 import { ok, type Handle } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
+import { quotaExceededUntil, quotaField } from "../owners/quota.ts";
 import type { ApiContext } from "./context.ts";
 
 /** One of the caller's organizations, as `orgs` of `/users/me` tells of it. */
@@ -12,7 +13,8 @@ export function organizationRoutes({ access, ports }: ApiContext): Record<"get",
       const found = await ports.accounts.findOrganization(wanted);
       if (found === undefined) throw new NotFound();
       const { name, id, orgname, email } = found;
-      return ok({ name, id, orgname, email });
+      const until = await quotaExceededUntil(id, await ports.accounts.planOf(id), ports);
+      return ok({ name, id, orgname, email, ...quotaField(until) });
     },
   };
 }

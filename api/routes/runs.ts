@@ -8,6 +8,7 @@ import { defaultPool } from "../../domain/subjects.ts";
 import { ok, okPage, type Call, type Handle, type Reply } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { flag, parse, parsePage, text } from "../http/parameters.ts";
+import { checkQuota } from "../owners/quota.ts";
 import type { ManualRun } from "../ports.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { verdictOf } from "../resources/verdict.ts";
@@ -26,7 +27,7 @@ export const filter = z.object({ failed: flag.optional() });
 export const logParameters = z.object({ limit: z.string().optional() });
 
 export function runRoutes(context: ApiContext): Record<"create" | "list" | "get" | "logs", Handle> {
-  const { config, ports } = context;
+  const { access, config, ports } = context;
   return {
     /** Waits for the end of the run; one whose code threw has succeeded as a request. */
     create: async (call) => {
@@ -43,6 +44,8 @@ export function runRoutes(context: ApiContext): Record<"create" | "list" | "get"
       };
         ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
       if (fields.dry_run === true) return dryRun(manual, context);
+      const owner = await access.ownerOf(source);
+      if (owner !== undefined) await checkQuota(owner, ports);
       // The answer may be lost on its way, or larger than a message may be; the history has it as well.
       const summary =
         (await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) ?? (await ports.history.findRun(manual.source, run));

@@ -1,0 +1,30 @@
+import { dayOf, exceededUntil } from "../../domain/quota.ts";
+import { QuotaUsedUp } from "../http/errors.ts";
+import type { ApiPorts } from "../ports.ts";
+import { epochSeconds } from "../resources/identity.ts";
+import type { Plan } from "./ports.ts";
+
+type Ports = Pick<ApiPorts, "accounts" | "clock" | "history">;
+
+/** Epoch ms until which what comes of an owner with that plan waits; null: it does not. */
+export async function quotaExceededUntil(
+  owner: string,
+  plan: Plan,
+  { clock, history }: Pick<Ports, "clock" | "history">,
+): Promise<number | null> {
+  if (plan.dailyInvocations === null && plan.dailyComputeMs === null) return null;
+  const now = clock.now();
+  return exceededUntil(plan, await history.readUsage(owner, dayOf(now).startMs), now);
+}
+
+/** Told of an owner while what comes of it waits, and otherwise left out. */
+export const quotaField = (until: number | null): object => (until === null ? {} : { quota_exceeded_until: epochSeconds(until) });
+
+/** @throws QuotaUsedUp when a run of the owner's would only wait, and with it whoever asked for it */
+export async function checkQuota(owner: string, ports: Ports): Promise<void> {
+  const plan = await ports.accounts.planOf(owner);
+  const until = await quotaExceededUntil(owner, plan, ports);
+  if (until === null) return;
+  const message = `${owner} has used up the quota of the day (plan '${plan.name}'): run it after ${new Date(until).toISOString()}, or have the plan raised`;
+  throw new QuotaUsedUp(message, Math.max(1, Math.ceil((until - ports.clock.now()) / 1_000)));
+}
