@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { dayOf, isUsedUp, type Quotas, type Use } from "../../domain/quota.ts";
+import { partitionCount } from "../../domain/subjects.ts";
+import type { History, Reading } from "../../delivery/ports.ts";
+import { createAccounts } from "../../platform/postgres/accounts.ts";
+import { createHistory } from "../../platform/postgres/history.ts";
+import { listOverQuota } from "../../platform/postgres/quotas.ts";
+import { until, withJetStream } from "./jetstream-support.ts";
+import { withDatabase } from "./postgres-support.ts";
+import { commitRun, startCounting, TestClock } from "./quota-support.ts";
+
+const database = withDatabase();
+const nats = withJetStream({ partitions: partitionCount });
+const accounts = createAccounts(database);
+const history = createHistory(database);
+const clock = new TestClock();
+const dayMs = 86_400_000;
+
+const running: Reading[] = [];
+const dead: (() => void)[] = [];
+afterEach(async () => {
+  for (const bury of dead.splice(0)) bury();
+  for (const each of running.splice(0)) await each.stop();
+});
+
+/** A recorder that dies when it has written so many batches: what it was about to learn of the last one it never does. */
+function dyingAfter(batches: number): { readonly change: (history: History) => History; readonly died: Promise<void> } {
+  const [died, buried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  dead.push(buried.resolve);
+  let written = 0;
+  const change = (real: History): History => ({
+    ...real,
+    recordCommits: async (commits) => {
+      await real.recordCommits(commits);
+      if (++written < batches) return;
+      died.resolve();
+      await buried.promise;
+    },
+  });
+  return { change, died: died.promise };
+}
+
+describe("what owners use", () => {
+  /** Oracle: what was committed. Recorders die between the write and its answer, one after the other, the last two run side by side. */
+  it("is counted once, however often recorders die and however many there are", async () => {
+    const yesterday = clock.now() - dayMs;
+    const { startMs } = dayOf(clock.now());
+    const expected = new Map<string, Use>();
+    const commitSome = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n++) {
+        const owner = `u_count${n % 3}`;
+        const before = expected.get(owner) ?? { runs: 0, computeMs: 0 };
+        expected.set(owner, { runs: before.runs + 1, computeMs: before.computeMs + n });
+        await commitRun(nats.connection, owner, `dc_count${n % 7}of${n % 3}`, clock.now(), n);
+      }
+      await commitRun(nats.connection, "u_count0", "dc_earlier", yesterday, 1_000_000);
+    };
+    for (const batches of [1, 2, 1]) {
+      const { change, died } = dyingAfter(batches);
+      running.push(await startCounting(database, await nats.addConnection(), clock, change));
+      await commitSome(40);
+      await died;
+    }
+    running.push(await startCounting(database, nats.connection, clock), await startCounting(database, await nats.addConnection(), clock));
+    await commitSome(40);
+    const counted = async (): Promise<boolean> => (await history.readUsage("u_count0", startMs - dayMs)).runs === 4;
+    await until(counted, "all is recorded");
+    for (const [owner, use] of expected) expect([owner, await history.readUsage(owner, startMs)]).toEqual([owner, use]);
+    expect(await history.readUsage("u_count0", startMs - dayMs)).toEqual({ runs: 4, computeMs: 4_000_000 });
+  });
+
+  it("holds what a source ran that was deleted before it was recorded, and nothing that takes away", async () => {
+    await history.deleteSource("dc_short");
+    const counting = await startCounting(database, nats.connection, clock);
+    running.push(counting);
+    await commitRun(nats.connection, "u_short", "dc_short", clock.now(), 20);
+    await commitRun(nats.connection, "u_short", "dc_long", clock.now(), -1_000);
+    const used = (): Promise<Use> => history.readUsage("u_short", dayOf(clock.now()).startMs);
+    await until(async () => (await used()).runs === 2, "both are recorded");
+    expect((await used()).computeMs).toBe(20);
+    expect((await history.pageRuns("dc_short", { limit: 10, cursor: null })).total).toBe(0);
+  });
+
+  /** Oracle: the rule of the domain, owner by owner. */
+  it("is used up for the database just when it is for the domain", async () => {
+    const quota = fc.option(fc.nat(4));
+    const given = fc.record({
+      plan: fc.record({ dailyInvocations: quota, dailyComputeMs: quota }),
+      chosen: fc.boolean(),
+      use: fc.option(fc.record({ runs: fc.integer({ min: 1, max: 5 }), computeMs: fc.nat(5) })),
+    });
+    let day = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(given, { minLength: 1, maxLength: 6 }), given, async (owners, { plan: usual }) => {
+        day += dayMs;
+        await accounts.savePlan({ name: "default", form: "free", ...usual });
+        const over: string[] = [];
+        for (const [index, { plan, chosen, use }] of owners.entries()) {
+          const owner = `u_day${day / dayMs}n${index}`;
+          const name = `p${day / dayMs}n${index}`;
+          if (chosen) {
+            await accounts.savePlan({ name, form: "free", ...plan });
+            await accounts.choosePlan(owner, name);
+          }
+          if (use !== null)
+            await database.db.insertInto("usage").values({ owner, day_ms: day, runs: use.runs, compute_ms: use.computeMs }).execute();
+          const quotas: Quotas = chosen ? plan : usual;
+          // Whoever has the usual plan is known by what they used.
+          if ((chosen || use !== null) && isUsedUp(quotas, use ?? { runs: 0, computeMs: 0 })) over.push(owner);
+        }
+        const found = (await listOverQuota(database.db, day)).filter((owner) => owner.startsWith(`u_day${day / dayMs}n`));
+        expect(found.toSorted()).toEqual(over.toSorted());
+      }),
+      { numRuns: 40 },
+    );
+    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null });
+  });
+});

@@ -1,0 +1,62 @@
+import { emptyState, type Commit } from "../../domain/commit.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { startQuotas } from "../../delivery/quotas.ts";
+import { startRecorder } from "../../delivery/recorder.ts";
+import type { DeliveryPorts, History, Reading } from "../../delivery/ports.ts";
+import { appendCommit } from "../../platform/jetstream/commits.ts";
+import type { Connection } from "../../platform/jetstream/connection.ts";
+import type { Database } from "../../platform/postgres/connection.ts";
+import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
+
+export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Noon of today, moved by the test; the day is the real one, by which entries end. */
+export class TestClock {
+  #offsetMs = 0;
+  readonly #noon = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000;
+  readonly #startedAt = performance.now();
+
+  now(): number {
+    return Math.round(this.#noon + (performance.now() - this.#startedAt) + this.#offsetMs);
+  }
+
+  pass(ms: number): void {
+    this.#offsetMs += ms;
+  }
+}
+
+/** What counts and tells of it, of the delivery role; `change` puts something in the way of the history. */
+export async function startCounting(
+  database: Database,
+  connection: Connection,
+  clock: DeliveryPorts["clock"],
+  change: (history: History) => History = (history) => history,
+): Promise<Reading> {
+  const history = change(await historyOf(database, connection, { events: 100, logs: 100 }));
+  const none = (): never => {
+    throw new Error("nobody delivers here");
+  };
+  const parts = { history, poster: { post: none }, secrets: { open: none }, log: silent };
+  const ports: DeliveryPorts = { ...deliveryPorts({ connection, ...parts }), clock };
+  const recording = await startRecorder(ports);
+  const quotas = startQuotas(ports);
+  return { stop: async () => void (await Promise.all([recording.stop(), quotas.stop()])) };
+}
+
+const sequences = new Map<string, number>();
+
+/** The commit of a run that began then and took so long. */
+export async function commitRun(
+  connection: Connection,
+  owner: string,
+  source: string,
+  startedAt: number,
+  durationMs: number,
+): Promise<void> {
+  const sequence = sequences.get(source) ?? 0;
+  const run = { id: `r_${source}${sequence}`, trigger: "http", generation: 1, startedAt, durationMs, cpuMs: 1, result: null } as const;
+  const commit: Commit = { source, owner, deployment: "d_1", run, events: [], logs: [], error: null, state: emptyState };
+  const appended = await appendCommit(connection, { source, owner, partition: partitionOf(source) }, JSON.stringify(commit), sequence);
+  if (appended.outcome === "refused") throw new Error(`the commit of ${source} after ${sequence} is refused`);
+  sequences.set(source, appended.sequence);
+}

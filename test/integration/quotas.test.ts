@@ -1,0 +1,160 @@
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Answer, Invocation } from "../../domain/invocation.ts";
+import { encodePack } from "../../domain/invocation.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { dayOf } from "../../domain/quota.ts";
+import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../../domain/subjects.ts";
+import { deploymentEntries } from "../../platform/jetstream/moves.ts";
+import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
+import { createAccounts } from "../../platform/postgres/accounts.ts";
+import { createHistory } from "../../platform/postgres/history.ts";
+import type { RunnerPorts } from "../../runner/ports.ts";
+import { queueLimits } from "../../runner/queue-limits.ts";
+import { startRunner } from "../../runner/start.ts";
+import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { deployment } from "../runner/deployment.ts";
+import { quietMs, until, withJetStream } from "./jetstream-support.ts";
+import { withDatabase } from "./postgres-support.ts";
+import { silent, startCounting, TestClock } from "./quota-support.ts";
+import { portsBesidePool } from "./runner-beside.ts";
+
+/** Real streams, a real Postgres, the runner and what counts for it; user code only notes what it was run with. */
+const database = withDatabase();
+const nats = withJetStream({ partitions: partitionCount });
+const accounts = createAccounts(database);
+const history = createHistory(database);
+const small = { name: "small", form: "free", dailyInvocations: 5, dailyComputeMs: null } as const;
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+beforeAll(() => accounts.savePlan(small));
+
+let worlds = 0;
+
+/** An owner on the plan `small`, a source of theirs, and one of a neighbour's in the same partition. */
+async function world() {
+  const own = { owner: `u_own${++worlds}`, source: `dc_own${worlds}` };
+  const source = Array.from({ length: 500 }, (_, n) => `dc_near${worlds}x${n}`).find((id) => partitionOf(id) === partitionOf(own.source));
+  const neighbour = { owner: `u_near${worlds}`, source: source ?? "" };
+  for (const each of [own, neighbour])
+    await deploymentEntries(nats.connection).put(deploymentKey(defaultPool, each.source), { ...deployment, ...each, name: each.source });
+  await accounts.choosePlan(own.owner, small.name);
+  const clock = new TestClock();
+  const counting = await startCounting(database, nats.connection, clock);
+  ends.push(() => counting.stop());
+  const [ran, answers]: [string[], Answer[]] = [[], []];
+  return {
+    own,
+    neighbour,
+    clock,
+    ran,
+    answers,
+    runner: () => runner(clock, ran, answers),
+    used: async () => (await history.readUsage(own.owner, dayOf(clock.now()).startMs)).runs,
+    isTold: async () => (await overQuotaOf(nats.connection).list()).includes(own.owner),
+  };
+}
+
+async function runner(clock: TestClock, ran: string[], answers: Answer[]): Promise<() => Promise<void>> {
+  const ports: RunnerPorts = {
+    ...poolPortsOf(nats.connection, defaultPool),
+    ...portsBesidePool(async ({ event, entry }) => {
+      ran.push(entry === "run" ? String(JSON.parse(event)) : entry);
+      return { outcome: "returned", result: null, emits: [], logs: [], db: {}, response: null, durationMs: 2, cpuMs: 2 };
+    }),
+    answer: (_subject, answer) => answers.push(answer),
+    clock,
+    log: silent,
+  };
+  const limits = queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 8 });
+  const config = { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
+  const started = await startRunner(config, ports);
+  let isStopped = false;
+  const stop = async (): Promise<void> => {
+    if (!isStopped) await started.stop(AbortSignal.timeout(2_000));
+    isStopped = true;
+  };
+  ends.push(stop);
+  return stop;
+}
+
+async function ask(source: string, ...invocations: Omit<Invocation, "source">[]): Promise<void> {
+  for (const invocation of invocations)
+    await nats.connection.publisher.publish(
+      invokeSubject(defaultPool, partitionOf(source), source),
+      encodePack([JSON.stringify({ source, ...invocation })]),
+    );
+}
+
+const events = (from: number, to: number): Omit<Invocation, "source">[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => ({ trigger: "event", event: from + n }));
+const numbers = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, n) => String(from + n));
+const messages = async (): Promise<number> => (await nats.connection.manager.streams.info("INVOCATIONS")).state.messages;
+
+describe("an owner who has used up the invocations of the day", { timeout: 120_000 }, () => {
+  it("waits in the stream while others run, and goes on when the plan is raised: all of it, once, in order", async () => {
+    const { own, neighbour, ran, used, isTold, runner } = await world();
+    await runner();
+    await ask(own.source, ...events(1, 5));
+    await until(isTold, "it is told that the quota is used up");
+    await ask(own.source, ...events(6, 20));
+    await ask(neighbour.source, { trigger: "event", event: "near" });
+    await until(() => ran.includes("near"), "the neighbour has run");
+    await new Promise((resolve) => setTimeout(resolve, quietMs));
+    expect(ran).toEqual([...numbers(1, 5), "near"]);
+    await until(async () => (await messages()) === 15, "the others wait");
+    await accounts.choosePlan(own.owner, "default");
+    await until(async () => (await messages()) === 0, "all that waited has run", 90_000);
+    expect(ran).toEqual([...numbers(1, 5), "near", ...numbers(6, 20)]);
+    await until(async () => (await used()) === 20, "all that has run is counted");
+  });
+
+  it("waits in a runner that starts later as well", async () => {
+    const { own, neighbour, ran, used, isTold, runner } = await world();
+    const stop = await runner();
+    await ask(own.source, ...events(1, 5));
+    await until(isTold, "it is told that the quota is used up");
+    await ask(own.source, ...events(6, 8));
+    await stop();
+    await runner();
+    await ask(own.source, ...events(9, 10));
+    await ask(neighbour.source, { trigger: "event", event: "near" });
+    await until(() => ran.includes("near"), "the neighbour has run");
+    await until(async () => (await used()) === 5 && (await messages()) === 5, "the others wait");
+    await accounts.savePlan({ ...small, name: "large", dailyInvocations: 1_000 });
+    await accounts.choosePlan(own.owner, "large");
+    await until(() => ran.length === 11, "all that waited has run", 90_000);
+    expect(ran.toSorted()).toEqual([...numbers(1, 10), "near"].toSorted());
+  });
+
+  it("goes on at midnight", async () => {
+    const { own, clock, ran, used, isTold, runner } = await world();
+    await runner();
+    await ask(own.source, ...events(1, 5));
+    await until(isTold, "it is told that the quota is used up");
+    await ask(own.source, ...events(6, 8));
+    await until(async () => (await messages()) === 3, "the others wait");
+    expect([ran, await used()]).toEqual([numbers(1, 5), 5]);
+    clock.pass(43_200_000);
+    await until(() => ran.length === 8, "the others run");
+    expect(ran).toEqual(numbers(1, 8));
+    await until(async () => (await used()) === 3, "they count for the new day");
+  });
+
+  it("has hooks run, and whoever waits for an answer refused", async () => {
+    const { own, clock, ran, answers, isTold, runner } = await world();
+    await runner();
+    await ask(own.source, ...events(1, 5));
+    await until(isTold, "it is told that the quota is used up");
+    await ask(own.source, { trigger: "event", event: "waits" }, { trigger: "http", event: {}, answerTo: "answer.t.r_1", run: "r_1" });
+    await ask(own.source, { trigger: "hook", hook: "deploy", run: "r_hook", generation: 1 });
+    await until(() => ran.includes("deploy"), "the hook has run");
+    expect(ran).toEqual([...numbers(1, 5), "deploy"]);
+    const [refused] = answers.flatMap((answer) => (answer.kind === "response" ? [answer.response] : []));
+    expect([refused?.status, JSON.parse(refused?.body ?? "").code]).toEqual([429, "quota_exceeded"]);
+    const waitS = Number(refused?.headers["retry-after"]);
+    expect(Math.abs(dayOf(clock.now()).endMs / 1_000 - clock.now() / 1_000 - waitS)).toBeLessThan(600);
+  });
+});
