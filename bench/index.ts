@@ -19,6 +19,7 @@ const names = [
   "fan-out",
   "bad-endpoints",
   "backlog",
+  "lists",
   "memory",
   "streams",
   "warm-isolates",
