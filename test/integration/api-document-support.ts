@@ -7,9 +7,13 @@ import { operations } from "../../api/openapi/operations.ts";
 import type { ApiPorts } from "../../api/ports.ts";
 import type { DryRunOutcome } from "../../domain/dry-run.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
+import { labels } from "../../crds/resource.ts";
 import { webhookKind } from "../../crds/webhook.ts";
+import { workflowKind } from "../../crds/workflow.ts";
 import { emptyState } from "../../domain/commit.ts";
 import { Conflict, NotFound } from "../../domain/errors.ts";
+import { namespaceOfOwner, resourceNameOf } from "../../domain/ids.ts";
+import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { acme, ada, bob, withApi, type Answer, type TestApi } from "./api-support.ts";
 import { committedEvent } from "./committed-event.ts";
 
@@ -131,10 +135,14 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
   const key = await makeKey(api);
   await api.ask("PUT", `/v1/orgs/${acme.id}/members/${bob.id}`, { body: { role: "member" } });
   const run = await recordRun(api, source);
+  const delivery = await recordDelivery(api, source, webhook);
+  const workflow = await makeWorkflow(api);
   return {
     "sources/:id": source,
     "runs/:run_id": run,
     "webhooks/:id": webhook,
+    "deliveries/:id": delivery,
+    "workflows/:workflow_id": workflow,
     "accounts/:id": account,
     "orgs/:org_id": acme.id,
     "keys/:id": key,
@@ -149,6 +157,39 @@ async function makeKey(api: TestApi): Promise<string> {
   const { body } = await api.ask("GET", "/v1/users/me/keys");
   for (const { id, name } of body.data) if (name !== "test") await api.ask("DELETE", `/v1/users/me/keys/${id}`);
   return (await api.ask("POST", "/v1/users/me/keys", { body: { name: "of a world" } })).body.data.id;
+}
+
+/** One that nobody runs, and what it would have left. */
+async function makeWorkflow(api: TestApi): Promise<string> {
+  const id = `p_world${commits}`;
+  await api.store.create(workflowKind, {
+    namespace: namespaceOfOwner(ada.id),
+    name: resourceNameOf(id),
+    labels: { [labels.id]: id, [labels.owner]: ada.id },
+    spec: { active: true, steps: [] },
+  });
+  await recordRun(api, id);
+  return id;
+}
+
+/** A delivery that has died. */
+async function recordDelivery(api: TestApi, source: string, webhook: string): Promise<string> {
+  const delivery = `dlv_world${commits}`;
+  const subject = {
+    delivery,
+    webhook,
+    source,
+    owner: ada.id,
+    subscription: "sub_world",
+    event: `${commits}-0`,
+    emitId: "em_world",
+    channel: "",
+  };
+  const records = createDeliveryRecords(api.database);
+  const error = "the webhook answered 500";
+  await records.recordAttempts([{ ...subject, attempt: 1, at: 1_700_000_000_000, durationMs: 5, outcome: "dead", status: 500, error }]);
+  await records.recordDeadLetters([{ ...subject, attempts: 1, reason: error, diedAt: 1_700_000_000_005, payload: '{"a":1}' }]);
+  return delivery;
 }
 
 async function recordRun(api: TestApi, source: string): Promise<string> {
