@@ -20,6 +20,9 @@ export interface Posting {
   readonly attempts: AttemptBuffer;
 }
 
+/** Due deliveries that wait for a place at one endpoint: less than are handed out at once, so that no endpoint keeps those of others. */
+const mostDueWaiting = 500;
+
 /** Attempts deliveries and settles what came of them. */
 export class Deliverer {
   readonly #config: DeliveryConfig;
@@ -51,7 +54,7 @@ export class Deliverer {
     const now = this.#ports.clock.now();
     if (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)))
       return this.#firstAttempt(delivery, listener);
-    return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now, this.#ports.random()));
+    return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now));
   }
 
   /** Where nothing is attempted: what is written is delivered. */
@@ -66,10 +69,10 @@ export class Deliverer {
     }
   }
 
-  async #waitForPlace(webhook: string, now: number): Promise<boolean> {
+  async #waitForPlace(webhook: string, now: number, most?: number): Promise<boolean> {
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), this.#config.patienceMs);
-    const entered = await this.#endpoints.enter(webhook, now, patience.signal);
+    const entered = await this.#endpoints.enter(webhook, now, patience.signal, most);
     clearTimeout(timer);
     return entered;
   }
@@ -110,9 +113,8 @@ export class Deliverer {
     if (listener === undefined) return; // The subscription or its listener was deleted.
     if (listener.kind !== "webhook") return this.#inside(delivery, listener);
     const now = this.#ports.clock.now();
-    if (!this.#endpoints.tryEnter(listener.id, now)) {
-      return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now, this.#ports.random()));
-    }
+    if (!(this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now, mostDueWaiting))))
+      return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now));
     await this.#settle(delivery, await this.#attempt(delivery, listener));
   }
 

@@ -4,6 +4,8 @@ interface Endpoint {
   failuresInARow: number;
   /** Epoch ms before which due deliveries are put off instead of tried. */
   restUntil: number;
+  /** Epoch ms at which the last of those that were put off asks again. */
+  lastAgainAt: number;
   readonly waiting: (() => void)[];
 }
 
@@ -12,6 +14,11 @@ const failuresToRest = 10;
 const shortestRestMs = 1_000;
 const longestRestMs = 30_000;
 const mostWaiting = 1_000;
+/**
+ * Those that are put off ask again so far apart, per endpoint. Each costs two writes whenever it asks in vain, so what a dead endpoint costs
+ * has a bound however much waits for it; and once it is back, so many a second are tried.
+ */
+const againApartMs = 1_000 / 800;
 
 /**
  * Shares out attempts: no endpoint has more than its share under way, so that one that hangs holds nobody else's place, and one
@@ -33,11 +40,11 @@ export class Endpoints {
     return true;
   }
 
-  /** A place as soon as one is free; false when none was until the signal aborts, or when too many wait already. */
-  async enter(webhook: string, now: number, signal: AbortSignal): Promise<boolean> {
+  /** A place as soon as one is free; false when none was until the signal aborts, or when `most` or more wait already. */
+  async enter(webhook: string, now: number, signal: AbortSignal, most = mostWaiting): Promise<boolean> {
     if (this.tryEnter(webhook, now)) return true;
     const endpoint = this.#get(webhook);
-    if (now < endpoint.restUntil || endpoint.waiting.length >= mostWaiting || signal.aborted) return false;
+    if (now < endpoint.restUntil || endpoint.waiting.length >= most || signal.aborted) return false;
     return new Promise((resolve) => {
       const enter = () => {
         signal.removeEventListener("abort", leave);
@@ -63,10 +70,12 @@ export class Endpoints {
     if (endpoint.inFlight === 0 && endpoint.failuresInARow === 0 && endpoint.waiting.length === 0) this.#endpoints.delete(webhook);
   }
 
-  /** ms after which a delivery that found no place should ask again. */
-  againAfterMs(webhook: string, now: number, random: number): number {
-    const rest = Math.max(0, this.#get(webhook).restUntil - now);
-    return Math.round(rest + shortestRestMs * (1 + random));
+  /** ms after which a delivery that found no place should ask again: not before the rest is over, and one after the other. */
+  againAfterMs(webhook: string, now: number): number {
+    const endpoint = this.#get(webhook);
+    const earliest = Math.max(now, endpoint.restUntil) + shortestRestMs;
+    endpoint.lastAgainAt = Math.max(earliest, endpoint.lastAgainAt + againApartMs);
+    return Math.round(endpoint.lastAgainAt - now);
   }
 
   #shareOf(endpoint: Endpoint): number {
@@ -76,7 +85,7 @@ export class Endpoints {
   #get(webhook: string): Endpoint {
     const known = this.#endpoints.get(webhook);
     if (known !== undefined) return known;
-    const created: Endpoint = { inFlight: 0, failuresInARow: 0, restUntil: 0, waiting: [] };
+    const created: Endpoint = { inFlight: 0, failuresInARow: 0, restUntil: 0, lastAgainAt: 0, waiting: [] };
     this.#endpoints.set(webhook, created);
     return created;
   }

@@ -41,9 +41,33 @@ describe("Endpoints", () => {
       endpoints.leave("wh_1", false, 0);
     }
     expect(endpoints.tryEnter("wh_1", 500)).toBe(false);
-    expect(endpoints.againAfterMs("wh_1", 500, 0)).toBeGreaterThanOrEqual(500);
+    expect(endpoints.againAfterMs("wh_1", 500)).toBeGreaterThanOrEqual(500);
     expect([1, 2].map(() => endpoints.tryEnter("wh_1", 2_000))).toEqual([true, false]);
     endpoints.leave("wh_1", true, 2_000);
     expect([1, 2, 3, 4, 5].map(() => endpoints.tryEnter("wh_1", 2_000))).toEqual([true, true, true, true, false]);
+  });
+
+  it("has those that are put off ask again one after the other, from the end of the rest on", () => {
+    const endpoints = new Endpoints(1);
+    for (let failures = 0; failures < 10; failures++) {
+      endpoints.tryEnter("wh_1", 0);
+      endpoints.leave("wh_1", false, 0);
+    }
+    const rest = 1_000;
+    const again = Array.from({ length: 1_601 }, () => 500 + endpoints.againAfterMs("wh_1", 500));
+    expect(again[0]).toBe(rest + 1_000);
+    expect(again[800]).toBe(rest + 2_000);
+    expect(again[1_600]).toBe(rest + 3_000);
+    expect(endpoints.againAfterMs("wh_1", 60_000)).toBe(1_000);
+    expect(endpoints.againAfterMs("wh_2", 500)).toBe(1_000);
+  });
+
+  it("lets wait no more than it is told to", async () => {
+    const endpoints = new Endpoints(1);
+    endpoints.tryEnter("wh_1", 0);
+    const first = endpoints.enter("wh_1", 0, never, 1);
+    expect(await endpoints.enter("wh_1", 0, never, 1)).toBe(false);
+    endpoints.leave("wh_1", true, 0);
+    expect(await first).toBe(true);
   });
 });
