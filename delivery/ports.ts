@@ -1,6 +1,6 @@
 import type { Clock } from "../domain/clock.ts";
 import type { Commit } from "../domain/commit.ts";
-import type { Route, RouteListener } from "../domain/deployment.ts";
+import type { CommitPosition, Route, RouteListener } from "../domain/deployment.ts";
 import type { EndpointFailures } from "../domain/endpoint-failures.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { Traces } from "../domain/traces.ts";
@@ -48,7 +48,7 @@ export interface Log {
 /** The stream RUNS, read twice: by the router with a floor, by the recorder from the position it stored. */
 export interface Runs {
   /** Each commit at least once, in order; `done` may be called in any order, the floor follows. */
-  route(onCommit: (text: string, done: () => void, subject: string) => void): Promise<Reading>;
+  route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): Promise<Reading>;
   /** Each commit after the sequence, in order and without gaps; the next one comes when the promise of the last is settled. */
   record(afterSequence: number, onCommit: (text: string, sequence: number, subject: string) => Promise<void> | undefined): Promise<Reading>;
 }

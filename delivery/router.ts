@@ -20,7 +20,7 @@ export interface Dispatch {
  */
 export async function routeCommit(
   commit: Commit,
-  routes: Routes,
+  routes: Pick<Routes, "listeners">,
   chains: Chains,
   dispatch: Dispatch,
   mostDirectListeners: number,
@@ -34,7 +34,7 @@ export async function routeCommit(
 /** A replay may be for one listener alone. */
 export function routeEvent(
   event: RoutedEvent,
-  routes: Routes,
+  routes: Pick<Routes, "listeners">,
   chains: Chains,
   dispatch: Dispatch,
   mostDirectListeners: number,

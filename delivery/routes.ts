@@ -1,4 +1,4 @@
-import type { Route, RouteListener } from "../domain/deployment.ts";
+import type { CommitPosition, Route, RouteListener } from "../domain/deployment.ts";
 import { RouteIndex } from "../domain/subscription-match.ts";
 import type { RoutedEvent } from "./delivery.ts";
 
@@ -29,9 +29,18 @@ export class Routes {
     return listener?.kind === "webhook" && listener.id === id ? listener : undefined;
   }
 
+  /** For what a commit emitted: without those that were made after it. */
+  at(position: CommitPosition): Pick<Routes, "listeners"> {
+    return { listeners: (event) => this.listeners(event).filter(({ after }) => !isUpTo(position, after)) };
+  }
+
   /** A source that listens to all sources of its owner does not hear itself: each of its events would make another. */
   listeners(event: Pick<RoutedEvent, "source" | "owner" | "channel">): readonly Route[] {
     const listeners = this.#index.listeners({ emitter: event.source, owner: event.owner, channel: event.channel });
     return listeners.filter(({ listener }) => listener.id !== event.source);
   }
+}
+
+function isUpTo({ stream, seq }: CommitPosition, last: CommitPosition | undefined): boolean {
+  return last?.stream === stream && seq <= last.seq;
 }

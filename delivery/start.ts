@@ -49,7 +49,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     later: (delivery: Delivery, atMs: number) =>
       untilDone(() => deliverer.later(delivery, atMs), delivery, ports, stopping.signal).then(assertDone),
   };
-  const routing = await ports.runs.route((text, done, subject) => {
+  const routing = await ports.runs.route((text, done, subject, position) => {
     const commit = commitOf(text, subject, ports.log);
     if (commit === undefined) return done();
     // Not done, it is read again after the restart.
@@ -57,7 +57,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       if (!stopping.signal.aborted)
         ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
-    routeCommit(commit, routes, chains, dispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
+    routeCommit(commit, routes.at(position), chains, dispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
   });
   const replaying = await ports.replays.read((text, done) => {
     const tell = (error: unknown): void => {

@@ -64,6 +64,15 @@ export interface Route {
   /** "" is the default channel. */
   readonly channel: string;
   readonly listener: RouteListener;
+  /** The last commit that was made before it: what that one and those before it emitted is not heard. */
+  readonly after?: CommitPosition;
+}
+
+/** Where a commit lies on RUNS. */
+export interface CommitPosition {
+  /** Tells the stream from another of its name: one that was made anew counts from 1 again. */
+  readonly stream: string;
+  readonly seq: number;
 }
 
 export type RouteListener =

@@ -7,7 +7,7 @@ import type { SourceState } from "../domain/commit.ts";
 import type { ComponentCode } from "../domain/component-code.ts";
 import type { Configuration, Configured } from "../domain/configure.ts";
 import type { Build } from "../domain/definition.ts";
-import type { DeploymentEntry, Endpoint, Route } from "../domain/deployment.ts";
+import type { CommitPosition, DeploymentEntry, Endpoint, Route } from "../domain/deployment.ts";
 import type { EndpointFailures } from "../domain/endpoint-failures.ts";
 import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation.ts";
@@ -36,6 +36,7 @@ export interface OperatorPorts {
   readonly routes: Entries<Route>;
   readonly timers: Timers;
   readonly histories: Histories;
+  readonly commits: Commits;
   readonly invocations: Invocations;
   readonly configurations: Configurations;
   readonly secrets: Secrets;
@@ -126,6 +127,11 @@ export interface Histories {
   state(owner: string, source: string): Promise<SourceState | undefined>;
   /** Ends the history of a deleted source: commits, events, runs, logs. */
   forget(owner: string, source: string): Promise<void>;
+}
+
+export interface Commits {
+  /** Of the last one of all. */
+  position(): Promise<CommitPosition>;
 }
 
 export interface Invocations {

@@ -21,6 +21,7 @@ import { startUpkeep } from "../delivery/upkeep.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createWebhookClient } from "../platform/http/webhook-client.ts";
 import { Bucket } from "../platform/jetstream/bucket.ts";
+import { lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
 import { FloorReader } from "../platform/jetstream/floor-reader.ts";
@@ -174,12 +175,13 @@ async function watchRoutes(
 function runsOf(connection: Connection): Runs {
   return {
     route: async (onCommit) => {
+      const { stream } = await lastPosition(connection);
       const reader = new FloorReader({
         connection,
         stream: streams.runs,
         consumer: consumers.router,
         filters: ["runs.>"],
-        onMessage: (message, done) => onCommit(message.text(), done, message.subject),
+        onMessage: (message, done) => onCommit(message.text(), done, message.subject, { stream, seq: message.seq }),
       });
       await reader.start();
       return reader;

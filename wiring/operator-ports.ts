@@ -16,7 +16,7 @@ import { createTokenRefresher } from "../platform/http/token-refresher.ts";
 import type { Asker } from "../platform/jetstream/answers.ts";
 import { Bucket } from "../platform/jetstream/bucket.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
-import { forgetCommits, lastCommit } from "../platform/jetstream/commits.ts";
+import { forgetCommits, lastCommit, lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { endTimers, setTimer } from "../platform/jetstream/schedules.ts";
 import { untilSeen } from "../platform/jetstream/visibility.ts";
@@ -64,6 +64,7 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     routes: entriesOf<Route>(connection, buckets.routes, (revision) => untilSeen(connection, buckets.routes, revision)),
     timers: timersOf(connection),
     histories: historiesOf(connection, database),
+    commits: { position: () => lastPosition(connection) },
     invocations: invocationsOf(connection, asker),
     configurations: configurationsOf(connection, asker),
     secrets,

@@ -1,3 +1,4 @@
+import type { CommitPosition } from "../../domain/deployment.ts";
 import { runSubject, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
@@ -50,3 +51,9 @@ export async function forgetCommits(connection: Connection, ref: SourceRef): Pro
 }
 
 const subjectOf = ({ partition, owner, source }: SourceRef): string => runSubject(partition, owner, source);
+
+/** Where the last commit of all lies. */
+export async function lastPosition({ manager }: Connection): Promise<CommitPosition> {
+  const { created, state } = await manager.streams.info(streams.runs);
+  return { stream: String(created), seq: state.last_seq };
+}

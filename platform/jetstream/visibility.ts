@@ -2,8 +2,8 @@ import type { Msg } from "@nats-io/transport-node";
 import { buckets } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 
-/** How long a writer waits for a reader that may not be running at all. */
-const patienceMs = 500;
+/** How long a writer waits for a reader that is there and does not answer: without one it is told at once. */
+const patienceMs = 5_000;
 const subjectOf = (bucket: string): string => `seen.${bucket}`;
 
 /**
