@@ -18,6 +18,13 @@ const root = join(import.meta.dirname, "..", "..");
 
 export type Target = RoleName | "sandbox" | "nats" | "postgres";
 
+export interface ClusterOptions {
+  /** File; with it, resources are kept in that cluster. */
+  readonly kubeconfig?: string;
+  /** Further settings, of every role. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Every role a process of its own, as in a cluster; whatever is killed is started again. */
 export interface Cluster {
   readonly ingressUrl: string;
@@ -36,8 +43,7 @@ interface Role {
   output: string;
 }
 
-/** @param kubeconfig file; with it, resources are kept in that cluster */
-export async function startCluster(directory: string, { kubeconfig }: { readonly kubeconfig?: string } = {}): Promise<Cluster> {
+export async function startCluster(directory: string, { kubeconfig, env: more = {} }: ClusterOptions = {}): Promise<Cluster> {
   const servers = await startServers(directory);
   const ports = { api: await freePort(), ingress: await freePort() };
   const env = {
@@ -52,6 +58,7 @@ export async function startCluster(directory: string, { kubeconfig }: { readonly
     HEADWATER_LOG_LEVEL: "warn",
     HEADWATER_DELIVERY_RETRY: "500ms,1s,2s,4s,8s,16s",
     ...(kubeconfig === undefined ? {} : { HEADWATER_RESOURCES: "kubernetes", KUBECONFIG: kubeconfig }),
+    ...more,
   };
   const credentialsOf = (name: RoleName | "admin"): NodeJS.ProcessEnv => ({
     HEADWATER_NATS_CREDENTIALS: join(directory, "credentials", `${name}.creds`),

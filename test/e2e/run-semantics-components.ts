@@ -116,3 +116,5 @@ export const ticks = `export default { name: "Ticks", props: { timer: "$.interfa
 export const listens = `export default { name: "Listens", run(event) { this.$emit({ heard: event }); } };`;
 export const waits = `export default { name: "Waits", run({ at }) { this.$emit("later", { delivery_ts: at }); this.$emit("at once"); } };`;
 export const action = `export default { name: "Act", key: "act", version: "0.0.1", type: "action", props: {}, run({ $ }) { return 1; } };`;
+export const slowTicks = `export default { name: "Slow", props: { timer: "$.interface.timer" }, run: () => new Promise((done) => setTimeout(done, 2_500)) };`;
+export const repeats = `export default { name: "Repeats", props: { http: "$.interface.http" }, run({ body }) { this.$emit({ repeats: body }); } };`;

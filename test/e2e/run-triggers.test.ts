@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startReceiver, until, type Receiver } from "./headwater.ts";
-import { action, hooked, listens, responder, ticks, waits } from "./run-semantics-components.ts";
+import { action, hooked, listens, repeats, responder, slowTicks, ticks, waits } from "./run-semantics-components.ts";
 import { payloads, withRunWorld, type Answered, type Source } from "./run-world.ts";
 
 /** What makes a source run, and what whoever waits for it is told. */
@@ -77,6 +77,48 @@ describe("triggers", () => {
     expect((await stored(listener))[0]?.event).toEqual({ heard: tick });
     expect(JSON.parse(receiver.received[0]?.body ?? "")).toEqual(tick);
     expect((await call("DELETE", `/sources/${timer.id}`)).status).toBe(204);
+  });
+
+  it("tells which ticks became runs, which were late and which were skipped", async () => {
+    interface Tick {
+      readonly state: string;
+      readonly run_id: string | null;
+      readonly due_at_ms: number;
+      readonly late_ms: number | null;
+    }
+    const slow = await deploy(slowTicks, { timer: { intervalSeconds: 1 } });
+    let told: readonly Tick[] = [];
+    await until(async () => {
+      told = (await call<{ data: readonly Tick[] }>("GET", `/sources/${slow.id}/ticks`)).body.data;
+      return ["late", "skipped"].every((state) => told.some((tick) => tick.state === state));
+    }, "some are late and some are skipped");
+    const { body } = await call<{ data: readonly { id: string }[] }>("GET", `/sources/${slow.id}/runs?limit=100`);
+    const runs = told.flatMap(({ run_id: id }) => (id === null ? [] : [id]));
+    expect(body.data.map(({ id }) => id)).toEqual(expect.arrayContaining(runs));
+    expect(
+      told.every(({ state, late_ms: late }) =>
+        state === "skipped" ? late === null : late !== null && late > 1_000 === (state === "late"),
+      ),
+    ).toBe(true);
+    const due = told.map(({ due_at_ms: at }) => at);
+    expect(due).toEqual(due.toSorted((a, b) => b - a));
+    expect((await call("DELETE", `/sources/${slow.id}`)).status).toBe(204);
+  });
+
+  it("passes the traceparent of a caller on to webhooks, as it came, and nothing else", async () => {
+    const asked = await deploy(repeats);
+    const { body } = await call<Answered>("POST", "/webhooks", { url: receiver.url });
+    expect((await call("POST", "/subscriptions", { emitter_id: asked.id, listener_id: body.data.id })).status).toBe(200);
+    const given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const heard = async (text: string, headers: Readonly<Record<string, string>>): Promise<unknown> => {
+      expect((await fetch(asked.endpoint, { method: "POST", body: text, headers })).status).toBe(200);
+      const find = () => receiver.received.find((each) => each.body === JSON.stringify({ repeats: text }));
+      await until(() => find() !== undefined, `the webhook hears '${text}'`);
+      return find()?.headers["traceparent"];
+    };
+    expect(await heard("traced", { traceparent: given })).toBe(given);
+    expect(await heard("untraced", {})).toBeUndefined();
+    expect(await heard("nonsense", { traceparent: given.toUpperCase() })).toBeUndefined();
   });
 
   it("delivers at delivery_ts, and not before", async () => {

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startCollector, type CollectedSpan, type Collector } from "../support/otlp-collector.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startCluster, type Cluster } from "./cluster.ts";
+import { startReceiver, until, type Called, type Receiver } from "./headwater.ts";
+
+/** A step of an endpoint's trace: what it is called, and which role told of it. */
+const steps = [
+  ["POST endpoint", "headwater-ingress"],
+  ["invocation.wait", "headwater-runner"],
+  ["source.run", "headwater-runner"],
+  ["run.commit", "headwater-runner"],
+  ["delivery.attempt", "headwater-delivery"],
+] as const;
+
+const callers = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7" };
+const callersTraceparent = `00-${callers.trace}-${callers.span}-01`;
+
+const echo = `export default {
+  name: "Echo",
+  props: { http: "$.interface.http" },
+  run(event) { this.$emit({ text: event.body?.text ?? event.text, saw: event.headers?.traceparent }); },
+};`;
+const relay = `export default { name: "Relay", run({ text }) { this.$emit({ text: text + " once more" }); } };`;
+
+type Answered = Called<{ data: { id: string; configured_props: { http?: { endpoint_url: string } } } }>;
+type Ask = (method: string, path: string, body?: unknown) => Promise<Answered>;
+
+async function asked(ask: Ask, path: string, body: object): Promise<Answered["body"]["data"]> {
+  const { status, body: answer, text } = await ask("POST", path, body);
+  expect(status, text).toBe(200);
+  return answer.data;
+}
+
+async function deploy(ask: Ask, code: string): Promise<{ readonly id: string; readonly endpoint: string }> {
+  const { id, configured_props } = await asked(ask, "/sources", { component_code: code });
+  return { id, endpoint: configured_props.http?.endpoint_url ?? "" };
+}
+
+async function listen(ask: Ask, emitter: string, receiver: Receiver): Promise<void> {
+  const { id } = await asked(ask, "/webhooks", { url: `${receiver.url}/needle-path?token=needle-token` });
+  await asked(ask, "/subscriptions", { emitter_id: emitter, listener_id: id });
+}
+
+async function post(endpoint: string, text: string, traceparent?: string): Promise<void> {
+  const response = await fetch(`${endpoint}/needle-inner?token=needle-query`, {
+    method: "POST",
+    body: JSON.stringify({ text }),
+    headers: { "content-type": "application/json", ...(traceparent === undefined ? {} : { traceparent }) },
+  });
+  expect(response.status).toBe(200);
+}
+
+interface Heard {
+  readonly traceparent: unknown;
+  readonly event: { readonly text: string; readonly saw?: string };
+}
+
+async function heard({ received }: Receiver, text: string): Promise<Heard> {
+  const find = () => received.find(({ body }) => body.includes(`"${text}"`));
+  await until(() => find() !== undefined, `the webhook hears of '${text}'`);
+  const found = find();
+  return { traceparent: found?.headers["traceparent"], event: JSON.parse(found?.body ?? "{}") as Heard["event"] };
+}
+
+describe("a collector", () => {
+  let directory: TemporaryDirectory;
+  let collector: Collector;
+  let cluster: Cluster;
+  let receiver: Receiver;
+  const ask: Ask = (method, path, body) => cluster.call(method, path, body);
+  beforeAll(async () => {
+    directory = await temporaryDirectory("traces");
+    collector = await startCollector();
+    receiver = await startReceiver();
+    cluster = await startCluster(directory.path, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  }, 180_000);
+  afterAll(async () => {
+    await cluster.stop();
+    await Promise.all([receiver.close(), collector.close()]);
+    await directory.remove();
+  });
+
+  /** From the step that posted to the webhook up to where the trace began, or came in; all of one trace. */
+  async function wayTo({ traceparent }: Heard): Promise<readonly CollectedSpan[]> {
+    const [, trace, last] = String(traceparent).split("-");
+    const way = (): CollectedSpan[] => {
+      const found: CollectedSpan[] = [];
+      for (let next = last; next !== undefined;) {
+        const span = collector.spans.find(({ traceId, spanId }) => traceId === trace && spanId === next);
+        if (span === undefined) break;
+        found.unshift(span);
+        next = span.parentSpanId;
+      }
+      return found;
+    };
+    const isWhole = (): boolean => /endpoint$|runs$/.test(way()[0]?.name ?? "");
+    await until(isWhole, "the collector has all of the trace");
+    return way();
+  }
+  const told = (way: readonly CollectedSpan[]) => way.map(({ name, service }) => [name, service]);
+
+  it("is told of one trace, from the request to the webhook, in which the caller's goes on", async () => {
+    const source = await deploy(ask, echo);
+    await listen(ask, source.id, receiver);
+    await post(source.endpoint, "traced", callersTraceparent);
+    const delivered = await heard(receiver, "traced");
+    const way = await wayTo(delivered);
+    expect(told(way)).toEqual(steps);
+    expect(way.map(({ traceId }) => traceId)).toEqual(steps.map(() => callers.trace));
+    expect(way[0]?.parentSpanId).toBe(callers.span);
+    expect(way.every(({ startMs, endMs }) => startMs <= endMs)).toBe(true);
+    expect(delivered.event.saw).toBe(callersTraceparent);
+    const run = way.find(({ name }) => name === "source.run");
+    expect(run?.attributes).toMatchObject({ "source.id": source.id, trigger: "http", "run.id": expect.stringMatching(/^r_/) });
+  });
+
+  it("is told of a trace that begins with a call of the API, and goes through a source that listens to another", async () => {
+    const [source, listener] = [await deploy(ask, echo), await deploy(ask, relay)];
+    await asked(ask, "/subscriptions", { emitter_id: source.id, listener_id: listener.id });
+    await listen(ask, listener.id, receiver);
+    await asked(ask, `/sources/${source.id}/runs`, { event: { text: "relayed" } });
+    const way = await wayTo(await heard(receiver, "relayed once more"));
+    const run = steps.slice(1, 4);
+    expect(told(way)).toEqual([["POST /v1/sources/:id/runs", "headwater-api"], ...run, ...run, steps[4]]);
+    expect(way[0]?.parentSpanId).toBeUndefined();
+  });
+
+  it("begins a trace where the caller's traceparent is none", async () => {
+    const source = await deploy(ask, echo);
+    await listen(ask, source.id, receiver);
+    await post(source.endpoint, "untraced", callersTraceparent.toUpperCase());
+    const way = await wayTo(await heard(receiver, "untraced"));
+    expect(told(way)).toEqual(steps);
+    expect(way[0]?.traceId).not.toBe(callers.trace);
+    expect(way[0]?.parentSpanId).toBeUndefined();
+  });
+
+  it("is told no addresses, bodies or keys", async () => {
+    const source = await deploy(ask, echo);
+    await listen(ask, source.id, receiver);
+    await post(source.endpoint, "needle-body");
+    await wayTo(await heard(receiver, "needle-body"));
+    expect(collector.text()).not.toContain("needle");
+    expect(collector.text()).not.toContain(new URL(source.endpoint).pathname.split("/").at(-1));
+    expect(collector.spans.map(({ name }) => name)).toEqual(expect.arrayContaining(["component.build", "POST /v1/webhooks"]));
+  });
+});

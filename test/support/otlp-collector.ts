@@ -1,0 +1,91 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
+
+export interface CollectedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  /** As the resource says. */
+  readonly service: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface Collector {
+  readonly url: string;
+  readonly spans: readonly CollectedSpan[];
+  /** All that came, as text. */
+  readonly text: () => string;
+  close(): Promise<void>;
+}
+
+/** Takes OTLP as JSON over HTTP, and keeps what it is told. */
+export async function startCollector(): Promise<Collector> {
+  const [spans, texts]: [CollectedSpan[], string[]] = [[], []];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      const text = (request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString();
+      texts.push(text);
+      if (request.url === "/v1/traces") spans.push(...spansIn(JSON.parse(text) as Export)); // As OTLP has it.
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // Listening on TCP.
+    spans,
+    text: () => texts.join("\n"),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Attribute {
+  readonly key: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly {
+        readonly traceId: string;
+        readonly spanId: string;
+        readonly parentSpanId?: string;
+        readonly name: string;
+        readonly startTimeUnixNano: string;
+        readonly endTimeUnixNano: string;
+        readonly attributes?: readonly Attribute[];
+      }[];
+    }[];
+  }[];
+}
+
+function spansIn({ resourceSpans }: Export): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map(({ traceId, spanId, parentSpanId, name, attributes = [], startTimeUnixNano, endTimeUnixNano }) => ({
+        traceId,
+        spanId,
+        parentSpanId,
+        name,
+        service: String(plain(resource.attributes)["service.name"]),
+        attributes: plain(attributes),
+        startMs: Number(startTimeUnixNano) / 1e6,
+        endMs: Number(endTimeUnixNano) / 1e6,
+      })),
+    ),
+  );
+}
+
+const plain = (attributes: readonly Attribute[]): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
