@@ -26,7 +26,7 @@ const notInternet6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 /**
  * Nobody reaches a runner (the kubelet's probes come from the pod's own node, which policies never bar). A runner reaches NATS,
- * names, and the public internet; what else its pool allows. The egress policy within the runner says the same once more:
+ * names, the collector of traces, and the public internet; what else its pool allows. The egress policy within the runner says the same once more:
  * this one also holds for code that has broken out of it.
  */
 export function networkPolicySpec(
@@ -43,6 +43,7 @@ export function networkPolicySpec(
     egress: [
       { to: settings.nats.peers, ports: settings.nats.ports.map(tcp) },
       ...(settings.dns.length === 0 ? [] : [{ to: settings.dns, ports: [{ protocol: "UDP", port: 53 }, tcp(53)] }]),
+      ...(settings.collector.peers.length === 0 ? [] : [{ to: settings.collector.peers, ports: settings.collector.ports.map(tcp) }]),
       { to: [...internet(settings), ...allowed.map((cidr): NetworkPeer => ({ ipBlock: { cidr } }))] },
     ],
   };

@@ -51,6 +51,8 @@ export const podSettings = z.object({
   ipv6: z.boolean().default(false),
   /** Private networks that the user code of every pool may reach (CIDRs). */
   egressAllow: z.array(z.string()).default([]),
+  /** Where traces go, when they go anywhere; the address is in `environment`. */
+  collector: z.object({ peers: z.array(peer).default([]), ports: z.array(port).default([]) }).default({ peers: [], ports: [] }),
   /** Who may read /metrics; nobody can reach a runner otherwise. */
   scrapedBy: z.array(peer).default([]),
   healthPort: port.default(8_081),

@@ -23,7 +23,7 @@ const resources: Schema = {
 
 /** Those that the chart sets itself, or that only an embedded start reads, are not for the values. */
 const setElsewhere =
-  /^(NATS_|DATABASE_URL|HEADWATER_(ROLES|RESOURCES|NAMESPACE|POD_NAME|RUNNER_PODS|POOL|.*LISTEN|.*_URL|DATA|KEYS|EGRESS_ALLOW|NATS_.*|SYNC_INTERVAL|OWNER_.*|API_KEY_SECRET|STOP_TIMEOUT|LOG_LEVEL))/;
+  /^(NATS_|DATABASE_URL|HEADWATER_(ROLES|RESOURCES|NAMESPACE|POD_NAME|RUNNER_PODS|POOL|.*LISTEN|.*_URL|DATA|KEYS|EGRESS_ALLOW|NATS_.*|SYNC_INTERVAL|OWNER_.*|API_KEY_SECRET|STOP_TIMEOUT|LOG_LEVEL)|OTEL_EXPORTER_OTLP_)/;
 
 /** Where the value itself does not say what else may stand there. By path, or by name wherever it stands. */
 const known: Readonly<Record<string, Schema>> = {
@@ -34,6 +34,7 @@ const known: Readonly<Record<string, Schema>> = {
   "image.pullPolicy": { type: "string", enum: ["Always", "IfNotPresent", "Never"] },
   "image.digest": { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
   "runners.defaultPool": { anyOf: [poolSchema(), { type: "null" }] },
+  "traces.endpoint": { type: "string", pattern: "^(https?://.*)?$" },
   "nats.replicas": { type: "integer", enum: [1, 3, 5] },
   "nats.streamReplicas": { type: "integer", enum: [1, 3, 5] },
   "nats.syncInterval": { type: "string", pattern: "^(always|\\d+(ms|s|m))$" },

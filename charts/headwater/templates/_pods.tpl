@@ -32,6 +32,9 @@ readOnlyRootFilesystem: true
 {{- with $root.Values.settings.egressAllow }}
 - { name: HEADWATER_EGRESS_ALLOW, value: {{ join "," . | quote }} }
 {{- end }}
+{{- if and $root.Values.traces.endpoint (ne $role "setup") }}
+- { name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ $root.Values.traces.endpoint | quote }} }
+{{- end }}
 {{- if has $role (list "api" "operator" "delivery" "setup") }}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: headwater-{{ $role }}, key: DATABASE_URL } }

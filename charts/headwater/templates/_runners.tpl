@@ -1,5 +1,7 @@
 {{/* One JSON document for the operator: operator/runner-pool/pod-settings.ts says what is in it. */}}
 {{- define "headwater.runnerPods" -}}
+{{- $environment := dict "HEADWATER_LOG_LEVEL" .Values.settings.logLevel -}}
+{{- with .Values.traces.endpoint }}{{ $_ := set $environment "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
 {{- $document := dict
   "namespace" .Release.Namespace
   "release" .Release.Name
@@ -15,9 +17,10 @@
   "resources" .Values.runners.resources
   "podLabels" .Values.runners.podLabels
   "podAnnotations" .Values.runners.podAnnotations
-  "environment" (merge (dict "HEADWATER_LOG_LEVEL" .Values.settings.logLevel) .Values.settings.environment)
+  "environment" (merge $environment .Values.settings.environment)
   "defaultPool" .Values.runners.defaultPool
 -}}
+{{- if .Values.traces.endpoint }}{{ $_ := set $document "collector" (pick .Values.traces "peers" "ports") }}{{ end -}}
 {{- with .Values.runners.priorityClassName }}{{ $_ := set $document "priorityClassName" . }}{{ end -}}
 {{- toJson $document -}}
 {{- end -}}

@@ -191,6 +191,12 @@ describe("what runners may talk to", () => {
     expect(text).toContain('{"ipBlock":{"cidr":"10.9.0.0/16"}}');
   });
 
+  it("leads to the collector of traces that the installation names", () => {
+    const collector = { peers: [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }], ports: [4_318] };
+    const { spec } = policy({}, settingsOf({ collector })) as { spec: { egress: readonly object[] } };
+    expect(spec.egress).toContainEqual({ to: collector.peers, ports: [{ protocol: "TCP", port: 4_318 }] });
+  });
+
   it("lets those read metrics that the installation names", () => {
     const scrapedBy = [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }];
     expect(policy({}, settingsOf({ scrapedBy }))).toMatchObject({ spec: { ingress: [{ from: scrapedBy, ports: [{ port: 8_081 }] }] } });
