@@ -23,6 +23,7 @@ import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
 import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
+import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
 import { endSchedule, publishScheduled } from "../../platform/jetstream/schedules.ts";
 import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/webhook-tests.ts";
@@ -155,6 +156,23 @@ describe("a runner of a pool with an owner", () => {
     await until(() => heard.length === 1, "the answer");
   });
 
+  it("learns until when its owner's quota is used up, and of nobody else's", async () => {
+    const counting = overQuotaOf(await as("delivery", await roleCredentials(keys, "delivery")));
+    const ports = poolPortsOf(runner, "own");
+    const changed: (string | undefined)[] = [];
+    const following = await ports.overQuota.onChange((key) => changed.push(key));
+    const end = Date.now() + 3_600_000;
+    await counting.tell("u_two", end);
+    await counting.tell(owner, end);
+    await until(() => changed.length === 1, "a change");
+    expect([await ports.overQuota.untilOf(owner), await counting.list()]).toEqual([end, expect.arrayContaining([owner, "u_two"])]);
+    await expect(ports.overQuota.untilOf("u_two")).rejects.toThrow("QUOTAS cannot be read");
+    await counting.withdraw(owner);
+    await until(() => changed.length === 2, "another change");
+    expect([changed, await ports.overQuota.untilOf(owner)]).toEqual([[owner, owner], undefined]);
+    await following.stop();
+  });
+
   it("has its requests answered by the delivery role", async () => {
     const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
     await poolPortsOf(runner, "own").moves.move({ seq: 1, index: 0 });
@@ -186,6 +204,9 @@ describe("a runner of a pool with an owner", () => {
     [`$KV.${buckets.deployments}.own.${source}`],
     [`$KV.${buckets.deployments}.other.${source}`],
     [`$KV.${buckets.runners}.other.r1`],
+    [`$KV.${buckets.quotas}.${owner}`],
+    [`$JS.API.DIRECT.GET.KV_${buckets.quotas}`, JSON.stringify({ multi_last: [`$KV.${buckets.quotas}.*`] })],
+    [`$JS.API.DIRECT.GET.KV_${buckets.quotas}.$KV.${buckets.quotas}.u_two`],
     ["$O.BUNDLES.C.x"],
     ["$O.BUNDLES.M.x"],
     ["build.request"],
