@@ -18,7 +18,7 @@ const mostWaiting = 1_000;
  * Those that are put off ask again so far apart, per endpoint. Each costs two writes whenever it asks in vain, so what a dead endpoint costs
  * has a bound however much waits for it; and once it is back, so many a second are tried.
  */
-const againApartMs = 1_000 / 800;
+const againApartMs = 1_000 / 600;
 
 /**
  * Shares out attempts: no endpoint has more than its share under way, so that one that hangs holds nobody else's place, and one

@@ -83,7 +83,7 @@ describe("deliveries that are due at once", () => {
     while (putOff.length < 600 - 500 - places) await settled();
     expect(putOff.length).toBe(600 - 500 - places);
     expect(putOff[0]).toBe(1_001_000);
-    expect(putOff.at(-1)).toBe(1_001_000 + Math.round((putOff.length - 1) * 1.25));
+    expect(putOff.at(-1)).toBe(1_001_000 + Math.round(((putOff.length - 1) * 1_000) / 600));
     let isOver = false;
     void all.then(() => (isOver = true));
     while (!isOver) {

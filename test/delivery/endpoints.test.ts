@@ -54,10 +54,10 @@ describe("Endpoints", () => {
       endpoints.leave("wh_1", false, 0);
     }
     const rest = 1_000;
-    const again = Array.from({ length: 1_601 }, () => 500 + endpoints.againAfterMs("wh_1", 500));
+    const again = Array.from({ length: 1_201 }, () => 500 + endpoints.againAfterMs("wh_1", 500));
     expect(again[0]).toBe(rest + 1_000);
-    expect(again[800]).toBe(rest + 2_000);
-    expect(again[1_600]).toBe(rest + 3_000);
+    expect(again[600]).toBe(rest + 2_000);
+    expect(again[1_200]).toBe(rest + 3_000);
     expect(endpoints.againAfterMs("wh_1", 60_000)).toBe(1_000);
     expect(endpoints.againAfterMs("wh_2", 500)).toBe(1_000);
   });
