@@ -29,12 +29,11 @@ export interface SignedMessage {
 }
 
 /**
- * The headers that sign a delivery: `x-pd-*` as the known service sends them, and Standard Webhooks 1.0. `signingKeys` are newest
- * first; during a rotation every key signs (`v1=…` fields of one header, space-separated entries of the other), so that a receiver
+ * The headers that sign a delivery: `x-pd-*` as the known service sends them, and Standard Webhooks 1.0. `keys` are newest
+ * first, as {@link parseSigningKey} gives them; during a rotation every key signs (`v1=…` fields of one header, space-separated entries of the other), so that a receiver
  * holding any of them can verify.
  */
-export function signatureHeaders(message: SignedMessage, signingKeys: readonly string[], hmac: Hmac): Readonly<Record<string, string>> {
-  const keys = signingKeys.map(parseSigningKey);
+export function signatureHeaders(message: SignedMessage, keys: readonly Uint8Array[], hmac: Hmac): Readonly<Record<string, string>> {
   const seconds = Math.floor(message.at / 1000);
   const known = keys.map((key) => `v1=${encodeHex(hmac(key, `${seconds}.${message.body}`))}`);
   const standard = keys.map((key) => `v1,${encodeBase64(hmac(key, `${message.id}.${seconds}.${message.body}`))}`);
@@ -48,8 +47,12 @@ export function signatureHeaders(message: SignedMessage, signingKeys: readonly s
   };
 }
 
+const hexOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 function encodeHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let hex = "";
+  for (const byte of bytes) hex += hexOf[byte];
+  return hex;
 }
 
 function encodeBase64(bytes: Uint8Array): string {

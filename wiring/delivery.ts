@@ -1,5 +1,4 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import { systemClock } from "../domain/clock.ts";
 import { nextAttempt } from "../domain/retry-schedule.ts";
 import { encodePack } from "../domain/invocation.ts";
@@ -123,13 +122,12 @@ function parseRoute(json: unknown): Route {
   return { ...route, listener: { ...route.listener, pool: route.listener.pool ?? defaultPool } };
 }
 
-/** A key becomes a key object once, instead of at each signature. */
+/** A key becomes a key object once, instead of at each signature: the same key is the same object here. */
 function hmacOf(): DeliveryPorts["hmac"] {
-  const keys = new LRUCache<string, KeyObject>({ max: 10_000 });
+  const objects = new WeakMap<Uint8Array, KeyObject>();
   return (key, text) => {
-    const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
-    let object = keys.get(name);
-    if (object === undefined) keys.set(name, (object = createSecretKey(key)));
+    const object = objects.get(key) ?? createSecretKey(key);
+    objects.set(key, object);
     return createHmac("sha256", object).update(text).digest();
   };
 }

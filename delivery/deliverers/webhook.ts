@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { RouteListener } from "../../domain/deployment.ts";
 import { replayIn } from "../../domain/replay.ts";
-import { signatureHeaders } from "../../domain/webhook-signature.ts";
+import { parseSigningKey, signatureHeaders } from "../../domain/webhook-signature.ts";
 import type { Delivery } from "../delivery.ts";
 import type { DeliveryPorts, PostResult } from "../ports.ts";
 
@@ -29,7 +29,8 @@ type Webhook = Extract<RouteListener, { kind: "webhook" }>;
 /** Posts an event as it was emitted, without envelope, with both signatures (Standard Webhooks, and the older header). */
 export class WebhookDeliverer {
   readonly #ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">;
-  readonly #keys = new LRUCache<string, string>({ max: 10_000 });
+  /** What is sealed → what signs. */
+  readonly #keys = new LRUCache<string, Uint8Array>({ max: 10_000 });
 
   constructor(ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">) {
     this.#ports = ports;
@@ -58,10 +59,10 @@ export class WebhookDeliverer {
     );
   }
 
-  async #open(sealed: string): Promise<string> {
+  async #open(sealed: string): Promise<Uint8Array> {
     const known = this.#keys.get(sealed);
     if (known !== undefined) return known;
-    const key = await this.#ports.secrets.open(sealed);
+    const key = parseSigningKey(await this.#ports.secrets.open(sealed));
     this.#keys.set(sealed, key);
     return key;
   }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maxAttempts, maxRetryAfterMs, nextAttempt } from "../../domain/retry-schedule.ts";
-import { formatSigningKey, signatureHeaders } from "../../domain/webhook-signature.ts";
+import { formatSigningKey, parseSigningKey, signatureHeaders } from "../../domain/webhook-signature.ts";
 import { blocksOf } from "../e2e/documented-session.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { languages, missingFor, prepare, verdictsOf, type Arrived } from "./verifiers.ts";
@@ -26,7 +26,8 @@ interface Signed {
 }
 
 function arrived({ at = Date.now(), keys = [newer], body = '{"text":"Grüße, 世界\\n"}' }: Signed = {}): Arrived {
-  return { headers: signatureHeaders({ id: "25FKXo8dvY0zbR7f", emitter: "dc_abc", at, body }, keys, hmac), body, signingKey: newer };
+  const message = { id: "25FKXo8dvY0zbR7f", emitter: "dc_abc", at, body };
+  return { headers: signatureHeaders(message, keys.map(parseSigningKey), hmac), body, signingKey: newer };
 }
 
 const withHeaders = (given: Arrived, headers: Readonly<Record<string, string>>): Arrived => ({
