@@ -1,4 +1,4 @@
-import { noContent, ok, type Asked, type Handle } from "../http/call.ts";
+import { noContent, ok, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { everyGrant, issueKey, keyFields, keyResponse } from "../owners/keys.ts";
@@ -7,16 +7,16 @@ import type { AdminContext } from "./context.ts";
 import { getUser } from "./users.ts";
 
 /** API keys of any user. */
-export function keyRoutes({ ports }: AdminContext): Record<"list" | "create" | "revoke", Handle<Asked>> {
+export function keyRoutes({ ports }: AdminContext) {
   const userOf = async (call: Asked): Promise<string> => (await getUser(pathOf(call, "id"), ports)).id;
   return {
-    list: async (call) => ok((await ports.accounts.listKeys(await userOf(call))).map((key) => keyResponse(key))),
-    create: async (call) => {
+    list: async (call: Asked) => ok((await ports.accounts.listKeys(await userOf(call))).map(keyResponse)),
+    create: async (call: Asked) => {
       const fields = parse(keyFields, call.body);
       const { key, text } = await issueKey(await userOf(call), fields, everyGrant, ports);
-      return ok(keyResponse(key, text));
+      return ok({ ...keyResponse(key), key: text });
     },
-    revoke: async (call) => {
+    revoke: async (call: Asked) => {
       await ports.accounts.revokeKey(await userOf(call), keyIdOf(call, "key_id"));
       return noContent;
     },

@@ -1,22 +1,22 @@
-import { noContent, ok, type Asked, type Handle } from "../http/call.ts";
+import { noContent, ok, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { checkUserId, getMember, memberFields, memberResponse } from "../owners/members.ts";
 import { getOrganization } from "./organizations.ts";
 import type { AdminContext } from "./context.ts";
 
-export function memberRoutes({ ports }: AdminContext): Record<"list" | "put" | "remove", Handle<Asked>> {
+export function memberRoutes({ ports }: AdminContext) {
   const { accounts } = ports;
   const organizationOf = async (call: Asked): Promise<string> => (await getOrganization(pathOf(call, "id"), ports)).id;
   return {
-    list: async (call) => ok((await accounts.listMembers(await organizationOf(call))).map(memberResponse)),
-    put: async (call) => {
+    list: async (call: Asked) => ok((await accounts.listMembers(await organizationOf(call))).map(memberResponse)),
+    put: async (call: Asked) => {
       const { role } = parse(memberFields, call.body);
       const [organization, user] = [await organizationOf(call), checkUserId(pathOf(call, "user_id"))];
       await accounts.putMember(user, organization, role);
       return ok(memberResponse(await getMember(organization, user, accounts)));
     },
-    remove: async (call) => {
+    remove: async (call: Asked) => {
       await accounts.removeMember(checkUserId(pathOf(call, "user_id")), await organizationOf(call));
       return noContent;
     },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { noContent, ok, type Asked, type Handle } from "../http/call.ts";
+import { noContent, ok, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, text } from "../http/parameters.ts";
 import { planFields, planResponse } from "../owners/plans.ts";
@@ -7,30 +7,30 @@ import { getOrganization } from "./organizations.ts";
 import type { AdminContext } from "./context.ts";
 import { getUser, nameField } from "./users.ts";
 
-const chosen = z.object({ plan: text });
+export const chosenPlan = z.object({ plan: text });
 const named = z.object({ name: nameField });
 
 /** What there is to have, and who has it. */
-export function planRoutes({ ports }: AdminContext): Record<"list" | "save" | "delete" | "ofUser" | "ofOrganization", Handle<Asked>> {
+export function planRoutes({ ports }: AdminContext) {
   const { accounts } = ports;
   const choose = async (owner: string, body: unknown) => {
-    await accounts.choosePlan(owner, parse(chosen, body).plan);
+    await accounts.choosePlan(owner, parse(chosenPlan, body).plan);
     return ok(planResponse(await accounts.planOf(owner)));
   };
   return {
     list: async () => ok((await accounts.listPlans()).map(planResponse)),
-    save: async (call) => {
+    save: async (call: Asked) => {
       const { name } = parse(named, { name: pathOf(call, "name") });
       const { form, daily_invocations_quota, daily_compute_time_quota } = parse(planFields, call.body);
       const plan = { name, form, dailyInvocations: daily_invocations_quota ?? null, dailyComputeMs: daily_compute_time_quota ?? null };
       await accounts.savePlan(plan);
       return ok(planResponse(plan));
     },
-    delete: async (call) => {
+    delete: async (call: Asked) => {
       await accounts.deletePlan(parse(named, { name: pathOf(call, "name") }).name);
       return noContent;
     },
-    ofUser: async (call) => choose((await getUser(pathOf(call, "id"), ports)).id, call.body),
-    ofOrganization: async (call) => choose((await getOrganization(pathOf(call, "id"), ports)).id, call.body),
+    ofUser: async (call: Asked) => choose((await getUser(pathOf(call, "id"), ports)).id, call.body),
+    ofOrganization: async (call: Asked) => choose((await getOrganization(pathOf(call, "id"), ports)).id, call.body),
   };
 }

@@ -1,7 +1,10 @@
 import express, { type Router } from "express";
 import type { Asked } from "../http/call.ts";
 import { readBodies } from "../http/body.ts";
-import { mount, type RouteTable } from "../http/route-table.ts";
+import { mount, routesOf } from "../http/route-table.ts";
+import type { adminOperations } from "../openapi/operations/admin.ts";
+import { adminDocumentRoute } from "../openapi/routes.ts";
+import type { RoutesOf } from "../openapi/typed-routes.ts";
 import { authenticateAdmin } from "./authentication.ts";
 import type { AdminContext } from "./context.ts";
 import { keyRoutes } from "./keys.ts";
@@ -11,7 +14,7 @@ import { planRoutes } from "./plans.ts";
 import { userRoutes } from "./users.ts";
 
 /** Everything the admin API answers. */
-function routes(context: AdminContext): RouteTable<Asked> {
+function routes(context: AdminContext): RoutesOf<typeof adminOperations, Asked> {
   const keys = keyRoutes(context);
   const members = memberRoutes(context);
   const organizations = organizationRoutes(context);
@@ -40,6 +43,8 @@ export function adminRouter(context: AdminContext, token: string): Router {
   const { config, ports } = context;
   const router = express.Router();
   router.use(authenticateAdmin(token, config.failureLimit, ports.clock), ...readBodies(config.bodyBytes));
-  mount(router, "/admin/v1", routes(context), (asked) => asked);
+  const table = routes(context);
+  router.use(adminDocumentRoute(routesOf(table)));
+  mount(router, "/admin/v1", table, (asked) => asked);
   return router;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { noContent, ok, okPage, type Asked, type Handle } from "../http/call.ts";
+import { noContent, ok, okPage, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
 import type { OwnerNotes, User } from "../owners/ports.ts";
@@ -16,19 +16,19 @@ export const emailField = text
 export const nameField = text
   .max(64, "it must have at most 64 characters")
   .regex(/^[\w.-]+$/, "it must be letters, digits, dots, dashes and underscores");
-const creation = z.object({ username: nameField, email: emailField });
+export const userFields = z.object({ username: nameField, email: emailField });
 
-export function userRoutes({ ports }: AdminContext): Record<"list" | "create" | "get" | "delete", Handle<Asked>> {
+export function userRoutes({ ports }: AdminContext) {
   return {
-    list: async ({ parameters }) => okPage(await ports.accounts.pageUsers(parsePage(parameters)), userResponse),
-    create: async ({ body }) => {
-      const { username, email } = parse(creation, body);
+    list: async ({ parameters }: Asked) => okPage(await ports.accounts.pageUsers(parsePage(parameters)), userResponse),
+    create: async ({ body }: Asked) => {
+      const { username, email } = parse(userFields, body);
       const id = newId("user", ports.randomBytes);
       await ports.accounts.createUser({ id, username, email });
       return ok(userResponse(await getUser(id, ports)));
     },
-    get: async (call) => ok(userResponse(await getUser(pathOf(call, "id"), ports))),
-    delete: async (call) => {
+    get: async (call: Asked) => ok(userResponse(await getUser(pathOf(call, "id"), ports))),
+    delete: async (call: Asked) => {
       const { id } = await getUser(pathOf(call, "id"), ports);
       const owned = await kindsOwnedBy(id, ports);
       if (owned.length > 0)
@@ -42,7 +42,7 @@ export function userRoutes({ ports }: AdminContext): Record<"list" | "create" | 
   };
 }
 
-function userResponse({ id, username, email, createdAt, plan }: User & OwnerNotes): object {
+function userResponse({ id, username, email, createdAt, plan }: User & OwnerNotes) {
   return { id, username, email, plan, created_at: epochSeconds(createdAt) };
 }
 

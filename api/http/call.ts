@@ -21,21 +21,22 @@ export interface Call extends Asked {
 }
 
 /** What a route answers. `include` and `exclude` are applied to `data` where the answer is written. */
-export type Reply =
-  | { readonly status: number; readonly body: { readonly data: object; readonly page_info?: object } }
+export type Reply<Data extends object = object> =
+  | { readonly status: number; readonly body: { readonly data: Data; readonly page_info?: object } }
   | { readonly status: number; readonly text: string };
 
-export type Handle<Request extends Asked = Call> = (call: Request) => Promise<Reply>;
+/** @typeParam Data what its answer has under `data` */
+export type Handle<Request extends Asked = Call, Data extends object = object> = (call: Request) => Promise<Reply<Data>>;
 
-export const ok = (data: object): Reply => ({ status: 200, body: { data } });
+export const ok = <Data extends object>(data: Data): Reply<Data> => ({ status: 200, body: { data } });
 /** A page of a list, with the cursors to the next ones. */
-export function okPage<Item extends { readonly id: string }>(
+export function okPage<Item extends { readonly id: string }, Shown extends object>(
   { items, total }: Listed<Item>,
-  show: (item: Item) => object,
+  show: (item: Item) => Shown,
   form?: CursorForm,
-): Reply {
+): Reply<readonly Shown[]> {
   const ids = items.map(({ id }) => id);
   return { status: 200, body: { page_info: pageInfo(ids, total, form), data: items.map(show) } };
 }
 
-export const noContent: Reply = { status: 204, text: "" };
+export const noContent: Reply<never> = { status: 204, text: "" };

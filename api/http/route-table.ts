@@ -14,7 +14,7 @@ export interface Route {
 }
 
 /** All that the table answers. */
-export function routesOf(table: RouteTable): readonly Route[] {
+export function routesOf<Request extends Asked>(table: RouteTable<Request>): readonly Route[] {
   return Object.entries(table).flatMap(([path, actions]) =>
     methods.filter((method) => actions[method] !== undefined).map((method) => ({ method, path })),
   );

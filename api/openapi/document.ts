@@ -4,28 +4,51 @@ import { errorReferences, errorResponses, errorStatuses } from "./error-answers.
 import { commonParameters, meanings, owned, pages, selected } from "./fields.ts";
 import { jsonSchemaOf, type JsonSchema, type Schemas } from "./json-schema.ts";
 import type { Answer, Operation } from "./operation.ts";
-import { describedRoutes, operations } from "./operations.ts";
+import { administration, describedRoutes, operations, type Described, type OperationMap } from "./operations.ts";
 import { pathParameters } from "./path-parameters.ts";
 
 const about = `Every request carries \`Authorization: Bearer <API key>\`. Paths that begin with \`/orgs/\` may begin with \`/workspaces/\` as well.
 Fields that are not known are ignored. Where fields of \`data\` are chosen by include or exclude, the others are absent from it.`;
 
+export interface DescribedApi {
+  readonly title: string;
+  readonly description: string;
+  /** In front of the paths of its routes. */
+  readonly base: string;
+  /** What is sent as `Authorization: Bearer …`. */
+  readonly key: string;
+  readonly operations: OperationMap;
+}
+
+export const publicApi: DescribedApi = { title: "Headwater", description: about, base: "/v1", key: "An API key.", operations };
+
+export const adminApi: DescribedApi = {
+  title: "Headwater, administration",
+  description:
+    "For whoever runs the installation. Every request carries `Authorization: Bearer <admin token>`; API keys do not count here.",
+  base: "/admin/v1",
+  key: "The admin token.",
+  operations: administration,
+};
+
 /** The OpenAPI document (3.1) of these routes. One without an operation is in it with its path and method alone. */
-export function describeApi(routes: readonly Route[]): object {
+export function describeApi(api: DescribedApi, routes: readonly Route[]): object {
   const schemas: Schemas = new Map();
   const paths: Record<string, Record<string, object>> = {};
   const told = describedRoutes(routes);
-  for (const route of told) (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = describe(route, schemas);
+  const operationOf = ({ method, path }: Route) => api.operations.get(`${method} ${path}`);
+  for (const route of told)
+    (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = describe(route, operationOf(route), schemas);
   const responses = errorResponses(schemas);
   return {
     openapi: "3.1.1",
-    info: { title: "Headwater", version: "1", description: about },
-    servers: [{ url: "/v1" }],
+    info: { title: api.title, version: "1", description: api.description },
+    servers: [{ url: api.base }],
     security: [{ key: [] }],
     tags: [...new Set(told.flatMap((route) => operationOf(route)?.tag ?? []))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key." } },
+      securitySchemes: { key: { type: "http", scheme: "bearer", description: api.key } },
       parameters: commonOnes(schemas),
       responses,
       schemas: Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))),
@@ -34,11 +57,8 @@ export function describeApi(routes: readonly Route[]): object {
 }
 
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
-const operationOf = ({ method, path }: Route) => operations.get(`${method} ${path}`);
 
-function describe(route: Route, schemas: Schemas): object {
-  const { path } = route;
-  const operation = operationOf(route);
+function describe({ path }: Route, operation: Described | undefined, schemas: Schemas): object {
   if (operation === undefined) return { parameters: pathParameters(path), responses: { default: { description: "Not described." } } };
   const { id, tag, summary, description } = operation;
   return {

@@ -46,6 +46,14 @@ export const meanings: Readonly<Record<string, string>> = {
 
   scopes: "What it may do: `read`, `write`; by default what the key may do that it is made with.",
   expires_at: "Epoch seconds; by default when the key does that it is made with.",
+  username: "Unique: letters, digits, dots, dashes and underscores.",
+  email: "Where they are reached.",
+  orgname: "Unique: letters, digits, dots, dashes and underscores.",
+  admins: "Ids of users, who then say who else belongs to it.",
+  plan: "Name of a plan.",
+  form: "What users are told: `free`, use of the day; `paid`, runs of the month.",
+  daily_invocations_quota: "Runs; null: no limit.",
+  daily_compute_time_quota: "Milliseconds; null: no limit.",
   role: "`admin` says who belongs to the organization.",
 
   event: "What run receives.",

@@ -40,19 +40,17 @@ const pageInfoSchema = z
   })
   .meta({ id: "PageInfo" });
 
-type Answers = Operation["answers"];
-
 /** 200 with one thing. */
-export const one = (schema: z.ZodType): Answers => ({ 200: z.object({ data: schema }) });
+export const one = <Schema extends z.ZodType>(schema: Schema) => ({ 200: z.object({ data: schema }) });
 
 /** 200 with all of a list. */
-export const all = (schema: z.ZodType): Answers => ({ 200: z.object({ data: z.array(schema) }) });
+export const all = <Schema extends z.ZodType>(schema: Schema) => ({ 200: z.object({ data: z.array(schema) }) });
 
 /** 200 with a page of a list. */
-export const page = (schema: z.ZodType): Answers => ({ 200: z.object({ page_info: pageInfoSchema, data: z.array(schema) }) });
+export const page = <Schema extends z.ZodType>(schema: Schema) => ({ 200: z.object({ page_info: pageInfoSchema, data: z.array(schema) }) });
 
 /** 202 with what is under way. */
-export const accepted = (schema: z.ZodType): Answers => ({ 202: z.object({ data: schema }) });
+export const accepted = <Schema extends z.ZodType>(schema: Schema) => ({ 202: z.object({ data: schema }) });
 
 /** 204. */
-export const nothing: Answers = { 204: null };
+export const nothing = { 204: null } as const;

@@ -1,4 +1,5 @@
 import type { Operation, Operations } from "./operation.ts";
+import { administeredOrganizations, administeredPlans, administeredUsers } from "./operations/admin.ts";
 import { accountOperations } from "./operations/accounts.ts";
 import { componentOperations } from "./operations/components.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
@@ -8,7 +9,9 @@ import { sourceOperations } from "./operations/sources.ts";
 import { userOperations } from "./operations/users.ts";
 import type { Route } from "../http/route-table.ts";
 
-const groups: Readonly<Record<string, Operations>> = {
+type Groups = Readonly<Record<string, Operations>>;
+
+const groups: Groups = {
   "You and others": userOperations,
   Components: componentOperations,
   Sources: sourceOperations,
@@ -23,12 +26,24 @@ export interface Described extends Operation {
   readonly tag: string;
 }
 
+export type OperationMap = ReadonlyMap<string, Described>;
+
+const mapOf = (all: Groups): OperationMap =>
+  new Map(
+    Object.entries(all).flatMap(([tag, group]) =>
+      Object.entries(group).flatMap(([route, operation]) => (operation === undefined ? [] : [[route, { ...operation, tag }] as const])),
+    ),
+  );
+
 /** All operations, by `METHOD /path` as the route table has it. A new one is a few lines in the file of its group. */
-export const operations: ReadonlyMap<string, Described> = new Map(
-  Object.entries(groups).flatMap(([tag, group]) =>
-    Object.entries(group).flatMap(([route, operation]) => (operation === undefined ? [] : [[route, { ...operation, tag }] as const])),
-  ),
-);
+export const operations = mapOf(groups);
+
+/** Those of whoever runs the installation. */
+export const administration = mapOf({
+  Users: administeredUsers,
+  Organizations: administeredOrganizations,
+  Plans: administeredPlans,
+});
 
 /** Paths that are another way to write one that is described. */
 const aliases = [/^\/workspaces\//, /%24/];

@@ -10,10 +10,14 @@ const kinds: Readonly<Record<string, readonly [IdKind, string]>> = {
   "keys/:id": ["apiKey", "an API key"],
   "members/:user_id": ["user", "a user"],
   "orgs/:org_id": ["organization", "an organization"],
+  "users/:id": ["user", "a user"],
+  "keys/:key_id": ["apiKey", "an API key"],
+  "orgs/:id": ["organization", "an organization"],
 };
 const keys: Readonly<Record<string, string>> = {
   "components/:key": "Id of a component, `sc_…`, or its key.",
   "deliveries/:id": "Id of a delivery, as attempts and dead letters tell it.",
+  "plans/:name": "Name of a plan.",
   "registry/:key": "Key of a component of the registry.",
 };
 

@@ -2,20 +2,16 @@ import { join } from "node:path";
 import express, { type RequestHandler, type Router } from "express";
 import { otherMethods, type Route } from "../http/route-table.ts";
 import { pageSecurityHeaders } from "../http/security-headers.ts";
-import { describeApi } from "./document.ts";
+import { adminApi, describeApi, publicApi, type DescribedApi } from "./document.ts";
 
 const page = join(import.meta.dirname, "page");
 
 /** The document of these routes at `/v1/openapi.json`, and at `/docs` a page to read and try it. Neither asks for a key: both say what is public. */
 export function documentRoutes(routes: readonly Route[]): Router {
   const router = express.Router();
-  let text: string | undefined;
   router
     .route("/v1/openapi.json")
-    .get(named("/v1/openapi.json"), (_request, response) => {
-      text ??= JSON.stringify(describeApi(routes));
-      response.type("json").send(text);
-    })
+    .get(...documentOf(publicApi, routes))
     .all(otherMethods(["GET"]));
   router
     .route("/docs")
@@ -23,6 +19,27 @@ export function documentRoutes(routes: readonly Route[]): Router {
     .all(otherMethods(["GET"]));
   router.use("/docs", named("/docs"), pageSecurityHeaders, express.static(page, { ...files, index: false, redirect: false }));
   return router;
+}
+
+/** The document of the admin API, to be mounted behind what asks for the token: it names paths that are to be kept from the public. */
+export function adminDocumentRoute(routes: readonly Route[]): Router {
+  const router = express.Router();
+  router
+    .route("/openapi.json")
+    .get(...documentOf(adminApi, routes))
+    .all(otherMethods(["GET"]));
+  return router;
+}
+
+function documentOf(api: DescribedApi, routes: readonly Route[]): readonly [RequestHandler, RequestHandler] {
+  let text: string | undefined;
+  return [
+    named(`${api.base}/openapi.json`),
+    (_request, response) => {
+      text ??= JSON.stringify(describeApi(api, routes));
+      response.type("json").send(text);
+    },
+  ];
 }
 
 /** Our own headers say what may be kept. */

@@ -63,8 +63,8 @@ function grantOf({ scopes: wanted, expires_at }: z.output<typeof keyFields>, mos
   return { scopes: granted, expiresAt };
 }
 
-/** `made` is added to the answer that tells of the creation, and to no other. */
-export function keyResponse(key: ApiKey, made?: string): object {
+/** Without the key itself: the answer that tells of its creation adds that, and no other does. */
+export function keyResponse(key: ApiKey) {
   const { id, name, prefix, createdAt, expiresAt, lastUsedAt } = key;
   return {
     id,
@@ -74,6 +74,5 @@ export function keyResponse(key: ApiKey, made?: string): object {
     created_at: epochSeconds(createdAt),
     expires_at: expiresAt === null ? null : epochSeconds(expiresAt),
     last_used_at: lastUsedAt === null ? null : epochSeconds(lastUsedAt),
-    ...(made === undefined ? {} : { key: made }),
   };
 }

@@ -5,7 +5,7 @@ import { memberRoles, type Accounts, type Member } from "./ports.ts";
 
 export const memberFields = z.object({ role: z.enum(memberRoles, `it must be ${memberRoles.join(" or ")}`) });
 
-export const memberResponse = ({ id, username, email, role }: Member): object => ({ user_id: id, username, email, role });
+export const memberResponse = ({ id, username, email, role }: Member) => ({ user_id: id, username, email, role });
 
 /** @throws NotFound when there is no such member */
 export async function getMember(organization: string, user: string, accounts: Accounts): Promise<Member> {

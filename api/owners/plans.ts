@@ -9,7 +9,7 @@ export const planFields = z.object({
   daily_compute_time_quota: quota,
 });
 
-export const planResponse = ({ name, form, dailyInvocations, dailyComputeMs }: Plan): object => ({
+export const planResponse = ({ name, form, dailyInvocations, dailyComputeMs }: Plan) => ({
   name,
   form,
   daily_invocations_quota: dailyInvocations,

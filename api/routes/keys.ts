@@ -9,10 +9,10 @@ import type { ApiContext } from "./context.ts";
 /** The caller's API keys. */
 export function keyRoutes({ ports }: Pick<ApiContext, "ports">): Record<"list" | "create" | "revoke", Handle> {
   return {
-    list: async ({ user }) => ok((await ports.accounts.listKeys(user.id)).map((key) => keyResponse(key))),
+    list: async ({ user }) => ok((await ports.accounts.listKeys(user.id)).map(keyResponse)),
     create: async ({ user, grant, body }) => {
       const { key, text } = await issueKey(user.id, parse(keyFields, body), grant, ports);
-      return ok(keyResponse(key, text));
+      return ok({ ...keyResponse(key), key: text });
     },
     revoke: async (call) => {
       await ports.accounts.revokeKey(call.user.id, keyIdOf(call, "id"));
