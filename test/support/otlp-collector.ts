@@ -22,8 +22,8 @@ export interface Collector {
   close(): Promise<void>;
 }
 
-/** Takes OTLP as JSON over HTTP, and keeps what it is told. */
-export async function startCollector(): Promise<Collector> {
+/** Takes OTLP as JSON over HTTP, and keeps what it is told. @param status of its answers */
+export async function startCollector(status = 200): Promise<Collector> {
   const [spans, texts]: [CollectedSpan[], string[]] = [[], []];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ export async function startCollector(): Promise<Collector> {
       const text = (request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString();
       texts.push(text);
       if (request.url === "/v1/traces") spans.push(...spansIn(JSON.parse(text) as Export)); // As OTLP has it.
-      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+      response.writeHead(status, { "content-type": "application/json" }).end("{}");
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -80,8 +80,8 @@ function spansIn({ resourceSpans }: Export): CollectedSpan[] {
         name,
         service: String(plain(resource.attributes)["service.name"]),
         attributes: plain(attributes),
-        startMs: Number(startTimeUnixNano) / 1e6,
-        endMs: Number(endTimeUnixNano) / 1e6,
+        startMs: millisecondsOf(startTimeUnixNano),
+        endMs: millisecondsOf(endTimeUnixNano),
       })),
     ),
   );
@@ -89,3 +89,6 @@ function spansIn({ resourceSpans }: Export): CollectedSpan[] {
 
 const plain = (attributes: readonly Attribute[]): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+/** Nanoseconds are more digits than a number has. */
+const millisecondsOf = (nanoseconds: string): number => Number(BigInt(nanoseconds) / 1_000_000n);
