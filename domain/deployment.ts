@@ -47,6 +47,8 @@ export interface Endpoint {
   readonly source: string;
   /** Of the source's deployment. */
   readonly pool: string;
+  /** Absent where an earlier version wrote it. */
+  readonly owner?: string;
   /** Wait for `respond()` instead of answering 200 at once. */
   readonly customResponse: boolean;
   readonly active: boolean;

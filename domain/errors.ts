@@ -81,6 +81,16 @@ export class QuotaExceeded extends HeadwaterError {
   }
 }
 
+/** What is left of a quota comes back by itself. */
+export class QuotaUsedUp extends QuotaExceeded {
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, leftMs: number) {
+    super(message);
+    this.retryAfterSeconds = Math.max(1, Math.ceil(leftMs / 1_000));
+  }
+}
+
 /** The code of a user failed. Its message and stack belong to its owner, never to our logs. */
 export class UserCode extends HeadwaterError {
   constructor(message: string, options: Options = {}) {

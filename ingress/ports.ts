@@ -9,6 +9,8 @@ export interface IngressPorts {
   readonly invocations: Invocations;
   readonly answers: Answers;
   readonly backlog: Backlog;
+  /** Epoch ms until which the owner's quota of the day is used up, as far as it is known; 0: it is not. */
+  readonly overQuota: (owner: string) => number;
   /** A new, unguessable run id, `r_…`. */
   readonly newRunId: () => string;
   /** Told of each request when it is answered, for metrics; must not throw. */

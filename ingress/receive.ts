@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { NotFound, Unavailable } from "../domain/errors.ts";
+import { NotFound, QuotaUsedUp, Unavailable } from "../domain/errors.ts";
 import type { Endpoint } from "../domain/deployment.ts";
 import type { HttpEvent, Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
@@ -9,6 +9,7 @@ import { discard, readBody } from "./body.ts";
 import { httpEvent, parseTarget, type Target } from "./http-event.ts";
 import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
+import type { QuotaGate } from "./quota-gate.ts";
 import { replyAccepted, replyPreflight } from "./reply.ts";
 
 export interface Receiving {
@@ -16,6 +17,7 @@ export interface Receiving {
   readonly ports: IngressPorts;
   readonly packs: Packs;
   readonly gate: BacklogGate;
+  readonly quotas: QuotaGate;
 }
 
 /**
@@ -57,7 +59,12 @@ async function find(
   throw new NotFound("there is no active endpoint at this address", { code: "endpoint_not_found" });
 }
 
-function admit(request: IncomingMessage, endpoint: Endpoint, { config, gate }: Receiving): void {
+function admit(request: IncomingMessage, endpoint: Endpoint, { config, gate, quotas }: Receiving): void {
+  const leftMs = quotas.refuses(endpoint, Date.now());
+  if (leftMs > 0) {
+    discard(request);
+    throw new QuotaUsedUp("the owner of this endpoint has used up the quota of the day: send it again as Retry-After says", leftMs);
+  }
   if (gate.admits(endpoint.pool, partitionOf(endpoint.source))) return;
   discard(request);
   throw new Unavailable(`more than ${config.backlogLimit} requests wait to be run: send it again later`, {

@@ -1,5 +1,5 @@
 import { type OutgoingHttpHeaders, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
-import { HeadwaterError, Invariant, UserCode } from "../domain/errors.ts";
+import { HeadwaterError, Invariant, QuotaUsedUp, UserCode } from "../domain/errors.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
 
 const corsHeaders = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" } as const;
@@ -50,6 +50,7 @@ export function replyError(response: ServerResponse, thrown: unknown): void {
       ...corsHeaders,
       "content-type": "application/json",
       "content-length": Buffer.byteLength(text),
+      ...(error instanceof QuotaUsedUp ? { "retry-after": String(error.retryAfterSeconds) } : {}),
       ...(status === 503 ? { "retry-after": retryAfterSeconds } : {}),
     })
     .end(text);

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { HeadwaterError } from "../domain/errors.ts";
 import { parseTraceparent, type Span } from "../domain/traces.ts";
 import { BacklogGate } from "./backlog-gate.ts";
+import { QuotaGate } from "./quota-gate.ts";
 import { bodyTooLarge, discard } from "./body.ts";
 import { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
@@ -23,7 +24,7 @@ const keepAliveMs = 65_000; // Longer than the 60 s of common load balancers, wh
 export async function startIngress(config: IngressConfig, ports: IngressPorts): Promise<Ingress> {
   const packs = new Packs(ports.invocations);
   const gate = new BacklogGate(ports.backlog, config.backlogLimit, (pool, partition) => packs.meanPack(pool, partition));
-  const receiving: Receiving = { config, ports, packs, gate };
+  const receiving: Receiving = { config, ports, packs, gate, quotas: new QuotaGate(ports.overQuota) };
   // Replies to errors itself, and never rejects.
   const server = createServer(timeouts(config), (request, response) => void answer(request, response, receiving));
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {

@@ -7,6 +7,7 @@ import { drainable } from "../platform/http/drainable.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { partitionDepth } from "../platform/jetstream/backlog.ts";
 import { openEndpointDirectory } from "../platform/jetstream/endpoint-directory.ts";
+import { followOverQuota } from "../platform/jetstream/over-quota.ts";
 import { createIngressMetrics } from "../platform/telemetry/ingress-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { natsOf } from "./connections.ts";
@@ -18,6 +19,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const asker = new Asker(connection);
   asker.start();
   const endpoints = await openEndpointDirectory(connection);
+  const overQuota = await followOverQuota(connection);
   const config = {
     ...ingressDefaults,
     ...configuration.ingressListen,
@@ -30,6 +32,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     invocations: { publish: async (subject, pack) => void (await connection.publisher.publish(subject, pack)) },
     answers: asker,
     backlog: { depth: (pool, partition) => partitionDepth(connection, pool, partition) },
+    overQuota: overQuota.untilOf,
     newRunId: () => newId("run", randomBytes),
     onAnswered: createIngressMetrics(processMetrics()),
     drainable,
@@ -40,6 +43,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     stop: async (signal) => {
       await ingress.stop(signal);
       await endpoints.stop();
+      await overQuota.stop();
       asker.stop();
       await release();
     },

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from "express";
 import { z } from "zod";
-import { HeadwaterError, Invariant, LimitExceeded, Malformed, QuotaExceeded, Unavailable, UserCode } from "../../domain/errors.ts";
+import { HeadwaterError, Invariant, LimitExceeded, Malformed, QuotaUsedUp, Unavailable, UserCode } from "../../domain/errors.ts";
 import { hooks } from "../../domain/invocation.ts";
 import type { Log } from "../ports.ts";
 import { requestId } from "./request-log.ts";
@@ -45,16 +45,6 @@ export class ObservationError extends UserCode {
   constructor(observations: readonly Observation[]) {
     super("observation error", { code: "observation_error" });
     this.observations = observations;
-  }
-}
-
-/** What is left of a quota comes back by itself. */
-export class QuotaUsedUp extends QuotaExceeded {
-  readonly retryAfterSeconds: number;
-
-  constructor(message: string, retryAfterSeconds: number) {
-    super(message);
-    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

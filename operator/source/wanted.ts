@@ -78,7 +78,7 @@ export function writeEndpoint(observed: Observed, wanted: Wanted, active: boolea
     {
       do: "write-endpoint",
       key,
-      endpoint: { source: wanted.id, pool: observed.pool, customResponse: prop.customResponse === true, active },
+      endpoint: { source: wanted.id, pool: observed.pool, owner: wanted.owner, customResponse: prop.customResponse === true, active },
     },
   ];
 }

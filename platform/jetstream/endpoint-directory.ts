@@ -6,7 +6,13 @@ import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
 import type { Reading } from "./consumer.ts";
 
-const endpoint = z.object({ source: z.string(), pool: z.string().default(defaultPool), customResponse: z.boolean(), active: z.boolean() });
+const endpoint = z.object({
+  source: z.string(),
+  pool: z.string().default(defaultPool),
+  owner: z.string().exactOptional(),
+  customResponse: z.boolean(),
+  active: z.boolean(),
+});
 
 export interface EndpointDirectory extends Reading {
   /** @throws Unavailable when it is not cached and cannot be read. */

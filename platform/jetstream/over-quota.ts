@@ -28,3 +28,16 @@ export function readOverQuota(connection: Connection) {
     onChange: (changed: (owner: string | undefined) => void): Promise<Reading> => followChanges(connection, buckets.quotas, "*", changed),
   };
 }
+
+/** For the ingress, which must know at once: everybody's, followed. */
+export async function followOverQuota(connection: Connection): Promise<Reading & { readonly untilOf: (owner: string) => number }> {
+  const untils = new Map<string, number>();
+  const reading = await entriesOf(connection).watch({
+    initial: true,
+    onEntry: (owner, untilMs) => {
+      if (untilMs === undefined) untils.delete(owner);
+      else untils.set(owner, untilMs);
+    },
+  });
+  return { untilOf: (owner) => untils.get(owner) ?? 0, stop: () => reading.stop() };
+}

@@ -100,6 +100,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "invoke.>",
       api(`DIRECT.GET.${bucket(buckets.endpoints)}.$KV.${buckets.endpoints}.>`),
       ...reading(bucket(buckets.endpoints)),
+      ...reading(bucket(buckets.quotas)),
       api(`CONSUMER.INFO.${streams.invocations}.*`),
     ],
     subscribe: [answerFilter("*")],

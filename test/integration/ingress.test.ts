@@ -11,6 +11,7 @@ import { Asker, sendAnswer } from "../../platform/jetstream/answers.ts";
 import { partitionDepth } from "../../platform/jetstream/backlog.ts";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { readPartition, type Reading } from "../../platform/jetstream/consumer.ts";
+import { followOverQuota, overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/endpoint-directory.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
 
@@ -30,6 +31,7 @@ const ports = (changes: Partial<IngressPorts> = {}): IngressPorts => ({
   },
   answers: asker,
   backlog: { depth: (pool, partition) => partitionDepth(nats.connection, pool, partition) },
+  overQuota: () => 0,
   newRunId: () => `r_${runs++}`,
   drainable,
   log: { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) },
@@ -100,6 +102,28 @@ test("a request becomes an invocation with all that was sent", async () => {
   });
   expect(event.headers["x-custom"]).toBe("Yes");
   expect(event.body).toBeUndefined();
+});
+
+test("who waits for the answer of an owner over quota is refused with the time to wait, and the others are kept", async () => {
+  const bucket = new Bucket<unknown>(nats.connection, "ENDPOINTS", (json) => json);
+  await bucket.put("over1", { source: sources.plain, owner: "u_over", customResponse: false, active: true });
+  await bucket.put("over2", { source: sources.custom, owner: "u_over", customResponse: true, active: true });
+  const counting = overQuotaOf(nats.connection);
+  const overQuota = await followOverQuota(nats.connection);
+  await counting.tell("u_over", Date.now() + 3_600_000);
+  await until(() => overQuota.untilOf("u_over") > 0, "it is known");
+  const started = await start({}, { overQuota: overQuota.untilOf });
+  const refused = await fetch(url("/over2", started));
+  expect([refused.status, (await refused.json()).code]).toEqual([429, "quota_exceeded"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_000);
+  const got: Invocation[] = [];
+  const reading = await receive(sources.plain, (invocation) => got.push(invocation));
+  expect((await fetch(url("/over1", started))).status).toBe(200);
+  await until(() => got.length === 1, "the invocation");
+  await reading.stop();
+  await counting.withdraw("u_over");
+  await until(() => overQuota.untilOf("u_over") === 0, "it is over");
+  await overQuota.stop();
 });
 
 test("a body that is not UTF-8 arrives in base64, an empty one not at all", async () => {
