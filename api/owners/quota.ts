@@ -1,5 +1,5 @@
+import { QuotaUsedUp } from "../../domain/errors.ts";
 import { dayOf, exceededUntil } from "../../domain/quota.ts";
-import { QuotaUsedUp } from "../http/errors.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { Plan } from "./ports.ts";
@@ -18,7 +18,8 @@ export async function quotaExceededUntil(
 }
 
 /** Told of an owner while what comes of it waits, and otherwise left out. */
-export const quotaField = (until: number | null): object => (until === null ? {} : { quota_exceeded_until: epochSeconds(until) });
+export const quotaField = (until: number | null): { readonly quota_exceeded_until?: number } =>
+  until === null ? {} : { quota_exceeded_until: epochSeconds(until) };
 
 /** @throws QuotaUsedUp when a run of the owner's would only wait, and with it whoever asked for it */
 export async function checkQuota(owner: string, ports: Ports): Promise<void> {
@@ -26,5 +27,5 @@ export async function checkQuota(owner: string, ports: Ports): Promise<void> {
   const until = await quotaExceededUntil(owner, plan, ports);
   if (until === null) return;
   const message = `${owner} has used up the quota of the day (plan '${plan.name}'): run it after ${new Date(until).toISOString()}, or have the plan raised`;
-  throw new QuotaUsedUp(message, Math.max(1, Math.ceil((until - ports.clock.now()) / 1_000)));
+  throw new QuotaUsedUp(message, until - ports.clock.now());
 }
