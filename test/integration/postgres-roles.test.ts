@@ -1,9 +1,11 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { componentKind } from "../../crds/component.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
 import { migrate, untilMigrated } from "../../platform/postgres/migrations.ts";
+import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
 import { isRoleUrl, setUpRoles, urlOfRole, type DatabaseRole } from "../../platform/postgres/roles.ts";
 import { withPostgres } from "../support/postgres.ts";
 
@@ -104,6 +106,10 @@ it("each does its own work as its own user", async () => {
   expect(await recorder.readPosition("RUNS")).toBe(0);
   await recorder.sweep();
   await createHistory(databaseOf(urlOf("api"))).deleteEvents("dc_1", {});
+  // The count of a namespace's resources is written with them, by whoever may write these.
+  const components = createPostgresResourceStore(databaseOf(urlOf("operator")));
+  await components.create(componentKind, { name: "one", namespace: "hw-u-1", spec: { code: "x" } });
+  await components.delete(componentKind, "hw-u-1", "one");
   expect(await recorder.continueDeletions()).toBe(false);
   await createHistory(databaseOf(urlOf("operator"))).deleteSource("dc_1");
   expect(isRoleUrl(postgres.url)).toBe(false);
