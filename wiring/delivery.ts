@@ -56,6 +56,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     egress: createEgress({ allow: configuration.egressAllow }),
     timeoutMs: attemptTimeoutMs,
     connections: attemptsPerWebhook,
+    proxy: configuration.deliveryProxy,
   });
   const kept = { events: configuration.keepEvents, logs: configuration.keepLogs };
   const { history, recorded } = followPosition(await historyOf(postgres.database, nats.connection, kept));

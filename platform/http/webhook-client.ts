@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { Agent, type Dispatcher } from "undici";
+import { Agent, errors, ProxyAgent, type Dispatcher } from "undici";
 import { HeadwaterError } from "../../domain/errors.ts";
 import type { Egress } from "./egress.ts";
 
@@ -9,6 +9,8 @@ export interface WebhookClientOptions {
   readonly timeoutMs: number;
   /** Connections to one origin. */
   readonly connections: number;
+  /** Everything goes through this HTTP proxy, which then resolves names and decides what they may lead to; literal addresses are judged here all the same. */
+  readonly proxy?: string | undefined;
 }
 
 export type PostResult =
@@ -32,15 +34,9 @@ interface Target {
 }
 
 /** Posts over pooled connections to addresses the egress policy allows. */
-export function createWebhookClient({ egress, timeoutMs, connections }: WebhookClientOptions): WebhookClient {
-  const agent = new Agent({
-    connections,
-    keepAliveTimeout: 30_000,
-    connect: { lookup: egress.lookup, timeout: connectTimeoutMs },
-    headersTimeout: timeoutMs,
-    bodyTimeout: readAnswerMs,
-    maxResponseSize: largestAnswerBytes,
-  });
+export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
+  const { egress, timeoutMs } = options;
+  const agent = agentOf(options);
   const targets = new LRUCache<string, Target>({ max: 10_000 });
   const targetOf = (url: string): Target => {
     const known = targets.get(url);
@@ -54,7 +50,17 @@ export function createWebhookClient({ egress, timeoutMs, connections }: WebhookC
   return {
     async post({ url, headers, body }) {
       try {
-        const { statusCode, headers: answered, body: rest } = await agent.request({ ...targetOf(url), method: "POST", headers, body });
+        const {
+          statusCode,
+          headers: answered,
+          body: rest,
+        } = await postTo(agent, {
+          ...targetOf(url),
+          headers,
+          body,
+          headersTimeout: timeoutMs,
+          bodyTimeout: readAnswerMs,
+        });
         await discard(rest);
         const retryAfter = answered["retry-after"];
         return {
@@ -68,6 +74,37 @@ export function createWebhookClient({ egress, timeoutMs, connections }: WebhookC
     },
     close: () => agent.close(),
   };
+}
+
+function agentOf({ egress, connections, proxy }: WebhookClientOptions): Dispatcher {
+  const settings = {
+    connections,
+    keepAliveTimeout: 30_000,
+    maxResponseSize: largestAnswerBytes,
+  };
+  const connect = { timeout: connectTimeoutMs };
+  if (proxy !== undefined) return new ProxyAgent({ ...settings, uri: proxy, proxyTls: connect, requestTls: connect });
+  return new Agent({ ...settings, connect: { ...connect, lookup: egress.lookup } });
+}
+
+/**
+ * Once more at once when a connection ended that had been used before: its server closed it for its age just as we wrote, so nobody
+ * read what was sent. Were it read all the same, the webhook-id says that it is the same.
+ */
+async function postTo(agent: Dispatcher, request: Omit<Dispatcher.RequestOptions, "method">) {
+  const post = { ...request, method: "POST" } as const;
+  try {
+    return await agent.request(post);
+  } catch (error) {
+    if (!hasOutlivedItsConnection(error)) throw error;
+    return agent.request(post);
+  }
+}
+
+/** A reset tells nothing of the connection it came from. */
+function hasOutlivedItsConnection(error: unknown): boolean {
+  if (error instanceof errors.SocketError) return (error.socket?.bytesRead ?? 0) > 0;
+  return error instanceof Error && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 }
 
 /** The status is the answer; a body that breaks off, trickles or is too large changes nothing about it. */

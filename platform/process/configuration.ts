@@ -42,6 +42,7 @@ const configurationSchema = environment.transform((env) => ({
   ownerWaiting: env.HEADWATER_WAITING_PER_OWNER,
   /** Waits in ms; undefined: the schedule of the domain. */
   deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,
+  deliveryProxy: env.HEADWATER_DELIVERY_PROXY,
   /** Undefined: never. */
   webhookDisableAfterMs: env.HEADWATER_WEBHOOK_DISABLE_AFTER,
   stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,

@@ -183,6 +183,11 @@ export const environment = z.object({
     default: "5d",
     reason: "a webhook at whose endpoint nothing has arrived for so long is disabled; one that answers 410 Gone is at once",
   }),
+  HEADWATER_DELIVERY_PROXY: optionalSetting(baseUrl, {
+    unit: "http://[user:password@]host:port",
+    reason: "HTTP proxy that all posts to webhooks go through; it then decides which addresses names may lead to. None when unset",
+    secret: true,
+  }),
   HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
     unit: "seconds",
     default: "6",
