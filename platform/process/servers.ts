@@ -11,6 +11,7 @@ import { keepRunning, type RunningProcess } from "./keep-running.ts";
 import { keptNatsRoot, natsKeysOf, natsRootFile } from "./nats-keys.ts";
 import { keepRoleCredentials } from "./nats-credentials.ts";
 import { parseCredentials, parseNatsUrl, type NatsConnection } from "./nats-connection.ts";
+import { endAfterWriteErrors } from "./nats-write-errors.ts";
 import { keptPassword } from "./password.ts";
 import { startNats } from "./nats-server.ts";
 import { startPostgres } from "./postgres.ts";
@@ -114,6 +115,7 @@ async function startOwnNats(configuration: Configuration, logger: Logger, keep: 
   const start = async (): Promise<RunningProcess> => {
     const server = await startNats({ dataDirectory, port, syncInterval, binary, keys, pools });
     ({ port, connection } = server);
+    void endAfterWriteErrors(server, keys, dataDirectory, logger); // Never rejects.
     return server;
   };
   keep(await keepRunning("nats-server", start, logger));

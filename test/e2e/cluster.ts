@@ -5,18 +5,23 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RoleName } from "../../platform/process/configuration.ts";
-import { freePort } from "../../platform/process/free-port.ts";
+import { connect } from "../../platform/jetstream/connection.ts";
+import { deliveryBacklog } from "../../platform/jetstream/delivery-backlog.ts";
 import { findNatsServer, startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { adminCredentials } from "../../platform/process/nats-accounts.ts";
 import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
+import type { NatsConnection } from "../../platform/process/nats-connection.ts";
 import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
-import { defaultPool } from "../../domain/subjects.ts";
+import { defaultPool, routerConsumer } from "../../domain/subjects.ts";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres.ts";
+import { steadyPort } from "../support/steady-port.ts";
 import { call, until, type Called } from "./headwater.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-export type Target = RoleName | "sandbox" | "nats" | "postgres";
+type Backlog = Awaited<ReturnType<typeof deliveryBacklog>>;
+type ServerName = "nats" | "postgres";
+export type Target = RoleName | "sandbox" | ServerName;
 
 export interface ClusterOptions {
   /** File; with it, resources are kept in that cluster. */
@@ -25,12 +30,19 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** What was killed may find the servers away when it comes back; then it is started once more. */
+const returnTimeoutMs = 120_000;
+
 /** Every role a process of its own, as in a cluster; whatever is killed is started again. */
 export interface Cluster {
   readonly ingressUrl: string;
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
   /** kill -9; resolves when it runs again. */
   kill(target: Target): Promise<void>;
+  /** kill -9 of a server, which stays away; the returned function starts it again, on the same data and port. */
+  takeAway(server: ServerName): Promise<() => Promise<void>>;
+  /** What is still to be delivered; undefined while the message server does not tell. */
+  backlog(): Promise<Backlog | undefined>;
   /** Its process stands still that long, as on a machine that was suspended or waits for its disk. */
   stall(target: RoleName | "nats", ms: number): Promise<void>;
   /** One more runner beside the first; the returned functions end it, politely or with kill -9. */
@@ -45,7 +57,7 @@ interface Role {
 
 export async function startCluster(directory: string, { kubeconfig, env: more = {} }: ClusterOptions = {}): Promise<Cluster> {
   const servers = await startServers(directory);
-  const ports = { api: await freePort(), ingress: await freePort() };
+  const ports = { api: await steadyPort(), ingress: await steadyPort() };
   const env = {
     ...process.env,
     NATS_URL: servers.nats.url,
@@ -83,7 +95,13 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     await ready;
     return role;
   };
-  for (const name of ["operator", "delivery", "api", "ingress", "builder", "runner"] as const) await startRole(name);
+  try {
+    for (const name of ["operator", "delivery", "api", "ingress", "builder", "runner"] as const) await startRole(name);
+  } catch (error) {
+    for (const { child } of roles.values()) child.kill("SIGKILL");
+    await servers.stop();
+    throw error;
+  }
   const key = readFileSync(join(directory, kubeconfig === undefined ? "api-key" : "keys/api-key"), "utf8").trim();
 
   async function killRole(name: RoleName): Promise<void> {
@@ -91,17 +109,25 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     if (role === undefined) throw new Error(`${name} does not run`);
     role.child.kill("SIGKILL");
     await once(role.child, "exit");
-    await startRole(name);
+    for (const deadline = performance.now() + returnTimeoutMs; ;) {
+      try {
+        return await startRole(name);
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+    }
   }
 
   return {
     ingressUrl: `http://127.0.0.1:${ports.ingress}`,
     call: (method, path, body) => call(`http://127.0.0.1:${ports.api}/v1`, key, method, path, body),
     kill: async (target) => {
-      if (target === "nats" || target === "postgres") return servers.crash(target);
+      if (target === "nats" || target === "postgres") return (await servers.takeAway(target))();
       if (target === "sandbox") return killSandboxChild(roles.get("runner")?.child.pid ?? 0);
       return killRole(target);
     },
+    takeAway: (server) => servers.takeAway(server),
+    backlog: () => backlogOf(servers.natsConnection()),
     stall: async (target, ms) => {
       const pid = target === "nats" ? servers.natsPid() : roles.get(target)?.child.pid;
       if (pid === undefined) throw new Error(`${target} does not run`);
@@ -152,20 +178,32 @@ async function startServers(directory: string) {
     nats,
     postgres,
     natsPid: () => nats.pid,
-    crash: async (which: "nats" | "postgres") => {
-      if (which === "nats") {
-        await nats.kill();
-        nats = await startNats({ dataDirectory: join(directory, "nats"), binary, keys, port: nats.port });
-      } else {
-        await postgres.kill();
-        postgres = await startPostgres({ dataDirectory: join(directory, "postgres"), port: postgres.port });
-      }
+    natsConnection: () => nats.connection,
+    takeAway: async (which: ServerName): Promise<() => Promise<void>> => {
+      await { nats, postgres }[which].kill();
+      return async () => {
+        if (which === "nats") nats = await startNats({ dataDirectory: join(directory, "nats"), binary, keys, port: nats.port });
+        else postgres = await startPostgres({ dataDirectory: join(directory, "postgres"), port: postgres.port });
+      };
     },
     stop: async () => {
       await nats.stop();
       await postgres.stop();
     },
   };
+}
+
+async function backlogOf(server: NatsConnection): Promise<Backlog | undefined> {
+  try {
+    const connection = await connect({ server, name: "test" });
+    try {
+      return await deliveryBacklog(connection, { router: routerConsumer, due: "delivery" }, 0);
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    return undefined; // It is being started, or has not heard of the delivery role yet.
+  }
 }
 
 /** One of the processes that hold isolates; its runner starts another one. */

@@ -27,6 +27,7 @@ export interface Headwater {
 
 export interface Called<T> {
   readonly status: number;
+  readonly headers: Headers;
   readonly text: string;
   /** The parsed body; undefined when it is empty or no JSON. */
   readonly body: T;
@@ -108,7 +109,7 @@ export async function call<T>(apiUrl: string, key: string, method: string, path:
   } catch {
     parsed = undefined;
   }
-  return { status: response.status, text, body: parsed as T }; // The caller says what it expects, and asserts it.
+  return { status: response.status, headers: response.headers, text, body: parsed as T }; // The caller says what it expects, and asserts it.
 }
 
 export interface Receiver {

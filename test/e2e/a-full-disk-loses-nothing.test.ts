@@ -1,0 +1,75 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { expectHistory, expectOneIdEach, untilAccepted } from "./ledger.ts";
+import { closeAgent, createPair, send, taken, type Answer, type Pair } from "./sources-with-endpoints.ts";
+
+const waitMs = 180_000;
+/** A publish that nobody answers is given up after ten seconds. */
+const patienceMs = 30_000;
+/** A new Postgres takes some 60. */
+const megabytes = 200;
+
+const disk: SmallDisk | undefined = await startSmallDisk(megabytes);
+let directory: TemporaryDirectory;
+let headwater: Headwater;
+let pair: Pair;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("full");
+  if (disk === undefined) return;
+  for (const server of ["nats", "postgres"]) {
+    await mkdir(join(disk.path, server));
+    await symlink(join(disk.path, server), join(directory.path, server));
+  }
+  headwater = await startHeadwater({
+    dataDirectory: directory.path,
+    env: { HEADWATER_KEEP_EVENTS: "100000", HEADWATER_DELIVERY_RETRY: "1s,1s,1s" },
+  });
+  pair = await createPair(headwater);
+}, 300_000);
+afterAll(async () => {
+  if (disk !== undefined) {
+    await headwater.stop();
+    await pair.endpoint.close();
+    await disk.remove();
+  }
+  await closeAgent();
+  await directory.remove();
+}, 90_000);
+
+// Where users may not have namespaces of their own there is no small disk.
+describe.skipIf(disk === undefined)("a disk that is full, of nats-server and Postgres alike", () => {
+  it("has endpoints refuse, and when there is room again everything goes on and nothing accepted is lost", async () => {
+    for (let n = 0; n < 20; n++) expect((await send(pair, `before${n}`))?.status).toBe(200);
+    disk?.fill();
+    const refusals: (Answer | undefined)[] = [];
+    // The page that the stream has begun may still take some.
+    const ballast = "x".repeat(8_000);
+    for (let n = 0; !refusals.some((answer) => answer?.status === 503); n++) {
+      expect(n, "requests that a full disk took").toBeLessThan(50);
+      refusals.push(await send(pair, `full${n}`, { ballast }, patienceMs));
+    }
+    refusals.push(...(await Promise.all(Array.from({ length: 10 }, (_, n) => send(pair, `together${n}`, { ballast }, patienceMs)))));
+    const last = refusals.at(-1);
+    expect(last?.status).toBe(503);
+    expect(Number(last?.retryAfter)).toBeGreaterThan(0);
+    expect(JSON.parse(last?.text ?? "")).toMatchObject({ code: "unavailable", error: expect.stringMatching(/stored/) });
+    disk?.free();
+    let number = 0;
+    await until(
+      async () => (await send(pair, `after${number++}`, {}, patienceMs))?.status === 200,
+      "requests are taken again",
+      waitMs,
+      headwater.output,
+    );
+    for (let n = 0; n < 20; n++) expect((await send(pair, `later${n}`))?.status).toBe(200);
+    let names = taken(pair);
+    await untilAccepted(pair, (name) => names.has(name) || (names = taken(pair)).has(name), "its endpoint");
+    await expectHistory(headwater, pair);
+    expectOneIdEach(pair);
+  }, 600_000);
+});

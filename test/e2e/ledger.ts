@@ -1,0 +1,120 @@
+import { expect } from "vitest";
+import type { Cluster } from "./cluster.ts";
+import { until } from "./headwater.ts";
+import { eventsOf, idsHeard, taken, type Pair } from "./sources-with-endpoints.ts";
+
+/** Epoch ms during which somebody was away; `until` is when all were back. */
+export interface Disturbance {
+  readonly from: number;
+  until: number;
+}
+
+interface Listed {
+  readonly delivery_id: string;
+  readonly attempt: number;
+  readonly at_ms: number;
+  readonly response_status: number | null;
+  readonly cause: string | null;
+}
+
+type Asked = Pick<Cluster, "call">;
+
+const waitMs = 240_000;
+/** Attempts are written down long before that after they have ended, also on a slow machine. */
+const writtenMs = 10_000;
+/** As many are listed of a webhook. */
+const mostListed = 500;
+
+export async function untilAccepted({ accepted, source }: Pair, isThere: (name: string) => boolean, where: string): Promise<void> {
+  const missing = () => [...accepted].filter((name) => !isThere(name));
+  await until(
+    () => missing().length === 0,
+    `each accepted request of ${source} reaches ${where}`,
+    waitMs,
+    () => missing().join(" "),
+  );
+}
+
+/** Every accepted request has reached its endpoint and nothing is under way. */
+export async function untilQuiet(cluster: Cluster, pairs: readonly Pair[]): Promise<void> {
+  for (const pair of pairs) {
+    let names = taken(pair);
+    await untilAccepted(pair, (name) => names.has(name) || (names = taken(pair)).has(name), "its endpoint");
+  }
+  let told: unknown;
+  const isQuiet = async (): Promise<boolean> => {
+    const backlog = await cluster.backlog();
+    told = backlog;
+    return backlog !== undefined && backlog.unrouted + backlog.due + backlog.scheduled === 0;
+  };
+  await until(isQuiet, "nothing is under way", waitMs, () => JSON.stringify(told));
+}
+
+/** The history has each accepted request once, and the db has counted each run once. @returns how many runs there were */
+export async function expectHistory(asked: Asked, pair: Pair): Promise<number> {
+  const { source, heardSource, accepted, sent } = pair;
+  for (const id of new Set([source, heardSource])) {
+    let names: readonly string[] = [];
+    await until(
+      async () => {
+        names = (await eventsOf(asked, id)).map(({ request }) => request);
+        const seen = new Set(names);
+        return [...accepted].every((name) => seen.has(name));
+      },
+      `the history of ${id} has each accepted request`,
+      waitMs,
+      () => `${names.length} of ${accepted.size}`,
+    );
+  }
+  const events = await eventsOf(asked, source);
+  expect(events.every(({ request }) => sent.has(request))).toBe(true);
+  expect(new Set(events.map(({ request }) => request)).size, "each request has one event").toBe(events.length);
+  // Newest first, without a gap.
+  expect(events.map(({ n }) => n)).toEqual(Array.from({ length: events.length }, (_, index) => events.length - index));
+  if (heardSource === source) return events.length;
+  const heard = (await eventsOf(asked, heardSource)).map(({ request }) => request);
+  expect(heard.toSorted(), "what listens has run once for each event").toEqual(events.map(({ request }) => request).toSorted());
+  return events.length + heard.length;
+}
+
+export function expectOneIdEach(pair: Pair): void {
+  for (const [name, ids] of idsHeard(pair)) expect([...ids], `${name} keeps its id`).toHaveLength(1);
+}
+
+/**
+ * The list of attempts against what the endpoint counted, as far as the list reaches back. None is listed that was not made, or twice. Each one
+ * made is listed, but one that was under way or not yet written when the delivery role ended; and one that was made again under its
+ * own number, since its end was forgotten, is listed once.
+ */
+export async function expectAttempts(asked: Asked, pair: Pair, disturbances: readonly Disturbance[]): Promise<void> {
+  const all = await attemptsOf(asked, pair.webhook);
+  const oldest = all.length < mostListed ? 0 : Math.min(...all.map(({ at_ms }) => at_ms));
+  const told = Map.groupBy(all.filter(reachedEndpoint), ({ delivery_id }) => delivery_id.slice(0, delivery_id.lastIndexOf(".")));
+  for (const [id, made] of Map.groupBy(pair.endpoint.heard, (heard) => heard.id)) {
+    const listed = told.get(id) ?? [];
+    expect(new Set(listed.map(({ attempt }) => attempt)).size, `each attempt of ${id} is listed once`).toBe(listed.length);
+    expect(listed.length, `attempts of ${id} are listed that were not made`).toBeLessThanOrEqual(made.length);
+    if (made.some(({ at }) => at < oldest)) continue;
+    const undisturbed = made.filter(({ at, endedAt }) =>
+      disturbances.every(({ from, until: end }) => at > end + writtenMs || (endedAt ?? at) < from - writtenMs),
+    );
+    expect(listed.length, `attempts of ${id} are missing`).toBeGreaterThanOrEqual(
+      undisturbed.filter(({ status }) => status !== undefined).length,
+    );
+  }
+}
+
+/** One that was refused, or whose connection broke, may not have come so far that the endpoint could count it. */
+const reachedEndpoint = ({ response_status, cause }: Listed): boolean => response_status !== null || cause?.startsWith("timeout") === true;
+
+async function attemptsOf(asked: Asked, webhook: string): Promise<readonly Listed[]> {
+  const all: Listed[] = [];
+  for (let after = ""; ;) {
+    const path = `/webhooks/${webhook}/deliveries?limit=100${after}`;
+    const { status, text, body } = await asked.call<{ page_info: { end_cursor: string }; data: Listed[] }>("GET", path);
+    if (status !== 200) throw new Error(`GET ${path} answers ${status} ${text}`);
+    all.push(...body.data);
+    if (body.data.length < 100) return all;
+    after = `&after=${body.page_info.end_cursor}`;
+  }
+}

@@ -1,0 +1,119 @@
+import { Agent, request } from "undici";
+import type { Cluster } from "./cluster.ts";
+import { startFailingEndpoint, type FailingEndpoint } from "./failing-endpoint.ts";
+
+/** Counts its runs in the db, and says which request each count belongs to; emits as many events as it is told to. */
+const counter = `
+export default {
+  name: "Counter",
+  dedupe: "unique",
+  props: { http: "$.interface.http", db: "$.service.db" },
+  async run({ body }) {
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.$emit({ n, request: body.request, ballast: body.ballast }, { id: body.request });
+    for (let more = 1; more < (body.events ?? 1); more++) this.$emit({ n, request: body.request + "+" + more }, { id: body.request + "+" + more });
+  },
+};`;
+
+/** Emits what it hears. */
+export const relay = `
+export default {
+  name: "Relay",
+  dedupe: "unique",
+  async run({ n, request }) {
+    this.$emit({ n, request }, { id: request });
+  },
+};`;
+
+export interface Emitted {
+  readonly n: number;
+  readonly request: string;
+}
+
+/** A source, the webhook that hears it, and what is known of both. */
+export interface Pair {
+  readonly source: string;
+  /** What the webhook hears: the source, or the one in between. */
+  readonly heardSource: string;
+  readonly endpointUrl: string;
+  readonly webhook: string;
+  readonly endpoint: FailingEndpoint;
+  /** Requests that were answered 2xx. */
+  readonly accepted: Set<string>;
+  readonly sent: Set<string>;
+}
+
+/** `through`: the code of a source in between, which hears the first one and which the webhook hears. */
+export async function createPair(cluster: Pick<Cluster, "call">, through?: string): Promise<Pair> {
+  const endpoint = await startFailingEndpoint();
+  const source = await create<{ configured_props: { http: { endpoint_url: string } } }>(cluster, "/sources", { component_code: counter });
+  const webhook = await create(cluster, "/webhooks", { url: endpoint.url });
+  const between = through === undefined ? undefined : await create(cluster, "/sources", { component_code: through });
+  if (between !== undefined) await create(cluster, "/subscriptions", { emitter_id: source.id, listener_id: between.id });
+  const heardSource = between?.id ?? source.id;
+  await create(cluster, "/subscriptions", { emitter_id: heardSource, listener_id: webhook.id });
+  const endpointUrl = source.configured_props.http.endpoint_url;
+  return { source: source.id, heardSource, endpointUrl, webhook: webhook.id, endpoint, accepted: new Set(), sent: new Set() };
+}
+
+async function create<More>(cluster: Pick<Cluster, "call">, path: string, body: object): Promise<{ readonly id: string } & More> {
+  const { status, text, body: answer } = await cluster.call<{ data: { id: string } & More }>("POST", path, body);
+  if (status !== 200) throw new Error(`POST ${path} answers ${status} ${text}`);
+  return answer.data;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+const agent = new Agent({ connections: 16 });
+export const closeAgent = (): Promise<void> => agent.close();
+
+/** One request; what is answered 2xx has to have its run, whatever happens afterwards. Undefined when there was no answer: it may have its run or not. */
+export async function send(pair: Pair, name: string, more: object = {}, timeoutMs = 15_000): Promise<Answer | undefined> {
+  pair.sent.add(name);
+  try {
+    const { statusCode, headers, body } = await request(pair.endpointUrl, {
+      dispatcher: agent,
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ request: name, ...more }),
+      headersTimeout: timeoutMs,
+    });
+    const text = await body.text();
+    if (statusCode >= 200 && statusCode < 300) pair.accepted.add(name);
+    const retryAfter = headers["retry-after"];
+    return { status: statusCode, retryAfter: typeof retryAfter === "string" ? retryAfter : undefined, text };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The whole history of a source, newest first. */
+export async function eventsOf(cluster: Pick<Cluster, "call">, source: string): Promise<readonly Emitted[]> {
+  const events: Emitted[] = [];
+  for (let after = ""; ;) {
+    const { status, text, body } = await cluster.call<{ page_info: { end_cursor: string }; data: { event: Emitted }[] }>(
+      "GET",
+      `/sources/${source}/event_summaries?limit=100&expand=event${after}`,
+    );
+    if (status !== 200) throw new Error(`event_summaries answers ${status} ${text}`);
+    events.push(...body.data.map(({ event }) => event));
+    if (body.data.length < 100) return events;
+    after = `&after=${body.page_info.end_cursor}`;
+  }
+}
+
+/** Requests whose event the endpoint took. */
+export const taken = ({ endpoint }: Pair): ReadonlySet<string> =>
+  new Set(endpoint.heard.filter(({ status }) => status === 200).map((one) => one.request));
+
+/** Ids under which the endpoint heard of each request: one, however often. */
+export function idsHeard({ endpoint }: Pair): ReadonlyMap<string, ReadonlySet<string>> {
+  const ids = new Map<string, Set<string>>();
+  for (const { request: name, id } of endpoint.heard) ids.set(name, (ids.get(name) ?? new Set()).add(id));
+  return ids;
+}
