@@ -52,7 +52,7 @@ function deliveries(): Readonly<Record<string, readonly [Arrived, { readonly sta
     "six minutes old": [arrived({ at: Date.now() - 6 * minuteMs }), neither],
     "from ten minutes ahead": [arrived({ at: Date.now() + 10 * minuteMs }), neither],
     "with another id": [withHeaders(plain, { "webhook-id": "25FKXo8dvY0zbR7e" }), { standard: false, older: true }],
-    "with another time": [atAnotherTime(plain, String(Math.floor(Date.now() / 1_000) - 1)), neither],
+    "with another time": [atAnotherTime(plain, String(Number(plain.headers["webhook-timestamp"]) - 1)), neither],
     "with a time that is none": [atAnotherTime(plain, "soon"), neither],
     "of another version": [
       withHeaders(plain, {
