@@ -2,6 +2,7 @@ import express, { type Express, type Request } from "express";
 import { codeLimits } from "../domain/component-code.ts";
 import { adminRouter } from "./admin/routes.ts";
 import { authenticate, checkScope, signedInCall } from "./http/authentication.ts";
+import type { Call } from "./http/call.ts";
 import { readBodies } from "./http/body.ts";
 import { answerErrors } from "./http/errors.ts";
 import type { HttpMetrics } from "./http/metrics.ts";
@@ -11,7 +12,9 @@ import { mount, noSuchRoute, routesOf, type RouteTable } from "./http/route-tabl
 import { securityHeaders } from "./http/security-headers.ts";
 import { traceRequests } from "./http/traces.ts";
 import { readUploads } from "./http/upload.ts";
+import type { TabledOperations } from "./openapi/operations.ts";
 import { documentRoutes } from "./openapi/routes.ts";
+import type { RoutesOf } from "./openapi/typed-routes.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { autoSubscriptionRoutes } from "./routes/auto-subscriptions.ts";
 import { componentListRoutes } from "./routes/component-lists.ts";
@@ -36,7 +39,7 @@ import { webhookRoutes } from "./routes/webhooks.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
 /** Everything the API answers. */
-export function routes(context: ApiContext): RouteTable {
+export function routes(context: ApiContext): RoutesOf<TabledOperations, Call> & RouteTable {
   const accounts = accountRoutes(context);
   const autoSubscriptions = autoSubscriptionRoutes(context);
   const components = componentRoutes(context);
@@ -100,8 +103,8 @@ export function routes(context: ApiContext): RouteTable {
     "/sources/:id/replays": { POST: replays.create },
     "/sources/:id/runs": { GET: runs.list, POST: runs.create },
     "/sources/:id/runs/:run_id": { GET: runs.get },
-    "/sources/:id/logs": { GET: runs.logs },
     "/sources/:id/ticks": { GET: ticks.list },
+    "/sources/:id/logs": { GET: runs.logs },
     "/sources/:id/options": { POST: configuration.sourceOptions },
     "/sources/:id/props": { POST: configuration.sourceProps },
 

@@ -28,7 +28,9 @@ export type Reply<Data extends object = object> =
 /** @typeParam Data what its answer has under `data` */
 export type Handle<Request extends Asked = Call, Data extends object = object> = (call: Request) => Promise<Reply<Data>>;
 
-export const ok = <Data extends object>(data: Data): Reply<Data> => ({ status: 200, body: { data } });
+export const ok = <const Data extends object>(data: Data): Reply<Data> => ({ status: 200, body: { data } });
+/** What is asked for is under way. */
+export const accepted = <const Data extends object>(data: Data): Reply<Data> => ({ status: 202, body: { data } });
 /** A page of a list, with the cursors to the next ones. */
 export function okPage<Item extends { readonly id: string }, Shown extends object>(
   { items, total }: Listed<Item>,

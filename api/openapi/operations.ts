@@ -3,7 +3,7 @@ import { administeredOrganizations, administeredPlans, administeredUsers } from 
 import { accountOperations } from "./operations/accounts.ts";
 import { componentOperations } from "./operations/components.ts";
 import { deliveryOperations } from "./operations/deliveries.ts";
-import { historyOperations } from "./operations/history.ts";
+import { historyOperations, streamOperations } from "./operations/history.ts";
 import { routingOperations } from "./operations/routing.ts";
 import { sourceOperations } from "./operations/sources.ts";
 import { userOperations } from "./operations/users.ts";
@@ -15,11 +15,20 @@ const groups: Groups = {
   "You and others": userOperations,
   Components: componentOperations,
   Sources: sourceOperations,
-  "Runs and events": historyOperations,
+  "Runs and events": { ...historyOperations, ...streamOperations },
   Accounts: accountOperations,
   "Webhooks and subscriptions": routingOperations,
   Deliveries: deliveryOperations,
 };
+
+/** Those that the table of routes serves. */
+export type TabledOperations = typeof userOperations &
+  typeof componentOperations &
+  typeof sourceOperations &
+  typeof historyOperations &
+  typeof accountOperations &
+  typeof routingOperations &
+  typeof deliveryOperations;
 
 export interface Described extends Operation {
   /** Under which the document lists it. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Asked, Handle } from "../http/call.ts";
 import type { Method } from "../http/route-table.ts";
+import type { Read } from "../responses/answered.ts";
 import type { Operations } from "./operation.ts";
 
 /**
@@ -19,10 +20,3 @@ type MethodAt<Key, Path extends string> = Key extends `${infer M extends Method}
 /** Never: it answers no `data`, only that it is done. */
 type DataOf<Operation> = Operation extends { readonly answers: infer Answers } ? Read<DataOfAnswer<Answers[keyof Answers]>> : never;
 type DataOfAnswer<Answer> = Answer extends z.ZodType<{ data: infer Data }> ? Data : never;
-
-/** What is answered is only written, so that nothing in it needs to be changeable. */
-type Read<T> = T extends readonly (infer Item)[]
-  ? readonly Read<Item>[]
-  : T extends object
-    ? { readonly [Field in keyof T]: Read<T[Field]> }
-    : T;

@@ -1,14 +1,18 @@
 import { billingPeriodOf, dayOf, exceededUntil } from "../../domain/quota.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
+import type { Answered } from "../responses/answered.ts";
+import type { userSchema } from "../responses/schemas.ts";
 import type { Plan } from "./ports.ts";
 import { quotaExceededUntil, quotaField } from "./quota.ts";
 
 /** The largest whole number that every client can read. */
 const noLimit = Number.MAX_SAFE_INTEGER;
 
+type Use = Omit<Answered<typeof userSchema>, "id" | "username" | "email" | "orgs">;
+
 /** What an owner has used, in the form of their plan (specification, "User"). Compute time is in milliseconds. */
-export async function describeUse(owner: string, plan: Plan, ports: Pick<ApiPorts, "clock" | "history">): Promise<object> {
+export async function describeUse(owner: string, plan: Plan, ports: Pick<ApiPorts, "clock" | "history">): Promise<Use> {
   const { clock, history } = ports;
   const now = clock.now();
   if (plan.form === "paid") {

@@ -1,9 +1,11 @@
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
+import type { Answered } from "./answered.ts";
 import { readText } from "./read.ts";
 import type { AccountResource } from "../accounts/spec.ts";
+import type { accountSchema } from "./schemas.ts";
 
 /** An account without a word of its credentials. `changedAt`: epoch ms of a change that the operator has not seen yet. */
-export function accountResponse(account: AccountResource, changedAt?: number): object {
+export function accountResponse(account: AccountResource, changedAt?: number): Answered<typeof accountSchema> {
   const { metadata, spec, status } = account;
   const created = createdAt(account);
   const updatedAt = changedAt ?? status.updatedAt;

@@ -1,11 +1,20 @@
 import { configurablePropsResponse } from "../../domain/prop-responses.ts";
 import type { ListedComponent, PublishedComponent } from "../components/ports.ts";
 import { sha256, type ComponentResource } from "../resources/components.ts";
+import type { Answered } from "./answered.ts";
+import type { componentSchema, listedComponentSchema } from "./schemas.ts";
 import { readText } from "./read.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 
 /** One of a list: its code is not read for that. */
-export function listedComponentResponse({ id, definition, codeHash, createdAtMs, updatedAtMs, isPublished }: ListedComponent): object {
+export function listedComponentResponse({
+  id,
+  definition,
+  codeHash,
+  createdAtMs,
+  updatedAtMs,
+  isPublished,
+}: ListedComponent): Answered<typeof listedComponentSchema> {
   const { name, key = null, version = null, description = null, type } = definition;
   return {
     id,
@@ -32,7 +41,7 @@ export function publishedComponentResponse({
   definition,
   createdAtMs,
   updatedAtMs,
-}: PublishedComponent): object {
+}: PublishedComponent): Answered<typeof componentSchema> {
   return {
     id,
     code,
@@ -48,7 +57,7 @@ export function publishedComponentResponse({
 }
 
 /** A saved component (specification, "Component"), with the names of the files beside its code; `name` and `version` are null until it is built. */
-export function componentResponse(component: ComponentResource): object {
+export function componentResponse(component: ComponentResource): Answered<typeof componentSchema> {
   const { build, updatedAt } = component.status;
   const created = createdAt(component);
   const code = readText(component.spec.code) ?? "";

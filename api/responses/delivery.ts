@@ -1,9 +1,11 @@
 import { isId } from "../../domain/ids.ts";
 import type { StoredAttempt, StoredDeadLetter } from "../webhooks/ports.ts";
 import type { Tested } from "../webhooks/test.ts";
+import type { Answered } from "./answered.ts";
+import type { attemptSchema, deadLetterSchema, testedWebhookSchema } from "./schemas-delivery.ts";
 
 /** One attempt at a delivery. A test has no source. */
-export function attemptResponse(stored: StoredAttempt): object {
+export function attemptResponse(stored: StoredAttempt): Answered<typeof attemptSchema> {
   const { attempt, at, durationMs, outcome, status, error } = stored;
   return {
     ...subjectOf(stored),
@@ -17,7 +19,7 @@ export function attemptResponse(stored: StoredAttempt): object {
 }
 
 /** @param isWhole with the event itself */
-export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): object {
+export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): Answered<typeof deadLetterSchema> {
   const { attempts, diedAt, reason, payload } = letter;
   return {
     ...subjectOf(letter),
@@ -28,11 +30,11 @@ export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): 
   };
 }
 
-export function testResponse({ outcome, delivery, at, durationMs, status, error }: Tested): object {
+export function testResponse({ outcome, delivery, at, durationMs, status, error }: Tested): Answered<typeof testedWebhookSchema> {
   return { delivery_id: delivery, at_ms: at, duration_ms: durationMs, outcome, response_status: status, cause: error };
 }
 
-function subjectOf({ delivery, event, source, subscription, channel }: StoredAttempt | StoredDeadLetter): object {
+function subjectOf({ delivery, event, source, subscription, channel }: StoredAttempt | StoredDeadLetter) {
   return {
     delivery_id: delivery,
     event_id: event,

@@ -1,8 +1,10 @@
 import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/dry-run.ts";
 import type { RunSummary } from "../../domain/invocation.ts";
+import type { Answered } from "./answered.ts";
+import type { dryRunSchema, runSchema } from "./schemas-history.ts";
 
 /** A run; `result` is what it returned, as JSON. Times in epoch ms, since a second holds many runs. */
-export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSummary, "logs">>): object {
+export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSummary, "logs">>): Answered<typeof runSchema> {
   return {
     id: run.id,
     source_id: run.source,
@@ -21,7 +23,10 @@ export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSumm
 }
 
 /** What a run would have left; of its events, those that are `emitted`. */
-export function dryRunResponse({ run, source }: { readonly run: string; readonly source: string }, outcome: DryRunOutcome): object {
+export function dryRunResponse(
+  { run, source }: { readonly run: string; readonly source: string },
+  outcome: DryRunOutcome,
+): Answered<typeof dryRunSchema> {
   return {
     id: run,
     source_id: source,
@@ -41,12 +46,12 @@ export function dryRunResponse({ run, source }: { readonly run: string; readonly
   };
 }
 
-function emitResponse({ verdict, id, channel, summary, ts, deliverAt, payload }: JudgedEmit): object {
+function emitResponse({ verdict, id, channel, summary, ts, deliverAt, payload }: JudgedEmit) {
   const delivery = deliverAt === undefined ? {} : { delivery_ts: deliverAt };
   return { verdict, id, name: channel, summary, ts, ...delivery, event: JSON.parse(payload) as unknown };
 }
 
 /** JSON's null is a value, so a key that would be gone says so. */
-function writeResponse({ prop, key, value }: DbWrite): object {
+function writeResponse({ prop, key, value }: DbWrite): Answered<typeof dryRunSchema>["db_writes"][number] {
   return value === null ? { prop, key, deleted: true } : { prop, key, value: JSON.parse(value) as unknown };
 }

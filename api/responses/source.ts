@@ -4,8 +4,10 @@ import { isId } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
 import type { KnownComponent } from "../resources/components.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
+import type { Answered } from "./answered.ts";
 import { readFields, readText } from "./read.ts";
 import type { SourceResource } from "../sources/source.ts";
+import type { sourceSchema } from "./schemas.ts";
 
 /** What a source does not say itself. */
 export interface SourceFacts {
@@ -14,7 +16,7 @@ export interface SourceFacts {
 }
 
 /** A source (specification, "Source"): `user_id` only where the caller made or changed it, `owner_id` where an organization owns it. */
-export function sourceResponse(source: SourceResource, { component, owner }: SourceFacts, userId?: string): object {
+export function sourceResponse(source: SourceResource, { component, owner }: SourceFacts, userId?: string): Answered<typeof sourceSchema> {
   const { spec, status } = source;
   const created = createdAt(source);
   const name = readText(spec.name) ?? source.metadata.name;

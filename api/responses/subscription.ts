@@ -2,9 +2,11 @@ import type { Resource } from "../../crds/resource.ts";
 import type { SubscriptionSpec, SubscriptionStatus } from "../../crds/subscription.ts";
 import { connectedBy } from "../subscriptions/find.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import type { Answered } from "./answered.ts";
+import type { subscriptionSchema } from "./schemas.ts";
 
 /** An end that a reference names and that is not there yet is null. */
-export function subscriptionResponse(subscription: Resource<SubscriptionSpec, SubscriptionStatus>): object {
+export function subscriptionResponse(subscription: Resource<SubscriptionSpec, SubscriptionStatus>): Answered<typeof subscriptionSchema> {
   const { emitter, listener, channel } = connectedBy(subscription);
-  return { id: publicIdOf(subscription), emitter_id: emitter ?? null, listener_id: listener ?? null, event_name: channel };
+  return { id: publicIdOf(subscription), emitter_id: emitter ?? null, listener_id: listener ?? null, event_name: channel ?? "" };
 }

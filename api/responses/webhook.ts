@@ -1,6 +1,9 @@
 import type { Resource } from "../../crds/resource.ts";
 import { disabledWebhook, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
+import type { Answered } from "./answered.ts";
+import type { rotatedWebhookSchema } from "./schemas-delivery.ts";
+import type { webhookSchema } from "./schemas.ts";
 
 /** What only some answers have: the caller who made or changed it, when that was (epoch ms), and the only sight of a signing key. */
 export interface WebhookChange {
@@ -9,7 +12,10 @@ export interface WebhookChange {
   readonly signingKey?: string;
 }
 
-export function webhookResponse(webhook: Resource<WebhookSpec, WebhookStatus>, change?: WebhookChange): object {
+export function webhookResponse(
+  webhook: Resource<WebhookSpec, WebhookStatus>,
+  change?: WebhookChange,
+): Answered<typeof webhookSchema> & { readonly signing_key?: string } {
   const { name, description, url, active } = webhook.spec;
   const disabled = disabledWebhook(webhook);
   const at = createdAt(webhook);
@@ -29,7 +35,10 @@ export function webhookResponse(webhook: Resource<WebhookSpec, WebhookStatus>, c
 }
 
 /** With until when the key before signs as well, epoch seconds; null: only the new one signs. */
-export function rotationResponse(webhook: Resource<WebhookSpec, WebhookStatus>, change: WebhookChange): object {
+export function rotationResponse(
+  webhook: Resource<WebhookSpec, WebhookStatus>,
+  change: WebhookChange,
+): Answered<typeof rotatedWebhookSchema> {
   const { previousKeyUntil } = webhook.spec;
   return {
     ...webhookResponse(webhook, change),

@@ -4,31 +4,31 @@ import { deleteAccount } from "../accounts/delete.ts";
 import { accountChanges, accountFields, deletionFields } from "../accounts/request.ts";
 import type { AccountResource } from "../accounts/spec.ts";
 import { updateAccount } from "../accounts/update.ts";
-import { noContent, ok, type Call, type Handle } from "../http/call.ts";
+import { noContent, ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { accountResponse } from "../responses/account.ts";
 import type { ApiContext } from "./context.ts";
 
 /** Credentials come in and never go out. */
-export function accountRoutes(context: ApiContext): Record<"create" | "get" | "update" | "delete", Handle> {
+export function accountRoutes(context: ApiContext) {
   const { access, ports } = context;
   const accountOf = (call: Call): Promise<AccountResource> => access.get(accountKind, "account", pathOf(call, "id"), call.user);
   return {
-    create: async (call) => {
+    create: async (call: Call) => {
       const fields = parse(accountFields, call.body);
       const account = await createAccount(fields, await access.owner(call), context);
       await ports.pages.show(accountKind, account);
       return ok(accountResponse(account));
     },
-    get: async (call) => ok(accountResponse(await accountOf(call))),
-    update: async (call) => {
+    get: async (call: Call) => ok(accountResponse(await accountOf(call))),
+    update: async (call: Call) => {
       const changes = parse(accountChanges, call.body);
       const account = await updateAccount(await accountOf(call), changes, context);
       await ports.pages.show(accountKind, account);
       return ok(accountResponse(account, ports.clock.now()));
     },
-    delete: async (call) => {
+    delete: async (call: Call) => {
       const { force } = parse(deletionFields, call.parameters);
       await deleteAccount(await accountOf(call), force === true, context);
       return noContent;

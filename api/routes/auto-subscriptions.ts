@@ -1,6 +1,6 @@
 import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { ok, type Handle } from "../http/call.ts";
+import { ok, type Call } from "../http/call.ts";
 import { autoSubscriptionResponse } from "../responses/auto-subscription.ts";
 import { createAutoSubscription, deleteAutoSubscription, findAutoSubscription } from "../subscriptions/auto-subscription.ts";
 import { checkListener } from "../subscriptions/check.ts";
@@ -8,10 +8,10 @@ import { findOfCaller } from "../subscriptions/find.ts";
 import { parseAutoSubscription } from "../subscriptions/request.ts";
 import type { ApiContext } from "./context.ts";
 
-export function autoSubscriptionRoutes(context: ApiContext): Record<"create" | "delete", Handle> {
+export function autoSubscriptionRoutes(context: ApiContext) {
   const { access } = context;
   return {
-    create: async (call) => {
+    create: async (call: Call) => {
       const wanted = parseAutoSubscription(call.parameters);
       const owner = await access.owner(call);
       await checkListener(wanted.listener, owner, call.user, access);
@@ -20,7 +20,7 @@ export function autoSubscriptionRoutes(context: ApiContext): Record<"create" | "
       return ok(autoSubscriptionResponse(made));
     },
     /** The listener may be gone by now, so it is not looked for. What was subscribed so far ends with it. */
-    delete: async (call) => {
+    delete: async (call: Call) => {
       const wanted = parseAutoSubscription(call.parameters);
       const found = await findOfCaller(call, access, (owner) => findAutoSubscription(wanted, owner, context));
       if (found === undefined) throw new NotFound(`no auto-subscription of ${wanted.listener} to ${wanted.channel} is found`);

@@ -4,9 +4,11 @@ import { labels } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { pageInfo, parseLimit, type PageRequest } from "../../domain/page.ts";
 import type { ListedComponent, ListedComponents } from "../components/ports.ts";
-import { ok, type Call, type Handle, type Reply } from "../http/call.ts";
+import { ok, type Call, type Reply } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
+import type { Answered } from "../responses/answered.ts";
+import type { listedComponentSchema } from "../responses/schemas.ts";
 import { listedComponentResponse, publishedComponentResponse } from "../responses/component.ts";
 import { componentOf } from "./components.ts";
 import type { ApiContext } from "./context.ts";
@@ -22,16 +24,16 @@ export const query = z.object({
 export const selection = z.object({ version: text.optional() });
 
 /** Components as lists, searches and the registry show them. */
-export function componentListRoutes(context: ApiContext): Record<"own" | "versions" | "search" | "registry" | "published", Handle> {
+export function componentListRoutes(context: ApiContext) {
   const { access, ports, registry } = context;
   return {
-    own: async (call) => {
+    own: async (call: Call) => {
       const request = parsePage(call.parameters);
       const namespace = await ports.owners.find(await access.owner(call));
       return pageOf(namespace === undefined ? nothing : await ports.library.listPage({ namespace }, request));
     },
-    versions: async (call) => listVersions(call, parsePage(call.parameters), context),
-    search: async (call) => {
+    versions: async (call: Call) => listVersions(call, parsePage(call.parameters), context),
+    search: async (call: Call) => {
       const { q, app, type, limit } = parse(query, call.parameters);
       const words = q
         .toLowerCase()
@@ -43,7 +45,7 @@ export function componentListRoutes(context: ApiContext): Record<"own" | "versio
       return pageOf(await ports.library.search({ namespaces, words, app, type, limit: parseLimit(limit), published }), false);
     },
     registry: async () => pageOf({ items: [...registry.values()], total: registry.size }, false),
-    published: async (call) => {
+    published: async (call: Call) => {
       const key = pathOf(call, "key");
       const { version } = parse(selection, call.parameters);
       const found = registry.get(key);
@@ -60,7 +62,7 @@ export function componentListRoutes(context: ApiContext): Record<"own" | "versio
 const nothing: ListedComponents = { items: [], total: 0 };
 
 /** All with the key of the component that the path names, of whoever has that one. */
-async function listVersions(call: Call, request: PageRequest, context: ApiContext): Promise<Reply> {
+async function listVersions(call: Call, request: PageRequest, context: ApiContext) {
   const { metadata } = await componentOf(call, context);
   const keyLabel = metadata.labels[labels.componentKey];
   if (keyLabel === undefined) throw new NotFound("the component has no key, so nothing says which others are versions of it");
@@ -76,7 +78,7 @@ async function namespacesOf(call: Call, { access, ports }: ApiContext): Promise<
 }
 
 /** What is best first has no pages: a cursor would not stay where it is. */
-function pageOf({ items, total }: ListedComponents, hasCursors = true): Reply {
+function pageOf({ items, total }: ListedComponents, hasCursors = true): Reply<readonly Answered<typeof listedComponentSchema>[]> {
   const page_info = pageInfo(hasCursors ? items.map(({ id }: ListedComponent) => id) : [], total);
   return { status: 200, body: { page_info: { ...page_info, count: items.length }, data: items.map(listedComponentResponse) } };
 }

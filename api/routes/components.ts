@@ -3,7 +3,7 @@ import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import { ok, type Call, type Handle } from "../http/call.ts";
+import { ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, text } from "../http/parameters.ts";
 import { componentResponse } from "../responses/component.ts";
@@ -14,10 +14,10 @@ import type { ApiContext } from "./context.ts";
 
 export const creation = codeFields.pick({ component_code: true, component_files: true, component_entry: true, component_url: true });
 
-export function componentRoutes(context: ApiContext): Record<"create" | "get", Handle> {
+export function componentRoutes(context: ApiContext) {
   const { access, components, ports } = context;
   return {
-    create: async (call) => {
+    create: async (call: Call) => {
       const fields = parse(creation, call.body);
       const owner = await access.owner(call);
       const code = await codeOf(fields, ports);
@@ -25,7 +25,7 @@ export function componentRoutes(context: ApiContext): Record<"create" | "get", H
         throw new InvalidInput("no code is given: send component_code, component_files or component_url", { code: "component_missing" });
       return ok(componentResponse(await components.save(owner, code, { url: fields.component_url })));
     },
-    get: async (call) => ok(componentResponse(await componentOf(call, context))),
+    get: async (call: Call) => ok(componentResponse(await componentOf(call, context))),
   };
 }
 

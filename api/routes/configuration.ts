@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ConfigureCall } from "../../domain/configure.ts";
 import { Invariant, LimitExceeded, Unavailable } from "../../domain/errors.ts";
-import { ok, type Call, type Handle } from "../http/call.ts";
+import { ok, type Call } from "../http/call.ts";
 import { parse, text } from "../http/parameters.ts";
 import type { ConfigureRequest } from "../ports.ts";
 import { componentNameOf } from "../sources/facts.ts";
@@ -24,15 +24,14 @@ export const options = values.extend({
 });
 
 type Configured = Omit<ConfigureRequest, "call">;
-type Name = "componentOptions" | "componentProps" | "sourceOptions" | "sourceProps";
 
 /** For whoever configures a component: what its code says of the values chosen so far. */
-export function configurationRoutes(context: ApiContext): Record<Name, Handle> {
+export function configurationRoutes(context: ApiContext) {
   return {
-    componentOptions: async (call) => listOptions(call, await ofComponent(call, context), context),
-    componentProps: async (call) => listProps(call, await ofComponent(call, context), context),
-    sourceOptions: async (call) => listOptions(call, await ofSource(call, context), context),
-    sourceProps: async (call) => listProps(call, await ofSource(call, context), context),
+    componentOptions: async (call: Call) => listOptions(call, await ofComponent(call, context), context),
+    componentProps: async (call: Call) => listProps(call, await ofComponent(call, context), context),
+    sourceOptions: async (call: Call) => listOptions(call, await ofSource(call, context), context),
+    sourceProps: async (call: Call) => listProps(call, await ofSource(call, context), context),
   };
 }
 

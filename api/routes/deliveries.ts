@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { Handle } from "../http/call.ts";
-import { ok, okPage } from "../http/call.ts";
+import { accepted, ok, okPage, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
 import { attemptResponse, deadLetterResponse } from "../responses/delivery.ts";
@@ -27,13 +26,11 @@ export const redrive = z.object({
     .optional(),
 });
 
-type Actions = "attempts" | "deadLetters" | "redrive" | "purge" | "retry";
-
 /** What became of deliveries to a webhook, and their repair. */
-export function deliveryRoutes(context: ApiContext): Record<Actions, Handle> {
+export function deliveryRoutes(context: ApiContext) {
   const { deliveries } = context.ports;
   return {
-    attempts: async (call) => {
+    attempts: async (call: Call) => {
       const { outcome, event_id: event, since: sinceMs, until: untilMs } = parse(filter, call.parameters);
       const page = parsePage(call.parameters);
       const found = await deliveries.pageAttempts(await webhookIdOf(call, context), {
@@ -45,22 +42,22 @@ export function deliveryRoutes(context: ApiContext): Record<Actions, Handle> {
       });
       return okPage(found, attemptResponse);
     },
-    deadLetters: async (call) => {
+    deadLetters: async (call: Call) => {
       const { expand } = parse(expansion, call.parameters);
       const page = parsePage(call.parameters);
       const found = await deliveries.pageDeadLetters(await webhookIdOf(call, context), page);
       return okPage(found, (letter) => deadLetterResponse(letter, expand === "event"));
     },
-    redrive: async (call) => {
+    redrive: async (call: Call) => {
       const { deliveries: chosen } = parse(redrive, call.body);
       const queued = await redriveDeadLetters(await webhookOf(call, context), chosen, context);
-      return { status: 202, body: { data: { queued } } };
+      return accepted({ queued });
     },
-    purge: async (call) => ok({ deleted: await deliveries.deleteDeadLetters(await webhookIdOf(call, context)) }),
-    retry: async (call) => {
+    purge: async (call: Call) => ok({ deleted: await deliveries.deleteDeadLetters(await webhookIdOf(call, context)) }),
+    retry: async (call: Call) => {
       const delivery = pathOf(call, "id");
       const webhook = await retryDelivery(delivery, call.user, context);
-      return { status: 202, body: { data: { delivery_id: delivery, webhook_id: webhook, status: "queued" } } };
+      return accepted({ delivery_id: delivery, webhook_id: webhook, status: "queued" });
     },
   };
 }

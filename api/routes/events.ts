@@ -4,9 +4,11 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
 import { eventMetadata, eventSummary } from "../../domain/event-summary.ts";
 import { parseLimit } from "../../domain/page.ts";
-import { ok, okPage, type Handle } from "../http/call.ts";
+import { ok, okPage, type Call } from "../http/call.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
 import type { EventDeletion, TimeRange } from "../ports.ts";
+import type { Answered } from "../responses/answered.ts";
+import type { eventDeletionSchema } from "../responses/schemas-history.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf } from "./sources.ts";
 
@@ -21,10 +23,10 @@ const eventId = optionalText.refine((value) => value === undefined || isEventId(
 export const deletion = filter.extend({ start_id: eventId, end_id: eventId });
 export const legacy = z.object({ n: z.string().optional() });
 
-export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" | "delete" | "deletions", Handle> {
+export function eventRoutes(context: ApiContext) {
   const { history } = context.ports;
   return {
-    summaries: async (call) => {
+    summaries: async (call: Call) => {
       const { event_name, expand, since, until } = parse(summaries, call.parameters);
       if (expand !== undefined && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
       const page = { ...parsePage(call.parameters, "event"), ...timeRange(since, until) };
@@ -39,7 +41,7 @@ export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" 
       );
     },
     // The form before event_summaries: some clients still read it.
-    legacy: async (call) => {
+    legacy: async (call: Call) => {
       const limit = parseLimit(parse(legacy, call.parameters).n);
       const emitter = await sourceIdOf(call, context);
       const { items } = await history.pageEvents(emitter, { limit, cursor: null });
@@ -47,13 +49,13 @@ export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" 
         items.map((event) => ({
           id: event.id,
           e: JSON.parse(event.payload) as unknown,
-          k: "emit",
+          k: "emit" as const,
           ts: event.ts,
           metadata: eventMetadata(event, emitter),
         })),
       );
     },
-    delete: async (call) => {
+    delete: async (call: Call) => {
       const { event_name, start_id, end_id } = parse(deletion, call.parameters);
       const source = await sourceIdOf(call, context);
       await history.deleteEvents(source, {
@@ -64,7 +66,7 @@ export function eventRoutes(context: ApiContext): Record<"summaries" | "legacy" 
       // Known clients assert this very body.
       return { status: 202, text: " " };
     },
-    deletions: async (call) => {
+    deletions: async (call: Call) => {
       const source = await sourceIdOf(call, context);
       const deletions = await history.listDeletions(source);
       return ok(deletions.map((deletion) => deletionResponse(deletion, source)));
@@ -79,7 +81,10 @@ function timeRange(since: number | undefined, until: number | undefined): TimeRa
   return { ...(since === undefined ? {} : { sinceMs: since }), ...(until === undefined ? {} : { untilMs: until }) };
 }
 
-function deletionResponse({ id, startId, endId, channel, deleted, createdAtMs, finishedAtMs }: EventDeletion, source: string): object {
+function deletionResponse(
+  { id, startId, endId, channel, deleted, createdAtMs, finishedAtMs }: EventDeletion,
+  source: string,
+): Answered<typeof eventDeletionSchema> {
   return {
     id,
     source_id: source,

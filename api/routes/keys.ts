@@ -1,20 +1,20 @@
 import { NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import { noContent, ok, type Asked, type Handle } from "../http/call.ts";
+import { noContent, ok, type Asked, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { issueKey, keyFields, keyResponse } from "../owners/keys.ts";
 import type { ApiContext } from "./context.ts";
 
 /** The caller's API keys. */
-export function keyRoutes({ ports }: Pick<ApiContext, "ports">): Record<"list" | "create" | "revoke", Handle> {
+export function keyRoutes({ ports }: Pick<ApiContext, "ports">) {
   return {
-    list: async ({ user }) => ok((await ports.accounts.listKeys(user.id)).map(keyResponse)),
-    create: async ({ user, grant, body }) => {
+    list: async ({ user }: Call) => ok((await ports.accounts.listKeys(user.id)).map(keyResponse)),
+    create: async ({ user, grant, body }: Call) => {
       const { key, text } = await issueKey(user.id, parse(keyFields, body), grant, ports);
       return ok({ ...keyResponse(key), key: text });
     },
-    revoke: async (call) => {
+    revoke: async (call: Call) => {
       await ports.accounts.revokeKey(call.user.id, keyIdOf(call, "id"));
       return noContent;
     },

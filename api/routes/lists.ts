@@ -20,23 +20,20 @@ import type { ApiContext } from "./context.ts";
 
 const nothing = { items: [], total: 0 } as const;
 
-type Lister = (owner: string, call: Call) => Promise<Reply>;
+type Lister<Shown extends object> = (owner: string, call: Call) => Promise<Reply<readonly Shown[]>>;
 
 /** Of a list that the specification gives without pages, so many are answered at once; more of them by `limit` and `after`. */
 const mostUnpaged: PageRequest = { limit: 1_000, cursor: null };
 
-type Plural = "sources" | "webhooks" | "subscriptions" | "autoSubscriptions";
-type Lists = Readonly<Record<Plural, Handle>>;
-
 /** Lists of what an owner has: newest first, without what is on its way out. */
-export function listRoutes(context: ApiContext): { readonly mine: Lists; readonly organizations: Lists; readonly accounts: Handle } {
-  const listers: Readonly<Record<Plural, Lister>> = {
+export function listRoutes(context: ApiContext) {
+  const listers = {
     sources: listOf(context, sourceKind, async (source) => sourceResponse(source, await factsOf(source, context))),
     webhooks: listOf(context, webhookKind, (webhook) => webhookResponse(webhook)),
     subscriptions: listOf(context, subscriptionKind, subscriptionResponse, { whole: true }),
     autoSubscriptions: listOf(context, autoSubscriptionKind, autoSubscriptionResponse, { whole: true }),
   };
-  const each = (handle: (list: Lister) => Handle): Lists => ({
+  const each = (handle: <Shown extends object>(list: Lister<Shown>) => Handle<Call, readonly Shown[]>) => ({
     sources: handle(listers.sources),
     webhooks: handle(listers.webhooks),
     subscriptions: handle(listers.subscriptions),
@@ -49,7 +46,7 @@ export function listRoutes(context: ApiContext): { readonly mine: Lists; readonl
     },
   });
   return {
-    accounts: async (call) => accounts(await context.access.owner(call), call),
+    accounts: async (call: Call) => accounts(await context.access.owner(call), call),
     mine: each((list) => (call) => list(call.user.id, call)),
     organizations: each((list) => async (call) => {
       const id = pathOf(call, "org_id");
@@ -65,12 +62,12 @@ interface ListOptions {
   readonly labelsOf?: (call: Call) => Readonly<Record<string, string>>;
 }
 
-function listOf<S, T extends { readonly id?: string | undefined }>(
+function listOf<S, T extends { readonly id?: string | undefined }, Shown extends object>(
   { ports }: ApiContext,
   kind: Kind<S, T>,
-  respond: (resource: Resource<S, T>) => object | Promise<object>,
+  respond: (resource: Resource<S, T>) => Shown | Promise<Shown>,
   { whole = false, labelsOf = () => ({}) }: ListOptions = {},
-): Lister {
+): Lister<Shown> {
   return async (owner, call) => {
     const { parameters } = call;
     const request = whole && !asksForPage(parameters) ? mostUnpaged : parsePage(parameters);

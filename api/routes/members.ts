@@ -1,12 +1,12 @@
 import { Forbidden } from "../../domain/errors.ts";
-import { noContent, ok, type Call, type Handle } from "../http/call.ts";
+import { noContent, ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { checkNotLastAdmin, checkUserId, getMember, memberFields, memberResponse } from "../owners/members.ts";
 import type { ApiContext } from "./context.ts";
 
 /** Who belongs to an organization of the caller's. All members see it, admins say it. */
-export function memberRoutes({ access, ports }: Pick<ApiContext, "access" | "ports">): Record<"list" | "put" | "remove", Handle> {
+export function memberRoutes({ access, ports }: Pick<ApiContext, "access" | "ports">) {
   const { accounts } = ports;
   const organizationOf = async (call: Call): Promise<string> => {
     const id = pathOf(call, "org_id");
@@ -19,8 +19,8 @@ export function memberRoutes({ access, ports }: Pick<ApiContext, "access" | "por
     throw new Forbidden(`you are no admin of organization ${id}: only they say who belongs to it`, { code: "not_an_admin" });
   };
   return {
-    list: async (call) => ok((await accounts.listMembers(await organizationOf(call))).map(memberResponse)),
-    put: async (call) => {
+    list: async (call: Call) => ok((await accounts.listMembers(await organizationOf(call))).map(memberResponse)),
+    put: async (call: Call) => {
       const organization = await administeredBy(call);
       const user = checkUserId(pathOf(call, "user_id"));
       const { role } = parse(memberFields, call.body);
@@ -28,7 +28,7 @@ export function memberRoutes({ access, ports }: Pick<ApiContext, "access" | "por
       await accounts.putMember(user, organization, role);
       return ok(memberResponse(await getMember(organization, user, accounts)));
     },
-    remove: async (call) => {
+    remove: async (call: Call) => {
       const organization = await administeredBy(call);
       const user = checkUserId(pathOf(call, "user_id"));
       await checkNotLastAdmin(organization, user, accounts);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isDerived } from "../../domain/derived-events.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
-import type { Handle } from "../http/call.ts";
+import { accepted, type Call } from "../http/call.ts";
 import { parse, text } from "../http/parameters.ts";
 import { checkListener, replayEvents } from "../replays/replay.ts";
 import { publicIdOf } from "../resources/identity.ts";
@@ -14,10 +14,10 @@ const optionalText = text.nullish().transform((value) => (value === null || valu
 const eventId = optionalText.refine((value) => value === undefined || isEventId(value), "it must be <epoch milliseconds>-<sequence>");
 export const replayRequest = z.object({ start_id: eventId, end_id: eventId, event_name: optionalText, listener_id: optionalText });
 
-export function replayRoutes(context: ApiContext): Record<"create", Handle> {
+export function replayRoutes(context: ApiContext) {
   const { access } = context;
   return {
-    create: async (call) => {
+    create: async (call: Call) => {
       const { start_id, end_id, event_name, listener_id } = parse(replayRequest, call.body);
       if (isDerived(event_name))
         throw new InvalidInput(`event_name '${event_name}' cannot be replayed: it tells of runs, and holds no events`);
@@ -28,7 +28,7 @@ export function replayRoutes(context: ApiContext): Record<"create", Handle> {
       const source = publicIdOf(found);
       const range = { startId: start_id, endId: end_id, channel: event_name };
       const { id, events } = await replayEvents({ source, owner, ...range, listener: listener_id }, context);
-      const data = {
+      return accepted({
         id,
         source_id: source,
         events: events.length,
@@ -36,8 +36,7 @@ export function replayRoutes(context: ApiContext): Record<"create", Handle> {
         end_id: events.at(-1)?.id ?? null,
         event_name: event_name ?? null,
         listener_id: listener_id ?? null,
-      };
-      return { status: 202, body: { data } };
+      });
     },
   };
 }

@@ -5,14 +5,16 @@ import { isEventId } from "../../domain/event-id.ts";
 import { newId } from "../../domain/ids.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { defaultPool } from "../../domain/subjects.ts";
-import { ok, okPage, type Call, type Handle, type Reply } from "../http/call.ts";
+import { accepted, ok, okPage, type Call, type Reply } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { flag, parse, parsePage, text } from "../http/parameters.ts";
 import { checkQuota } from "../owners/quota.ts";
 import type { ManualRun } from "../ports.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { verdictOf } from "../resources/verdict.ts";
+import type { Answered } from "../responses/answered.ts";
 import { dryRunResponse, runResponse } from "../responses/run.ts";
+import type { dryRunSchema } from "../responses/schemas-history.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf, sourceOf } from "./sources.ts";
@@ -26,11 +28,11 @@ export const request = z.object({
 export const filter = z.object({ failed: flag.optional() });
 export const logParameters = z.object({ limit: z.string().optional() });
 
-export function runRoutes(context: ApiContext): Record<"create" | "list" | "get" | "logs", Handle> {
+export function runRoutes(context: ApiContext) {
   const { access, config, ports } = context;
   return {
     /** Waits for the end of the run; one whose code threw has succeeded as a request. */
-    create: async (call) => {
+    create: async (call: Call) => {
       const fields = parse(request, call.body);
       const source = await sourceOf(call, context);
       checkRunnable(source);
@@ -41,28 +43,24 @@ export function runRoutes(context: ApiContext): Record<"create" | "list" | "get"
         pool: source.status.pool ?? defaultPool,
         generation: source.metadata.generation,
         ...(await givenEvent(fields, publicIdOf(source), call, context)),
-      };
         ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+      };
       if (fields.dry_run === true) return dryRun(manual, context);
       const owner = await access.ownerOf(source);
       if (owner !== undefined) await checkQuota(owner, ports);
       // The answer may be lost on its way, or larger than a message may be; the history has it as well.
       const summary =
         (await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) ?? (await ports.history.findRun(manual.source, run));
-      if (summary === undefined)
-        return {
-          status: 202,
-          body: { data: { id: run, source_id: manual.source, status: "running", trigger: "manual" } },
-        };
+      if (summary === undefined) return accepted({ id: run, source_id: manual.source, status: "running", trigger: "manual" });
       return ok(runResponse(summary));
     },
-    list: async (call) => {
+    list: async (call: Call) => {
       const { failed } = parse(filter, call.parameters);
       const page = parsePage(call.parameters);
       const source = await sourceIdOf(call, context);
       return okPage(await ports.history.pageRuns(source, { ...page, ...(failed === undefined ? {} : { failed }) }), runResponse);
     },
-    get: async (call) => {
+    get: async (call: Call) => {
       const source = await sourceIdOf(call, context);
       const id = pathOf(call, "run_id");
       const found = await ports.history.findRun(source, id);
@@ -70,7 +68,7 @@ export function runRoutes(context: ApiContext): Record<"create" | "list" | "get"
       return ok(runResponse(found));
     },
     /** The last hundred lines unless fewer are asked for, newest first as every list. */
-    logs: async (call) => {
+    logs: async (call: Call) => {
       const { limit } = parse(logParameters, call.parameters);
       const source = await sourceIdOf(call, context);
       const lines = await ports.history.lastLogs(source, parseLimit(limit ?? 100));
@@ -99,7 +97,7 @@ async function givenEvent(
   return { event: JSON.parse(found.payload) as unknown };
 }
 
-async function dryRun(manual: ManualRun, { config, ports }: ApiContext): Promise<Reply> {
+async function dryRun(manual: ManualRun, { config, ports }: ApiContext): Promise<Reply<Answered<typeof dryRunSchema>>> {
   const outcome = await ports.runs.dryRun({ ...manual, timeoutMs: config.runTimeoutMs });
   if (outcome !== undefined) return ok(dryRunResponse(manual, outcome));
   const message = `the dry run did not end within ${Math.round(config.runTimeoutMs / 1000)} s, or no runner took it up: it left nothing, try again`;

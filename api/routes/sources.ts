@@ -1,5 +1,5 @@
 import { sourceKind } from "../../crds/source.ts";
-import { noContent, ok, type Call, type Handle } from "../http/call.ts";
+import { noContent, ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
@@ -12,7 +12,7 @@ import type { SourceResource } from "../sources/source.ts";
 import { updateSource } from "../sources/update.ts";
 import type { ApiContext } from "./context.ts";
 
-export function sourceRoutes(context: ApiContext): Record<"create" | "get" | "update" | "delete", Handle> {
+export function sourceRoutes(context: ApiContext) {
   const respond = async (source: SourceResource, userId?: string) => ok(sourceResponse(source, await factsOf(source, context), userId));
   /** The next list shows the source as this answer does. */
   const respondTo = async (user: string, source: SourceResource) => {
@@ -20,16 +20,16 @@ export function sourceRoutes(context: ApiContext): Record<"create" | "get" | "up
     return respond(source, user);
   };
   return {
-    create: async (call) => {
+    create: async (call: Call) => {
       const fields = parse(sourceFields, call.body);
       return respondTo(call.user.id, await createSource(fields, await context.access.owner(call), call.user, context));
     },
-    get: async (call) => respond(await sourceOf(call, context)),
-    update: async (call) => {
+    get: async (call: Call) => respond(await sourceOf(call, context)),
+    update: async (call: Call) => {
       const fields = parse(sourceFields, call.body);
       return respondTo(call.user.id, await updateSource(await sourceOf(call, context), fields, call.user, context));
     },
-    delete: async (call) => {
+    delete: async (call: Call) => {
       const { ignore_hook_errors } = parse(deletionFields, call.parameters);
       await deleteSource(await sourceOf(call, context), ignore_hook_errors === true, context);
       return noContent;

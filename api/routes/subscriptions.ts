@@ -1,6 +1,6 @@
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { ok, type Handle } from "../http/call.ts";
+import { ok, type Call } from "../http/call.ts";
 import { subscriptionResponse } from "../responses/subscription.ts";
 import { checkSubscription } from "../subscriptions/check.ts";
 import { createSubscription } from "../subscriptions/create.ts";
@@ -9,10 +9,10 @@ import { findOfCaller, findSubscription } from "../subscriptions/find.ts";
 import { parseSubscription } from "../subscriptions/request.ts";
 import type { ApiContext } from "./context.ts";
 
-export function subscriptionRoutes(context: ApiContext): Record<"create" | "delete", Handle> {
+export function subscriptionRoutes(context: ApiContext) {
   const { access } = context;
   return {
-    create: async (call) => {
+    create: async (call: Call) => {
       const wanted = parseSubscription(call.parameters);
       const owner = await access.owner(call);
       await checkSubscription(wanted, owner, call.user, access);
@@ -21,7 +21,7 @@ export function subscriptionRoutes(context: ApiContext): Record<"create" | "dele
       return ok(subscriptionResponse(made));
     },
     /** Either end may be gone by now, so neither is looked for. */
-    delete: async (call) => {
+    delete: async (call: Call) => {
       const wanted = parseSubscription(call.parameters);
       const found = await findOfCaller(call, access, (owner) => findSubscription(wanted, owner, context));
       if (found === undefined)

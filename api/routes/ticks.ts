@@ -1,13 +1,13 @@
-import { okPage, type Handle } from "../http/call.ts";
+import { okPage, type Call } from "../http/call.ts";
 import { parsePage } from "../http/parameters.ts";
 import { tickResponse } from "../responses/tick.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf } from "./sources.ts";
 
 /** What became of the ticks of a source's timers. */
-export function tickRoutes(context: ApiContext): Record<"list", Handle> {
+export function tickRoutes(context: ApiContext) {
   return {
-    list: async (call) => {
+    list: async (call: Call) => {
       const page = parsePage(call.parameters, "event");
       const source = await sourceIdOf(call, context);
       return okPage(await context.ports.history.pageTicks(source, page), tickResponse, "event");

@@ -1,11 +1,11 @@
-import { ok, type Handle } from "../http/call.ts";
+import { ok, type Call } from "../http/call.ts";
 import { describeUse } from "../owners/use.ts";
 import type { ApiContext } from "./context.ts";
 
 /** The caller (specification, "User"), in the form of their plan. */
-export function userRoutes({ ports }: Pick<ApiContext, "ports">): Record<"me", Handle> {
+export function userRoutes({ ports }: Pick<ApiContext, "ports">) {
   return {
-    me: async ({ user }) => {
+    me: async ({ user }: Call) => {
       const { id, username, email } = user;
       const [organizations, plan] = await Promise.all([ports.accounts.organizationsOf(id), ports.accounts.planOf(id)]);
       const orgs = organizations.map(({ name, id, orgname, email }) => ({ name, id, orgname, email }));

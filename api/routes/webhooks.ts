@@ -2,7 +2,7 @@ import { labels } from "../../crds/resource.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
-import { noContent, ok, type Call, type Handle } from "../http/call.ts";
+import { noContent, ok, type Call } from "../http/call.ts";
 import { parse } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
@@ -18,9 +18,7 @@ import type { ApiContext } from "./context.ts";
 
 export { creation };
 
-type Actions = "create" | "get" | "update" | "delete" | "rotateKey" | "endPreviousKey" | "test";
-
-export function webhookRoutes(context: ApiContext): Record<Actions, Handle> {
+export function webhookRoutes(context: ApiContext) {
   const { access, ports } = context;
   /** The next list shows the webhook as this answer does. */
   const changed = async ({ user }: Call, webhook: WebhookResource): Promise<WebhookChange> => {
@@ -28,7 +26,7 @@ export function webhookRoutes(context: ApiContext): Record<Actions, Handle> {
     return { userId: user.id, changedAt: ports.clock.now() };
   };
   return {
-    create: async (call) => {
+    create: async (call: Call) => {
       const { url, name, description } = parse(creation, call.parameters);
       const owner = await access.owner(call);
       const id = newId("webhook", ports.randomBytes);
@@ -48,16 +46,16 @@ export function webhookRoutes(context: ApiContext): Record<Actions, Handle> {
         },
       });
       await settleSecrets(webhook, signingKeys, ports);
-      return ok(webhookResponse(webhook, { userId: call.user.id, signingKey }));
+      return ok({ ...webhookResponse(webhook, { userId: call.user.id }), signing_key: signingKey });
     },
-    get: async (call) => ok(webhookResponse(await webhookOf(call, context))),
-    update: async (call) => {
+    get: async (call: Call) => ok(webhookResponse(await webhookOf(call, context))),
+    update: async (call: Call) => {
       const given = parse(changes, call.parameters);
       const webhook = await changeWebhook(await webhookOf(call, context), given, context);
       return ok(webhookResponse(webhook, await changed(call, webhook)));
     },
     /** Its subscriptions go first: without it they would lead nowhere. */
-    delete: async (call) => {
+    delete: async (call: Call) => {
       const webhook = await webhookOf(call, context);
       const { namespace, name } = webhook.metadata;
       await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
@@ -65,16 +63,16 @@ export function webhookRoutes(context: ApiContext): Record<Actions, Handle> {
       await ports.deliveries.deleteWebhook(publicIdOf(webhook));
       return noContent;
     },
-    rotateKey: async (call) => {
+    rotateKey: async (call: Call) => {
       const { overlap_seconds } = parse(rotation, call.parameters);
       const { webhook, signingKey } = await rotateKey(await webhookOf(call, context), overlap_seconds * 1_000, context);
       return ok(rotationResponse(webhook, { ...(await changed(call, webhook)), signingKey }));
     },
-    endPreviousKey: async (call) => {
+    endPreviousKey: async (call: Call) => {
       const webhook = await endPreviousKey(await webhookOf(call, context), context);
       return ok(rotationResponse(webhook, await changed(call, webhook)));
     },
-    test: async (call) => {
+    test: async (call: Call) => {
       const { event } = parse(test, call.body);
       return ok(testResponse(await testWebhook(await webhookOf(call, context), event, context)));
     },

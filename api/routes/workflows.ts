@@ -3,7 +3,7 @@ import { workflowKind } from "../../crds/workflow.ts";
 import { eventSummary } from "../../domain/event-summary.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { PageRequest } from "../../domain/page.ts";
-import { okPage, type Call, type Handle, type Reply } from "../http/call.ts";
+import { okPage, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
 import type { Listed, StoredEvent } from "../ports.ts";
@@ -16,17 +16,17 @@ export const summaries = z.object({ expand: text.optional() });
  * What workflows emitted and what went wrong in their runs, read where that of sources is. Nothing runs workflows yet, so nothing of
  * theirs is recorded: a workflow that exists has an empty page.
  */
-export function workflowRoutes(context: ApiContext): Record<"summaries" | "errors", Handle> {
+export function workflowRoutes(context: ApiContext) {
   const { history } = context.ports;
   return {
-    summaries: (call) => summariesOf(call, context, (workflow, page) => history.pageEvents(workflow, page)),
-    errors: (call) => summariesOf(call, context, (workflow, page) => history.pageDerived(workflow, "$errors", page)),
+    summaries: (call: Call) => summariesOf(call, context, (workflow, page) => history.pageEvents(workflow, page)),
+    errors: (call: Call) => summariesOf(call, context, (workflow, page) => history.pageDerived(workflow, "$errors", page)),
   };
 }
 
 type Read = (workflow: string, page: PageRequest) => Promise<Listed<StoredEvent>>;
 
-async function summariesOf(call: Call, { access }: ApiContext, read: Read): Promise<Reply> {
+async function summariesOf(call: Call, { access }: ApiContext, read: Read) {
   const { expand = "" } = parse(summaries, call.parameters);
   if (expand !== "" && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
   const page = parsePage(call.parameters, "event");

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { accepted, type Call } from "../../api/http/call.ts";
+import type { TabledOperations } from "../../api/openapi/operations.ts";
+import type { RoutesOf } from "../../api/openapi/typed-routes.ts";
 import { tested, withWholeApi } from "./api-document-support.ts";
 
 const api = withWholeApi();
@@ -164,4 +167,13 @@ describe("the page", () => {
 test("answers of the API itself allow nothing to be run", async () => {
   const { headers } = await api.ask("GET", "/v1/openapi.json", { key: null });
   expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+});
+
+test("a handler whose answer is not of its operation's schema does not compile", () => {
+  type Routes = RoutesOf<TabledOperations, Call>;
+  const retried = { delivery_id: "d", webhook_id: "w", status: "queued" } as const;
+  const right: Routes["/deliveries/:id/retry"] = { POST: async () => accepted(retried) };
+  // @ts-expect-error -- the status is none of those that the schema has
+  const wrong: Routes["/deliveries/:id/retry"] = { POST: async () => accepted({ ...retried, status: "lost" }) };
+  expect([right, wrong]).toHaveLength(2);
 });

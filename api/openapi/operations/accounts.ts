@@ -3,7 +3,7 @@ import { accountSchema } from "../../responses/schemas.ts";
 import { owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
-export const accountOperations: Operations = {
+export const accountOperations = {
   "GET /accounts": {
     id: "listAccounts",
     summary: "Accounts",
@@ -33,4 +33,4 @@ export const accountOperations: Operations = {
     answers: nothing,
     errors: [409],
   },
-};
+} as const satisfies Operations;

@@ -7,7 +7,7 @@ import { one, page, type Operations } from "../operation.ts";
 
 const named = selection.extend(owned.shape);
 
-export const componentOperations: Operations = {
+export const componentOperations = {
   "GET /components": {
     id: "listComponents",
     summary: "Saved components",
@@ -59,4 +59,4 @@ export const componentOperations: Operations = {
     answers: one(propsSchema),
     errors: [504],
   },
-};
+} as const satisfies Operations;

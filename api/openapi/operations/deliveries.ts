@@ -12,7 +12,7 @@ import { rotation, test } from "../../webhooks/request.ts";
 import { pages } from "../fields.ts";
 import { accepted, one, page, type Operations } from "../operation.ts";
 
-export const deliveryOperations: Operations = {
+export const deliveryOperations = {
   "POST /webhooks/:id/rotate_key": {
     id: "rotateSigningKey",
     summary: "Sign with a new key",
@@ -63,4 +63,4 @@ export const deliveryOperations: Operations = {
     answers: accepted(retriedSchema),
     errors: [409],
   },
-};
+} as const satisfies Operations;

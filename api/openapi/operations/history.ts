@@ -20,7 +20,7 @@ import { accepted, all, one, page, type Answer, type Operations } from "../opera
 
 const stream: Answer = { contentType: "text/event-stream", description: "Server-Sent Events; it stays open." };
 
-export const historyOperations: Operations = {
+export const historyOperations = {
   "GET /sources/:id/runs": { id: "listRuns", summary: "Runs of a source", query: filter.extend(pages.shape), answers: page(runSchema) },
   "POST /sources/:id/runs": {
     id: "runSource",
@@ -79,18 +79,6 @@ export const historyOperations: Operations = {
     body: replayRequest,
     answers: accepted(replaySchema),
   },
-  "GET /sources/:id/sse": {
-    id: "streamEvents",
-    summary: "What a source emits, as it is committed",
-    query: parameters,
-    headers: { "last-event-id": "Goes on behind this event." },
-    answers: { 200: stream },
-  },
-  "GET /sources/:id/logs/sse": {
-    id: "streamLogs",
-    summary: "The log of a source, as it is written",
-    answers: { 200: stream },
-  },
   "GET /workflows/:workflow_id/event_summaries": {
     id: "listWorkflowEvents",
     summary: "What a workflow emitted",
@@ -103,4 +91,20 @@ export const historyOperations: Operations = {
     query: summariesOfWorkflow.extend(pages.shape),
     answers: page(eventSchema),
   },
-};
+} as const satisfies Operations;
+
+/** What `routes/streams.ts` serves, beside the table of routes. */
+export const streamOperations = {
+  "GET /sources/:id/sse": {
+    id: "streamEvents",
+    summary: "What a source emits, as it is committed",
+    query: parameters,
+    headers: { "last-event-id": "Goes on behind this event." },
+    answers: { 200: stream },
+  },
+  "GET /sources/:id/logs/sse": {
+    id: "streamLogs",
+    summary: "The log of a source, as it is written",
+    answers: { 200: stream },
+  },
+} as const satisfies Operations;

@@ -4,7 +4,7 @@ import { changes, creation } from "../../webhooks/request.ts";
 import { owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
-export const routingOperations: Operations = {
+export const routingOperations = {
   "GET /users/me/webhooks": { id: "listMyWebhooks", summary: "The caller's webhooks", query: pages, answers: page(webhookSchema) },
   "GET /orgs/:org_id/webhooks": { id: "listWebhooks", summary: "An organization's webhooks", query: pages, answers: page(webhookSchema) },
   "POST /webhooks": {
@@ -80,4 +80,4 @@ export const routingOperations: Operations = {
     query: autoFields.extend(owned.shape),
     answers: one(autoSubscriptionSchema),
   },
-};
+} as const satisfies Operations;

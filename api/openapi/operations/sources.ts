@@ -4,7 +4,7 @@ import { deletionFields, sourceFields } from "../../sources/request.ts";
 import { owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
-export const sourceOperations: Operations = {
+export const sourceOperations = {
   "GET /users/me/sources": { id: "listMySources", summary: "The caller's sources", query: pages, answers: page(sourceSchema) },
   "GET /orgs/:org_id/sources": { id: "listSources", summary: "An organization's sources", query: pages, answers: page(sourceSchema) },
   "POST /sources": {
@@ -48,4 +48,4 @@ export const sourceOperations: Operations = {
     answers: one(propsSchema),
     errors: [504],
   },
-};
+} as const satisfies Operations;

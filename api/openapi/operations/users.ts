@@ -3,7 +3,7 @@ import { memberFields } from "../../owners/members.ts";
 import { createdKeySchema, keySchema, memberSchema, organizationSchema, userSchema } from "../../responses/schemas.ts";
 import { all, nothing, one, type Operations } from "../operation.ts";
 
-export const userOperations: Operations = {
+export const userOperations = {
   "GET /users/me": { id: "getMe", summary: "The caller, their organizations and what they used", answers: one(userSchema) },
   "GET /users/me/keys": { id: "listKeys", summary: "The caller's API keys", answers: all(keySchema) },
   "POST /users/me/keys": {
@@ -32,4 +32,4 @@ export const userOperations: Operations = {
     answers: nothing,
     errors: [409],
   },
-};
+} as const satisfies Operations;
