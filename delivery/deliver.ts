@@ -1,4 +1,4 @@
-import { assertNever } from "../domain/errors.ts";
+import { assertNever, HeadwaterError } from "../domain/errors.ts";
 import { parseRetryAfter } from "../domain/retry-schedule.ts";
 import type { Route, RouteListener } from "../domain/deployment.ts";
 import { attemptEnd, traceAttempt } from "./attempt-trace.ts";
@@ -20,6 +20,11 @@ export interface Posting {
   readonly attempts: AttemptBuffer;
 }
 
+/** What waited longer for those of its source before it goes out of line, so that no endpoint keeps the floor of the stream down. */
+const longestInLineMs = 5_000;
+/** What Postgres must know of is attempted again after that long while Postgres is away. */
+const withoutDatabaseMs = 5_000;
+
 /** Due deliveries that wait for a place at one endpoint: less than are handed out at once, so that no endpoint keeps those of others. */
 const mostDueWaiting = 500;
 
@@ -32,6 +37,8 @@ export class Deliverer {
   readonly #webhooks: WebhookDeliverer;
   readonly #attempts: AttemptBuffer;
   readonly #underWay = new Set<Promise<void>>();
+  /** An attempt that could not be settled is settled again, and not made again. */
+  readonly #made = new WeakMap<Delivery, Promise<Attempted>>();
 
   constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
     this.#config = config;
@@ -45,15 +52,21 @@ export class Deliverer {
   /**
    * The first attempt, straight from the run. Resolves when the delivery needs its commit no more: delivered, or, after a
    * failure or when patience runs out, a message of its own. An attempt that outlives the patience goes on; when it still succeeds, the message is withdrawn.
+   *
+   * @param waitedMs behind those of the same source and listener
    */
-  async direct(delivery: Delivery, route: Route): Promise<void> {
-    const { listener } = route;
+  async direct(delivery: Delivery, { listener }: Route, waitedMs: number): Promise<void> {
     if (listener.kind !== "webhook") return this.#inside(delivery, listener);
+    return this.#evenWithoutDatabase(delivery, () => this.#directly(delivery, listener, waitedMs));
+  }
+
+  async #directly(delivery: Delivery, listener: Webhook, waitedMs: number): Promise<void> {
     const disabled = this.#failing.disabled(listener);
     if (disabled !== undefined) return this.#leaveUnposted(delivery, disabled.message);
     const now = this.#ports.clock.now();
-    if (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)))
-      return this.#firstAttempt(delivery, listener);
+    const hasPlace =
+      waitedMs <= longestInLineMs && (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)));
+    if (hasPlace) return this.#firstAttempt(delivery, listener);
     return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now));
   }
 
@@ -86,9 +99,14 @@ export class Deliverer {
     clearTimeout(timer);
     if (first !== "impatient") return this.#settle(delivery, first);
     await this.#retryLater(delivery, attemptTimeoutMs - patienceMs);
-    this.#inBackground(
-      attempt.then((outcome) => (outcome.outcome === "delivered" ? this.#ports.deliveries.withdraw(listener.id, delivery.id) : undefined)),
-    );
+    this.#inBackground(attempt.then((outcome) => this.#settleLate(delivery, outcome)));
+  }
+
+  /** Its next attempt is a message already: that is right but when it is not wanted any more, or was asked to come later. */
+  async #settleLate(delivery: Delivery, outcome: Outcome): Promise<void> {
+    if (outcome.outcome === "retry") return outcome.retryAfter === undefined ? undefined : this.#settle(delivery, outcome);
+    await this.#settle(delivery, outcome);
+    await this.#ports.deliveries.withdraw(delivery.listener, delivery.id);
   }
 
   /** Makes it a message of its own: this attempt, due at that time. */
@@ -103,7 +121,21 @@ export class Deliverer {
   }
 
   /** A delivery that is due. Resolves when its message may be acked. */
-  async due(delivery: Delivery, routes: Routes): Promise<void> {
+  due(delivery: Delivery, routes: Routes): Promise<void> {
+    return this.#evenWithoutDatabase(delivery, () => this.#due(delivery, routes));
+  }
+
+  /** What can only be settled in Postgres comes again: nothing else waits for it meanwhile. */
+  async #evenWithoutDatabase(delivery: Delivery, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof HeadwaterError) || error.code !== "database_unavailable") throw error;
+      await this.later(delivery, this.#ports.clock.now() + Math.round(withoutDatabaseMs * (1 + this.#ports.random())));
+    }
+  }
+
+  async #due(delivery: Delivery, routes: Routes): Promise<void> {
     const webhook = routes.webhook(delivery.listener);
     // Whoever asks for it again asks for the webhook, whatever became of the subscription.
     const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
@@ -131,7 +163,9 @@ export class Deliverer {
   }
 
   async #attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
-    const attempted = await this.#post(delivery, webhook);
+    const making = this.#made.get(delivery) ?? this.#post(delivery, webhook);
+    this.#made.set(delivery, making);
+    const attempted = await making;
     const { outcome } = attempted;
     this.#endpoints.leave(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
     const disabled = await this.#failing.remember(delivery, webhook, attempted);

@@ -7,8 +7,8 @@ import type { Routes } from "./routes.ts";
 
 /** What the router hands deliveries to. Each promise resolves when the delivery is delivered or a message of its own. */
 export interface Dispatch {
-  /** First attempt now, within the patience. */
-  readonly direct: (delivery: Delivery, route: Route) => Promise<void>;
+  /** First attempt now, within the patience; it has waited that long for those before it. */
+  readonly direct: (delivery: Delivery, route: Route, waitedMs: number) => Promise<void>;
   /** A message of its own, due at that time. */
   readonly later: (delivery: Delivery, atMs: number) => Promise<void>;
 }
@@ -47,6 +47,6 @@ export function routeEvent(
     const delivery = firstDelivery(event, route);
     const postponed = dueAt > now || (route.listener.kind === "webhook" && listeners.length > mostDirectListeners);
     if (postponed) return dispatch.later(delivery, Math.max(dueAt, now));
-    return chains.append(`${event.source} ${route.listener.id}`, () => dispatch.direct(delivery, route));
+    return chains.append(`${event.source} ${route.listener.id}`, (waitedMs) => dispatch.direct(delivery, route, waitedMs));
   });
 }

@@ -44,8 +44,8 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const tests = await ports.tests.serve((request) => testWebhook(request, routes, deliverer, ports));
   const chains = new Chains();
   const dispatch = {
-    direct: (delivery: Delivery, route: Parameters<Deliverer["direct"]>[1]) =>
-      untilDone(() => deliverer.direct(delivery, route), delivery, ports, stopping.signal).then(assertDone),
+    direct: (delivery: Delivery, route: Parameters<Deliverer["direct"]>[1], waitedMs: number) =>
+      untilDone(() => deliverer.direct(delivery, route, waitedMs), delivery, ports, stopping.signal).then(assertDone),
     later: (delivery: Delivery, atMs: number) =>
       untilDone(() => deliverer.later(delivery, atMs), delivery, ports, stopping.signal).then(assertDone),
   };

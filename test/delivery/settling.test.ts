@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import type { Route } from "../../domain/deployment.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { AttemptBuffer } from "../../delivery/attempt-buffer.ts";
+import { Deliverer } from "../../delivery/deliver.ts";
+import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
+import { decodeDelivery, firstDelivery } from "../../delivery/delivery.ts";
+import { Endpoints } from "../../delivery/endpoints.ts";
+import { FailingEndpoints } from "../../delivery/failing-endpoints.ts";
+import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
+
+const now = 1_000_000;
+const config: DeliveryConfig = {
+  patienceMs: 20,
+  attemptsPerWebhook: 16,
+  mostDirectListeners: 16,
+  attemptTimeoutMs: 15_000,
+  nextAttempt: (_attempt, _random, retryAfterMs = 0) => Math.max(5_000, retryAfterMs),
+};
+const route: Route = {
+  subscription: "sub_1",
+  owner: "u_1",
+  emitter: "dc_1",
+  channel: "",
+  listener: { kind: "webhook", id: "wh_1", url: "http://a", keys: [] },
+};
+const event = { emitId: "e1", eventId: "1-1", source: "dc_1", owner: "u_1", channel: "", ts: 1, payload: "{}" };
+const answered = (status: number, retryAfter?: string): PostResult => ({ outcome: "answered", status, retryAfter });
+
+/** A deliverer whose servers may be away, and what it asked of them. */
+function world(post: () => Promise<PostResult>) {
+  const away = { streams: false, postgres: false };
+  const asked = { posts: 0, scheduled: [] as { readonly attempt: number; readonly atMs: number }[], withdrawn: 0, letters: 0 };
+  const unlessAway = (which: keyof typeof away, act: () => void): Promise<void> => {
+    const code = which === "postgres" ? "database_unavailable" : "unavailable";
+    if (away[which]) return Promise.reject(new Unavailable(`${which} is away`, { code }));
+    return Promise.resolve(act());
+  };
+  const toPostgres = (): Promise<void> => unlessAway("postgres", () => undefined);
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  // What else there is of ports is not reached from here.
+  const ports = {
+    deliveries: {
+      schedule: (_webhook: string, _delivery: string, text: string, atMs: number) =>
+        unlessAway("streams", () => void asked.scheduled.push({ attempt: decodeDelivery(text).attempt, atMs })),
+      withdraw: () => unlessAway("streams", () => void asked.withdrawn++),
+    },
+    poster: { post: () => (asked.posts++, post()) },
+    secrets: { open: (sealed: string) => Promise.resolve(sealed) },
+    hmac: () => new Uint8Array(32),
+    history: {
+      recordAttempts: toPostgres,
+      saveEndpoints: toPostgres,
+      recordDeadLetters: () => unlessAway("postgres", () => void asked.letters++),
+    },
+    clock: { now: () => now },
+    random: () => 0,
+    log,
+  } as unknown as DeliveryPorts;
+  const failing = new FailingEndpoints(config, ports, () => Promise.resolve());
+  const attempts = new AttemptBuffer(ports, failing);
+  const deliverer = new Deliverer(config, ports, {
+    endpoints: new Endpoints(16),
+    failing,
+    webhooks: new WebhookDeliverer(ports),
+    attempts,
+  });
+  const stop = async (): Promise<void> => {
+    Object.assign(away, { streams: false, postgres: false });
+    await deliverer.drain();
+    await attempts.stop();
+  };
+  return { deliverer, delivery: firstDelivery(event, route), away, asked, stop };
+}
+
+describe("an attempt whose outcome cannot be written", () => {
+  it("is not made again when it is settled again", async () => {
+    const { deliverer, delivery, away, asked, stop } = world(() => Promise.resolve(answered(500)));
+    away.streams = true;
+    for (let n = 0; n < 3; n++) await expect(deliverer.direct(delivery, route, 0)).rejects.toThrow("streams is away");
+    away.streams = false;
+    await deliverer.direct(delivery, route, 0);
+    expect(asked).toMatchObject({ posts: 1, scheduled: [{ attempt: 2, atMs: now + 5_000 }] });
+    await stop();
+  });
+
+  it("holds up nobody when that is Postgres: it comes again, and is a dead letter then", async () => {
+    const { deliverer, delivery, away, asked, stop } = world(() => Promise.resolve(answered(410)));
+    away.postgres = true;
+    await deliverer.direct(delivery, route, 0);
+    expect(asked).toMatchObject({ letters: 0, scheduled: [{ attempt: 1, atMs: now + 5_000 }] });
+    away.postgres = false;
+    await deliverer.direct({ ...delivery }, route, 0);
+    expect(asked).toMatchObject({ posts: 2, letters: 1 });
+    await stop();
+  });
+});
+
+describe("an attempt that outlives the patience", () => {
+  it.each([
+    ["delivered", answered(204), { scheduled: [{ attempt: 2, atMs: now + 19_980 }], withdrawn: 1, letters: 0 }],
+    ["gone", answered(410), { scheduled: [{ attempt: 2, atMs: now + 19_980 }], withdrawn: 1, letters: 1 }],
+    ["failed", answered(500), { scheduled: [{ attempt: 2, atMs: now + 19_980 }], withdrawn: 0, letters: 0 }],
+    ["asked to wait", answered(429, "60"), { scheduled: [{ attempt: 2 }, { attempt: 2, atMs: now + 60_000 }], withdrawn: 0, letters: 0 }],
+  ])("and was %s has its next attempt as if it had not", async (_how, result, expected) => {
+    const answer = Promise.withResolvers<PostResult>();
+    const { deliverer, delivery, asked, stop } = world(() => answer.promise);
+    await deliverer.direct(delivery, route, 0);
+    answer.resolve(result);
+    await deliverer.drain();
+    expect(asked).toMatchObject({ posts: 1, ...expected });
+    await stop();
+  });
+});
+
+describe("a delivery that has waited long for those before it", () => {
+  it("becomes a message of its own without an attempt", async () => {
+    const { deliverer, delivery, asked, stop } = world(() => Promise.resolve(answered(200)));
+    await deliverer.direct(delivery, route, 5_001);
+    expect(asked).toMatchObject({ posts: 0, scheduled: [{ attempt: 1 }] });
+    await deliverer.direct({ ...delivery }, route, 4_999);
+    expect(asked.posts).toBe(1);
+    await stop();
+  });
+});
