@@ -30,7 +30,7 @@ beforeAll(async () => {
     env: { HEADWATER_KEEP_EVENTS: "100000", HEADWATER_DELIVERY_RETRY: "1s,1s,1s" },
   });
   pair = await createPair(headwater);
-}, 300_000);
+}, 400_000);
 afterAll(async () => {
   if (disk !== undefined) {
     await headwater.stop();

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Cluster } from "./cluster.ts";
+import type { Behaviour } from "./failing-endpoint.ts";
+import { send, type Pair } from "./sources-with-endpoints.ts";
+
+export interface Running {
+  /** Resolves when nothing of it is under way. */
+  stop(): Promise<void>;
+}
+
+/** Mulberry32: in [0, 1), the same from the same seed. */
+export function randomOf(seed: number): () => number {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export function oneOf<Item>(items: readonly Item[], random: () => number): Item {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error("there is nothing to choose from");
+  return item;
+}
+
+let requests = 0;
+
+/** Requests small and large at a steady rate, and people who look and change something, until told to stop. */
+export function load(cluster: Cluster, pairs: readonly Pair[], perSecond: number): Running {
+  const underWay = new Set<Promise<unknown>>();
+  const begin = (work: Promise<unknown>): void => {
+    const settled = work.catch(() => undefined).finally(() => underWay.delete(settled));
+    underWay.add(settled);
+  };
+  const sending = setInterval(() => {
+    const number = ++requests;
+    const pair = pairs[number % pairs.length];
+    if (pair !== undefined) begin(send(pair, `q${number}`, number % 10 === 0 ? { ballast: "x".repeat(20_000) } : {}));
+  }, 1_000 / perSecond);
+  const looking = setInterval(() => {
+    begin(cluster.call("GET", `/sources/${pairs[0]?.source}/event_summaries`));
+    begin(cluster.call("PUT", `/webhooks/${pairs[1]?.webhook}`, { name: `after ${requests} requests` }));
+  }, 1_000);
+  return {
+    stop: async () => {
+      clearInterval(sending);
+      clearInterval(looking);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** Half is answered at once. What hangs takes a place for 15 seconds, so it is seldom. */
+const behaviours: readonly Behaviour[] = ["answers", "answers", "answers", "answers", "fails", "fails", "resets", "asks to wait"];
+const hangsOneIn = 60;
+
+/** Endpoints fail in five ways: 500, no answer, connection refused, broken off, 429 with Retry-After. When stopped they answer. */
+export function failing(pairs: readonly Pair[], seed: number): Running {
+  const stopping = new AbortController();
+  const random = randomOf(seed);
+  for (const { endpoint } of pairs) endpoint.behave(() => (random() * hangsOneIn < 1 ? "hangs" : oneOf(behaviours, random)));
+  const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const refusing = (async () => {
+    while (!stopping.signal.aborted) {
+      await pause(3_000);
+      const listenAgain = await oneOf(pairs, random).endpoint.refuse();
+      await pause(1_500);
+      await listenAgain();
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await refusing;
+      for (const { endpoint } of pairs) endpoint.behave(() => "answers");
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startCluster, type Cluster, type Target } from "./cluster.ts";
+import { until } from "./headwater.ts";
+import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Disturbance } from "./ledger.ts";
+import { failing, load, oneOf, randomOf } from "./mixed-load.ts";
+import { closeAgent, createPair, relay, send, taken, type Pair } from "./sources-with-endpoints.ts";
+
+/** `npm run chaos` has both longer. The same seed chooses the same, in the same order. */
+const killingSeconds = Number(process.env["HEADWATER_CHAOS_SECONDS"] ?? 30);
+const outageSeconds = Number(process.env["HEADWATER_CHAOS_OUTAGE_SECONDS"] ?? 20);
+const seed = Number(process.env["HEADWATER_CHAOS_SEED"] ?? Date.now() % 1_000_000);
+
+const targets: readonly Target[] = ["delivery", "runner", "ingress", "api", "sandbox", "nats", "postgres"];
+/** What these forget or interrupt shows in the list of attempts. */
+const concernAttempts: ReadonlySet<Target> = new Set(["delivery", "nats", "postgres"]);
+const calmMs = 15_000;
+const waitMs = 120_000;
+
+const pairs: Pair[] = [];
+const disturbances: Disturbance[] = [];
+let directory: TemporaryDirectory;
+let cluster: Cluster;
+let gone: Pair;
+let runsOfGone = 0;
+
+beforeAll(async () => {
+  process.stdout.write(
+    `HEADWATER_CHAOS_SEED=${seed} HEADWATER_CHAOS_SECONDS=${killingSeconds} HEADWATER_CHAOS_OUTAGE_SECONDS=${outageSeconds}\n`,
+  );
+  directory = await temporaryDirectory("away");
+  const waits = ["500ms", ...Array.from({ length: 300 }, () => "1s")].join(",");
+  cluster = await startCluster(directory.path, { env: { HEADWATER_DELIVERY_RETRY: waits } });
+  for (let n = 0; n < 5; n++) pairs.push(await createPair(cluster, n === 0 ? relay : undefined));
+  gone = await createPair(cluster);
+}, 400_000);
+afterAll(async () => {
+  await cluster.stop();
+  await Promise.all([...pairs, gone].map(({ endpoint }) => endpoint.close()));
+  await closeAgent();
+  await directory.remove();
+}, 60_000);
+
+describe(`Postgres, away for ${outageSeconds} s under load`, () => {
+  it(
+    "is missed by who reads alone: runs and deliveries go on, and the history catches up",
+    async () => {
+      gone.endpoint.behave(() => "gone");
+      const loading = load(cluster, pairs, 15);
+      await until(() => pairs.every((pair) => taken(pair).size > 1), "work is under way", waitMs);
+      const comeBack = await cluster.takeAway("postgres");
+      const before = new Map(pairs.map((pair) => [pair, taken(pair).size]));
+      const away = sleep(outageSeconds * 1_000);
+      // Its event can become a dead letter only when Postgres is there again.
+      await send(gone, "nobody-listens");
+      const { status, headers, body } = await cluster.call<{ code: string; error: string }>(
+        "GET",
+        `/sources/${pairs[0]?.source}/event_summaries`,
+      );
+      expect({ status, code: body.code }).toEqual({ status: 503, code: "database_unavailable" });
+      expect(body.error).toMatch(/Postgres cannot answer now .*; try again/);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      await away;
+      await until(() => pairs.every((pair) => taken(pair).size > (before.get(pair) ?? 0)), "events are delivered meanwhile", waitMs);
+      await loading.stop();
+      await until(() => gone.endpoint.heard.length > 0, "the endpoint that is gone was asked", waitMs);
+      await until(async () => (await cluster.backlog())?.unrouted === 0, "nothing waits for Postgres in front of the others", waitMs);
+      await comeBack();
+      await untilQuiet(cluster, pairs);
+      for (const pair of pairs) {
+        await expectHistory(cluster, pair);
+        expectOneIdEach(pair);
+        await until(
+          () =>
+            expectAttempts(cluster, pair, []).then(
+              () => true,
+              () => false,
+            ),
+          "the attempts made meanwhile are listed",
+          waitMs,
+        );
+      }
+      await until(async () => (await deadLetters()) === 1, "what nobody listens to is a dead letter", waitMs);
+      runsOfGone = await expectHistory(cluster, gone);
+    },
+    outageSeconds * 1_000 + 600_000,
+  );
+});
+
+async function deadLetters(): Promise<number | undefined> {
+  const { body } = await cluster.call<{ page_info: { total_count: number } }>("GET", `/webhooks/${gone.webhook}/dead_letters`);
+  return body.page_info.total_count;
+}
+
+/** One after the other, now and then two at once; each is back before the next goes. */
+async function killAtRandom(random: () => number): Promise<void> {
+  for (const end = performance.now() + killingSeconds * 1_000; performance.now() < end;) {
+    const one = oneOf(targets, random);
+    const two = random() < 0.25 ? oneOf(targets, random) : one;
+    // A runner that was killed has no processes to lose.
+    const victims = new Set(
+      [one, two].includes("runner") ? [one === "sandbox" ? "runner" : one, two === "sandbox" ? "runner" : two] : [one, two],
+    );
+    const disturbance: Disturbance = { from: Date.now(), until: Number.POSITIVE_INFINITY };
+    if ([...victims].some((victim) => concernAttempts.has(victim))) disturbances.push(disturbance);
+    await Promise.all([...victims].map((victim) => cluster.kill(victim)));
+    disturbance.until = Date.now();
+    await sleep(1_000 + random() * 3_000);
+  }
+}
+
+describe(`anybody, killed with -9 for ${killingSeconds} s, while endpoints fail in five ways`, () => {
+  it(
+    "what was accepted runs once, is kept once, counted once and delivered under one id, and attempts are told as they were made",
+    async () => {
+      const day = new Date().getUTCDate();
+      const loading = load(cluster, pairs, 15);
+      const failure = failing(pairs, seed + 1);
+      await killAtRandom(randomOf(seed));
+      await sleep(calmMs);
+      await loading.stop();
+      await failure.stop();
+      await untilQuiet(cluster, pairs);
+      let runs = runsOfGone;
+      for (const pair of pairs) {
+        runs += await expectHistory(cluster, pair);
+        expectOneIdEach(pair);
+      }
+      const { body } = await cluster.call<{ data: { daily_invocations_used: number } }>("GET", "/users/me");
+      // A day that ended meanwhile has taken its part of the use with it.
+      if (new Date().getUTCDate() === day) expect(body.data.daily_invocations_used).toBe(runs);
+      for (const pair of pairs) await expectAttempts(cluster, pair, disturbances);
+    },
+    killingSeconds * 1_000 + 600_000,
+  );
+});
