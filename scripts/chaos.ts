@@ -2,8 +2,8 @@ import { vitest } from "./vitest.ts";
 
 /**
  * `npm run chaos`: kills at random for ten minutes, and takes Postgres away for two, what `npm test` does for half a minute.
- * HEADWATER_CHAOS_SECONDS, HEADWATER_CHAOS_OUTAGE_SECONDS and HEADWATER_CHAOS_SEED say otherwise; the seed is printed.
+ * HEADWATER_TEST_CHAOS_SECONDS, HEADWATER_TEST_CHAOS_OUTAGE_SECONDS and HEADWATER_TEST_CHAOS_SEED say otherwise; the seed is printed.
  */
-const env = { HEADWATER_CHAOS_SECONDS: "600", HEADWATER_CHAOS_OUTAGE_SECONDS: "120", ...process.env };
+const env = { HEADWATER_TEST_CHAOS_SECONDS: "600", HEADWATER_TEST_CHAOS_OUTAGE_SECONDS: "120", ...process.env };
 
 process.exitCode = (await vitest(["run", "test/e2e/whoever-is-away-nothing-is-lost.test.ts"], env)) ?? 1;

@@ -8,9 +8,9 @@ import { failing, load, oneOf, randomOf } from "./mixed-load.ts";
 import { closeAgent, createPair, relay, send, taken, type Pair } from "./sources-with-endpoints.ts";
 
 /** `npm run chaos` has both longer. The same seed chooses the same, in the same order. */
-const killingSeconds = Number(process.env["HEADWATER_CHAOS_SECONDS"] ?? 30);
-const outageSeconds = Number(process.env["HEADWATER_CHAOS_OUTAGE_SECONDS"] ?? 20);
-const seed = Number(process.env["HEADWATER_CHAOS_SEED"] ?? Date.now() % 1_000_000);
+const killingSeconds = Number(process.env["HEADWATER_TEST_CHAOS_SECONDS"] ?? 30);
+const outageSeconds = Number(process.env["HEADWATER_TEST_CHAOS_OUTAGE_SECONDS"] ?? 20);
+const seed = Number(process.env["HEADWATER_TEST_CHAOS_SEED"] ?? Date.now() % 1_000_000);
 
 const targets: readonly Target[] = ["delivery", "runner", "ingress", "api", "sandbox", "nats", "postgres"];
 /** What these forget or interrupt shows in the list of attempts. */
@@ -27,7 +27,7 @@ let runsOfGone = 0;
 
 beforeAll(async () => {
   process.stdout.write(
-    `HEADWATER_CHAOS_SEED=${seed} HEADWATER_CHAOS_SECONDS=${killingSeconds} HEADWATER_CHAOS_OUTAGE_SECONDS=${outageSeconds}\n`,
+    `HEADWATER_TEST_CHAOS_SEED=${seed} HEADWATER_TEST_CHAOS_SECONDS=${killingSeconds} HEADWATER_TEST_CHAOS_OUTAGE_SECONDS=${outageSeconds}\n`,
   );
   directory = await temporaryDirectory("away");
   const waits = ["500ms", ...Array.from({ length: 300 }, () => "1s")].join(",");
