@@ -103,7 +103,8 @@ interface Main {
 
 function startMain(env: Readonly<Record<string, string>>): Main {
   const quiet = { HEADWATER_EGRESS_ALLOW: "127.0.0.0/8", HEADWATER_LOG_LEVEL: "warn" };
-  const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts")], {
+  const flags = ["--no-node-snapshot", "--max-semi-space-size=2"]; // As scripts/launch.mjs starts it.
+  const child = spawn(process.execPath, [...flags, join(root, "main.ts")], {
     cwd: root,
     env: { ...surroundings(), ...quiet, ...env },
     stdio: ["ignore", "pipe", "inherit", "ipc"],

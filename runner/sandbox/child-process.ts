@@ -282,6 +282,8 @@ function start(settings: ChildSettings): ChildProcess {
   const execArgv = [
     // isolated-vm shares a heap between isolates of one process that must come from one snapshot.
     "--no-node-snapshot",
+    // For what is young, in each isolate: docs/operations.md, "Memory".
+    "--max-semi-space-size=2",
     "--permission",
     "--allow-addons",
     ...settings.readable.map((path) => `--allow-fs-read=${path}`),

@@ -32,6 +32,12 @@ describe("scripts/launch.mjs", () => {
     expect({ said, code }).toEqual({ said: "an argument\n", code: 3 });
   });
 
+  it("starts with the flags that Headwater needs", async () => {
+    await writeFile(join(directory.path, "flags.ts"), "console.log(JSON.stringify(process.execArgv));");
+    const child = launch(["flags.ts"]);
+    expect(JSON.parse(await textOf(child.stdout))).toEqual(["--no-node-snapshot", "--max-semi-space-size=2"]);
+  });
+
   it("passes a signal on once", async () => {
     const script = `let times = 0;
       process.on("SIGTERM", () => { times++; setTimeout(() => process.exit(10 + times), 100); });
