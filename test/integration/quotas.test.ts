@@ -5,7 +5,6 @@ import { partitionOf } from "../../domain/partition.ts";
 import { dayOf } from "../../domain/quota.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../../domain/subjects.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
@@ -44,20 +43,20 @@ async function world() {
   const clock = new TestClock();
   const counting = await startCounting(database, nats.connection, clock);
   ends.push(() => counting.stop());
-  const [ran, answers]: [string[], Answer[]] = [[], []];
+  const [ran, answers, log]: [string[], Answer[], string[]] = [[], [], []];
   return {
     own,
     neighbour,
     clock,
     ran,
     answers,
-    runner: () => runner(clock, ran, answers),
+    runner: () => runner(clock, ran, answers, log),
     used: async () => (await history.readUsage(own.owner, dayOf(clock.now()).startMs)).runs,
-    isTold: async () => (await overQuotaOf(nats.connection).list()).includes(own.owner),
+    isParked: () => log.some((fields) => fields.includes("owner.park") && fields.includes(own.owner)),
   };
 }
 
-async function runner(clock: TestClock, ran: string[], answers: Answer[]): Promise<() => Promise<void>> {
+async function runner(clock: TestClock, ran: string[], answers: Answer[], log: string[]): Promise<() => Promise<void>> {
   const ports: RunnerPorts = {
     ...poolPortsOf(nats.connection, defaultPool),
     ...portsBesidePool(async ({ event, entry }) => {
@@ -66,7 +65,7 @@ async function runner(clock: TestClock, ran: string[], answers: Answer[]): Promi
     }),
     answer: (_subject, answer) => answers.push(answer),
     clock,
-    log: silent,
+    log: { ...silent, warn: (fields) => log.push(JSON.stringify(fields)) },
   };
   const limits = queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 8 });
   const config = { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
@@ -95,10 +94,10 @@ const messages = async (): Promise<number> => (await nats.connection.manager.str
 
 describe("an owner who has used up the invocations of the day", { timeout: 120_000 }, () => {
   it("waits in the stream while others run, and goes on when the plan is raised: all of it, once, in order", async () => {
-    const { own, neighbour, ran, used, isTold, runner } = await world();
+    const { own, neighbour, ran, used, isParked, runner } = await world();
     await runner();
     await ask(own.source, ...events(1, 5));
-    await until(isTold, "it is told that the quota is used up");
+    await until(isParked, "the runner knows that the quota is used up");
     await ask(own.source, ...events(6, 20));
     await ask(neighbour.source, { trigger: "event", event: "near" });
     await until(() => ran.includes("near"), "the neighbour has run");
@@ -112,10 +111,10 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
   });
 
   it("waits in a runner that starts later as well", async () => {
-    const { own, neighbour, ran, used, isTold, runner } = await world();
+    const { own, neighbour, ran, used, isParked, runner } = await world();
     const stop = await runner();
     await ask(own.source, ...events(1, 5));
-    await until(isTold, "it is told that the quota is used up");
+    await until(isParked, "the runner knows that the quota is used up");
     await ask(own.source, ...events(6, 8));
     await stop();
     await runner();
@@ -130,10 +129,10 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
   });
 
   it("goes on at midnight", async () => {
-    const { own, clock, ran, used, isTold, runner } = await world();
+    const { own, clock, ran, used, isParked, runner } = await world();
     await runner();
     await ask(own.source, ...events(1, 5));
-    await until(isTold, "it is told that the quota is used up");
+    await until(isParked, "the runner knows that the quota is used up");
     await ask(own.source, ...events(6, 8));
     await until(async () => (await messages()) === 3, "the others wait");
     expect([ran, await used()]).toEqual([numbers(1, 5), 5]);
@@ -144,10 +143,10 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
   });
 
   it("has hooks run, and whoever waits for an answer refused", async () => {
-    const { own, clock, ran, answers, isTold, runner } = await world();
+    const { own, clock, ran, answers, isParked, runner } = await world();
     await runner();
     await ask(own.source, ...events(1, 5));
-    await until(isTold, "it is told that the quota is used up");
+    await until(isParked, "the runner knows that the quota is used up");
     await ask(own.source, { trigger: "event", event: "waits" }, { trigger: "http", event: {}, answerTo: "answer.t.r_1", run: "r_1" });
     await ask(own.source, { trigger: "hook", hook: "deploy", run: "r_hook", generation: 1 });
     await until(() => ran.includes("deploy"), "the hook has run");
