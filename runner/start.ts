@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { hasMoved } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
+import { appendInTurns } from "./append-turns.ts";
 import { armNextLink } from "./chain.ts";
 import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
@@ -10,8 +11,8 @@ import { OpenMessages } from "./open-messages.ts";
 import { Partitions } from "./partitions.ts";
 import type { Log, RunnerConfig, RunnerPorts } from "./ports.ts";
 import { metered } from "./metered.ts";
-import { queueLimits } from "./queue-limits.ts";
 import { OwnersOverQuota, refusal } from "./over-quota.ts";
+import { queueLimits } from "./queue-limits.ts";
 import { answerInvocation, type Received } from "./run.ts";
 import { SourceQueues, type Disposition, type QueueWatch } from "./source-queues.ts";
 
@@ -28,6 +29,7 @@ export interface Runner {
 export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Promise<Runner> {
   const deployments = new DeploymentCache(ports.deployments);
   const histories = new LRUCache<string, History>({ maxSize: config.historyBudgetBytes, sizeCalculation: sizeOf });
+  const turns = appendInTurns(ports.histories);
   const sandbox = metered(ports.sandbox, {
     cost: (owner, costMs) => queues.charge(owner, costMs),
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
@@ -41,17 +43,15 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     },
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
+      return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, {
+        ...ports,
+        sandbox,
+        histories: turns,
+      });
     },
     now: () => performance.now(),
     watch: parkingLog(ports.log),
   });
-  ports.metrics?.counts(() => queues.counts());
-  const open = new OpenMessages((end, seq, sources) => {
-    for (const source of sources) {
-      const history = histories.peek(source);
-      if (end === "ack") history?.settle(seq);
-      else history?.expect(seq);
   const quotas = new OwnersOverQuota(ports.overQuota, ports.clock, (owner, untilMs) => {
     const fields = { "owner.id": owner, reason: "owner_quota" };
     if (untilMs === undefined) ports.log.info({ op: "owner.resume", ...fields }, "an owner is within quota again: what waited is run");
@@ -59,6 +59,12 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     if (untilMs === undefined) queues.unpark(owner);
     else queues.park(owner);
   });
+  ports.metrics?.counts(() => queues.counts());
+  const open = new OpenMessages((end, seq, sources) => {
+    for (const source of sources) {
+      const history = histories.peek(source);
+      if (end === "ack") history?.settle(seq);
+      else history?.expect(seq);
     }
   });
   const endReach = ports.intake.onReach((isReached) => {
@@ -70,20 +76,20 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   const partitions = new Partitions(config, ports, (message) => {
     for (const waiting of open.take(message)) queues.push(waiting);
   });
+  await quotas.start();
   await deployments.start((source) => ports.sandbox.evict(source));
   await partitions.start();
   return {
     backlog: () => queues.size,
     stop: async (signal) => {
       await partitions.stop();
-  await quotas.start();
+      await quotas.stop();
       await queues.stop(signal);
       open.stop();
       endReach();
       await ports.sandbox.stop(signal);
     },
   };
-      await quotas.stop();
 }
 
 /** What a runner knows of sources, and of what it was handed of them. */

@@ -192,7 +192,9 @@ describe("a replay", () => {
     const waiting = async () => (await manager.streams.info(streams.invocations, { subjects_filter: subject })).state.subjects?.[subject];
     await until(async () => (await waiting()) === 2, "both are asked for");
     const stored = await manager.direct.getMessage(streams.invocations, { last_by_subj: subject });
-    expect(decodePack(stored?.string() ?? "")).toEqual([{ source: listener, trigger: "event", at: 77, hops: 1, way: [expect.stringMatching(/^dc_/)], event: { id: "1-0" } }]);
+    expect(decodePack(stored?.string() ?? "")).toEqual([
+      { source: listener, trigger: "event", at: 77, hops: 1, way: [expect.stringMatching(/^dc_/)], event: { id: "1-0" } },
+    ]);
   });
 
   test("keeps its mark and its id over attempts", async () => {
