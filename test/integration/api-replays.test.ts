@@ -212,7 +212,8 @@ describe("a replay", () => {
 describe("a replayed event that became a dead letter", () => {
   test("keeps its mark and its id when that is delivered again", async () => {
     const { received, url } = await receiver((request) => (request === 1 ? 410 : 200));
-    const webhook = webhookAt("wh_dead", url);
+    // Gone it is disabled: enabled again after that, it is posted to.
+    const webhook = { ...webhookAt("wh_dead", url), enabledAt: Date.now() + 3_600_000 };
     const subscription = await subscribe(webhook);
     await putRoute("wh_dead", { emitter: "wh_dead", listener: webhook }); // Its own entry, as the operator writes one for each webhook.
     await startDeliveries();
