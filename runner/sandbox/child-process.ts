@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { batched } from "./batch.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "./port.ts";
-import { ThreadPriorities } from "./priority.ts";
+import { lowerPriority, ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
 import type { ChildOptions, FromChild, PreludeCaches, ToChild } from "./protocol.ts";
 import { limitError } from "./run-error.ts";
@@ -20,7 +19,7 @@ export interface ChildSettings {
   readonly onEvictions: (count: number) => void;
   /** It takes no more work: start another. Called once. */
   readonly onLost: (reason: string) => void;
-  /** Gets the processors that nobody else wants. */
+  /** Its own thread, too, computes when others do not want to. */
   readonly givesWay?: boolean;
 }
 
@@ -70,7 +69,7 @@ export class SandboxChild {
   constructor(settings: ChildSettings) {
     this.#settings = settings;
     this.#process = start(settings);
-    if (settings.givesWay === true) giveWay(this.#process.pid);
+    if (settings.givesWay === true && this.#process.pid !== undefined) lowerPriority(this.#process.pid); // Its threads to come inherit it.
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.ready = promise;
     this.#markReady = resolve;
@@ -267,15 +266,6 @@ export function stopped(code: string, message: string): Execution {
     durationMs: 0,
     cpuMs: 0,
   };
-}
-
-/** Its threads to come inherit it. */
-function giveWay(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // It is gone already, which whoever waits for it is told.
-  }
 }
 
 function start(settings: ChildSettings): ChildProcess {

@@ -16,7 +16,7 @@ export class ThreadPriorities {
 
   lower(pid: number | undefined): void {
     const threads = threadsOf(pid);
-    for (const thread of threads) if (thread !== String(pid) && !this.#known.has(thread)) lowerOne(Number(thread));
+    for (const thread of threads) if (thread !== String(pid) && !this.#known.has(thread)) lowerPriority(Number(thread));
     this.#known = new Set(threads);
   }
 }
@@ -30,7 +30,8 @@ function threadsOf(pid: number | undefined): readonly string[] {
   }
 }
 
-function lowerOne(thread: number): void {
+/** Of a thread; a process is its first one. */
+export function lowerPriority(thread: number): void {
   try {
     setPriority(thread, nice);
   } catch {
