@@ -38,7 +38,7 @@ export class Deliverer {
   readonly #attempts: AttemptBuffer;
   readonly #underWay = new Set<Promise<void>>();
   /** An attempt that could not be settled is settled again, and not made again. */
-  readonly #made = new WeakMap<Delivery, Promise<Attempted>>();
+  readonly #made = new WeakMap<Delivery, Promise<Outcome>>();
 
   constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
     this.#config = config;
@@ -61,12 +61,14 @@ export class Deliverer {
   }
 
   async #directly(delivery: Delivery, listener: Webhook, waitedMs: number): Promise<void> {
+    const made = this.#made.get(delivery);
+    if (made !== undefined) return this.#settleInTime(delivery, made);
     const disabled = this.#failing.disabled(listener);
     if (disabled !== undefined) return this.#leaveUnposted(delivery, disabled.message);
     const now = this.#ports.clock.now();
     const hasPlace =
       waitedMs <= longestInLineMs && (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)));
-    if (hasPlace) return this.#firstAttempt(delivery, listener);
+    if (hasPlace) return this.#settleInTime(delivery, this.#attempt(delivery, listener));
     return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now));
   }
 
@@ -90,11 +92,11 @@ export class Deliverer {
     return entered;
   }
 
-  async #firstAttempt(delivery: Delivery, listener: Webhook): Promise<void> {
+  /** What is still under way when the patience ends has its next attempt written, and is settled late. */
+  async #settleInTime(delivery: Delivery, attempt: Promise<Outcome>): Promise<void> {
     const { patienceMs, attemptTimeoutMs } = this.#config;
     const impatience = Promise.withResolvers<"impatient">();
     const timer = setTimeout(impatience.resolve, patienceMs, "impatient");
-    const attempt = this.#attempt(delivery, listener);
     const first = await Promise.race([attempt, impatience.promise]);
     clearTimeout(timer);
     if (first !== "impatient") return this.#settle(delivery, first);
@@ -136,6 +138,8 @@ export class Deliverer {
   }
 
   async #due(delivery: Delivery, routes: Routes): Promise<void> {
+    const made = this.#made.get(delivery);
+    if (made !== undefined) return this.#settle(delivery, await made);
     const webhook = routes.webhook(delivery.listener);
     // Whoever asks for it again asks for the webhook, whatever became of the subscription.
     const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
@@ -162,10 +166,16 @@ export class Deliverer {
     await Promise.allSettled(this.#underWay);
   }
 
-  async #attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
-    const making = this.#made.get(delivery) ?? this.#post(delivery, webhook);
-    this.#made.set(delivery, making);
-    const attempted = await making;
+  /** With a place, which it gives back. What cannot be told to the end is made again. */
+  #attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+    const attempt = this.#attemptAndTell(delivery, webhook);
+    this.#made.set(delivery, attempt);
+    attempt.catch(() => this.#made.delete(delivery));
+    return attempt;
+  }
+
+  async #attemptAndTell(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+    const attempted = await this.#post(delivery, webhook);
     const { outcome } = attempted;
     this.#endpoints.leave(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
     const disabled = await this.#failing.remember(delivery, webhook, attempted);

@@ -28,7 +28,7 @@ const event = { emitId: "e1", eventId: "1-1", source: "dc_1", owner: "u_1", chan
 const answered = (status: number, retryAfter?: string): PostResult => ({ outcome: "answered", status, retryAfter });
 
 /** A deliverer whose servers may be away, and what it asked of them. */
-function world(post: () => Promise<PostResult>) {
+function world(post: () => Promise<PostResult>, places = 16) {
   const away = { streams: false, postgres: false };
   const asked = { posts: 0, scheduled: [] as { readonly attempt: number; readonly atMs: number }[], withdrawn: 0, letters: 0 };
   const unlessAway = (which: keyof typeof away, act: () => void): Promise<void> => {
@@ -60,7 +60,7 @@ function world(post: () => Promise<PostResult>) {
   const failing = new FailingEndpoints(config, ports, () => Promise.resolve());
   const attempts = new AttemptBuffer(ports, failing);
   const deliverer = new Deliverer(config, ports, {
-    endpoints: new Endpoints(16),
+    endpoints: new Endpoints(places),
     failing,
     webhooks: new WebhookDeliverer(ports),
     attempts,
@@ -81,6 +81,19 @@ describe("an attempt whose outcome cannot be written", () => {
     away.streams = false;
     await deliverer.direct(delivery, route, 0);
     expect(asked).toMatchObject({ posts: 1, scheduled: [{ attempt: 2, atMs: now + 5_000 }] });
+    await stop();
+  });
+
+  it("is not made again either while it is under way, though it has the only place", async () => {
+    const answer = Promise.withResolvers<PostResult>();
+    const { deliverer, delivery, away, asked, stop } = world(() => answer.promise, 1);
+    away.streams = true;
+    for (let n = 0; n < 2; n++) await expect(deliverer.direct(delivery, route, 0)).rejects.toThrow("streams is away");
+    away.streams = false;
+    await deliverer.direct(delivery, route, 0);
+    answer.resolve(answered(200));
+    await deliverer.drain();
+    expect(asked).toMatchObject({ posts: 1, scheduled: [{ attempt: 2 }], withdrawn: 1 });
     await stop();
   });
 
