@@ -43,6 +43,8 @@ export interface Cluster {
   takeAway(server: ServerName): Promise<() => Promise<void>>;
   /** What is still to be delivered; undefined while the message server does not tell. */
   backlog(): Promise<Backlog | undefined>;
+  /** How many runs were committed: as many messages as the stream of runs has ever had. */
+  commits(): Promise<number>;
   /** Its process stands still that long, as on a machine that was suspended or waits for its disk. */
   stall(target: RoleName | "nats", ms: number): Promise<void>;
   /** One more runner beside the first; the returned functions end it, politely or with kill -9. */
@@ -128,6 +130,11 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     },
     takeAway: (server) => servers.takeAway(server),
     backlog: () => backlogOf(servers.natsConnection()),
+    commits: async () => {
+      const backlog = await backlogOf(servers.natsConnection());
+      if (backlog === undefined) throw new Error("the message server does not tell how many runs were committed");
+      return backlog.unrecorded; // After the commit 0.
+    },
     stall: async (target, ms) => {
       const pid = target === "nats" ? servers.natsPid() : roles.get(target)?.child.pid;
       if (pid === undefined) throw new Error(`${target} does not run`);
