@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { hasMoved } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { appendInTurns } from "./append-turns.ts";
 import { armNextLink } from "./chain.ts";
 import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
@@ -29,7 +28,6 @@ export interface Runner {
 export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Promise<Runner> {
   const deployments = new DeploymentCache(ports.deployments);
   const histories = new LRUCache<string, History>({ maxSize: config.historyBudgetBytes, sizeCalculation: sizeOf });
-  const turns = appendInTurns(ports.histories);
   const sandbox = metered(ports.sandbox, {
     cost: (owner, costMs) => queues.charge(owner, costMs),
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
@@ -43,11 +41,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     },
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, {
-        ...ports,
-        sandbox,
-        histories: turns,
-      });
+      return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
     },
     now: () => performance.now(),
     watch: parkingLog(ports.log),

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Unavailable } from "../../domain/errors.ts";
@@ -111,6 +111,8 @@ const undurable: Readonly<Record<string, string>> = {
 function launch(installation: PostgresInstallation, directory: string, port: number, durable: boolean): ChildProcess {
   const chosen = { ...settings, ...(durable ? {} : undurable) };
   const flags = Object.entries(chosen).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // Processes of a server that was killed still write their last words: into the file they know, not into this one.
+  rmSync(join(directory, "postgres.log"), { force: true });
   const log = openSync(join(directory, "postgres.log"), "w", 0o600);
   const child = spawn(installation.postgres, ["-D", join(directory, "data"), "-p", String(port), ...flags], {
     stdio: ["ignore", log, log],

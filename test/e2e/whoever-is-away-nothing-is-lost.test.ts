@@ -7,8 +7,8 @@ import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Distur
 import { failing, load, oneOf, randomOf } from "./mixed-load.ts";
 import { closeAgent, createPair, relay, send, taken, type Pair } from "./sources-with-endpoints.ts";
 
-/** `npm run chaos` has both longer. The same seed chooses the same, in the same order. */
-const killingSeconds = Number(process.env["HEADWATER_TEST_CHAOS_SECONDS"] ?? 30);
+/** `npm run chaos` kills at random, and stays away for longer. The same seed chooses the same, in the same order. */
+const killingSeconds = Number(process.env["HEADWATER_TEST_CHAOS_SECONDS"] ?? 0);
 const outageSeconds = Number(process.env["HEADWATER_TEST_CHAOS_OUTAGE_SECONDS"] ?? 20);
 const seed = Number(process.env["HEADWATER_TEST_CHAOS_SEED"] ?? Date.now() % 1_000_000);
 
@@ -107,7 +107,7 @@ async function killAtRandom(random: () => number): Promise<void> {
   }
 }
 
-describe(`anybody, killed with -9 for ${killingSeconds} s, while endpoints fail in five ways`, () => {
+describe.runIf(killingSeconds > 0)(`anybody, killed with -9 for ${killingSeconds} s, while endpoints fail in five ways`, () => {
   it(
     "what was accepted runs once, is kept once, counted once and delivered under one id, and attempts are told as they were made",
     async () => {
