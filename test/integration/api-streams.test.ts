@@ -53,7 +53,9 @@ describe("a live stream", () => {
   });
 
   it("tells an event as it is committed, on one line, and none from before", async () => {
+    const early = await open();
     await emit(["1-0"]);
+    await shows(early, ["1-0"]); // All of them are behind it by then.
     const stream = await open();
     await emit(["2-0", { payload: '{"a":\n 1}', summary: "s", dedupeId: "d" }]);
     await shows(stream, ["2-0"]);
