@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { freePort } from "../../platform/process/free-port.ts";
+import { steadyPort } from "../support/steady-port.ts";
 import { blocksOf, missingLines, Session } from "../e2e/documented-session.ts";
 import { until } from "../e2e/headwater.ts";
 
@@ -27,7 +27,7 @@ function stepsOf(page: string): readonly Step[] {
 const unpadded = (text: string): string => text.replaceAll(/ {2,}/g, " ");
 
 it("docs/kubernetes.md shows what kubectl prints", async () => {
-  const ports = { "127.0.0.1:3000": await freePort(), "127.0.0.1:3001": await freePort() };
+  const ports = { "127.0.0.1:3000": await steadyPort(), "127.0.0.1:3001": await steadyPort() };
   const here = (text: string): string =>
     Object.entries(ports).reduce(
       (changed, [documented, port]) =>

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../../platform/process/free-port.ts";
+import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { launch, startHeadwater, until, type Headwater } from "./headwater.ts";
 import { mainOf, processesOf } from "./process-tree.ts";
@@ -138,7 +138,7 @@ describe("a second start on the same data", () => {
   it("says who holds it, and leaves the first alone", async () => {
     const before = processesOf(first.dataDirectory).map(({ pid }) => pid);
     const { code, output } = await failedStart(first.dataDirectory, {
-      HEADWATER_LISTEN: `127.0.0.1:${await freePort()}`,
+      HEADWATER_LISTEN: `127.0.0.1:${await steadyPort()}`,
     });
     expect(output).toContain(`in use by process ${mainOf(first.dataDirectory)}, which serves ${first.apiUrl.replace("/v1", "")}`);
     expect(code).toBe(1);

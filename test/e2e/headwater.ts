@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { freePort } from "../../platform/process/free-port.ts";
+import { steadyPort } from "../support/steady-port.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -54,8 +54,8 @@ export function launch(env: Readonly<Record<string, string>>): { readonly child:
 
 /** Starts everything as `npm start` does, in a child, and waits until it says that it is ready. */
 export async function startHeadwater({ dataDirectory, env = {}, ports }: HeadwaterOptions): Promise<Headwater> {
-  const api = ports?.api ?? (await freePort());
-  const ingress = ports?.ingress ?? (await freePort());
+  const api = ports?.api ?? (await steadyPort());
+  const ingress = ports?.ingress ?? (await steadyPort());
   const { child, output } = launch({
     HEADWATER_DATA: dataDirectory,
     HEADWATER_LISTEN: `127.0.0.1:${api}`,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maxAttempts, nextAttempt } from "../../domain/retry-schedule.ts";
 import { describeConfiguration } from "../../platform/process/configuration.ts";
-import { freePort } from "../../platform/process/free-port.ts";
+import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { blocksOf, difference, missingLines, Session, type Block } from "./documented-session.ts";
 import { startHeadwater, until, type Headwater } from "./headwater.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
   headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env: documentedSettings() });
   ports.push({ documented: "127.0.0.1:3000", actual: new URL(headwater.apiUrl).host });
   ports.push({ documented: "127.0.0.1:3001", actual: new URL(headwater.ingressUrl).host });
-  ports.push({ documented: "4000", actual: String(await freePort()) });
+  ports.push({ documented: "4000", actual: String(await steadyPort()) });
 }, 120_000);
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { freePort } from "../../platform/process/free-port.ts";
+import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHeadwater, until, type Headwater } from "./headwater.ts";
 import { mainOf } from "./process-tree.ts";
@@ -48,7 +48,7 @@ async function start(): Promise<void> {
 beforeAll(async () => {
   directory = await temporaryDirectory("quotas");
   await writeFile(join(directory.path, "admin-token"), token, { mode: 0o600 });
-  ports = { api: await freePort(), ingress: await freePort() };
+  ports = { api: await steadyPort(), ingress: await steadyPort() };
   await start();
 }, 120_000);
 afterAll(async () => {

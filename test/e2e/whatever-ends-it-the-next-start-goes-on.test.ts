@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../../platform/process/free-port.ts";
+import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { counter, ticker } from "./components.ts";
 import { startHeadwater, until, type Headwater } from "./headwater.ts";
@@ -83,7 +83,7 @@ const everythingEnds = (): Promise<void> =>
 beforeAll(async () => {
   directory = await temporaryDirectory("ends");
   data = join(directory.path, "data");
-  ports = { api: await freePort(), ingress: await freePort() };
+  ports = { api: await steadyPort(), ingress: await steadyPort() };
   headwater = await start();
   const created = await deploy(counter);
   counting = { id: created.id, endpoint: created.configured_props.http?.endpoint_url ?? "" };

@@ -2,12 +2,12 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { owned } from "../../platform/process/own-children.ts";
 import { endChild, eventually, hasExited } from "../../platform/process/processes.ts";
 import { KubeApiClient, type KubeAccess } from "./kube-api-client.ts";
 import type { KubeAssets } from "./kube-assets.ts";
+import { steadyPort } from "./steady-port.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** A kube-apiserver with an etcd of its own, both on free ports of 127.0.0.1. */
@@ -33,7 +33,7 @@ export async function startKubeApiServer(assets: KubeAssets, flags: readonly str
   const etcd = await startEtcd(assets.etcd, directory.path);
   const token = randomBytes(24).toString("hex");
   await writeCredentials(directory.path, token);
-  const port = await freePort();
+  const port = await steadyPort();
   let server: ChildProcess | undefined;
   let access: KubeAccess | undefined;
   const start = async (): Promise<void> => {
@@ -69,7 +69,7 @@ export async function startKubeApiServer(assets: KubeAssets, flags: readonly str
 }
 
 async function startEtcd(binary: string, directory: string): Promise<{ url: string; child: ChildProcess }> {
-  const url = `http://127.0.0.1:${await freePort()}`;
+  const url = `http://127.0.0.1:${await steadyPort()}`;
   const log = join(directory, "etcd.log");
   // What is lost with the machine's power is no loss to a test.
   const flags = { "data-dir": join(directory, "etcd"), "listen-client-urls": url, "advertise-client-urls": url, "unsafe-no-fsync": "true" };
@@ -164,15 +164,4 @@ function launch(binary: string, args: readonly string[], log: string): ChildProc
 async function lastLines(file: string): Promise<string> {
   const text = await readFile(file, "utf8").catch(() => "");
   return text.trim().split("\n").slice(-4).join(" | ") || "it said nothing";
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => (typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port"))));
-    });
-  });
 }
