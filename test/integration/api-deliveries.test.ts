@@ -79,10 +79,11 @@ describe("dead letters", () => {
     await world.deliver();
     const { receiver, webhook, ids } = await withDeadLetters({ n: 1 }, { n: 2 });
     const { data } = await world.get(`/v1/webhooks/${webhook.id}/dead_letters?expand=event`);
-    expect(data).toMatchObject([
-      { attempts: 1, cause: "the endpoint answered 503", event: { n: 2 } },
-      { attempts: 1, cause: "the endpoint answered 503", event: { n: 1 } },
-    ]);
+    const expected = [1, 2].map(
+      (n) => expect.objectContaining({ attempts: 1, cause: "the endpoint answered 503", event: { n } }) as unknown,
+    );
+    // Which of them died first is a matter of chance.
+    expect([data, data.toReversed()]).toContainEqual(expected);
     receiver.status = 204;
     const { status, body } = await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`);
     expect([status, body.data]).toEqual([202, { queued: 2 }]);
