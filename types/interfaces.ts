@@ -9,7 +9,7 @@ export interface Database {
 
 /** What a request is answered with when the prop says `customResponse: true`. */
 export interface HttpResponse {
-  /** 100 to 599. */
+  /** 200 to 599: a status below announces a response and is none. */
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /** Text, bytes, or any other JSON value, which is sent as JSON. */

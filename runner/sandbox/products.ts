@@ -122,7 +122,7 @@ function databaseBytes(stored: Readonly<Record<string, Readonly<Record<string, s
 }
 
 function parseResponse(status: unknown, headersText: unknown, body: unknown): HttpResponse | undefined {
-  if (typeof status !== "number" || !Number.isInteger(status) || status < 100 || status > 599) return undefined;
+  if (typeof status !== "number" || !Number.isInteger(status) || status < 200 || status > 599) return undefined;
   if (typeof headersText !== "string" || headersText.length > 64 * 1024 || !isJson(headersText)) return undefined;
   const headers = parseHeaders(JSON.parse(headersText));
   if (typeof body === "string") return Buffer.byteLength(body) > limits.responseBytes ? undefined : { status, headers, body };

@@ -232,6 +232,14 @@ describe("http", () => {
     });
   });
 
+  it.each(["100", `"103"`, "199"])("refuses the status %s, after which a caller would go on waiting", async (status) => {
+    expect(errorOf(await run(respond(`{ status: ${status} }`)))).toMatchObject({
+      outcome: "threw",
+      code: "invalid_response",
+      message: `the status given to respond() must be an integer from 200 to 599, got ${status.replaceAll(`"`, "'")}, which only announces a response`,
+    });
+  });
+
   const event = (fields: object): string =>
     JSON.stringify({
       method: "POST",

@@ -8,7 +8,7 @@ import { encodeUtf8 } from "./web/utf8.ts";
 /** A `$.interface.http` prop. */
 export interface HttpProp {
   readonly endpoint: string | null;
-  /** Answers the request: status 100 to 599, body text, bytes, or any JSON value. */
+  /** Answers the request: status 200 to 599, body text, bytes, or any JSON value. */
   respond(response: unknown): void;
 }
 
@@ -45,10 +45,12 @@ export function httpProp(endpoint: string | null): HttpProp {
 
 function toStatus(status: unknown): number {
   const number = typeof status === "string" && status.trim() !== "" ? Number(status) : status;
-  if (typeof number === "number" && Number.isInteger(number) && number >= 100 && number <= 599) return number;
+  if (typeof number === "number" && Number.isInteger(number) && number >= 200 && number <= 599) return number;
+  // A status below 200 announces a response and is none (RFC 9110, section 15.2): the caller would go on waiting.
+  const isInterim = typeof number === "number" && number >= 100 && number < 200;
   throw ruleTypeError(
     "invalid_response",
-    `the status given to respond() must be an integer from 100 to 599, got ${inspect(status).slice(0, 100)}`,
+    `the status given to respond() must be an integer from 200 to 599, got ${inspect(status).slice(0, 100)}${isInterim ? ", which only announces a response" : ""}`,
   );
 }
 
