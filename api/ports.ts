@@ -9,6 +9,7 @@ import type { ComponentCode } from "../domain/component-code.ts";
 import type { ConfigureCall, ConfiguredOptions, ConfiguredProps } from "../domain/configure.ts";
 import type { Build } from "../domain/definition.ts";
 import type { DryRunOutcome } from "../domain/dry-run.ts";
+import type { EventMetadata } from "../domain/event-metadata.ts";
 import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
@@ -176,6 +177,8 @@ export interface ManualRun {
   readonly generation: number;
   /** What `run` receives; absent: nothing. */
   readonly event?: unknown;
+  /** Of that event, when a source emitted it. */
+  readonly metadata?: EventMetadata;
   readonly traceparent?: string;
 }
 

@@ -25,6 +25,9 @@ export interface RoutedEvent {
   readonly ts: number;
   /** JSON text. */
   readonly payload: string;
+  /** The id given to `$emit`; absent: none. */
+  readonly dedupeId?: string;
+  readonly summary?: string;
   readonly deliverAt?: number;
   /** Of the run that emitted it. */
   readonly hops?: number;

@@ -5,7 +5,7 @@ import type { RoutedEvent } from "./delivery.ts";
 /** All that a commit gives listeners to hear: its events, then its error on `$errors`, then its log lines on `$logs`. */
 export function routedEvents(commit: Commit, hears: (channel: string) => boolean): readonly RoutedEvent[] {
   const { source, owner } = commit;
-  const events = commit.events.map(({ emitId, id: eventId, channel, ts, payload, deliverAt }): RoutedEvent => ({
+  const events = commit.events.map(({ emitId, id: eventId, channel, ts, payload, dedupeId, summary, deliverAt }): RoutedEvent => ({
     emitId,
     eventId,
     source,
@@ -13,6 +13,8 @@ export function routedEvents(commit: Commit, hears: (channel: string) => boolean
     channel,
     ts,
     payload,
+    ...(dedupeId === null ? {} : { dedupeId }),
+    ...(summary === null ? {} : { summary }),
     ...(deliverAt === undefined ? {} : { deliverAt }),
     ...travels(commit),
   }));

@@ -1,4 +1,5 @@
 import type { CommittedEvent } from "./commit.ts";
+import type { EventMetadata } from "./event-metadata.ts";
 import { kindOfId } from "./ids.ts";
 
 /** An event as `event_summaries` and streams show it (specification, "Event summary"). */
@@ -7,18 +8,6 @@ export interface EventSummary {
   readonly indexed_at_ms: number;
   readonly event: unknown;
   readonly metadata: EventMetadata;
-}
-
-export interface EventMetadata {
-  readonly emit_id: string;
-  /** "" is the default channel. */
-  readonly name: string;
-  readonly emitter_id: string;
-  /** The dedupe id; null without one. */
-  readonly id: string | null;
-  readonly summary: string | null;
-  /** Epoch ms. */
-  readonly ts: number;
 }
 
 /** Bytes of JSON beyond which event data is shortened unless it is asked for whole. */

@@ -1,5 +1,6 @@
 import type { Configuration, Configured } from "./configure.ts";
 import type { DryRun, DryRunOutcome } from "./dry-run.ts";
+import type { EventMetadata } from "./event-metadata.ts";
 import type { RunError } from "./run-error.ts";
 import type { HttpResponse, LogRecord } from "./run-products.ts";
 
@@ -30,6 +31,8 @@ export interface Invocation {
   readonly at?: number;
   /** What `run` receives, as a JSON value: for `http` an {@link HttpEvent}, for `timer` a {@link TimerEvent} without timestamp. */
   readonly event?: unknown;
+  /** Of that event, when a source emitted it: what `run` receives beside it. */
+  readonly metadata?: EventMetadata;
   /** Which hook to run; set exactly when `trigger` is `hook`. */
   readonly hook?: Hook;
   /** What to call and with what; set exactly when `trigger` is `configure`. */

@@ -15,6 +15,9 @@ export interface ReplayedEvent {
   readonly ts: number;
   /** JSON text. */
   readonly payload: string;
+  /** The id given to `$emit`; absent: none. */
+  readonly dedupeId?: string;
+  readonly summary?: string;
 }
 
 /** What tells a replayed event from one that is new. */

@@ -195,6 +195,7 @@ async function requestOf(
 }
 
 /** Stable over redeliveries, and free: the number of an invocation is unique within the installation. */
+    ...(received.invocation.metadata === undefined ? {} : { metadata: JSON.stringify(received.invocation.metadata) }),
 function runIdOf(number: InvocationNumber): string {
   return `r_${number.seq.toString(36).padStart(8, "0")}${number.index.toString(36).padStart(2, "0")}`;
 }

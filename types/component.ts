@@ -1,4 +1,4 @@
-import type { Emit, HttpEvent, TimerEvent } from "./events.ts";
+import type { Emit, EventMetadata, HttpEvent, TimerEvent } from "./events.ts";
 import type { ActionHelper } from "./interfaces.ts";
 import type { AppInstance, PropDefinitions, Props, PropsValues, TypeOf } from "./props.ts";
 
@@ -40,7 +40,8 @@ export interface SourceDefinition<P extends Props, M> extends Described, Annotat
   readonly methods?: M;
   readonly hooks?: Hooks;
   readonly additionalProps?: AdditionalProps;
-  run(event: EventOf<P>): unknown;
+  /** `metadata`: of an event that another source emitted; undefined when a tick, a request or you set it going. */
+  run(event: EventOf<P>, metadata?: EventMetadata): unknown;
 }
 
 export interface ActionDefinition<P extends Props, M> extends Described, Annotated {

@@ -51,5 +51,20 @@ export interface EmitMetadata {
   readonly delivery_ts?: number | undefined;
 }
 
+/** What `run` receives beside an event of another source that its own listens to. */
+export interface EventMetadata {
+  /** The event's own, the same however often it is delivered. */
+  readonly emit_id: string;
+  /** The channel: "" is the default one. */
+  readonly name: string;
+  /** The source that emitted it. */
+  readonly emitter_id: string;
+  /** The id given to `$emit`; null without one. */
+  readonly id: string | null;
+  readonly summary: string | null;
+  /** Epoch milliseconds. */
+  readonly ts: number;
+}
+
 /** Any JSON value, taken as it is at the call; needs no `await`. */
 export type Emit = (event?: unknown, metadata?: EmitMetadata) => void;

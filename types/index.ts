@@ -4,7 +4,7 @@
  */
 export { defineAction, defineApp, defineSource } from "./component.ts";
 export type { ActionDefinition, ActionInstance, App, AppDefinition, EventOf, SourceDefinition, SourceInstance } from "./component.ts";
-export type { Emit, EmitMetadata, FormFile, HttpEvent, TimerEvent } from "./events.ts";
+export type { Emit, EmitMetadata, EventMetadata, FormFile, HttpEvent, TimerEvent } from "./events.ts";
 export type { ActionHelper, Database, DataStore, HttpInterface, HttpRequest, HttpResponse, Timer } from "./interfaces.ts";
 export type {
   AppInstance,

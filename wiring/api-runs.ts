@@ -1,4 +1,4 @@
-import type { Runs } from "../api/ports.ts";
+import type { ManualRun, Runs } from "../api/ports.ts";
 import { systemClock } from "../domain/clock.ts";
 import { parseDryRunOutcome } from "../domain/dry-run.ts";
 import { UserCode } from "../domain/errors.ts";
@@ -15,16 +15,16 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
     await publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([JSON.stringify(invocation)]), { messageId });
   };
   return {
-    run: async ({ run, source, pool, generation, event, traceparent }, signal) => {
+    run: async ({ run, source, pool, generation, event, metadata, traceparent }, signal) => {
       const { subject, answer } = asker.wait(run, "run", signal);
-      const given = { ...(event === undefined ? {} : { event }), ...(traceparent === undefined ? {} : { traceparent }) };
+      const given = { ...eventOf({ event, metadata }), ...(traceparent === undefined ? {} : { traceparent }) };
       await publish(pool, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
       return (await answer)?.run;
     },
-    dryRun: async ({ run, source, pool, generation, event, timeoutMs }) => {
+    dryRun: async ({ run, source, pool, generation, event, metadata, timeoutMs }) => {
       const deadline = systemClock.now() + timeoutMs;
       const { subject, answer } = asker.wait(run, "dry-run", AbortSignal.timeout(timeoutMs));
-      const given = event === undefined ? {} : { event };
+      const given = eventOf({ event, metadata });
       const dryRun = { source, deadline };
       await publish(pool, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
       const answered = await answer;
@@ -36,3 +36,8 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
     },
   };
 }
+
+const eventOf = ({ event, metadata }: { event: unknown; metadata: ManualRun["metadata"] }): Pick<Invocation, "event" | "metadata"> => ({
+  ...(event === undefined ? {} : { event }),
+  ...(metadata === undefined ? {} : { metadata }),
+});

@@ -36,7 +36,7 @@ export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiCo
   const id = newId("replay", ports.randomBytes);
   const replay: Replay = { id, at: ports.clock.now(), ...(listener === undefined ? {} : { listener }) };
   await ports.replays.publish(
-    events.map(({ id: eventId, emitId, channel: name, ts, payload }) => ({
+    events.map(({ id: eventId, emitId, channel: name, ts, payload, dedupeId, summary }) => ({
       replay,
       emitId: replayedEmitId(emitId, id),
       eventId,
@@ -45,6 +45,8 @@ export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiCo
       channel: name,
       ts,
       payload,
+      ...(dedupeId === null ? {} : { dedupeId }),
+      ...(summary === null ? {} : { summary }),
     })),
   );
   return { id, events };

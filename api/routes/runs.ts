@@ -2,6 +2,7 @@ import { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
 import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
+import { eventMetadata } from "../../domain/event-summary.ts";
 import { newId } from "../../domain/ids.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { defaultPool } from "../../domain/subjects.ts";
@@ -83,7 +84,7 @@ async function givenEvent(
   source: string,
   { user }: Call,
   { access, ports }: ApiContext,
-): Promise<Pick<ManualRun, "event">> {
+): Promise<Pick<ManualRun, "event" | "metadata">> {
   const emitter = emitter_id ?? source;
   if (id === undefined || id === null) {
     if (emitter !== source) throw new InvalidInput(`emitter_id ${emitter} is given without event_id: an event has both`);
@@ -94,7 +95,7 @@ async function givenEvent(
   const found = await ports.history.findEvent(emitter, id);
   if (found === undefined)
     throw new NotFound(`event ${id} of ${emitter} is not found: there was none, or it is not kept any more`, { code: "event_not_found" });
-  return { event: JSON.parse(found.payload) as unknown };
+  return { event: JSON.parse(found.payload) as unknown, metadata: eventMetadata(found, emitter) };
 }
 
 async function dryRun(manual: ManualRun, { config, ports }: ApiContext): Promise<Reply<Answered<typeof dryRunSchema>>> {

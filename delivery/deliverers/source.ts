@@ -1,6 +1,7 @@
 import { nextHop, nextWay } from "../../domain/hops.ts";
+import type { EventMetadata } from "../../domain/event-metadata.ts";
 import { isJson } from "../../domain/json.ts";
-import { dueSince, type Delivery } from "../delivery.ts";
+import { dueSince, type Delivery, type RoutedEvent } from "../delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 
 /** An event that a source listens to becomes an invocation, under the delivery's id: repeated, it is written once. */
@@ -21,9 +22,18 @@ export async function deliverToSource(
   if (!isJson(event.payload)) return leaveOut("no_json", "an event whose payload is no JSON is not delivered");
   const traceparent = event.traceparent === undefined ? "" : `,"traceparent":${JSON.stringify(event.traceparent)}`;
   const way = JSON.stringify(nextWay(event.way ?? [], event.source));
-  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops},"way":${way}${traceparent},"event":${event.payload}}`;
+  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops},"way":${way}${traceparent},"metadata":${JSON.stringify(metadataOf(event))},"event":${event.payload}}`;
   await ports.invocations.request(pool, listener, invocation, delivery.id);
   const now = ports.clock.now();
   ports.metrics?.attempted("source", "delivered", now - started);
   ports.metrics?.delivered("source", now - dueSince(delivery, started));
 }
+
+const metadataOf = ({ emitId, channel, source, dedupeId, summary, ts }: RoutedEvent): EventMetadata => ({
+  emit_id: emitId,
+  name: channel,
+  emitter_id: source,
+  id: dedupeId ?? null,
+  summary: summary ?? null,
+  ts,
+});

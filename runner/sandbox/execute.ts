@@ -51,9 +51,9 @@ export async function execute(
   return execution;
 }
 
-function argumentsOf({ entry, event, props, db, endpoint, additionalProps = [] }: ExecuteRequest): readonly unknown[] {
+function argumentsOf({ entry, event, metadata, props, db, endpoint, additionalProps = [] }: ExecuteRequest): readonly unknown[] {
   const additional = JSON.stringify(additionalProps);
-  return entry === "configure" ? [event, props, endpoint, additional] : [entry, event, props, db, endpoint, additional];
+  return entry === "configure" ? [event, props, endpoint, additional] : [entry, event, props, db, endpoint, additional, metadata];
 }
 
 interface FailedLoad {

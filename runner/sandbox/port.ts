@@ -32,6 +32,8 @@ export interface ExecuteRequest {
    * `configure` a ConfigureCall of domain/configure.ts.
    */
   readonly event: string;
+  /** JSON text of the second argument of `run`; absent: none. */
+  readonly metadata?: string;
   /** JSON text: configured prop values by name, secrets included. */
   readonly props: string;
   /** prop name → key → JSON text. */

@@ -6,7 +6,7 @@ import { decodePack, encodePack, type Invocation } from "../../domain/invocation
 
 async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
   const made: string[] = [];
-  const event = { emitId: "e1", eventId: "1-0", source: "dc_1", owner: "u_1", channel: "", ts: 7, payload };
+  const event = { emitId: "e1", eventId: "1-0", source: "dc_1", owner: "u_1", channel: "news", dedupeId: "7", ts: 7, payload };
   const delivery: Delivery = { id: "e1.sub_1", subscription: "sub_1", listener: "dc_2", event, attempt: 1 };
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const invocations = { request: async (_pool: string, _source: string, text: string) => void made.push(text) };
@@ -15,8 +15,9 @@ async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
 }
 
 it("makes an event an invocation of its listener", async () => {
+  const metadata = { emit_id: "e1", name: "news", emitter_id: "dc_1", id: "7", summary: null, ts: 7 };
   expect(await invocationsOf('{"a":[1]}')).toEqual([
-    { source: "dc_2", trigger: "event", at: 7, hops: 1, way: ["dc_1"], event: { a: [1] } },
+    { source: "dc_2", trigger: "event", at: 7, hops: 1, way: ["dc_1"], metadata, event: { a: [1] } },
   ]);
 });
 

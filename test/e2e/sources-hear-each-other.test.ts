@@ -157,6 +157,59 @@ describe("a source that listens to a source", () => {
   });
 });
 
+/** Emits what it is told of an event, beside the event. */
+const teller = `
+export default {
+  name: "Teller",
+  run(event, metadata) { this.$emit({ event, metadata }); },
+};`;
+/** Has an id and a summary for what it emits. */
+const namer = `
+export default {
+  name: "Namer",
+  props: { http: "$.interface.http" },
+  run({ body }, metadata) { this.$emit({ told: metadata === undefined }, { id: body.id, summary: body.summary, name: "named", ts: 1795000000000 }); },
+};`;
+/** Has no run. */
+const relay = `export default { name: "Relay", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 86400 } } } };`;
+
+describe("a source that listens", () => {
+  it("is told whose event it is beside the event, also of a replay and of a run by hand", async () => {
+    const [a, b] = [await deploy(namer), await deploy(teller)];
+    await subscribe(a.id, b.id, "named");
+    await post(a.endpoint, { id: 7, summary: "seven" });
+    const told = async (): Promise<readonly unknown[]> => eventsOf(b.id);
+    await until(async () => (await told()).length === 1, "the event is heard", 30_000, headwater.output);
+    const { body } = await headwater.call<{ data: { id: string; metadata: { emit_id: string } }[] }>(
+      "GET",
+      `/sources/${a.id}/event_summaries`,
+    );
+    const [emitted] = body.data;
+    const whose = { emitter_id: a.id, name: "named", id: "7", summary: "seven", ts: 1795000000000 };
+    expect(await told()).toEqual([{ event: { told: true }, metadata: { ...whose, emit_id: emitted?.metadata.emit_id } }]);
+
+    expect((await headwater.call("POST", `/sources/${b.id}/runs`, { event_id: emitted?.id, emitter_id: a.id })).status).toBe(200);
+    await until(async () => (await told()).length === 2, "the run by hand is heard of", 30_000, headwater.output);
+    expect((await told())[0]).toEqual({ event: { told: true }, metadata: emitted?.metadata });
+
+    const replay = await headwater.call<{ data: { id: string } }>("POST", `/sources/${a.id}/replays`, {});
+    await until(async () => (await told()).length === 3, "the replay is heard", 30_000, headwater.output);
+    const again = `${emitted?.metadata.emit_id}-${replay.body.data.id}`;
+    expect((await told())[0]).toEqual({ event: { told: true }, metadata: { ...whose, emit_id: again } });
+    await remove(a.id, b.id);
+  }, 120_000);
+
+  it("without run emits the event as it is, on its default channel and without the id it came by", async () => {
+    const [a, b] = [await deploy(namer), await deploy(relay)];
+    await subscribe(a.id, b.id, "named");
+    await post(a.endpoint, { id: 8, summary: "eight" });
+    await until(async () => (await eventsOf(b.id)).length === 1, "the event is passed on", 30_000, headwater.output);
+    const { body } = await headwater.call<{ data: object[] }>("GET", `/sources/${b.id}/event_summaries`);
+    expect(body.data).toMatchObject([{ event: { told: true }, metadata: { emitter_id: b.id, name: "", id: null, summary: null } }]);
+    await remove(a.id, b.id);
+  }, 60_000);
+});
+
 describe("a webhook", () => {
   it("hears $errors, $logs, a channel of its own and dc_*, until it is unsubscribed", async () => {
     const source = await deploy(emitter);

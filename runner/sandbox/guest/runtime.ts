@@ -28,11 +28,12 @@ Object.defineProperty(globalThis, "__register", {
 
 on("environment", (environment) => setEnvironment(environment as Record<string, string>));
 
-on("run", (entry, event, props, db, endpoint, additional) => {
+on("run", (entry, event, props, db, endpoint, additional, metadata) => {
   endRun();
   beginRun();
   // Every outcome is posted: a rejection cannot escape from here.
-  void run(String(entry), String(event), {
+  const given = [String(event), ...(metadata === undefined ? [] : [String(metadata)])];
+  void run(String(entry), given, {
     props: parse(String(props)) as Fields,
     db: db as Record<string, Record<string, string>>,
     endpoint: endpoint as string | null,
@@ -53,12 +54,13 @@ on("configure", (call, props, endpoint, additional) => {
 
 on("describe", () => post("described", describeComponent(component)));
 
-async function run(entry: string, event: string, inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
+/** @param given JSON texts of the event, and of its metadata if another source emitted it */
+async function run(entry: string, given: readonly string[], inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
   try {
     const definition = loaded();
     const bound = bindComponent(definition, inputs);
     const called = findEntry(definition, entry);
-    const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, [completeEvent(parse(event))]);
+    const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, argumentsOf(given));
     post("done", toResult(result));
   } catch (error) {
     fail(error);
@@ -86,11 +88,18 @@ function fail(error: unknown): void {
 }
 
 /** A hook that the component does not have is done at once; a component that only has interfaces emits what they bring. */
-function findEntry(definition: Fields, entry: string): ((event: unknown) => unknown) | undefined {
+function findEntry(definition: Fields, entry: string): ((event: unknown, metadata?: unknown) => unknown) | undefined {
   const hooks = definition["hooks"];
   const called = entry === "run" ? definition["run"] : isObject(hooks) ? hooks[entry] : undefined;
-  if (typeof called === "function") return called as (event: unknown) => unknown;
-  return entry === "run" ? emitter() : undefined;
+  if (typeof called === "function") return called as (event: unknown, metadata?: unknown) => unknown;
+  if (entry !== "run") return undefined;
+  const emit = emitter();
+  return (event) => emit(event); // Not under the id and on the channel that it came by.
+}
+
+function argumentsOf(given: readonly string[]): readonly unknown[] {
+  const [event, ...metadata] = given.map((text) => parse(text) as unknown);
+  return [completeEvent(event), ...metadata];
 }
 
 /** JSON text of what run returned, or null when it is none or larger than what is kept. */
