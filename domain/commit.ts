@@ -1,3 +1,4 @@
+import type { Heard } from "./heard.ts";
 import type { Kills } from "./kills.ts";
 import type { RunError, Hook, LogRecord, RunSummary, Trigger } from "./invocation.ts";
 
@@ -62,6 +63,8 @@ export interface SourceState {
   readonly hooks: Readonly<Partial<Record<Hook, HookRecord>>>;
   /** Chained timers by prop: epoch ms at which the last link that ran was due. */
   readonly links?: Readonly<Record<string, number>>;
+  /** Deliveries from other sources that it ran with lately; absent: none. See domain/heard.ts. */
+  readonly heard?: Heard;
   /** Runs that cost their process; absent: none lately. */
   readonly kills?: Kills;
 }

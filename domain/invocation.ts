@@ -45,6 +45,8 @@ export interface Invocation {
   readonly chain?: string;
   /** Do not commit emits (the `emit_on_deploy: false` of a deploy hook). */
   readonly discardEvents?: boolean;
+  /** Of an `event`: what its delivery is known by, so that a source runs with it once; see domain/heard.ts. */
+  readonly delivery?: string;
   /** Deliveries from source to source that led to this; absent: none. See domain/hops.ts. */
   readonly hops?: number;
   /** The last sources on that way. */

@@ -2,6 +2,7 @@ import { answer } from "../domain/answered.ts";
 import type { Commit, CommittedEvent, CommittedRun, SourceState } from "../domain/commit.ts";
 import { acceptEmits } from "../domain/dedupe.ts";
 import type { Deployment } from "../domain/deployment.ts";
+import { hear } from "../domain/heard.ts";
 import { nextEventId } from "../domain/event-id.ts";
 import type { Invocation, InvocationNumber, LogRecord, RunError } from "../domain/invocation.ts";
 import { disabledError, isDisabled, rememberRun } from "../domain/kills.ts";
@@ -60,6 +61,7 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
       lastEventId: events.at(-1)?.id ?? state.lastEventId,
       hooks: rememberHook(ran, state.hooks, run.id, error),
       ...rememberLink(invocation, state.links),
+      ...rememberDelivery(invocation, state.heard),
       ...(kills === undefined ? {} : { kills }),
     },
   };
@@ -68,6 +70,11 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
 function rememberLink({ chain, at }: Invocation, links: SourceState["links"]): Pick<SourceState, "links"> {
   if (chain !== undefined && at !== undefined) return { links: { ...links, [chain]: at } };
   return links === undefined ? {} : { links };
+}
+
+function rememberDelivery({ delivery }: Invocation, heard: SourceState["heard"]): Pick<SourceState, "heard"> {
+  if (delivery !== undefined) return { heard: hear(heard, delivery) };
+  return heard === undefined ? {} : { heard };
 }
 
 function rememberHook(ran: Ran, hooks: SourceState["hooks"], run: string, error: RunError | null): SourceState["hooks"] {

@@ -2,6 +2,7 @@ import { isAnswered } from "../domain/answered.ts";
 import type { Commit, SourceState } from "../domain/commit.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
+import { hasHeard } from "../domain/heard.ts";
 import { hopLimitError, isTooFar } from "../domain/hops.ts";
 import { disabledError, isDisabled } from "../domain/kills.ts";
 import type { Answer, Invocation, InvocationNumber, RunError, RunSummary } from "../domain/invocation.ts";
@@ -54,8 +55,7 @@ export async function answerInvocation(
   if (!wanted(invocation, deployment)) return "dropped";
   let follows: string | undefined;
   for (let refusals = 0; refusals < refusalLimit; refusals++) {
-    if (isAnswered(history.state.answered, number) || hookHasRun(invocation, history) || linkHasRun(invocation, history.state))
-      return "answered";
+    if (hasRun(invocation, number, history)) return "answered";
     if (invocation.trigger === "timer" && isDisabled(history.state.kills, deployment.id)) return "dropped";
     follows ??= traceWait(received, ports);
     const commit = await runAndCommit(received, history, deployment, config, ports, follows);
@@ -99,6 +99,16 @@ async function runAndCommit(
 /** Hooks run whatever the state of the source; everything else only while it is active. */
 function wanted(invocation: Invocation, deployment: Deployment): boolean {
   return deployment.active || invocation.trigger === "hook";
+}
+
+function hasRun(invocation: Invocation, number: InvocationNumber, history: History): boolean {
+  const { answered, heard } = history.state;
+  return (
+    isAnswered(answered, number) ||
+    hasHeard(heard, invocation.delivery) ||
+    hookHasRun(invocation, history) ||
+    linkHasRun(invocation, history.state)
+  );
 }
 
 /** The operator may ask twice for one run of a hook when it was killed in between. */
@@ -185,6 +195,7 @@ async function requestOf(
     },
     entry: received.invocation.hook ?? "run",
     event: JSON.stringify(receivedEvent(received.invocation, received.storedAt)),
+    ...(received.invocation.metadata === undefined ? {} : { metadata: JSON.stringify(received.invocation.metadata) }),
     props: JSON.stringify(props),
     db: history.state.db,
     endpoint: deployment.endpoint,
@@ -195,7 +206,6 @@ async function requestOf(
 }
 
 /** Stable over redeliveries, and free: the number of an invocation is unique within the installation. */
-    ...(received.invocation.metadata === undefined ? {} : { metadata: JSON.stringify(received.invocation.metadata) }),
 function runIdOf(number: InvocationNumber): string {
   return `r_${number.seq.toString(36).padStart(8, "0")}${number.index.toString(36).padStart(2, "0")}`;
 }

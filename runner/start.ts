@@ -156,8 +156,8 @@ function remember(history: History, histories: Known["histories"]): void {
 
 /** Roughly what a history holds in memory: its texts, and a kilobyte for the rest. */
 function sizeOf(history: History): number {
-  const { db, dedupe } = history.state;
-  let bytes = 1024 + (dedupe.strategy === "unique" ? dedupe.ids.length * 32 : 0);
+  const { db, dedupe, heard = [] } = history.state;
+  let bytes = 1024 + heard.length * 32 + (dedupe.strategy === "unique" ? dedupe.ids.length * 32 : 0);
   for (const keys of Object.values(db)) for (const [key, text] of Object.entries(keys)) bytes += 2 * (key.length + text.length);
   return bytes;
 }

@@ -1,10 +1,14 @@
+import { createHash } from "node:crypto";
 import { nextHop, nextWay } from "../../domain/hops.ts";
 import type { EventMetadata } from "../../domain/event-metadata.ts";
 import { isJson } from "../../domain/json.ts";
 import { dueSince, type Delivery, type RoutedEvent } from "../delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 
-/** An event that a source listens to becomes an invocation, under the delivery's id: repeated, it is written once. */
+/**
+ * An event that a source listens to becomes an invocation, under the delivery's id: repeated, it is written once. A server that is killed
+ * forgets the ids of those that were run; the source itself remembers them as well (`domain/heard.ts`).
+ */
 export async function deliverToSource(
   delivery: Delivery,
   pool: string,
@@ -22,11 +26,16 @@ export async function deliverToSource(
   if (!isJson(event.payload)) return leaveOut("no_json", "an event whose payload is no JSON is not delivered");
   const traceparent = event.traceparent === undefined ? "" : `,"traceparent":${JSON.stringify(event.traceparent)}`;
   const way = JSON.stringify(nextWay(event.way ?? [], event.source));
-  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"hops":${hops},"way":${way}${traceparent},"metadata":${JSON.stringify(metadataOf(event))},"event":${event.payload}}`;
+  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"delivery":"${knownBy(delivery.id)}","hops":${hops},"way":${way}${traceparent},"metadata":${JSON.stringify(metadataOf(event))},"event":${event.payload}}`;
   await ports.invocations.request(pool, listener, invocation, delivery.id);
   const now = ports.clock.now();
   ports.metrics?.attempted("source", "delivered", now - started);
   ports.metrics?.delivered("source", now - dueSince(delivery, started));
+}
+
+/** Short, since each commit of a source that listens carries hundreds of them; 72 bits, since two that look the same would lose one. */
+function knownBy(delivery: string): string {
+  return createHash("sha256").update(delivery).digest("base64url").slice(0, 12);
 }
 
 const metadataOf = ({ emitId, channel, source, dedupeId, summary, ts }: RoutedEvent): EventMetadata => ({

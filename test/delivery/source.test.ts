@@ -17,7 +17,16 @@ async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
 it("makes an event an invocation of its listener", async () => {
   const metadata = { emit_id: "e1", name: "news", emitter_id: "dc_1", id: "7", summary: null, ts: 7 };
   expect(await invocationsOf('{"a":[1]}')).toEqual([
-    { source: "dc_2", trigger: "event", at: 7, hops: 1, way: ["dc_1"], metadata, event: { a: [1] } },
+    {
+      source: "dc_2",
+      trigger: "event",
+      at: 7,
+      delivery: expect.stringMatching(/^[\w-]{12}$/),
+      hops: 1,
+      way: ["dc_1"],
+      metadata,
+      event: { a: [1] },
+    },
   ]);
 });
 
