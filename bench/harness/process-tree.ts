@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { sep } from "node:path";
 
 /** What a process is for: a role, `sandbox`, `nats-server`, `postgres` … */
 export type Part = string;
@@ -61,7 +60,7 @@ export function partOf(pid: number): Part {
   const [program = ""] = command;
   if (program.includes("nats-server")) return "nats-server";
   if (program.includes("postgres")) return "postgres";
-  if (command.some((argument) => argument.endsWith(`sandbox${sep}child.ts`))) return "sandbox";
+  if (command.some((argument) => argument.endsWith("sandbox-child.mjs"))) return "sandbox";
   if (command.some((argument) => argument.endsWith("launch.mjs"))) return "launcher";
   if (program.includes("esbuild")) return "esbuild";
   const roles = /(?:^|\0)HEADWATER_ROLES=([^\0]*)/.exec(read(`/proc/${pid}/environ`))?.[1];

@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { join } from "node:path";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { batched } from "./batch.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "./port.ts";
@@ -9,6 +8,8 @@ import type { ChildOptions, FromChild, PreludeCaches, ToChild } from "./protocol
 import { limitError } from "./run-error.ts";
 
 export interface ChildSettings {
+  /** Its program, see child-script.ts. */
+  readonly script: string;
   readonly child: ChildOptions;
   /** Directories and files it may read. */
   readonly readable: readonly string[];
@@ -280,7 +281,7 @@ function start(settings: ChildSettings): ChildProcess {
     "--disable-warning=SecurityWarning",
     "--disable-warning=ExperimentalWarning",
   ];
-  return fork(join(import.meta.dirname, "child.ts"), [], {
+  return fork(settings.script, [], {
     execArgv,
     env: {},
     serialization: "advanced",

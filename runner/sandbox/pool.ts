@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { Unavailable } from "../../domain/errors.ts";
+import { buildChildScript } from "./child-script.ts";
 import { SandboxChild, stopped } from "./child-process.ts";
 import type { ChildrenSettings, SandboxChildren, SandboxLogger } from "./children.ts";
 import { buildGuestScripts, replaceFile } from "./guest-scripts.ts";
@@ -14,9 +13,7 @@ import { cachePath, type PreludeCaches } from "./protocol.ts";
 import { startSharedChildren } from "./shared-children.ts";
 
 export interface SandboxOptions {
-  /** Root of the program: where runner/, platform/ and node_modules/ lie. Default: this one. */
-  readonly appDirectory?: string;
-  /** Keeps what is made once: guest scripts and code caches. Ours alone: what lies there is believed. */
+  /** Keeps what is made once: the children's script, the guest's, and code caches. Ours alone: what lies there is believed. */
   readonly cacheDirectory: string;
   /** The bundles of requests lie below it. */
   readonly bundleDirectory: string;
@@ -121,18 +118,18 @@ function poolOf(children: SandboxChildren, count: number, settings: ChildrenSett
 
 async function prepare(options: SandboxOptions): Promise<ChildrenSettings> {
   await Promise.all([mkdir(options.cacheDirectory, { recursive: true }), mkdir(options.bundleDirectory, { recursive: true })]);
-  const appDirectory = await realpath(options.appDirectory ?? join(import.meta.dirname, "../.."));
   const cacheDirectory = await realpath(options.cacheDirectory);
-  const scripts = await buildGuestScripts(cacheDirectory);
+  const [scripts, program] = await Promise.all([buildGuestScripts(cacheDirectory), buildChildScript(cacheDirectory)]);
   let writing: Promise<void> = Promise.resolve();
   let evictions = 0;
   const child = {
+    script: program.path,
     child: {
       ...scripts,
       egressAllow: options.egressAllow,
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
     },
-    readable: await readablePaths(appDirectory, cacheDirectory, options.bundleDirectory),
+    readable: await readablePaths(program.packages, cacheDirectory, options.bundleDirectory),
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
     onCaches: (caches: PreludeCaches) => {
       // Without the files every child makes its own: slower, not wrong.
@@ -154,12 +151,9 @@ async function writeCaches(webPath: string, nodePath: string, caches: PreludeCac
 }
 
 /** Only code, the guest's scripts and bundles. */
-async function readablePaths(appDirectory: string, cacheDirectory: string, bundleDirectory: string): Promise<readonly string[]> {
-  const code = ["runner", "platform", "domain", "crds", "node_modules", "package.json"]
-    .map((name) => join(appDirectory, name))
-    .filter((path) => existsSync(path));
+async function readablePaths(packages: readonly string[], cacheDirectory: string, bundleDirectory: string): Promise<readonly string[]> {
   // isolated-vm's loader looks whether this is Alpine.
-  return [...code, "/etc/alpine-release", cacheDirectory, bundleDirectory, await realpath(bundleDirectory)];
+  return [...packages, "/etc/alpine-release", cacheDirectory, bundleDirectory, await realpath(bundleDirectory)];
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -10,7 +10,7 @@ export function sandboxPids(parent = process.pid): number[] {
       try {
         const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
         const [state, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-        return Number(ppid) === parent && state !== "Z" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox/child.ts");
+        return Number(ppid) === parent && state !== "Z" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox-child.mjs");
       } catch {
         return false;
       }
