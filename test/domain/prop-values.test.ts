@@ -66,6 +66,17 @@ describe("checked values", () => {
     ]);
   });
 
+  test("need not be among the options, which are suggestions; their type counts", () => {
+    const props: PropDefinition[] = [
+      { name: "color", type: "string", options: ["red", { label: "Blue", value: "blue" }] },
+      { name: "sizes", type: "integer[]", options: [1, 2, 3] },
+    ];
+    const given = { color: "a color of my own", sizes: [2, 40] };
+    expect(checkConfiguredProps(component(props), given).values).toEqual(given);
+    expect(runtimeProps(component(props), given)).toEqual(given);
+    expect(complaintOf(props, { color: 7, sizes: ["2"] })).toMatch(/'color'.*'sizes'/);
+  });
+
   test("that are unknown name what there is, unless there are additional props", () => {
     const props = [
       { name: "a", type: "string" },
