@@ -51,3 +51,17 @@ export function disabledError(source: string, last?: RunError): RunError {
       ` It runs again after it is changed: mend its code, or send its 'active' again.${why}`,
   };
 }
+
+/** By this `code` whoever asked knows that a call or a dry run was not made. */
+export const refusedCode = "too_many_kills";
+
+/** The answer to calls of components that are configured, and to dry runs, of an owner of whom too many cost their process. @param until epoch ms */
+export function refusedError(until: number): RunError {
+  return {
+    name: "TooManyKills",
+    code: refusedCode,
+    message:
+      `${killsThatDisable} calls of options or additionalProps, or dry runs, of your components cost the process they ran in within ${killWindowMs / 60_000} minutes:` +
+      ` until ${new Date(until).toISOString()} no more of them are made. Mend the code meanwhile; runs of sources go on.`,
+  };
+}

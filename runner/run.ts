@@ -162,7 +162,7 @@ function ticksOf(
 
 /** So that sources which hear each other do not go round for ever. */
 /** A run that is not made, or of which nothing can be kept. */
-function refusal(error: RunError): Execution {
+export function refusal(error: RunError): Execution {
   return {
     outcome: "limited",
     error,

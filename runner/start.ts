@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { hasMoved } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
+import { withoutKillers } from "./call-kills.ts";
 import { armNextLink } from "./chain.ts";
 import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
@@ -13,6 +14,7 @@ import { metered } from "./metered.ts";
 import { OwnersOverQuota, refusal } from "./over-quota.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { answerInvocation, type Received } from "./run.ts";
+import type { Sandbox } from "./sandbox/port.ts";
 import { SourceQueues, type Disposition, type QueueWatch } from "./source-queues.ts";
 
 const usualLimits = queueLimits({ children: 2, ownerRuns: 100, ownerWaiting: 512 });
@@ -32,6 +34,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     cost: (owner, costMs) => queues.charge(owner, costMs),
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
   });
+  const calls = withoutKillers(sandbox, ports.clock);
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
@@ -41,7 +44,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     },
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
+      return settled(received, { deployments, histories, calls, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
     },
     now: () => performance.now(),
     watch: parkingLog(ports.log),
@@ -90,20 +93,22 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
 interface Known {
   readonly deployments: DeploymentCache;
   readonly histories: LRUCache<string, History>;
+  /** The sandbox for what is no run of a source. */
+  readonly calls: Sandbox;
   readonly isOpen: (seq: number) => boolean;
 }
 
 /** One invocation: load what it needs, answer it, and turn whatever went wrong into "deliver it again". */
 async function settled(received: Received, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<Disposition> {
   const { invocation } = received;
-  const { deployments, histories } = known;
+  const { deployments, histories, calls } = known;
   try {
     if (invocation.trigger === "configure") {
-      await answerConfigure(invocation, config, ports);
+      await answerConfigure(invocation, config, { ...ports, sandbox: calls });
       return "done";
     }
     if (invocation.trigger === "dry-run") {
-      await answerDryRun(received, deployments, config, ports);
+      await answerDryRun(received, deployments, config, { ...ports, sandbox: calls });
       return "done";
     }
     const deployment = await deployments.get(invocation.source, invocation.generation);

@@ -1,7 +1,8 @@
 import type { SourceSpec } from "../../crds/source.ts";
 import type { BoundProp, Configuration, ConfigureCall, Configured, ConfiguredOptions, ConfiguredProps } from "../../domain/configure.ts";
 import type { Build } from "../../domain/definition.ts";
-import { HeadwaterError, InvalidInput, NotFound, UserCode } from "../../domain/errors.ts";
+import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, UserCode } from "../../domain/errors.ts";
+import { refusedCode } from "../../domain/kills.ts";
 import { runtimeProps } from "../../domain/prop-values.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { readSecretProps, secretPropsOf } from "../source/secret-props.ts";
@@ -25,7 +26,7 @@ export interface ConfiguredComponent {
  * Has a runner of the owner's pool make a call of the component, with secrets and accounts as a deployment has them, sealed for that
  * pool.
  * @throws UserCode for what the component threw or the limit it met, InvalidInput for a secret or an account that cannot be had,
- * Unavailable; 504 `configure_timeout` when nobody answers in time
+ * QuotaExceeded `too_many_kills`, Unavailable; 504 `configure_timeout` when nobody answers in time
  */
 export async function configure(
   component: ConfiguredComponent,
@@ -67,6 +68,7 @@ async function valuesOf({ namespace, spec, build }: ConfiguredComponent, ports: 
 function judged(call: ConfigureCall, configured: Configured): ConfiguredOptions | ConfiguredProps {
   if (configured.outcome === "failed") {
     const { name, message, code, stack } = configured.error;
+    if (code === refusedCode) throw new QuotaExceeded(message, { code });
     const what = call.kind === "options" ? `options of prop '${call.prop}'` : "additionalProps";
     throw new UserCode(code === undefined ? `${what} threw ${name}: ${message}` : message, {
       code: code ?? "user_code",

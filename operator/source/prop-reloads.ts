@@ -81,7 +81,7 @@ export class PropReloads {
     if (!(error instanceof HeadwaterError))
       this.#ports.log.error({ op: "source.props", err: error }, "the additional props of a source cannot be asked for");
     const why = error instanceof HeadwaterError ? error.message : "an unexpected error, which the log of the operator tells";
-    const passing = !(error instanceof HeadwaterError) || error instanceof Unavailable || error.status === 504;
+    const passing = !(error instanceof HeadwaterError) || error instanceof Unavailable || [429, 504].includes(error.status);
     const message = `the component's additional props cannot be asked for: ${why}`;
     return { reason: passing ? "AdditionalPropsPending" : "AdditionalPropsFailed", passing, message, lookAgain: passing };
   }

@@ -134,6 +134,28 @@ describe("a call", () => {
   });
 });
 
+describe("an owner whose calls cost the processes they run in", () => {
+  test("is refused the fourth within ten minutes, and told until when", { timeout: 150_000 }, async () => {
+    await wakeRunner();
+    const killer = await save(
+      `export default { name: "c", props: { all: { type: "string", options() { const a = []; a.length = 2 ** 32 - 1; a.fill(0); return a; } } }, run() {} }`,
+    );
+    const harmless = await save(`export default { name: "c", props: { one: { type: "string", options() { return ["1"]; } } }, run() {} }`);
+    for (let call = 0; call < 3; call++) {
+      const [status, code] = await failure(ask(killer, options("all")));
+      expect([status, code], `call ${call}`).toEqual([
+        422,
+        expect.stringMatching(/^(run_timeout|process_crashed|process_blocked|memory_limit)$/),
+      ]);
+    }
+    expect(await failure(ask(harmless, options("one")))).toEqual([
+      429,
+      "too_many_kills",
+      expect.stringMatching(/^3 calls of options or additionalProps, or dry runs, .*: until 20\d\d-.*Z no more of them are made/),
+    ]);
+  });
+});
+
 describe("a call that fails says why:", () => {
   test("the component throws, or a limit ends it", async () => {
     await wakeRunner();
