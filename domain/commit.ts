@@ -29,6 +29,8 @@ export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "er
   readonly trigger: Trigger;
   /** Epoch ms at which the tick was due that this run is of; set exactly when `trigger` is `timer`. */
   readonly dueAt?: number;
+  /** JSON text of the event that a run got which ended with an error, when it is at most 64 KiB. */
+  readonly received?: string;
   /** Epoch ms at which ticks were due that were skipped since the run before, the last of them. */
   readonly skippedTicks?: readonly number[];
 }

@@ -23,6 +23,7 @@ const shape = z.looseObject({
     durationMs: z.number().max(1e12),
     cpuMs: z.number(),
     dueAt: time.optional(),
+    received: z.string().optional(),
     skippedTicks: z.array(time).max(mostSkippedTold).optional(),
   }),
   events: z.array(

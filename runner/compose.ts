@@ -15,6 +15,8 @@ export interface Ran {
   readonly runId: string;
   readonly startedAt: number;
   readonly execution: Execution;
+  /** JSON text of the event that the run got. */
+  readonly event: string;
   /** Epoch ms at which it was due; of a tick alone. */
   readonly dueAt?: number;
   /** Ticks that were dropped because one was waiting already. */
@@ -24,6 +26,9 @@ export interface Ran {
   /** What deliveries follow from. */
   readonly traceparent?: string | undefined;
 }
+
+/** An error event has it whole or not at all; the history keeps it with each failed run. */
+const mostReceived = 64 * 1024;
 
 const nothing: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
 
@@ -42,7 +47,7 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
   const isLast = isDisabled(kills, deployment.id) && !isDisabled(state.kills, deployment.id);
   const disabled = isLast ? disabledError(deployment.source, thrown ?? undefined) : null;
   const error = disabled ?? thrown;
-  const run = runOf(ran, products);
+  const run = runOf(ran, products, error);
   return {
     source: deployment.source,
     owner: deployment.owner,
@@ -105,8 +110,8 @@ function errorOf(execution: Execution): RunError | null {
   }
 }
 
-function runOf(ran: Ran, products: Products): CommittedRun {
-  const { invocation, deployment, execution, dueAt, skippedDue } = ran;
+function runOf(ran: Ran, products: Products, error: RunError | null): CommittedRun {
+  const { invocation, deployment, execution, event, dueAt, skippedDue } = ran;
   return {
     id: ran.runId,
     trigger: invocation.trigger,
@@ -116,6 +121,7 @@ function runOf(ran: Ran, products: Products): CommittedRun {
     durationMs: products.durationMs,
     cpuMs: products.cpuMs,
     result: execution.outcome === "returned" ? execution.result : null,
+    ...(error === null || event.length > mostReceived ? {} : { received: event }),
     ...(dueAt === undefined ? {} : { dueAt }),
     ...(skippedDue.length === 0 ? {} : { skippedTicks: skippedDue }),
   };

@@ -130,13 +130,14 @@ export async function execute(
     if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
   };
   const runId = invocation.run ?? runIdOf(number);
-  const about = { deployment, invocation, number, runId, startedAt, ...ticksOf(received, history.state, deployment) };
+  const event = JSON.stringify(receivedEvent(invocation, received.storedAt));
+  const about = { deployment, invocation, number, runId, startedAt, event, ...ticksOf(received, history.state, deployment) };
   if (isTooFar(invocation.hops ?? 0)) return { ...about, execution: refusal(hopLimitError(deployment.source, invocation.way)) };
   const { kills } = history.state;
   // A hook is run all the same: there are few, and what it undoes elsewhere should be undone.
   if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook")
     return { ...about, execution: refusal(disabledError(deployment.source)) };
-  const request = await requestOf(received, history, deployment, config, ports);
+  const request = await requestOf({ ...received, event }, history, deployment, config, ports);
   // What cost its process the last time must not take warm neighbours along again.
   const alone = kills?.deployment === deployment.id && kills.inRow > 0;
   let execution: Execution = await ports.sandbox.execute({ ...request, alone }, onResponse);
@@ -176,7 +177,7 @@ export function refusal(error: RunError): Execution {
 }
 
 async function requestOf(
-  received: Received,
+  received: Received & { readonly event: string },
   history: History,
   deployment: Deployment,
   config: RunnerConfig,
@@ -194,7 +195,7 @@ async function requestOf(
       needsNode: deployment.needsNode,
     },
     entry: received.invocation.hook ?? "run",
-    event: JSON.stringify(receivedEvent(received.invocation, received.storedAt)),
+    event: received.event,
     ...(received.invocation.metadata === undefined ? {} : { metadata: JSON.stringify(received.invocation.metadata) }),
     props: JSON.stringify(props),
     db: history.state.db,

@@ -28,6 +28,10 @@ interface Created {
     readonly configured_props: { readonly http?: { readonly endpoint_url: string } };
   };
 }
+interface ErrorEvent {
+  readonly original_event: { readonly bodyRaw: string };
+  readonly error: { readonly message: string };
+}
 interface Heard {
   readonly say: string;
   readonly n?: number;
@@ -228,7 +232,10 @@ describe("a webhook", () => {
       () => heard().join("\n"),
     );
     const bodies = heard();
-    expect(bodies.filter((body) => body.includes("original_context") && body.includes("broken on purpose"))).toHaveLength(1);
+    const [error, ...others] = bodies.filter((body) => body.includes("original_context")).map((body) => JSON.parse(body) as ErrorEvent);
+    expect([error?.error.message, others]).toEqual(["broken on purpose", []]);
+    const { bodyRaw } = error?.original_event ?? { bodyRaw: "null" };
+    expect(JSON.parse(bodyRaw)).toEqual({ say: "first", custom: "alarm", fail: "broken on purpose" });
     expect(bodies.filter((body) => body.includes("console.log") && body.includes("says first"))).toHaveLength(1);
     expect(bodies.filter((body) => body === '{"say":"first"}')).toHaveLength(1);
     expect(bodies.filter((body) => body === '{"say":"first","n":0}')).toHaveLength(1);

@@ -79,6 +79,7 @@ describe("the events of a workflow", () => {
         id: expect.stringMatching(/^2-\d+$/),
         indexed_at_ms: 2,
         event: {
+          original_event: null,
           original_context: expect.objectContaining({ id: "r_2", owner_id: ada.id, deployment_id: "d_1" }),
           error: expect.objectContaining({ code: "Boom", message: "no", stack: "TypeError: no", ts: "1970-01-01T00:00:00.002Z" }),
         },

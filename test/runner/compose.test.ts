@@ -18,6 +18,7 @@ const ran = (execution: Execution, more: Partial<Ran> = {}): Ran => ({
   runId: "r_1",
   startedAt: 1,
   execution,
+  event: '{"asked":1}',
   skippedTicks: 0,
   skippedDue: [],
   ...more,
@@ -52,6 +53,13 @@ describe("composeCommit", () => {
     expect(run).toMatchObject({ dueAt: 900, skippedTicks: [700, 800] });
     expect(logs[0]?.msg).toMatch(/^2 ticks were skipped/);
     expect(compose(ran(returned())).run).not.toHaveProperty("skippedTicks");
+  });
+
+  it("keeps what a failed run was given, unless that is large, and nothing of others", () => {
+    const threw: Execution = { outcome: "threw", error: { name: "Error", message: "no" }, ...products };
+    expect(compose(ran(threw)).run.received).toBe('{"asked":1}');
+    expect(compose(ran(threw, { event: JSON.stringify("x".repeat(64 * 1024)) })).run).not.toHaveProperty("received");
+    expect(compose(ran(returned())).run).not.toHaveProperty("received");
   });
 
   it("keeps emits made before a throw, and tells of the error", () => {
