@@ -35,6 +35,7 @@ export interface OperatorPorts {
   readonly endpoints: Entries<Endpoint>;
   readonly routes: Entries<Route>;
   readonly timers: Timers;
+  readonly workflowQueues: WorkflowQueues;
   readonly histories: Histories;
   readonly commits: Commits;
   readonly invocations: Invocations;
@@ -120,6 +121,12 @@ export interface Timers {
   set(pool: string, source: string, prop: string, schedule: TimerSchedule, invocation: Invocation): Promise<void>;
   /** Ends all timers of a source, whichever there are. */
   end(source: string): Promise<void>;
+}
+
+/** What workflows have heard. */
+export interface WorkflowQueues {
+  /** Forgets what waits for the workflow. */
+  end(workflow: string): Promise<void>;
 }
 
 export interface Histories {

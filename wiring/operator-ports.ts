@@ -20,6 +20,7 @@ import { forgetCommits, lastCommit, lastPosition } from "../platform/jetstream/c
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { endTimers, setTimer } from "../platform/jetstream/schedules.ts";
 import { untilSeen } from "../platform/jetstream/visibility.ts";
+import { endWorkflowQueue } from "../platform/jetstream/workflow-queues.ts";
 import type { Database } from "../platform/postgres/connection.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
 import { createActivity } from "../platform/postgres/activity.ts";
@@ -63,6 +64,7 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     endpoints: entriesOf<Endpoint>(connection, buckets.endpoints),
     routes: entriesOf<Route>(connection, buckets.routes, (revision) => untilSeen(connection, buckets.routes, revision)),
     timers: timersOf(connection),
+    workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
     histories: historiesOf(connection, database),
     commits: { position: () => lastPosition(connection) },
     invocations: invocationsOf(connection, asker),

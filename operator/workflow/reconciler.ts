@@ -1,6 +1,8 @@
 import { workflowKind } from "../../crds/workflow.ts";
+import { parseKey } from "../controller/informer.ts";
+import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { findIdentified, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
+import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
 import type { OperatorPorts } from "../ports.ts";
 
 const notExecuted = {
@@ -9,13 +11,24 @@ const notExecuted = {
   message: "it has its id and can be subscribed, and this version of Headwater does not run its steps: what it hears is kept",
 } as const;
 
-/** Gives a workflow its id, by which it is subscribed, and says that it does not run. */
+/**
+ * Gives a workflow its id, by which it is subscribed, and says that it does not run. What waits for it ends with it: nobody could ever
+ * take that. A subscription that ends takes nothing along, as what was heard by then was delivered.
+ */
 export function workflowReconciler(ports: OperatorPorts) {
   return async (key: string): Promise<number | undefined> => {
-    const found = await findIdentified(ports, workflowKind, key, "workflow");
+    const { namespace, name } = parseKey(key);
+    const found = await ports.store.find(workflowKind, namespace, name);
     if (found === undefined) return;
-    const { id, resource: workflow, hasOwner } = found;
-    const verdict = hasOwner ? notExecuted : namespaceHasNoOwner(workflow.metadata.namespace);
+    const id = await idOf(ports, workflowKind, found, "workflow");
+    if (found.metadata.deletionTimestamp !== undefined) {
+      await ports.workflowQueues.end(id);
+      await release(ports.store, workflowKind, found);
+      return;
+    }
+    const workflow = await adopt(ports.store, workflowKind, found, id);
+    const hasOwner = (await ports.owners.ownerOf(namespace)) !== undefined;
+    const verdict = hasOwner ? notExecuted : namespaceHasNoOwner(namespace);
     await writeStatus(ports.store, workflowKind, workflow, {
       fields: { id },
       conditions: readyConditions(verdict),

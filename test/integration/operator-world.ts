@@ -11,7 +11,7 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { namespaceOfOwner, newId, resourceNameOf } from "../../domain/ids.ts";
 import { decodePack, type Hook, type Invocation } from "../../domain/invocation.ts";
 import { partitionOf } from "../../domain/partition.ts";
-import { partitionCount } from "../../domain/subjects.ts";
+import { partitionCount, streams as names, workflowSubject } from "../../domain/subjects.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
 import type { SourceResource } from "../../operator/source/observed.ts";
 import { Asker, sendAnswer } from "../../platform/jetstream/answers.ts";
@@ -70,6 +70,8 @@ export interface OperatorWorld {
   readonly failing: Set<Hook>;
   /** Subjects of schedules that stand for a source. */
   timers(source: string): Promise<readonly string[]>;
+  /** What waits for workflows. */
+  readonly queues: { add(workflow: string): Promise<void>; length(workflow: string): Promise<number> };
   createSource(spec?: Partial<SourceSpec>): Promise<SourceResource>;
 }
 
@@ -203,6 +205,16 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
       Object.keys(
         (await streams.connection.manager.streams.info("INVOCATIONS", { subjects_filter: `timer.${source}.>` })).state.subjects ?? {},
       ),
+    queues: {
+      add: async (workflow) => {
+        await streams.connection.publisher.publish(workflowSubject(workflow), "{}");
+      },
+      length: async (workflow) => {
+        const subject = workflowSubject(workflow);
+        const { state } = await streams.connection.manager.streams.info(names.workflows, { subjects_filter: subject });
+        return state.subjects?.[subject] ?? 0;
+      },
+    },
     createSource: async (spec = {}) => {
       const { store } = world.ports;
       const hasCode = spec.code !== undefined || spec.codeFrom !== undefined || spec.url !== undefined;
