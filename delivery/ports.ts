@@ -4,6 +4,7 @@ import type { CommitPosition, Route, RouteListener } from "../domain/deployment.
 import type { EndpointFailures } from "../domain/endpoint-failures.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { Traces } from "../domain/traces.ts";
+import type { Hmac } from "../domain/webhook-signature.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
 
 /** Everything the delivery role reaches; main.ts wires adapters to it. */
@@ -20,8 +21,7 @@ export interface DeliveryPorts {
   readonly history: History;
   /** Opens signing keys. @throws InvalidInput */
   readonly secrets: { open(sealed: string): Promise<string> };
-  /** HMAC-SHA256. */
-  readonly hmac: (key: Uint8Array, text: string) => Uint8Array;
+  readonly hmac: Hmac;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;

@@ -1,7 +1,7 @@
 import { InvalidInput } from "./errors.ts";
 
 /** HMAC-SHA256 of the text's UTF-8 bytes. */
-export type Hmac = (key: Uint8Array, text: string) => Uint8Array;
+export type Hmac = (key: Uint8Array, text: string, encoding: "hex" | "base64") => string;
 
 /** The HMAC key of a signing key, `whsec_<base64>`: both schemes use the decoded bytes. @throws InvalidInput that does not repeat the key. */
 export function parseSigningKey(signingKey: string): Uint8Array {
@@ -35,8 +35,8 @@ export interface SignedMessage {
  */
 export function signatureHeaders(message: SignedMessage, keys: readonly Uint8Array[], hmac: Hmac): Readonly<Record<string, string>> {
   const seconds = Math.floor(message.at / 1000);
-  const known = keys.map((key) => `v1=${encodeHex(hmac(key, `${seconds}.${message.body}`))}`);
-  const standard = keys.map((key) => `v1,${encodeBase64(hmac(key, `${message.id}.${seconds}.${message.body}`))}`);
+  const known = keys.map((key) => `v1=${hmac(key, `${seconds}.${message.body}`, "hex")}`);
+  const standard = keys.map((key) => `v1,${hmac(key, `${message.id}.${seconds}.${message.body}`, "base64")}`);
   return {
     "x-pd-emitter-id": message.emitter,
     "x-pd-timestamp": new Date(message.at).toISOString(),
@@ -45,14 +45,6 @@ export function signatureHeaders(message: SignedMessage, keys: readonly Uint8Arr
     "webhook-timestamp": String(seconds),
     "webhook-signature": standard.join(" "),
   };
-}
-
-const hexOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
-function encodeHex(bytes: Uint8Array): string {
-  let hex = "";
-  for (const byte of bytes) hex += hexOf[byte];
-  return hex;
 }
 
 function encodeBase64(bytes: Uint8Array): string {

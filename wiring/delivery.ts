@@ -1,4 +1,3 @@
-import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { systemClock } from "../domain/clock.ts";
 import { nextAttempt } from "../domain/retry-schedule.ts";
 import { encodePack } from "../domain/invocation.ts";
@@ -37,6 +36,7 @@ import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { createFailingEndpoints } from "../platform/postgres/failing-endpoints.ts";
 import { createHistory } from "../platform/postgres/history.ts";
 import { listOverQuota } from "../platform/postgres/quotas.ts";
+import { createHmacSha256 } from "../platform/secrets/hmac.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
@@ -110,7 +110,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
       },
     },
     overQuota: overQuotaOf(connection),
-    hmac: hmacOf(),
+    hmac: createHmacSha256(),
     clock: systemClock,
     random: Math.random,
   };
@@ -121,16 +121,6 @@ function parseRoute(json: unknown): Route {
   const route = json as Route;
   if (route.listener.kind !== "source") return route;
   return { ...route, listener: { ...route.listener, pool: route.listener.pool ?? defaultPool } };
-}
-
-/** A key becomes a key object once, instead of at each signature: the same key is the same object here. */
-function hmacOf(): DeliveryPorts["hmac"] {
-  const objects = new WeakMap<Uint8Array, KeyObject>();
-  return (key, text) => {
-    const object = objects.get(key) ?? createSecretKey(key);
-    objects.set(key, object);
-    return createHmac("sha256", object).update(text).digest();
-  };
 }
 
 function deliveryConfig({ configuration }: RoleContext): DeliveryConfig {

@@ -37,7 +37,7 @@ function world() {
     deliveries: { schedule: (_webhook: string, _delivery: string, _text: string, atMs: number) => Promise.resolve(void putOff.push(atMs)) },
     poster: { post },
     secrets: { open: (sealed: string) => Promise.resolve(sealed) },
-    hmac: () => new Uint8Array(32),
+    hmac: () => "",
     history: { recordAttempts: () => Promise.resolve(), saveEndpoints: () => Promise.resolve() },
     clock: { now: () => 1_000_000 },
     random: () => 0,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maxAttempts, maxRetryAfterMs, nextAttempt } from "../../domain/retry-schedule.ts";
-import { formatSigningKey, parseSigningKey, signatureHeaders } from "../../domain/webhook-signature.ts";
+import { formatSigningKey, parseSigningKey, signatureHeaders, type Hmac } from "../../domain/webhook-signature.ts";
 import { blocksOf } from "../e2e/documented-session.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { languages, missingFor, prepare, verdictsOf, type Arrived } from "./verifiers.ts";
@@ -15,7 +15,7 @@ import { languages, missingFor, prepare, verdictsOf, type Arrived } from "./veri
 const path = "docs/webhooks.md";
 const page = readFileSync(join(import.meta.dirname, "../..", path), "utf8");
 const blocks = blocksOf(path);
-const hmac = (key: Uint8Array, text: string): Uint8Array => createHmac("sha256", key).update(text).digest();
+const hmac: Hmac = (key, text, encoding) => createHmac("sha256", key).update(text).digest(encoding);
 const keyOf = (byte: number): string => formatSigningKey(new Uint8Array(32).fill(byte));
 const [newer, older, strange] = [keyOf(0xfb), keyOf(2), keyOf(3)];
 

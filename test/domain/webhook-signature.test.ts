@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { formatSigningKey, parseSigningKey, signatureHeaders, type Hmac } from "../../domain/webhook-signature.ts";
 
-const hmac: Hmac = (key, text) => createHmac("sha256", key).update(text).digest();
+const hmac: Hmac = (key, text, encoding) => createHmac("sha256", key).update(text).digest(encoding);
 const key = fc.uint8Array({ minLength: 24, maxLength: 64 }).map(formatSigningKey);
 const message = { id: "em_1", emitter: "dc_1" };
 const body = fc.jsonValue().map((value) => JSON.stringify(value));
