@@ -169,6 +169,31 @@ describe("a connection that is kept", () => {
   });
 });
 
+describe("the body of an answer", () => {
+  const head = "HTTP/1.1 202 Accepted\r\nretry-after: 7\r\n";
+  it.each([
+    ["never ends", (socket: Socket) => void socket.write(`${head}content-length: 10\r\n\r\nabc`)],
+    ["breaks off", (socket: Socket) => void socket.end(`${head}content-length: 10\r\n\r\nabc`)],
+    ["is larger than is read", (socket: Socket) => void socket.write(`${head}content-length: 100000\r\n\r\n${"x".repeat(99_999)}`)],
+    ["comes in pieces", (socket: Socket) => void socket.write(`${head}transfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`)],
+    ["comes after a promise of it", (socket: Socket) => void socket.write(`HTTP/1.1 103 Early\r\n\r\n${head}content-length: 1\r\n\r\na`)],
+  ])("changes nothing about it when it %s", async (_how, answer) => {
+    const sockets = new Set<Socket>();
+    const server = createTcpServer((socket) => {
+      sockets.add(socket.on("error", () => undefined));
+      socket.on("data", (chunk: Buffer) => void (chunk.includes("POST ") && answer(socket)));
+    });
+    const port = await listen(server);
+    ends.push(async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const client = clientOf({ connections: 1 });
+    for (let n = 0; n < 2; n++)
+      expect(await post(client, `http://127.0.0.1:${port}/`)).toEqual({ outcome: "answered", status: 202, retryAfter: "7" });
+  });
+});
+
 describe("a proxy", () => {
   /** One that forwards to a port, whatever is asked for. */
   async function proxyTo(port: number) {

@@ -1,0 +1,133 @@
+import { errors, type Dispatcher } from "undici";
+import { HeadwaterError } from "../../domain/errors.ts";
+
+export type PostResult =
+  | { readonly outcome: "answered"; readonly status: number; readonly retryAfter: string | undefined }
+  | { readonly outcome: "unreachable"; readonly code: string; readonly message: string };
+
+type Handler = Required<
+  Pick<Dispatcher.DispatchHandler, "onRequestStart" | "onResponseStart" | "onResponseData" | "onResponseEnd" | "onResponseError">
+>;
+
+const sweepEveryMs = 100;
+/** For so long the body of an answer is read, so that the connection can be used again. */
+const readAnswerMs = 2_000;
+
+/** Cuts off what takes too long, by one timer for all: two for each request cost more than its signatures. */
+export class PostsUnderWay {
+  readonly timeoutMs: number;
+  readonly #exchanges = new Set<PostExchange>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs;
+  }
+
+  add(exchange: PostExchange): void {
+    this.#exchanges.add(exchange);
+    this.#timer ??= setInterval(() => this.#sweep(), sweepEveryMs);
+  }
+
+  delete(exchange: PostExchange): void {
+    this.#exchanges.delete(exchange);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #sweep(): void {
+    if (this.#exchanges.size === 0) return this.stop();
+    const now = performance.now();
+    for (const exchange of this.#exchanges) if (exchange.deadline <= now) exchange.cutOff();
+  }
+}
+
+/**
+ * One request and what comes of it. The status is the answer: a body that breaks off, trickles or is too large changes nothing about it,
+ * but is waited for. Straight from undici's dispatch, since nobody reads that body: a stream for it costs as much as the request.
+ */
+export class PostExchange implements Handler {
+  readonly #agent: Dispatcher;
+  readonly #request: Dispatcher.DispatchOptions;
+  readonly #underWay: PostsUnderWay;
+  readonly #resolve: (result: PostResult) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #answer: PostResult | undefined;
+  #isRepeated = false;
+  /** By `performance.now()`; before the request is written there is none. */
+  deadline = Number.POSITIVE_INFINITY;
+
+  constructor(agent: Dispatcher, request: Dispatcher.DispatchOptions, underWay: PostsUnderWay, resolve: (result: PostResult) => void) {
+    this.#agent = agent;
+    this.#request = request;
+    this.#underWay = underWay;
+    this.#resolve = resolve;
+  }
+
+  begin(): void {
+    this.#agent.dispatch(this.#request, this);
+  }
+
+  /** It is the caller's time that has ended. */
+  cutOff(): void {
+    const { timeoutMs } = this.#underWay;
+    this.#end(this.#answer ?? { outcome: "unreachable", code: "timeout", message: `no answer within ${timeoutMs} ms` });
+    this.#controller?.abort(new errors.RequestAbortedError());
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.deadline = performance.now() + this.#underWay.timeoutMs;
+    this.#underWay.add(this);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    const retryAfter = headers["retry-after"];
+    this.#answer = { outcome: "answered", status, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter };
+    this.deadline = performance.now() + readAnswerMs;
+  }
+
+  onResponseData(): void {
+    // The client's `maxResponseSize` ends it.
+  }
+
+  onResponseEnd(): void {
+    if (this.#answer !== undefined) this.#end(this.#answer);
+  }
+
+  /**
+   * Once more at once when a connection ended that had been used before: its server closed it for its age just as we wrote, so nobody
+   * read what was sent. Were it read all the same, the webhook-id says that it is the same.
+   */
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#answer !== undefined || this.#isRepeated || !hasOutlivedItsConnection(error))
+      return this.#end(this.#answer ?? { outcome: "unreachable", ...explain(error) });
+    this.#isRepeated = true;
+    this.#underWay.delete(this);
+    this.begin();
+  }
+
+  #end(answer: PostResult): void {
+    this.#underWay.delete(this);
+    this.#resolve(answer);
+  }
+}
+
+/** A reset tells nothing of the connection it came from. */
+function hasOutlivedItsConnection(error: Error): boolean {
+  if (error instanceof errors.SocketError) return (error.socket?.bytesRead ?? 0) > 0;
+  return "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
+}
+
+export function explain(error: unknown): { code: string; message: string } {
+  if (error instanceof HeadwaterError) return { code: error.code, message: error.message };
+  if (!(error instanceof Error)) return { code: "unknown", message: String(error) };
+  return { code: "code" in error && typeof error.code === "string" ? error.code : error.name, message: error.message };
+}
