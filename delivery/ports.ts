@@ -107,6 +107,9 @@ export interface OverQuota {
   /** Until then, epoch ms. */
   tell(owner: string, untilMs: number): Promise<void>;
   withdraw(owner: string): Promise<void>;
+  /** How many times as much as most an owner gets; forgotten after an hour. */
+  tellWeight(owner: string, weight: number): Promise<void>;
+  withdrawWeight(owner: string): Promise<void>;
 }
 
 export interface Poster {
@@ -132,6 +135,8 @@ export interface History {
   recordCommits(commits: readonly RecordedCommit[]): Promise<void>;
   /** Owners who have used up what their plan gives them of the day that began then, epoch ms. */
   listOverQuota(dayMs: number): Promise<readonly string[]>;
+  /** How many times as much as most the owners get who do not get once as much. */
+  listWeights(): Promise<ReadonlyMap<string, number>>;
   recordAttempts(attempts: readonly Attempt[]): Promise<void>;
   /** One that dies again becomes another dead letter, with an id of its own. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayOf } from "../domain/quota.ts";
 import type { DeliveryPorts, Reading } from "./ports.ts";
+import { tellWeights, type ToldWeights } from "./weights.ts";
 
 type Ports = Pick<DeliveryPorts, "history" | "overQuota" | "clock" | "log">;
 
 /** How long a quota may be used up, or raised, before runners hear of it. */
 const lookEveryMs = 1_000;
+/** Weights change when somebody changes a plan: they are looked for less often. */
+const looksPerWeights = 10;
 
 /**
  * Keeps runners told of who has used up the day's quota. What was counted, the plans and what is told are compared anew each time, so
@@ -23,10 +26,15 @@ export function startQuotas(ports: Ports): Reading {
 }
 
 async function keepLooking(ports: Ports, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  const told: ToldWeights = new Map();
+  for (let look = 0; !signal.aborted; look++) {
     await tellQuotas(ports).catch((error: unknown) =>
       ports.log.warn({ op: "quota.tell", err: error }, "runners are not told yet whose quota is used up, trying again"),
     );
+    if (look % looksPerWeights === 0)
+      await tellWeights(told, ports).catch((error: unknown) =>
+        ports.log.warn({ op: "quota.weigh", err: error }, "runners are not told yet whose runs weigh more, trying again"),
+      );
     await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined); // Stopping.
   }
 }

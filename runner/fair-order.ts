@@ -173,7 +173,7 @@ export class FairOrder {
 
   #mayRun(owner: Owner, now: number): boolean {
     if (owner.running >= this.#limits.ownerRuns) return false;
-    return owner.fresh < this.#limits.ownerFreshRuns || !this.#neighbours.has(owner.id, now);
+    return owner.fresh < this.#limits.ownerFreshRuns * this.#weightOf(owner.id) || !this.#neighbours.has(owner.id, now);
   }
 
   #age(run: { readonly owner: Owner; isFresh: boolean }): void {

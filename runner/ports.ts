@@ -14,6 +14,8 @@ export interface RunnerPorts {
   readonly intake: Intake;
   readonly membership: Membership;
   readonly overQuota: OverQuota;
+  /** Absent: all owners weigh the same. */
+  readonly weights?: Weights;
   readonly bundles: Bundles;
   readonly timers: Timers;
   readonly stacks: Stacks;
@@ -106,6 +108,13 @@ export interface Membership {
 export interface OverQuota {
   /** Epoch ms until which the owner's quota is used up, if it is. @throws Unavailable */
   untilOf(owner: string): Promise<number | undefined>;
+  /** Tells of each owner of whom that changed, from now on; undefined: of some it may have, it is not known of whom. */
+  onChange(changed: (owner: string | undefined) => void): Promise<{ stop(): Promise<void> }>;
+}
+
+export interface Weights {
+  /** How many times as much as most an owner gets, if not once. @throws Unavailable */
+  weightOf(owner: string): Promise<number | undefined>;
   /** Tells of each owner of whom that changed, from now on; undefined: of some it may have, it is not known of whom. */
   onChange(changed: (owner: string | undefined) => void): Promise<{ stop(): Promise<void> }>;
 }

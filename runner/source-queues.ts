@@ -16,6 +16,8 @@ export interface QueueOptions {
   readonly answer: (received: Received) => Promise<Disposition>;
   /** Answers whoever waits for what does not run, since its owner's quota is used up; it is settled then. */
   readonly refuse?: (invocation: Invocation, owner: string) => void;
+  /** Above 0; absent: all owners weigh 1. */
+  readonly weightOf?: (owner: string) => number;
   /** ms, from anywhere; never goes back. */
   readonly now: () => number;
   readonly watch?: QueueWatch;
@@ -65,7 +67,7 @@ export class SourceQueues {
 
   constructor(options: QueueOptions) {
     this.#options = options;
-    this.#order = new FairOrder(options.limits);
+    this.#order = new FairOrder(options.limits, options.weightOf);
     this.#shares = new Shares(options.limits);
     this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
     this.#sweeping.unref();

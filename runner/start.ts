@@ -12,6 +12,7 @@ import { Partitions } from "./partitions.ts";
 import type { Log, RunnerConfig, RunnerPorts } from "./ports.ts";
 import { metered } from "./metered.ts";
 import { OwnersOverQuota, refusal } from "./over-quota.ts";
+import { OwnerWeights } from "./owner-weights.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { answerInvocation, type Received } from "./run.ts";
 import type { Sandbox } from "./sandbox/port.ts";
@@ -35,6 +36,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
   });
   const calls = withoutKillers(sandbox, ports.clock);
+  const weights = new OwnerWeights(ports.weights, ports.clock);
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
@@ -46,6 +48,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
       return settled(received, { deployments, histories, calls, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
     },
+    weightOf: (owner) => weights.weightOf(owner),
     now: () => performance.now(),
     watch: parkingLog(ports.log),
   });
@@ -74,6 +77,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     for (const waiting of open.take(message)) queues.push(waiting);
   });
   await quotas.start();
+  await weights.start();
   await deployments.start((source) => ports.sandbox.evict(source));
   await partitions.start();
   return {
@@ -81,6 +85,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     stop: async (signal) => {
       await partitions.stop();
       await quotas.stop();
+      await weights.stop();
       await queues.stop(signal);
       open.stop();
       endReach();

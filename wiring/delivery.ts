@@ -35,7 +35,7 @@ import type { Database } from "../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { createFailingEndpoints } from "../platform/postgres/failing-endpoints.ts";
 import { createHistory } from "../platform/postgres/history.ts";
-import { listOverQuota } from "../platform/postgres/quotas.ts";
+import { listOverQuota, listWeights } from "../platform/postgres/quotas.ts";
 import { createHmacSha256 } from "../platform/secrets/hmac.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts";
@@ -217,6 +217,7 @@ export async function historyOf(
     position: () => history.readPosition(stream),
     recordCommits: (commits) => history.recordCommits(stream, commits),
     listOverQuota: (dayMs) => listOverQuota(database.db, dayMs),
+    listWeights: () => listWeights(database.db),
     recordAttempts: (attempts) => records.recordAttempts(attempts),
     recordDeadLetters: (letters) => records.recordDeadLetters(letters),
     findDeadLetter: (webhook, delivery) => records.findDeadLetter(webhook, delivery),

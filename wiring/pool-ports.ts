@@ -10,12 +10,15 @@ import type { Connection } from "../platform/jetstream/connection.ts";
 import { readPartition } from "../platform/jetstream/consumer.ts";
 import { announce, watchMembers, type Heartbeat } from "../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../platform/jetstream/moves.ts";
-import { readOverQuota } from "../platform/jetstream/over-quota.ts";
+import { readOverQuota, readWeights } from "../platform/jetstream/over-quota.ts";
 import { requestArm, requestMove } from "../platform/jetstream/pool-requests.ts";
 import { memoryShare } from "../platform/process/memory-share.ts";
 import type { Intake, Membership, RunnerPorts, Timers } from "../runner/ports.ts";
 
-type PoolPorts = Pick<RunnerPorts, "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "timers" | "answer">;
+type PoolPorts = Pick<
+  RunnerPorts,
+  "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "weights" | "timers" | "answer"
+>;
 
 /** All that a runner reaches of the message server: what its pool's user may do, see platform/jetstream/permissions.ts. */
 export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
@@ -33,6 +36,7 @@ export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool),
     overQuota: readOverQuota(connection),
+    weights: readWeights(connection),
     timers: timersOf(connection, pool),
     answer: (subject, answer) => sendAnswer(connection, subject, answer),
   };

@@ -21,8 +21,9 @@ export function planRoutes({ ports }: AdminContext) {
     list: async () => ok((await accounts.listPlans()).map(planResponse)),
     save: async (call: Asked) => {
       const { name } = parse(named, { name: pathOf(call, "name") });
-      const { form, daily_invocations_quota, daily_compute_time_quota } = parse(planFields, call.body);
-      const plan = { name, form, dailyInvocations: daily_invocations_quota ?? null, dailyComputeMs: daily_compute_time_quota ?? null };
+      const { form, daily_invocations_quota, daily_compute_time_quota, weight } = parse(planFields, call.body);
+      const quotas = { dailyInvocations: daily_invocations_quota ?? null, dailyComputeMs: daily_compute_time_quota ?? null };
+      const plan = { name, form, ...quotas, weight: weight ?? 1 };
       await accounts.savePlan(plan);
       return ok(planResponse(plan));
     },

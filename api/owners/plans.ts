@@ -3,15 +3,20 @@ import { planForms, type Plan } from "./ports.ts";
 
 const quota = z.int("it must be an integer from 0 on").min(0, "it must be an integer from 0 on").nullish();
 
+const heaviest = 100;
+const weight = z.int("it must be an integer").min(1, "it must be at least 1").max(heaviest, `it must be at most ${heaviest}`).nullish();
+
 export const planFields = z.object({
   form: z.enum(planForms, `it must be ${planForms.join(" or ")}`),
   daily_invocations_quota: quota,
   daily_compute_time_quota: quota,
+  weight,
 });
 
-export const planResponse = ({ name, form, dailyInvocations, dailyComputeMs }: Plan) => ({
+export const planResponse = ({ name, form, dailyInvocations, dailyComputeMs, weight: given }: Plan) => ({
   name,
   form,
   daily_invocations_quota: dailyInvocations,
   daily_compute_time_quota: dailyComputeMs,
+  weight: given,
 });

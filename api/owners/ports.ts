@@ -79,6 +79,8 @@ export interface Plan {
   readonly dailyInvocations: number | null;
   /** Milliseconds that runs take a day; null: as many as one likes. */
   readonly dailyComputeMs: number | null;
+  /** Of runs that wait for a turn, an owner of weight 2 gets twice as many as one of weight 1; 1 to 100. */
+  readonly weight: number;
 }
 
 interface Page<Item> {

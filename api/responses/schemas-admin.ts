@@ -17,5 +17,6 @@ export const planSchema = z
     form: z.enum(planForms),
     daily_invocations_quota: z.number().nullable().describe("Null: no limit."),
     daily_compute_time_quota: z.number().nullable().describe("Milliseconds; null: no limit."),
+    weight: z.number().describe("1 to 100: of runs that wait for a turn, its owners get so many times as many as those of weight 1."),
   })
   .meta({ id: "Plan" });

@@ -8,15 +8,26 @@ import type { Reading } from "./consumer.ts";
 /** Until when the quota of an owner is used up, epoch ms, by the owner's id. */
 const entriesOf = (connection: Connection): Bucket<number> => new Bucket(connection, buckets.quotas, (json) => z.number().parse(json));
 
+/** Beside them how much owners weigh who do not weigh 1, by this key: it is one token, as an owner's id is. */
+const weightKey = (owner: string): string => `${weightPrefix}${owner}`;
+const weightPrefix = "weight=";
+/** A weight that nobody tells again any more ends by itself. */
+const weightTtlSeconds = 3_600;
+
 /** For the one who counts. An entry ends by itself when its time has come, should nobody withdraw it. */
 export function overQuotaOf(connection: Connection) {
   const entries = entriesOf(connection);
   return {
-    list: () => entries.keys("*"),
+    list: async () => (await entries.keys("*")).filter((key) => !key.startsWith(weightPrefix)),
     tell: async (owner: string, untilMs: number): Promise<void> => {
       await entries.put(owner, untilMs, { ttlSeconds: Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000)) });
     },
     withdraw: (owner: string) => entries.delete(owner),
+    /** Good for an hour. */
+    tellWeight: async (owner: string, weight: number): Promise<void> => {
+      await entries.put(weightKey(owner), weight, { ttlSeconds: weightTtlSeconds });
+    },
+    withdrawWeight: (owner: string) => entries.delete(weightKey(owner)),
   };
 }
 
@@ -26,6 +37,19 @@ export function readOverQuota(connection: Connection) {
   return {
     untilOf: (owner: string): Promise<number | undefined> => entries.get(owner),
     onChange: (changed: (owner: string | undefined) => void): Promise<Reading> => followChanges(connection, buckets.quotas, "*", changed),
+  };
+}
+
+/** For runners: how much an owner weighs, if not 1. */
+export function readWeights(connection: Connection) {
+  const entries = entriesOf(connection);
+  return {
+    weightOf: (owner: string): Promise<number | undefined> => entries.get(weightKey(owner)),
+    onChange: (changed: (owner: string | undefined) => void): Promise<Reading> =>
+      followChanges(connection, buckets.quotas, "*", (key) => {
+        if (key === undefined) changed(undefined);
+        else if (key.startsWith(weightPrefix)) changed(key.slice(weightPrefix.length));
+      }),
   };
 }
 

@@ -86,6 +86,9 @@ export const migrations: Record<string, Migration> = {
   "2026-11-26-quotas": statements`
     create index usage_of_day on usage (day_ms);
   `,
+  "2026-11-27-plan-weights": statements`
+    alter table plans add column weight integer not null default 1 check (weight between 1 and 100);
+  `,
 };
 
 /**

@@ -15,3 +15,14 @@ export async function listOverQuota(db: Kysely<Tables>, dayMs: number): Promise<
     where coalesce(used.runs, 0) >= plans.daily_invocations or coalesce(used.compute_ms, 0) >= plans.daily_compute_ms`.execute(db);
   return rows.map(({ owner }) => owner);
 }
+
+/** How much owners weigh beside those on the plan 'default', by their ids; who weighs as much as these is left out. */
+export async function listWeights(db: Kysely<Tables>): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ owner: string; weight: number }>`
+    select chosen.owner, plans.weight::float8 / usual.weight as weight
+    from owner_plans chosen
+    join plans on plans.name = chosen.plan
+    join plans usual on usual.name = 'default'
+    where plans.weight <> usual.weight`.execute(db);
+  return new Map(rows.map(({ owner, weight }) => [owner, weight]));
+}

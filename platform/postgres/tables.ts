@@ -124,6 +124,7 @@ export interface PlanTable {
   readonly form: Plan["form"];
   readonly daily_invocations: number | null;
   readonly daily_compute_ms: number | null;
+  readonly weight: Generated<number>;
 }
 
 export interface OwnerPlanTable {

@@ -154,7 +154,7 @@ test("a route that is missing, or answers something else than its operation, doe
     "DELETE /plan": { id: "deletePlan", summary: "No plan", answers: { 204: null } },
   } as const satisfies Operations;
   type Routes = RoutesOf<typeof operations, { path: {}; parameters: {}; body: {} }>;
-  const plan = { name: "p", form: "free", daily_invocations_quota: 1, daily_compute_time_quota: null } as const;
+  const plan = { name: "p", form: "free", daily_invocations_quota: 1, daily_compute_time_quota: null, weight: 1 } as const;
   const { form: _, ...formless } = plan;
   const DELETE = async () => noContent;
   const right: Routes = { "/plan": { GET: async () => ok(plan), DELETE } };

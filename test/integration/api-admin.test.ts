@@ -200,7 +200,7 @@ describe("plans", () => {
 
   test("the free form tells use of the day against quotas", async () => {
     const plan = { form: "free", daily_invocations_quota: 100, daily_compute_time_quota: 60_000 };
-    expect((await admin("PUT", "/plans/small", plan)).body.data).toEqual({ name: "small", ...plan });
+    expect((await admin("PUT", "/plans/small", plan)).body.data).toEqual({ name: "small", ...plan, weight: 1 });
     expect((await admin("PUT", `/users/${ada.id}/plan`, { plan: "small" })).body.data.name).toBe("small");
     expect(await me()).toEqual({
       ...ada,
@@ -232,6 +232,13 @@ describe("plans", () => {
     expect((await admin("PUT", `/users/${ada.id}/plan`, { plan: "none" })).status).toBe(404);
     expect((await admin("PUT", "/plans/x", { form: "golden" })).body.error).toBe("form is invalid: it must be free or paid");
     expect((await admin("PUT", "/plans/x", { form: "free", daily_invocations_quota: -1 })).status).toBe(422);
+    expect((await admin("PUT", "/plans/pro", { form: "paid", weight: 4 })).body.data.weight).toBe(4);
+    for (const [weight, why] of [
+      [0, "at least 1"],
+      [101, "at most 100"],
+      [1.5, "an int"],
+    ] as const)
+      expect((await admin("PUT", "/plans/x", { form: "free", weight })).body.error).toBe(`weight is invalid: it must be ${why}`);
   });
 });
 

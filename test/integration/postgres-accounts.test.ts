@@ -141,11 +141,17 @@ describe("organizations", () => {
 
 describe("plans", () => {
   test("who was given none has the default one, without quotas", async () => {
-    expect(await accounts.planOf(ada.id)).toEqual({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null });
+    expect(await accounts.planOf(ada.id)).toEqual({
+      name: "default",
+      form: "free",
+      dailyInvocations: null,
+      dailyComputeMs: null,
+      weight: 1,
+    });
   });
 
   test("are made, given and changed for all who have them", async () => {
-    const small = { name: "small", form: "free", dailyInvocations: 100, dailyComputeMs: 2 ** 40 } as const;
+    const small = { name: "small", form: "free", dailyInvocations: 100, dailyComputeMs: 2 ** 40, weight: 1 } as const;
     await accounts.savePlan(small);
     await accounts.choosePlan(ada.id, "small");
     expect(await accounts.planOf(ada.id)).toEqual(small);

@@ -94,13 +94,13 @@ describe("what owners use", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(given, { minLength: 1, maxLength: 6 }), given, async (owners, { plan: usual }) => {
         day += dayMs;
-        await accounts.savePlan({ name: "default", form: "free", ...usual });
+        await accounts.savePlan({ name: "default", form: "free", ...usual, weight: 1 });
         const over: string[] = [];
         for (const [index, { plan, chosen, use }] of owners.entries()) {
           const owner = `u_day${day / dayMs}n${index}`;
           const name = `p${day / dayMs}n${index}`;
           if (chosen) {
-            await accounts.savePlan({ name, form: "free", ...plan });
+            await accounts.savePlan({ name, form: "free", ...plan, weight: 1 });
             await accounts.choosePlan(owner, name);
           }
           if (use !== null)
@@ -114,6 +114,6 @@ describe("what owners use", () => {
       }),
       { numRuns: 40 },
     );
-    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null });
+    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null, weight: 1 });
   });
 });

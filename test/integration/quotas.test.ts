@@ -5,8 +5,10 @@ import { partitionOf } from "../../domain/partition.ts";
 import { dayOf } from "../../domain/quota.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../../domain/subjects.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
+import { overQuotaOf, readWeights } from "../../platform/jetstream/over-quota.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
+import { OwnerWeights } from "../../runner/owner-weights.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
 import { startRunner } from "../../runner/start.ts";
@@ -22,7 +24,7 @@ const database = withDatabase();
 const nats = withJetStream({ partitions: partitionCount });
 const accounts = createAccounts(database);
 const history = createHistory(database);
-const small = { name: "small", form: "free", dailyInvocations: 5, dailyComputeMs: null } as const;
+const small = { name: "small", form: "free", dailyInvocations: 5, dailyComputeMs: null, weight: 1 } as const;
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -155,5 +157,25 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
     expect([refused?.status, JSON.parse(refused?.body ?? "").code]).toEqual([429, "quota_exceeded"]);
     const waitS = Number(refused?.headers["retry-after"]);
     expect(Math.abs(dayOf(clock.now()).endMs / 1_000 - clock.now() / 1_000 - waitS)).toBeLessThan(600);
+  });
+});
+
+describe("the weight of a plan", { timeout: 120_000 }, () => {
+  it("is told to runners beside that of the default plan, changes with the plan, and ends with it", async () => {
+    const { own, neighbour, clock } = await world();
+    const weights = new OwnerWeights(readWeights(nats.connection), clock);
+    await weights.start();
+    ends.push(() => weights.stop());
+    const weighs = (weight: number): Promise<void> => until(() => weights.weightOf(own.owner) === weight, `it weighs ${weight}`, 60_000);
+    await accounts.savePlan({ ...small, name: "heavy", weight: 6 });
+    await accounts.choosePlan(own.owner, "heavy");
+    await weighs(6);
+    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null, weight: 2 });
+    await weighs(3);
+    expect(weights.weightOf(neighbour.owner)).toBe(1);
+    expect((await overQuotaOf(nats.connection).list()).filter((owner) => !owner.startsWith("u_own"))).toEqual([]);
+    await accounts.choosePlan(own.owner, "default");
+    await weighs(1);
+    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null, weight: 1 });
   });
 });

@@ -71,6 +71,7 @@ export const administeredPlans = {
     id: "savePlan",
     summary: "Make a plan, or change it for all who have it",
     body: planFields,
+    means: { weight: "1 to 100, by default 1: of runs that wait for a turn, its owners get so many times as many as those of weight 1." },
     answers: one(planSchema),
   },
   "DELETE /plans/:name": { id: "deletePlan", summary: "Remove a plan that nobody has", answers: nothing, errors: [409] },

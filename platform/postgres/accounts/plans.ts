@@ -27,11 +27,13 @@ export function createPlans(db: Kysely<Tables>): Plans {
       return planFrom(row);
     },
     listPlans: async () => (await db.selectFrom("plans").selectAll().orderBy("name").execute()).map(planFrom),
-    async savePlan({ name, form, dailyInvocations, dailyComputeMs }) {
+    async savePlan({ name, form, dailyInvocations, dailyComputeMs, weight }) {
       await sql`
-        insert into plans (name, form, daily_invocations, daily_compute_ms) values (${name}, ${form}, ${dailyInvocations}, ${dailyComputeMs})
+        insert into plans (name, form, daily_invocations, daily_compute_ms, weight)
+        values (${name}, ${form}, ${dailyInvocations}, ${dailyComputeMs}, ${weight})
         on conflict (name) do update
-        set form = excluded.form, daily_invocations = excluded.daily_invocations, daily_compute_ms = excluded.daily_compute_ms`.execute(db);
+        set form = excluded.form, daily_invocations = excluded.daily_invocations, daily_compute_ms = excluded.daily_compute_ms,
+          weight = excluded.weight`.execute(db);
     },
     async deletePlan(name) {
       const inUse = (why: string) => new Conflict(`the plan '${name}' is in use: ${why}`, { code: "plan_in_use" });
@@ -51,9 +53,10 @@ export function createPlans(db: Kysely<Tables>): Plans {
   };
 }
 
-const planFrom = ({ name, form, daily_invocations, daily_compute_ms }: Selectable<PlanTable>): Plan => ({
+const planFrom = ({ name, form, daily_invocations, daily_compute_ms, weight }: Selectable<PlanTable>): Plan => ({
   name,
   form,
   dailyInvocations: daily_invocations,
   dailyComputeMs: daily_compute_ms,
+  weight,
 });
