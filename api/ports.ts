@@ -14,7 +14,7 @@ import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
 import type { Tick } from "../domain/ticks.ts";
-import type { Traces } from "../domain/traces.ts";
+import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -179,7 +179,7 @@ export interface ManualRun {
   readonly event?: unknown;
   /** Of that event, when a source emitted it. */
   readonly metadata?: EventMetadata;
-  readonly traceparent?: string;
+  readonly trace?: TraceContext;
 }
 
 export interface Runs {

@@ -1,5 +1,6 @@
 import type { Route } from "../domain/deployment.ts";
 import type { Replay } from "../domain/replay.ts";
+import type { TraceContext } from "../domain/traces.ts";
 import type { DeadLetter, DeliverySubject } from "./ports.ts";
 
 /** One event on its way to one listener. Travels as JSON; everything an attempt needs but the route, which may change meanwhile. */
@@ -15,7 +16,8 @@ export interface Delivery {
   readonly attemptsBefore?: number;
 }
 
-export interface RoutedEvent {
+/** What attempts follow from is the trace context of its commit, or of its replay. */
+export interface RoutedEvent extends TraceContext {
   readonly emitId: string;
   readonly eventId: string;
   readonly source: string;
@@ -31,8 +33,6 @@ export interface RoutedEvent {
   readonly deliverAt?: number;
   /** Of the run that emitted it. */
   readonly hops?: number;
-  /** Of its commit: what attempts follow from, see domain/traces.ts. */
-  readonly traceparent?: string;
   /** The last sources on its way to that run. */
   readonly way?: readonly string[];
   /** Set for one that is delivered once more because somebody asked for it. */

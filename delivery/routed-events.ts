@@ -1,5 +1,6 @@
 import type { Commit } from "../domain/commit.ts";
 import { errorEvent, logEvent, type DerivedEvent } from "../domain/derived-events.ts";
+import { traceContext, type TraceContext } from "../domain/traces.ts";
 import type { RoutedEvent } from "./delivery.ts";
 
 /** All that a commit gives listeners to hear: its events, then its error on `$errors`, then its log lines on `$logs`. */
@@ -29,10 +30,10 @@ function derived(commit: Commit, event: DerivedEvent): RoutedEvent {
 }
 
 /** What all that a commit gives to hear carries along. */
-function travels({ hops, way, traceparent }: Commit): Pick<RoutedEvent, "hops" | "way" | "traceparent"> {
+function travels({ hops, way, traceparent, tracestate }: Commit): Pick<RoutedEvent, "hops" | "way" | keyof TraceContext> {
   return {
     ...(hops === undefined ? {} : { hops }),
     ...(way === undefined ? {} : { way }),
-    ...(traceparent === undefined ? {} : { traceparent }),
+    ...traceContext({ traceparent, tracestate }),
   };
 }

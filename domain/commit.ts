@@ -1,13 +1,15 @@
 import type { Heard } from "./heard.ts";
 import type { Kills } from "./kills.ts";
 import type { RunError, Hook, LogRecord, RunSummary, Trigger } from "./invocation.ts";
+import type { TraceContext } from "./traces.ts";
 
 /**
  * The commit is the one message a run leaves on the stream RUNS, subject `runs.<partition>.<owner>.<source>`, published with the
  * expected last sequence of that subject: a run commits whole or not at all, and no two runners extend one history.
  * JSON texts (payloads, db values) stay texts all the way: whoever only passes them on never decodes them.
+ * What deliveries of its events follow from is its trace context, see domain/traces.ts.
  */
-export interface Commit {
+export interface Commit extends TraceContext {
   readonly source: string;
   readonly owner: string;
   /** Deployment id, `d_…`. */
@@ -20,8 +22,6 @@ export interface Commit {
   readonly hops?: number;
   /** The last sources on that way. */
   readonly way?: readonly string[];
-  /** What deliveries of its events follow from, see domain/traces.ts. */
-  readonly traceparent?: string;
   readonly state: SourceState;
 }
 

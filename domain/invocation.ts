@@ -3,6 +3,7 @@ import type { DryRun, DryRunOutcome } from "./dry-run.ts";
 import type { EventMetadata } from "./event-metadata.ts";
 import type { RunError } from "./run-error.ts";
 import type { HttpResponse, LogRecord } from "./run-products.ts";
+import type { TraceContext } from "./traces.ts";
 
 export type { RunError } from "./run-error.ts";
 export type { HttpResponse, LogRecord } from "./run-products.ts";
@@ -21,7 +22,8 @@ export type Trigger = (typeof triggers)[number];
 export const hooks = ["deploy", "activate", "deactivate"] as const;
 export type Hook = (typeof hooks)[number];
 
-export interface Invocation {
+/** What it follows from is its trace context, see domain/traces.ts. */
+export interface Invocation extends TraceContext {
   /** Public id of the source, `dc_…`; of a `configure`, the id of the call; of a `dry-run`, that of the run. */
   readonly source: string;
   readonly trigger: Trigger;
@@ -57,8 +59,6 @@ export interface Invocation {
   readonly movedFrom?: InvocationNumber;
   /** NATS subject to which {@link Answer} messages go, best effort, beside the commit. */
   readonly answerTo?: string;
-  /** What it follows from, see domain/traces.ts. */
-  readonly traceparent?: string;
 }
 
 /** What an HTTP-triggered `run` receives; the guest adds `body`, parsed from `bodyRaw` by content type. */

@@ -3,7 +3,7 @@ import type { Commit } from "./commit.ts";
 import { partitionOf } from "./partition.ts";
 import { runSubject } from "./subjects.ts";
 import { mostSkippedTold } from "./ticks.ts";
-import { parseTraceparent } from "./traces.ts";
+import { parseTraceparent, parseTracestate } from "./traces.ts";
 
 /** Epoch ms that a Date can hold, and some time after it too. */
 const time = z.number().min(-8e15).max(8e15);
@@ -42,10 +42,14 @@ const shape = z.looseObject({
   error: z.looseObject({ name: z.string(), message: z.string() }).nullable(),
   hops: z.int().min(0).optional(),
   way: z.array(token).max(100).optional(),
-  // Becomes a header.
+  // These become headers.
   traceparent: z
     .string()
     .refine((text) => parseTraceparent(text) === text)
+    .optional(),
+  tracestate: z
+    .string()
+    .refine((text) => parseTracestate(text) === text)
     .optional(),
 });
 

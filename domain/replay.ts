@@ -1,8 +1,9 @@
+import type { TraceContext } from "./traces.ts";
 import { partitionOf } from "./partition.ts";
 import { replayLaneCount } from "./subjects.ts";
 
 /** A past event that is to be delivered once more: a message of the stream DELIVERIES, from the API to the delivery role. */
-export interface ReplayedEvent {
+export interface ReplayedEvent extends TraceContext {
   readonly replay: Replay;
   /** Stable, and another one than the first time: whoever drops what they know by its id is to take it. */
   readonly emitId: string;

@@ -18,6 +18,13 @@ export interface SpanOptions {
   readonly attributes?: SpanAttributes;
 }
 
+/** What goes along from step to step. Both become headers of webhooks, so nothing else may be in them. */
+export interface TraceContext {
+  readonly traceparent?: string;
+  /** What those who trace wrote beside it, passed on as it came: never without a traceparent. */
+  readonly tracestate?: string;
+}
+
 /** Names of OpenTelemetry first, then ours (`source.id`). No secrets, no payloads; of addresses the host alone: a path may be a secret. */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
@@ -49,3 +56,35 @@ export function parseTraceparent(value: unknown): string | undefined {
 }
 
 const isZero = (id: string): boolean => /^0+$/.test(id);
+
+/** Of more members, or longer ones, all are dropped: which of them could be spared is theirs to know. */
+const tracestateLimits = { members: 32, characters: 512 };
+const memberPattern =
+  /^(?:[a-z0-9][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+
+/** Undefined for what is no tracestate, which is to be left out whole (W3C Trace Context, section 3.3); several headers are one list. */
+export function parseTracestate(value: unknown): string | undefined {
+  if (typeof value !== "string" || value.length > 2 * tracestateLimits.characters) return undefined;
+  const members = value.split(",").flatMap((member) => member.replace(/^[ \t]+|[ \t]+$/g, "") || []);
+  const keys = new Set(members.map((member) => member.slice(0, member.indexOf("="))));
+  if (members.length === 0 || members.length > tracestateLimits.members || keys.size < members.length) return undefined;
+  const text = members.join(",");
+  return text.length <= tracestateLimits.characters && members.every((member) => memberPattern.test(member)) ? text : undefined;
+}
+
+/** Of a request. */
+export function parseTraceContext(headers: { readonly [name: string]: unknown }): TraceContext {
+  return traceContext({ traceparent: parseTraceparent(headers["traceparent"]), tracestate: parseTracestate(headers["tracestate"]) });
+}
+
+/** What there is of it, to be put beside other fields. */
+export function traceContext({
+  traceparent,
+  tracestate,
+}: {
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}): TraceContext {
+  if (traceparent === undefined) return {};
+  return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+}

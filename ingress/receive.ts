@@ -3,6 +3,7 @@ import { NotFound, QuotaUsedUp, Unavailable } from "../domain/errors.ts";
 import type { Endpoint } from "../domain/deployment.ts";
 import type { HttpEvent, Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
+import type { TraceContext } from "../domain/traces.ts";
 import type { BacklogGate } from "./backlog-gate.ts";
 import { awaitAnswer } from "./await-answer.ts";
 import { discard, readBody } from "./body.ts";
@@ -23,14 +24,14 @@ export interface Receiving {
 /**
  * One request: find the endpoint, take the body, store the invocation, answer.
  *
- * @param traceparent what the run follows from
+ * @param trace what the run follows from
  * @throws HeadwaterError for {@link replyError}
  */
 export async function receive(
   request: IncomingMessage,
   response: ServerResponse,
   receiving: Receiving,
-  traceparent: string | undefined,
+  trace: TraceContext,
 ): Promise<void> {
   if (request.method === "OPTIONS") {
     request.resume();
@@ -41,7 +42,7 @@ export async function receive(
   admit(request, endpoint, receiving);
   const body = await readBody(request, config.bodyLimitBytes);
   const event = await httpEvent(request, target, body, config.trustedProxies);
-  const invocation = newInvocation(endpoint.source, event, traceparent);
+  const invocation = newInvocation(endpoint.source, event, trace);
   if (endpoint.customResponse) return awaitAnswer(response, endpoint.pool, invocation, receiving);
   await packs.add(endpoint.pool, partitionOf(endpoint.source), endpoint.source, JSON.stringify(invocation));
   replyAccepted(response);
@@ -72,6 +73,6 @@ function admit(request: IncomingMessage, endpoint: Endpoint, { config, gate, quo
   });
 }
 
-function newInvocation(source: string, event: HttpEvent, traceparent: string | undefined): Invocation {
-  return { source, trigger: "http", at: Date.now(), event, ...(traceparent === undefined ? {} : { traceparent }) };
+function newInvocation(source: string, event: HttpEvent, trace: TraceContext): Invocation {
+  return { source, trigger: "http", at: Date.now(), event, ...trace };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { HeadwaterError } from "../domain/errors.ts";
-import { parseTraceparent, type Span } from "../domain/traces.ts";
+import { parseTraceContext, type Span } from "../domain/traces.ts";
 import { BacklogGate } from "./backlog-gate.ts";
 import { QuotaGate } from "./quota-gate.ts";
 import { bodyTooLarge, discard } from "./body.ts";
@@ -47,10 +47,10 @@ export async function startIngress(config: IngressConfig, ports: IngressPorts): 
 async function answer(request: IncomingMessage, response: ServerResponse, receiving: Receiving): Promise<void> {
   const startedAt = performance.now();
   const { log, onAnswered } = receiving.ports;
-  const given = parseTraceparent(request.headers["traceparent"]);
-  const span = startSpan(request, given, receiving.ports);
+  const given = parseTraceContext(request.headers);
+  const span = startSpan(request, given.traceparent, receiving.ports);
   try {
-    await receive(request, response, receiving, span?.traceparent ?? given);
+    await receive(request, response, receiving, span === undefined ? given : { ...given, traceparent: span.traceparent });
   } catch (error) {
     if (!(error instanceof HeadwaterError)) log.warn({ op: "http.request", err: error }, "a request could not be taken");
     if (!request.complete) discard(request);

@@ -6,6 +6,7 @@ import { hear } from "../domain/heard.ts";
 import { nextEventId } from "../domain/event-id.ts";
 import type { Invocation, InvocationNumber, LogRecord, RunError } from "../domain/invocation.ts";
 import { disabledError, isDisabled, rememberRun } from "../domain/kills.ts";
+import { traceContext } from "../domain/traces.ts";
 import type { Emit, Execution, Products } from "./sandbox/port.ts";
 
 export interface Ran {
@@ -58,7 +59,7 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
     error,
     ...(invocation.hops === undefined ? {} : { hops: invocation.hops }),
     ...(invocation.way === undefined ? {} : { way: invocation.way }),
-    ...(ran.traceparent === undefined ? {} : { traceparent: ran.traceparent }),
+    ...traceContext({ traceparent: ran.traceparent, tracestate: invocation.tracestate }),
     state: {
       db: mergeDb(state.db, products.db),
       dedupe: accepted.state,

@@ -15,9 +15,9 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
     await publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([JSON.stringify(invocation)]), { messageId });
   };
   return {
-    run: async ({ run, source, pool, generation, event, metadata, traceparent }, signal) => {
+    run: async ({ run, source, pool, generation, event, metadata, trace }, signal) => {
       const { subject, answer } = asker.wait(run, "run", signal);
-      const given = { ...eventOf({ event, metadata }), ...(traceparent === undefined ? {} : { traceparent }) };
+      const given = { ...eventOf({ event, metadata }), ...trace };
       await publish(pool, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
       return (await answer)?.run;
     },

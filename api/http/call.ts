@@ -1,4 +1,5 @@
 import { pageInfo, type CursorForm } from "../../domain/page.ts";
+import type { TraceContext } from "../../domain/traces.ts";
 import type { KeyGrant } from "../owners/ports.ts";
 import type { Listed, User } from "../ports.ts";
 
@@ -10,7 +11,7 @@ export interface Asked {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
   /** What is done for it follows from this, see domain/traces.ts. */
-  readonly traceparent?: string;
+  readonly trace?: TraceContext;
 }
 
 /** A request as the routes see it. */

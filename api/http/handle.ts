@@ -3,7 +3,7 @@ import { NotFound } from "../../domain/errors.ts";
 import { selectFields, type FieldQuery } from "../../domain/fields.ts";
 import type { Asked, Handle, Reply } from "./call.ts";
 import { fieldParameters, parse } from "./parameters.ts";
-import { traceparentOf } from "./traces.ts";
+import { traceOf } from "./traces.ts";
 
 /** Adds who is asking to what is asked. */
 export type CallOf<Call extends Asked> = (asked: Asked, response: Response) => Call;
@@ -13,12 +13,11 @@ export function handle<Call extends Asked>(route: string, act: Handle<Call>, cal
   return async (request, response) => {
     response.locals["route"] = route;
     const body = (request.body ?? {}) as Readonly<Record<string, unknown>>; // checked by body.ts
-    const traceparent = traceparentOf(response);
     const asked = {
       path: pathParameters(request.params),
       body,
       parameters: { ...body, ...request.query },
-      ...(traceparent === undefined ? {} : { traceparent }),
+      trace: traceOf(response),
     };
     const fields = parse(fieldParameters, asked.parameters);
     write(response, await act(callOf(asked, response)), fields);

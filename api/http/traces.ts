@@ -1,16 +1,16 @@
 import type { RequestHandler, Response } from "express";
-import { parseTraceparent, type Traces } from "../../domain/traces.ts";
+import { parseTraceContext, type TraceContext, type Traces } from "../../domain/traces.ts";
 import { routeOf } from "./request-log.ts";
 
 /** Of each request, what follows from it; with traces, its span as well. */
 export function traceRequests(traces: Traces | undefined): RequestHandler {
   return (request, response, next) => {
-    const given = parseTraceparent(request.headers["traceparent"]);
-    response.locals["traceparent"] = given;
+    const given = parseTraceContext(request.headers);
+    response.locals["trace"] = given;
     if (traces === undefined || !/^(\/admin)?\/v1\//.test(request.path)) return next();
     const { method } = request;
-    const span = traces.start(method, { kind: "server", traceparent: given, attributes: { "http.request.method": method } });
-    response.locals["traceparent"] = span.traceparent;
+    const span = traces.start(method, { kind: "server", traceparent: given.traceparent, attributes: { "http.request.method": method } });
+    response.locals["trace"] = { ...given, traceparent: span.traceparent };
     response.once("close", () => {
       const [route, status] = [routeOf(response), response.statusCode];
       const attributes = { "http.route": route, "http.response.status_code": status };
@@ -20,7 +20,6 @@ export function traceRequests(traces: Traces | undefined): RequestHandler {
   };
 }
 
-export function traceparentOf(response: Response): string | undefined {
-  const traceparent: unknown = response.locals["traceparent"];
-  return typeof traceparent === "string" ? traceparent : undefined;
+export function traceOf(response: Response): TraceContext {
+  return (response.locals["trace"] ?? {}) as TraceContext; // Nobody else writes it.
 }

@@ -4,6 +4,7 @@ import { workflowKind } from "../../crds/workflow.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import { replayedEmitId, type Replay } from "../../domain/replay.ts";
+import type { TraceContext } from "../../domain/traces.ts";
 import type { StoredEvent, User } from "../ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { ApiContext } from "../routes/context.ts";
@@ -17,6 +18,8 @@ export interface ReplayRequest {
   readonly channel?: string | undefined;
   /** Absent: all who listen. */
   readonly listener?: string | undefined;
+  /** Of the request: the deliveries follow from it, and not from the runs that emitted the events long ago. */
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface Replayed {
@@ -27,7 +30,7 @@ export interface Replayed {
 
 /** Has every event of the range that is still kept delivered once more. Resolves when none of them can be lost. @throws Unavailable */
 export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiContext, "ports">): Promise<Replayed> {
-  const { source, owner, startId, endId, channel, listener } = request;
+  const { source, owner, startId, endId, channel, listener, trace } = request;
   const events = await ports.history.listEvents(source, {
     ...(startId === undefined ? {} : { startId }),
     ...(endId === undefined ? {} : { endId }),
@@ -47,6 +50,7 @@ export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiCo
       payload,
       ...(dedupeId === null ? {} : { dedupeId }),
       ...(summary === null ? {} : { summary }),
+      ...trace,
     })),
   );
   return { id, events };

@@ -27,7 +27,7 @@ export function replayRoutes(context: ApiContext) {
       if (listener_id !== undefined) await checkListener(listener_id, call.user, access);
       const source = publicIdOf(found);
       const range = { startId: start_id, endId: end_id, channel: event_name };
-      const { id, events } = await replayEvents({ source, owner, ...range, listener: listener_id }, context);
+      const { id, events } = await replayEvents({ source, owner, ...range, listener: listener_id, trace: call.trace }, context);
       return accepted({
         id,
         source_id: source,

@@ -44,7 +44,7 @@ export function runRoutes(context: ApiContext) {
         pool: source.status.pool ?? defaultPool,
         generation: source.metadata.generation,
         ...(await givenEvent(fields, publicIdOf(source), call, context)),
-        ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+        ...(call.trace === undefined ? {} : { trace: call.trace }),
       };
       if (fields.dry_run === true) return dryRun(manual, context);
       const owner = await access.ownerOf(source);

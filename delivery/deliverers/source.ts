@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { nextHop, nextWay } from "../../domain/hops.ts";
 import type { EventMetadata } from "../../domain/event-metadata.ts";
 import { isJson } from "../../domain/json.ts";
+import { traceContext } from "../../domain/traces.ts";
 import { dueSince, type Delivery, type RoutedEvent } from "../delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 
@@ -24,9 +25,9 @@ export async function deliverToSource(
   if (hops === undefined) return leaveOut("too_far", "an event that went round in a circle is not delivered");
   // It becomes a part of JSON below: what is none, as only a runner can forge it, could name another source and another trigger there.
   if (!isJson(event.payload)) return leaveOut("no_json", "an event whose payload is no JSON is not delivered");
-  const traceparent = event.traceparent === undefined ? "" : `,"traceparent":${JSON.stringify(event.traceparent)}`;
+  const trace = Object.entries(traceContext(event)).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   const way = JSON.stringify(nextWay(event.way ?? [], event.source));
-  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"delivery":"${knownBy(delivery.id)}","hops":${hops},"way":${way}${traceparent},"metadata":${JSON.stringify(metadataOf(event))},"event":${event.payload}}`;
+  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"delivery":"${knownBy(delivery.id)}","hops":${hops},"way":${way}${trace.join("")},"metadata":${JSON.stringify(metadataOf(event))},"event":${event.payload}}`;
   await ports.invocations.request(pool, listener, invocation, delivery.id);
   const now = ports.clock.now();
   ports.metrics?.attempted("source", "delivered", now - started);

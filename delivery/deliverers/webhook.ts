@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { RouteListener } from "../../domain/deployment.ts";
 import { replayIn } from "../../domain/replay.ts";
 import { parseSigningKey, signatureHeaders } from "../../domain/webhook-signature.ts";
+import { traceContext } from "../../domain/traces.ts";
 import type { Delivery } from "../delivery.ts";
 import type { DeliveryPorts, PostResult } from "../ports.ts";
 
@@ -51,7 +52,7 @@ export class WebhookDeliverer {
         headers: {
           "content-type": "application/json",
           ...replayHeader(event),
-          ...(traceparent === undefined ? {} : { traceparent }),
+          ...traceContext({ traceparent, tracestate: event.tracestate }),
           ...headers,
         },
         body: event.payload,

@@ -42,25 +42,32 @@ async function listen(ask: Ask, emitter: string, receiver: Receiver): Promise<vo
   await asked(ask, "/subscriptions", { emitter_id: emitter, listener_id: id });
 }
 
-async function post(endpoint: string, text: string, traceparent?: string): Promise<void> {
+async function post(endpoint: string, text: string, traceparent?: string, tracestate?: string): Promise<void> {
   const response = await fetch(`${endpoint}/needle-inner?token=needle-query`, {
     method: "POST",
     body: JSON.stringify({ text }),
-    headers: { "content-type": "application/json", ...(traceparent === undefined ? {} : { traceparent }) },
+    headers: {
+      "content-type": "application/json",
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...(tracestate === undefined ? {} : { tracestate }),
+    },
   });
   expect(response.status).toBe(200);
 }
 
 interface Heard {
   readonly traceparent: unknown;
+  readonly tracestate: unknown;
   readonly event: { readonly text: string; readonly saw?: string };
 }
 
-async function heard({ received }: Receiver, text: string): Promise<Heard> {
-  const find = () => received.find(({ body }) => body.includes(`"${text}"`));
+/** The nth time that it is heard. */
+async function heard({ received }: Receiver, text: string, nth = 0): Promise<Heard> {
+  const find = () => received.filter(({ body }) => body.includes(`"${text}"`))[nth];
   await until(() => find() !== undefined, `the webhook hears of '${text}'`);
   const found = find();
-  return { traceparent: found?.headers["traceparent"], event: JSON.parse(found?.body ?? "{}") as Heard["event"] };
+  const { traceparent, tracestate } = found?.headers ?? {};
+  return { traceparent, tracestate, event: JSON.parse(found?.body ?? "{}") as Heard["event"] };
 }
 
 describe("a collector", () => {
@@ -94,7 +101,7 @@ describe("a collector", () => {
       }
       return found;
     };
-    const isWhole = (): boolean => /endpoint$|runs$/.test(way()[0]?.name ?? "");
+    const isWhole = (): boolean => /endpoint$|runs$|replays$/.test(way()[0]?.name ?? "");
     await until(isWhole, "the collector has all of the trace");
     return way();
   }
@@ -119,11 +126,26 @@ describe("a collector", () => {
     const [source, listener] = [await deploy(ask, echo), await deploy(ask, relay)];
     await asked(ask, "/subscriptions", { emitter_id: source.id, listener_id: listener.id });
     await listen(ask, listener.id, receiver);
+    await post(source.endpoint, "with state", callersTraceparent, "vendor=7");
+    expect((await heard(receiver, "with state once more")).tracestate).toBe("vendor=7");
     await asked(ask, `/sources/${source.id}/runs`, { event: { text: "relayed" } });
     const way = await wayTo(await heard(receiver, "relayed once more"));
     const run = steps.slice(1, 4);
     expect(told(way)).toEqual([["POST /v1/sources/:id/runs", "headwater-api"], ...run, ...run, steps[4]]);
     expect(way[0]?.parentSpanId).toBeUndefined();
+  });
+
+  it("is told of a trace that begins with the request for a replay", async () => {
+    const source = await deploy(ask, echo);
+    await listen(ask, source.id, receiver);
+    await post(source.endpoint, "replayed", callersTraceparent);
+    await heard(receiver, "replayed");
+    const path = `/sources/${source.id}/replays`;
+    const replay = async (): Promise<number> => (await cluster.call<{ data: { events: number } }>("POST", path, {})).body.data.events;
+    await until(async () => (await replay()) === 1, "the history has it");
+    const way = await wayTo(await heard(receiver, "replayed", 1));
+    expect(told(way)).toEqual([["POST /v1/sources/:id/replays", "headwater-api"], steps[4]]);
+    expect(way[0]?.traceId).not.toBe(callers.trace);
   });
 
   it("begins a trace where the caller's traceparent is none", async () => {

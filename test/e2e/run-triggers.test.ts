@@ -105,20 +105,23 @@ describe("triggers", () => {
     expect((await call("DELETE", `/sources/${slow.id}`)).status).toBe(204);
   });
 
-  it("passes the traceparent of a caller on to webhooks, as it came, and nothing else", async () => {
+  it("passes the traceparent and tracestate of a caller on to webhooks, as they came, and nothing else", async () => {
     const asked = await deploy(repeats);
     const { body } = await call<Answered>("POST", "/webhooks", { url: receiver.url });
     expect((await call("POST", "/subscriptions", { emitter_id: asked.id, listener_id: body.data.id })).status).toBe(200);
     const given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    const heard = async (text: string, headers: Readonly<Record<string, string>>): Promise<unknown> => {
+    const heard = async (text: string, headers: Readonly<Record<string, string>>): Promise<readonly unknown[]> => {
       expect((await fetch(asked.endpoint, { method: "POST", body: text, headers })).status).toBe(200);
       const find = () => receiver.received.find((each) => each.body === JSON.stringify({ repeats: text }));
       await until(() => find() !== undefined, `the webhook hears '${text}'`);
-      return find()?.headers["traceparent"];
+      return ["traceparent", "tracestate"].map((name) => find()?.headers[name]);
     };
-    expect(await heard("traced", { traceparent: given })).toBe(given);
-    expect(await heard("untraced", {})).toBeUndefined();
-    expect(await heard("nonsense", { traceparent: given.toUpperCase() })).toBeUndefined();
+    const tracestate = "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE";
+    expect(await heard("traced", { traceparent: given })).toEqual([given, undefined]);
+    expect(await heard("with state", { traceparent: given, tracestate })).toEqual([given, tracestate]);
+    expect(await heard("with broken state", { traceparent: given, tracestate: `${tracestate},rojo=1` })).toEqual([given, undefined]);
+    expect(await heard("untraced", { tracestate })).toEqual([undefined, undefined]);
+    expect(await heard("nonsense", { traceparent: given.toUpperCase(), tracestate })).toEqual([undefined, undefined]);
   });
 
   it("delivers at delivery_ts, and not before", async () => {
