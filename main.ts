@@ -8,9 +8,7 @@ import { killOwnChildren } from "./platform/process/own-children.ts";
 import { startServers, type Servers } from "./platform/process/servers.ts";
 import { createLogger, type Logger } from "./platform/telemetry/logger.ts";
 import type { RoleContext } from "./wiring/context.ts";
-import { setUp } from "./wiring/set-up.ts";
 import { startHealth } from "./wiring/health.ts";
-import { rotateKey } from "./wiring/rotate-key.ts";
 import { tracesOf } from "./wiring/traces.ts";
 import { roles, startRoles, stopRoles } from "./wiring/start-roles.ts";
 
@@ -120,6 +118,7 @@ function stopOnRequest(running: Promise<Headwater>, logger: Logger): void {
 async function setUpOnce(configuration: Configuration, logger: Logger): Promise<void> {
   const servers = await startServers({ configuration, needsDatabase: true, logger });
   try {
+    const { setUp } = await import("./wiring/set-up.ts");
     await setUp(contextOf(configuration, servers, logger));
   } finally {
     await servers.stop();
@@ -130,7 +129,10 @@ async function main(): Promise<void> {
   if (process.argv.includes("--help")) return void process.stdout.write(help);
   if (process.argv.includes("--version")) return void process.stdout.write(`${version()}\n`);
   const configuration = parseConfiguration(process.argv.includes("--setup") ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env);
-  if (process.argv.includes("--rotate-key")) return void process.stdout.write(`${await rotateKey(configuration)}\n`);
+  if (process.argv.includes("--rotate-key")) {
+    const { rotateKey } = await import("./wiring/rotate-key.ts");
+    return void process.stdout.write(`${await rotateKey(configuration)}\n`);
+  }
   const logger = createLogger({ level: configuration.logLevel });
   if (configuration.setsUp) return setUpOnce(configuration, logger);
   const running = start(configuration, logger);

@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import type { BuildRequests, Inspector } from "../builder/ports.ts";
+import type { Addresses, BuildRequests, Inspector } from "../builder/ports.ts";
 import { startBuilder } from "../builder/start.ts";
 import { codeLimits } from "../domain/component-code.ts";
 import type { Traces } from "../domain/traces.ts";
-import { createEgress } from "../platform/http/egress.ts";
-import { createTextReader } from "../platform/http/text-reader.ts";
+import { createEgress, type Egress } from "../platform/http/egress.ts";
 import { createBuildRequests } from "../platform/jetstream/build-requests.ts";
 import { openBlobStore } from "../platform/jetstream/object-store.ts";
 import { createSandbox } from "../runner/sandbox/pool.ts";
@@ -40,7 +39,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   };
   const bundles = openBlobStore(connection);
   const egress = createEgress({ allow: context.configuration.egressAllow });
-  const addresses = createTextReader({ egress, maxBytes: codeLimits.bytes, timeoutMs: readTimeoutMs });
+  const addresses = createAddresses(egress);
   const builder = await startBuilder({
     directory,
     inspector: { inspect },
@@ -55,6 +54,19 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await (await sandbox)?.stop(signal);
       await release();
     },
+  };
+}
+
+/** What fetches is loaded when the first component has to be fetched: most are sent. */
+function createAddresses(egress: Egress): Addresses & { close(): Promise<void> } {
+  const load = async () => {
+    const { createTextReader } = await import("../platform/http/text-reader.ts");
+    return createTextReader({ egress, maxBytes: codeLimits.bytes, timeoutMs: readTimeoutMs });
+  };
+  let reader: ReturnType<typeof load> | undefined;
+  return {
+    read: async (address, signal) => (await (reader ??= load())).read(address, signal),
+    close: async () => (await reader)?.close(),
   };
 }
 

@@ -40,7 +40,8 @@ import { createHmacSha256 } from "../platform/secrets/hmac.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../platform/telemetry/delivery-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
-import { databaseOf, natsOf } from "./connections.ts";
+import { natsOf } from "./connections.ts";
+import { databaseOf } from "./database.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 import { followPosition } from "./recorded-position.ts";
 

@@ -5,7 +5,8 @@ import { serveConfigureRequests } from "../platform/jetstream/configure-requests
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { createOperatorMetrics } from "../platform/telemetry/controller-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
-import { databaseOf, natsOf } from "./connections.ts";
+import { natsOf } from "./connections.ts";
+import { databaseOf } from "./database.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 import { operatorInCluster } from "./operator-in-cluster.ts";
 import { operatorPorts } from "./operator-ports.ts";

@@ -1,10 +1,11 @@
 import { createAccounts } from "../platform/postgres/accounts.ts";
 import { updateStandingAccounts } from "../platform/process/nats-claims.ts";
 import { findNatsKeys } from "../platform/process/nats-keys.ts";
-import { databaseOf, prepare } from "./connections.ts";
 import type { RoleContext } from "./context.ts";
+import { databaseOf } from "./database.ts";
 import { seedFirstUser } from "./first-user.ts";
 import { asNatsSystem } from "./nats-system.ts";
+import { prepare } from "./prepare.ts";
 
 /**
  * What is done once before the roles of an installation start, and again before those of another version do: rights, tables, streams, the

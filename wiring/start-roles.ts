@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { roleNames, type RoleName } from "../platform/process/configuration.ts";
 import { startChildRole } from "../platform/process/child-role.ts";
 import { keepRunning } from "../platform/process/keep-running.ts";
-import { prepare } from "./connections.ts";
 import type { RoleContext, StartRole, StartedRole } from "./context.ts";
 
 interface RoleEntry {
@@ -47,7 +46,10 @@ export async function startRoles(context: RoleContext): Promise<readonly NamedRo
   // With credentials of its own only the operator may make streams; the others wait until they are there.
   const mayPrepare = natsCredentialsFile === undefined || wanted.includes("operator");
   const prepares = resources === "postgres" && mayPrepare && wanted.some((name) => roles[name].process === "host");
-  if (prepares) await prepare(context);
+  if (prepares) {
+    const { prepare } = await import("./prepare.ts"); // Not for runners and builders, which reach no database.
+    await prepare(context);
+  }
   const starts = await Promise.allSettled(wanted.map((name) => startRole(name, context, wanted.length === 1)));
   const started = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
   started.sort((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name));

@@ -1,5 +1,4 @@
 import { pino, type Logger } from "pino";
-import pretty from "pino-pretty";
 
 export type { Logger } from "pino";
 
@@ -35,6 +34,9 @@ const redact = {
   censor: "[redacted]",
 };
 
+/** Loaded where somebody reads. */
+const pretty = process.stdout.isTTY ? (await import("pino-pretty")).default : undefined;
+
 /**
  * JSON lines, readable ones on a terminal. No pino transports: those are worker threads, which the children of a
  * runner must not have.
@@ -49,7 +51,7 @@ export function createLogger(options: LoggerOptions): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
   };
   if (options.destination !== undefined) return pino(settings, options.destination);
-  if (!process.stdout.isTTY) return pino(settings, pino.destination({ fd: 1, sync: true }));
+  if (pretty === undefined) return pino(settings, pino.destination({ fd: 1, sync: true }));
   return pino(
     settings,
     pretty({

@@ -63,7 +63,7 @@ async function bundle(): Promise<string> {
 
 /** What lies in node_modules is what package.json asks for, which is part of the hash. */
 const isHashed = (path: string): boolean =>
-  path.startsWith("node_modules/") || (sources.some((folder) => path.startsWith(`${folder}/`)) && !path.startsWith(`${guest}/`));
+  /(^|\/)node_modules\//.test(path) || (sources.some((folder) => path.startsWith(`${folder}/`)) && !path.startsWith(`${guest}/`));
 
 const leaveNativeCode: Plugin = {
   name: "leave-native-code",
