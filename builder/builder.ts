@@ -11,12 +11,10 @@ import { collect } from "./collect/collect.ts";
 import { collectLimits, type CollectLimits } from "./collect/limits.ts";
 import { startDeadline } from "./deadline.ts";
 import { createEsbuildLane } from "./esbuild-lane.ts";
-import { modulesOf } from "./modules.ts";
 import { defaultLimits, type BuildLimits } from "./limits.ts";
 import { readNpmConfig, type NpmConfig } from "./npm/config.ts";
 import { openPackageStore } from "./npm/package-store.ts";
 import type { Addresses, BuilderPorts, BuildRequest } from "./ports.ts";
-import { scan } from "./scan.ts";
 
 export interface BuilderOptions extends BuilderPorts {
   /** Everything on disk lies below it: packages, npm's cache, bundles. May be lost; costs time only. */
@@ -37,7 +35,7 @@ export interface Builder {
   stop(): Promise<void>;
 }
 
-/** Opens the stores, warms esbuild up, and builds: one install and one bundle at a time, since either may take hundreds of MB. */
+/** Opens the stores, and builds: one install and one bundle at a time, since either may take hundreds of MB. */
 export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   const limits = { ...defaultLimits, ...options.limits };
   await mkdir(options.directory, { recursive: true });
@@ -57,8 +55,6 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     }),
     esbuild,
   };
-  // esbuild's own process starts with the first call.
-  await esbuild.run(() => scan(modulesOf({ code: "" }), "js"), limits.scanMs);
   const running = new Map<string, Promise<Build>>();
   const collecting = new Set<Promise<ComponentCode>>();
   let stopped = false;

@@ -12,12 +12,22 @@ export interface EsbuildLane {
 /**
  * esbuild is one process for all who use it here. Code nested a hundred thousand levels deep overflows its stack, some code keeps it
  * busy for minutes, and once gone it stays gone until `stop` is called. One at a time, so that a death has one cause and takes
- * nobody else along.
+ * nobody else along. It starts with the first use, and ends when there was none for `idleMs`.
  */
-export function createEsbuildLane(): EsbuildLane {
+export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): EsbuildLane {
   const queue = new PQueue({ concurrency: 1 });
+  let resting: NodeJS.Timeout | undefined;
   return {
-    run: (work, timeoutMs) => queue.add(() => survive(work, timeoutMs)),
+    run: async (work, timeoutMs) => {
+      clearTimeout(resting);
+      try {
+        return await queue.add(() => survive(work, timeoutMs));
+      } finally {
+        clearTimeout(resting);
+        // A process that nobody needs takes 12 MB; it starts again within a build.
+        if (queue.size + queue.pending === 0) resting = setTimeout(() => void stop(), idleMs).unref();
+      }
+    },
     onIdle: () => queue.onIdle(),
   };
 }
