@@ -147,6 +147,29 @@ kube.describe("runner pools in a cluster", () => {
     );
     expect(answer.status).toBe(200);
   };
+  const pods = (): string => `/api/v1/namespaces/${namespace}/pods`;
+  /** As the Deployment's controllers would make it. */
+  const createPod = (name: string) =>
+    kube.client.create(pods(), {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: `headwater-runner-${name}-1`,
+        labels: {
+          "app.kubernetes.io/managed-by": "headwater-operator",
+          "app.kubernetes.io/component": "runner",
+          "app.kubernetes.io/instance": "headwater",
+          "headwater.dev/pool": name,
+        },
+      },
+      spec: { containers: [{ name: "runner", image: "nowhere.example/none:1" }], automountServiceAccountToken: false },
+    });
+  /** As the scheduler or the kubelet would. */
+  const tellOfPod = async (name: string, status: object): Promise<void> => {
+    const path = `${pods()}/headwater-runner-${name}-1/status`;
+    const answer = await kube.client.request("PATCH", path, { status }, { "content-type": "application/merge-patch+json" });
+    expect(answer.status).toBe(200);
+  };
   const replicasAre = (name: string, replicas: number) =>
     vi.waitFor(async () => expect(await read(pathOf(name))).toMatchObject({ spec: { replicas } }), within);
 
@@ -231,29 +254,11 @@ kube.describe("runner pools in a cluster", () => {
   it("say what keeps their pods from running", async () => {
     await create("broken", { owner: "u_broken00001" });
     await replicasAre("broken", 1);
-    const body = {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: {
-        name: "headwater-runner-broken-1",
-        labels: {
-          "app.kubernetes.io/managed-by": "headwater-operator",
-          "app.kubernetes.io/component": "runner",
-          "app.kubernetes.io/instance": "headwater",
-          "headwater.dev/pool": "broken",
-        },
-      },
-      spec: { containers: [{ name: "runner", image: "nowhere.example/none:1" }], automountServiceAccountToken: false },
-    };
-    const pods = `/api/v1/namespaces/${namespace}/pods`;
-    await kube.client.create(pods, body);
+    await createPod("broken");
     const waiting = { reason: "ImagePullBackOff", message: 'Back-off pulling image "nowhere.example/none:1"' };
-    await kube.client.request(
-      "PATCH",
-      `${pods}/headwater-runner-broken-1/status`,
-      { status: { containerStatuses: [{ name: "runner", image: "x", imageID: "", ready: false, restartCount: 0, state: { waiting } }] } },
-      { "content-type": "application/merge-patch+json" },
-    );
+    await tellOfPod("broken", {
+      containerStatuses: [{ name: "runner", image: "x", imageID: "", ready: false, restartCount: 0, state: { waiting } }],
+    });
     await vi.waitFor(
       async () => expect(await verdict("broken")).toMatchObject({ Stalled: "True ImagePullFailed", Ready: "False ImagePullFailed" }),
       within,
@@ -261,6 +266,37 @@ kube.describe("runner pools in a cluster", () => {
     await vi.waitFor(() => expect(told).toContain("broken Warning ImagePullFailed"), within);
     await report("broken", 1);
     await vi.waitFor(async () => expect(await verdict("broken")).toMatchObject({ Stalled: "False RunnersReady" }), within);
+  });
+
+  it("say at once that no node takes a pod, also beside runners that are ready, and that one does", async () => {
+    await create("crowded", { owner: "u_crowded0001" });
+    await replicasAre("crowded", 1);
+    await report("crowded", 0, 1);
+    await createPod("crowded");
+    const says = {
+      type: "PodScheduled",
+      status: "False",
+      reason: "Unschedulable",
+      message: "0/3 nodes are available: 3 Insufficient memory.",
+    };
+    await tellOfPod("crowded", { conditions: [says] });
+    await vi.waitFor(
+      async () => expect(await verdict("crowded")).toMatchObject({ Stalled: "True Unschedulable", Ready: "False Unschedulable" }),
+      within,
+    );
+    const { conditions } = (await pool("crowded")).status;
+    expect(conditions[0]?.message).toBe(`no node takes pod headwater-runner-crowded-1: ${says.message}`);
+    await vi.waitFor(() => expect(told).toContain("crowded Warning Unschedulable"), within);
+    // A runner of before goes on meanwhile: the pool is ready, and stalled on its way.
+    await report("crowded", 1, 2);
+    await vi.waitFor(
+      async () => expect(await verdict("crowded")).toMatchObject({ Stalled: "True Unschedulable", Ready: "True Unschedulable" }),
+      within,
+    );
+    await tellOfPod("crowded", { conditions: [{ type: "PodScheduled", status: "True" }] });
+    await vi.waitFor(async () => expect(await verdict("crowded")).toMatchObject({ Stalled: "False RollingOut" }), within);
+    await report("crowded", 1);
+    await vi.waitFor(async () => expect(await verdict("crowded")).toMatchObject({ Ready: "True RunnersReady" }), within);
   });
 
   it("run an owner's sources in the older of two pools, and in the other when that is gone", async () => {
