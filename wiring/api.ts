@@ -48,6 +48,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     {
       ...defaultApiConfig,
       listen: configuration.listen,
+      streamsPerKey: configuration.streamsPerKey,
       servesMetrics: configuration.healthListen === undefined,
       ...(adminToken === undefined ? {} : { adminToken }),
     },

@@ -35,6 +35,7 @@ const configurationSchema = environment.transform((env) => ({
   httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
   keepEvents: env.HEADWATER_KEEP_EVENTS,
   keepLogs: env.HEADWATER_KEEP_LOGS,
+  streamsPerKey: env.HEADWATER_STREAMS_PER_KEY,
   backlogLimit: env.HEADWATER_BACKLOG_LIMIT,
   sandboxChildren: env.HEADWATER_SANDBOX_CHILDREN,
   sandboxOwners: env.HEADWATER_SANDBOX_OWNERS,

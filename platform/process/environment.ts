@@ -149,6 +149,11 @@ export const environment = z.object({
     default: "100",
     reason: "log entries and errors kept of each source",
   }),
+  HEADWATER_STREAMS_PER_KEY: setting(wholeNumber(1, 100_000), {
+    ...number,
+    default: "1000",
+    reason: "live streams that one API key may have open at a time, per process of the API; above it 429",
+  }),
   HEADWATER_BACKLOG_LIMIT: setting(wholeNumber(1, 10_000_000), {
     ...number,
     default: "100000",

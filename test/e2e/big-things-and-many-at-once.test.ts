@@ -30,7 +30,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory("big");
   headwater = await startHeadwater({
     dataDirectory: join(directory.path, "data"),
-    env: { HEADWATER_KEEP_EVENTS: "1000" },
+    env: { HEADWATER_KEEP_EVENTS: "1000", HEADWATER_STREAMS_PER_KEY: "3" },
   });
 }, 120_000);
 afterAll(async () => {
@@ -91,6 +91,17 @@ describe("big things", () => {
 });
 
 describe("many at once", () => {
+  it("opens as many live streams as a key is told to have", async () => {
+    const { id } = await deploy();
+    const ended = new AbortController();
+    const open = (): Promise<Response> =>
+      fetch(`${headwater.apiUrl}/sources/${id}/sse`, { headers: { authorization: `Bearer ${headwater.key}` }, signal: ended.signal });
+    const answers = [await open(), await open(), await open(), await open()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(await answers[3]?.json()).toMatchObject({ code: "too_many_streams", details: { open: 3, most: 3 } });
+    ended.abort();
+  });
+
   it("creates 200 sources side by side, each with a slug and an address of its own", async () => {
     const { body } = await headwater.call<{ data: { id: string } }>("POST", "/components", { component_code: maker });
     const make = (): Promise<Called<Source>> => headwater.call("POST", "/sources", { component_id: body.data.id, name: "One of many" });
