@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join, resolve } from "node:path";
 import { HeadwaterError } from "./domain/errors.ts";
 import type { Traces } from "./domain/traces.ts";
@@ -140,6 +141,8 @@ async function main(): Promise<void> {
   const { lines } = await running;
   if (lines.length > 0) process.stdout.write(`\n${lines.join("\n")}\n`);
   process.send?.(childReady);
+  // Otherwise written at the end only, and lost when that is sudden: the next start would compile all of it again, and keep the compiler.
+  flushCompileCache();
 }
 
 main().catch((error: unknown) => {

@@ -18,4 +18,7 @@ await sandbox.stop(AbortSignal.timeout(5_000));
 await stopEsbuild();
 await rm(bundleDirectory, { recursive: true });
 for (const role of roleNames) await import(`../wiring/${role}.ts`);
+// What is loaded later, or by some processes only.
+for (const path of ["wiring/prepare", "wiring/set-up", "platform/http/text-reader", "platform/telemetry/traces"])
+  await import(`../${path}.ts`);
 execFileSync(process.execPath, [join(root, "main.ts"), "--help"], { stdio: "ignore" });
