@@ -6,6 +6,12 @@ import type { Waiting } from "./source-queues.ts";
 /** Twice that is well below the consumer's ack wait of 10 s: a message that is still open is told to the server as being worked on. */
 const workingEveryMs = 2_500;
 const retryDelayMs = 2_000;
+/**
+ * Acks are told together. By itself each makes the server sync its consumer's state to disk and, when nothing else waits, begin a new file.
+ * One that is lost meanwhile is as one lost with the connection: the message comes again, and is known to be answered.
+ */
+const ackEveryMs = 250;
+const mostUntold = 256;
 /** Messages that went back and of which it is known what need not be run again; of what is forgotten the histories know. */
 const mostRemembered = 20_000;
 
@@ -26,7 +32,7 @@ interface Open {
 export type MessageEnd = "ack" | "postpone";
 type OnEnd = (end: MessageEnd, seq: number, sources: ReadonlySet<string>) => void;
 
-/** Messages handed out and not settled. A message is acked when each invocation of its pack is done, postponed if one is not. */
+/** Messages handed out and not settled. A message is acked soon after each invocation of its pack was done, postponed if one was not. */
 export class OpenMessages {
   readonly #open = new Set<Open>();
   /** How many of them have invocations of this number: one that was taken for lost is handed out twice. */
@@ -35,6 +41,9 @@ export class OpenMessages {
   readonly #done = new LRUCache<number, { readonly storedAt: number; readonly indexes: ReadonlySet<number> }>({ max: mostRemembered });
   readonly #timer: NodeJS.Timeout;
   readonly #onEnd: OnEnd;
+  /** Done, and not acked yet. */
+  readonly #untold: IntakeMessage[] = [];
+  #telling: NodeJS.Timeout | undefined;
 
   /** @param onEnd is told the sequence of the number under which the invocations of these sources are answered */
   constructor(onEnd: OnEnd) {
@@ -54,7 +63,7 @@ export class OpenMessages {
   /** The invocations of a message, each to be settled once; without those that are done, should it have gone back. */
   take(message: IntakeMessage): readonly Waiting[] {
     const invocations = decodePack(message.text);
-    if (invocations.length === 0) message.ack();
+    if (invocations.length === 0) this.#ack(message);
     const done = new Set(this.#doneOf(message));
     const open: Open = {
       message,
@@ -70,8 +79,22 @@ export class OpenMessages {
     return invocations.flatMap((invocation, index) => (done.has(index) ? [] : [this.#waiting(open, invocation, index, bytes)]));
   }
 
+  /** Whatever is done is acked. */
   stop(): void {
     clearInterval(this.#timer);
+    this.#tellAcks();
+  }
+
+  #ack(message: IntakeMessage): void {
+    this.#untold.push(message);
+    if (this.#untold.length >= mostUntold) this.#tellAcks();
+    else this.#telling ??= setTimeout(() => this.#tellAcks(), ackEveryMs);
+  }
+
+  #tellAcks(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    for (const message of this.#untold.splice(0)) message.ack();
   }
 
   #waiting(open: Open, invocation: Invocation, index: number, bytes: number): Waiting {
@@ -102,7 +125,7 @@ export class OpenMessages {
     const end = open.delays.length > 0 ? "postpone" : "ack";
     if (end === "postpone" && open.done.size > 0) this.#done.set(at, { storedAt, indexes: open.done });
     else this.#done.delete(at);
-    if (end === "ack") open.message.ack();
+    if (end === "ack") this.#ack(open.message);
     else open.message.postpone(Math.min(...open.delays.map((delayMs) => delayMs())));
     for (const [seq, sources] of open.sources) {
       this.#leave(seq);

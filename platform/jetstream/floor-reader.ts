@@ -27,7 +27,7 @@ interface Open {
   current: boolean;
 }
 
-const ackEveryMs = 20;
+const ackEveryMs = 100; // As often as the server writes it down.
 
 /**
  * Reads a limits stream with one floor in place of an ack per message: everything up to the floor is done. Only one process may read

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodePack } from "../../domain/invocation.ts";
 import { OpenMessages } from "../../runner/open-messages.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
@@ -47,11 +47,21 @@ describe("OpenMessages", () => {
             one?.entry.settle(one.disposition);
             one?.entry.settle("later");
           }
-          expect(told).toEqual([dispositions.includes("later") ? "postpone true" : "ack"]);
           expect(open.size).toBe(0);
+          open.stop();
+          expect(told).toEqual([dispositions.includes("later") ? "postpone true" : "ack"]);
         },
       ),
     );
+  });
+
+  it("acks together, soon, what is done", async () => {
+    const { open, waiting, told, message } = take(1);
+    const second = open.take({ ...message, seq: 8, ack: () => told.push("ack of the second") });
+    for (const entry of [...waiting, ...second]) entry.settle("done");
+    expect(told).toEqual([]);
+    await vi.waitFor(() => expect(told).not.toEqual([]), 30_000);
+    expect(told).toEqual(["ack", "ack of the second"]);
   });
 
   it("has a message come again when the first of what is given back of it is due", () => {
@@ -101,7 +111,9 @@ describe("OpenMessages", () => {
     expect(take(3).waiting.map(({ received }) => received.number)).toEqual([0, 1, 2].map((index) => ({ seq: 7, index })));
   });
 
-  it("acks a pack without invocations at once", () => {
-    expect(take(0).told).toEqual(["ack"]);
+  it("acks a pack without invocations", () => {
+    const { open, told } = take(0);
+    open.stop();
+    expect(told).toEqual(["ack"]);
   });
 });
