@@ -1,13 +1,20 @@
 import { LazyHeap } from "./lazy-heap.ts";
 import { Neighbours } from "./sandbox/neighbours.ts";
 
-/** How many runs at once. A run is fresh until it has lasted a moment: by then it computes for long, or waits for somebody else. */
+/**
+ * How many runs at once. A run is fresh until it has lasted a moment, and present until it is known to wait for somebody else: what is
+ * present is what a neighbour's next run waits for.
+ */
 export interface RunLimits {
   readonly runs: number;
   readonly ownerRuns: number;
   readonly freshRuns: number;
-  /** Of an owner while another owner is active: what is under way already is what a neighbour's next run waits for. */
-  readonly ownerFreshRuns: number;
+  /** Of an owner while another owner is active. */
+  readonly ownerPresentRuns: number;
+  /** What those may cost together by what the owner's last runs cost, ms. */
+  readonly ownerPresentMs: number;
+  /** So many are present whatever they cost. */
+  readonly ownerCostlyRuns: number;
 }
 
 export interface Turn {
@@ -19,8 +26,16 @@ export interface Turn {
 const runCostMs = 1;
 /** More than this behind the others nobody falls, ms: whoever computed for an hour does not wait for an hour. */
 const mostDebtMs = 60_000;
-/** Owners at rest whose debts are remembered. */
+/** Owners at rest whose debts are remembered, or what their runs cost. */
 const mostRemembered = 10_000;
+/** A run counts for no more, ms: after a single one that computed for long, an owner's short ones are soon known as such again. */
+const mostExpectedMs = 1_000;
+
+interface Run {
+  readonly owner: Owner;
+  isFresh: boolean;
+  isPresent: boolean;
+}
 
 interface Owner {
   readonly id: string;
@@ -29,7 +44,9 @@ interface Owner {
   /** Those of them whose next run is held up by no quota. */
   readonly urgent: Set<string>;
   running: number;
-  fresh: number;
+  present: number;
+  /** What one of its runs is expected to cost, ms. */
+  expectedMs: number;
   /** What it was given so far, ms by its weight; comparable between owners. */
   served: number;
 }
@@ -50,7 +67,7 @@ export class FairOrder {
   readonly #heap = new LazyHeap<Owner>();
   /** Of these nothing runs but what is urgent. */
   readonly #parked = new Set<string>();
-  readonly #running = new Map<string, { readonly owner: Owner; isFresh: boolean }>();
+  readonly #running = new Map<string, Run>();
   #fresh = 0;
   /** How much those were given who had their turn last. */
   #now = 0;
@@ -103,7 +120,7 @@ export class FairOrder {
   next(now: number): Turn | undefined {
     if (this.#running.size >= this.#limits.runs || this.#fresh >= this.#limits.freshRuns) return undefined;
     for (let owner = this.#heap.takeLeast(); owner !== undefined; owner = this.#heap.takeLeast()) {
-      // Not offered again before one of its runs ends or grows old: only then can that change.
+      // Not offered again before one of its runs ends, pauses or is charged: only then can that change.
       if (!this.#mayRun(owner, now)) continue;
       const [source] = this.#mayChoose(owner);
       if (source !== undefined) return this.#start(owner, source, now);
@@ -111,16 +128,23 @@ export class FairOrder {
     return undefined;
   }
 
-  /** The run of this source has lasted for long: it stands in nobody's way but its owner's. */
+  /** The run of this source has lasted for long: it is no more of those that are over in a moment. */
   grow(source: string): void {
     const run = this.#running.get(source);
     if (run !== undefined) this.#age(run);
+  }
+
+  /** The run of this source waits for somebody else: it stands in nobody's way. */
+  pause(source: string): void {
+    const run = this.#running.get(source);
+    if (run !== undefined) this.#absent(run);
   }
 
   /** Besides its mere number, a run of the owner has cost so much, ms. */
   charge(owner: string, costMs: number): void {
     const charged = this.#owners.get(owner);
     if (charged === undefined) return;
+    charged.expectedMs = expected(charged.expectedMs, costMs);
     charged.served = Math.min(charged.served + costMs / this.#weightOf(owner), this.#now + mostDebtMs);
     this.#offer(charged);
   }
@@ -128,7 +152,7 @@ export class FairOrder {
   end(source: string, now: number): void {
     const run = this.#running.get(source);
     if (run === undefined) return;
-    this.#age(run);
+    this.#absent(run);
     this.#running.delete(source);
     run.owner.running--;
     this.#neighbours.sawActive(run.owner.id, now);
@@ -161,9 +185,9 @@ export class FairOrder {
     owner.ready.delete(source);
     owner.urgent.delete(source);
     owner.running++;
-    owner.fresh++;
+    owner.present++;
     this.#fresh++;
-    this.#running.set(source, { owner, isFresh: true });
+    this.#running.set(source, { owner, isFresh: true, isPresent: true });
     this.#now = Math.max(this.#now, owner.served);
     owner.served += runCostMs / this.#weightOf(owner.id);
     this.#neighbours.sawActive(owner.id, now);
@@ -173,14 +197,20 @@ export class FairOrder {
 
   #mayRun(owner: Owner, now: number): boolean {
     if (owner.running >= this.#limits.ownerRuns) return false;
-    return owner.fresh < this.#limits.ownerFreshRuns * this.#weightOf(owner.id) || !this.#neighbours.has(owner.id, now);
+    return owner.present < presentRuns(owner.expectedMs, this.#limits) * this.#weightOf(owner.id) || !this.#neighbours.has(owner.id, now);
   }
 
-  #age(run: { readonly owner: Owner; isFresh: boolean }): void {
+  #age(run: Run): void {
     if (!run.isFresh) return;
     run.isFresh = false;
-    run.owner.fresh--;
     this.#fresh--;
+  }
+
+  #absent(run: Run): void {
+    this.#age(run);
+    if (!run.isPresent) return;
+    run.isPresent = false;
+    run.owner.present--;
     this.#offer(run.owner);
   }
 
@@ -189,18 +219,29 @@ export class FairOrder {
   }
 
   #add(id: string): Owner {
-    const owner = { id, ready: new Set<string>(), urgent: new Set<string>(), running: 0, fresh: 0, served: this.#now };
+    const owner = { id, ready: new Set<string>(), urgent: new Set<string>(), running: 0, present: 0, expectedMs: 0, served: this.#now };
     this.#owners.set(id, owner);
     return owner;
   }
 
   #rest(owner: Owner): void {
     this.#owners.delete(owner.id);
-    if (owner.served <= this.#now) return;
+    if (owner.served <= this.#now && presentRuns(owner.expectedMs, this.#limits) === this.#limits.ownerPresentRuns) return;
     this.#owners.set(owner.id, owner); // Last in the order of the map.
     if (this.#owners.size <= mostRemembered) return;
     for (const other of this.#owners.values()) if (isIdle(other)) return void this.#owners.delete(other.id);
   }
+}
+
+/** One of those that compute for long is enough to tell; one that a collection of garbage fell upon must not be. */
+function expected(beforeMs: number, costMs: number): number {
+  return beforeMs + (Math.min(costMs, mostExpectedMs) - beforeMs) / 8;
+}
+
+/** How many runs of an owner may be present at once beside others. */
+function presentRuns(expectedMs: number, { ownerPresentRuns, ownerPresentMs, ownerCostlyRuns }: RunLimits): number {
+  const affordable = Math.floor(ownerPresentMs / (runCostMs + expectedMs));
+  return Math.min(ownerPresentRuns, Math.max(ownerCostlyRuns, affordable));
 }
 
 const isIdle = (owner: Owner): boolean => owner.running === 0 && owner.ready.size === 0;

@@ -17,10 +17,22 @@ const runsOfChild = 200;
 /** As many short runs as keep the cores, the disk and the way between them busy; what is more only waits. */
 const freshRuns = 96;
 /** A neighbour's next run waits for these, at a fraction of a millisecond each. */
-const ownerFreshRuns = 8;
+const ownerPresentRuns = 8;
+/** For each core, ms: eight trivial runs, or one that emits half a megabyte. */
+const ownerPresentMs = 8;
 const waitingBytes = 64 * 2 ** 20;
 
 export function queueLimits({ children, ownerRuns, ownerWaiting }: QueueSize): QueueLimits {
   const runs = runsOfChild * children;
-  return { runs, ownerRuns: Math.min(ownerRuns, runs), freshRuns, ownerFreshRuns, waiting: ownerWaiting, waitingBytes };
+  return {
+    runs,
+    ownerRuns: Math.min(ownerRuns, runs),
+    freshRuns,
+    ownerPresentRuns,
+    ownerPresentMs: ownerPresentMs * children,
+    // Whoever computes for long beside others gets half of the cores.
+    ownerCostlyRuns: Math.max(1, Math.floor(children / 2)),
+    waiting: ownerWaiting,
+    waitingBytes,
+  };
 }

@@ -45,7 +45,7 @@ interface Queue {
 
 /** Those who own nothing, and whose invocations are dropped when their turn comes. */
 const nobody = "";
-/** From then on a run stands in no neighbour's way: it waits for somebody else, or has a thread to itself. */
+/** From then on a run is none of those that are over in a moment. */
 const freshMs = 50;
 const sweepMs = 5_000;
 
@@ -135,6 +135,12 @@ export class SourceQueues {
   /** What the runs of an owner cost besides their number, ms. */
   charge(owner: string, costMs: number): void {
     this.#order.charge(owner, costMs);
+  }
+
+  /** The run of this source waits for somebody else: others of its owner may go on. */
+  pause(source: string): void {
+    this.#order.pause(source);
+    this.#startNext();
   }
 
   /** Gives back what waits, lets what runs end until the signal aborts, then gives that back too. */

@@ -7,6 +7,7 @@ import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
 import { answerDryRun } from "./dry-run.ts";
 import { History } from "./history.ts";
+import { largeCommitsInTurn } from "./large-commits.ts";
 import { OpenMessages } from "./open-messages.ts";
 import { Partitions } from "./partitions.ts";
 import type { Log, RunnerConfig, RunnerPorts } from "./ports.ts";
@@ -33,7 +34,12 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   const histories = new LRUCache<string, History>({ maxSize: config.historyBudgetBytes, sizeCalculation: sizeOf });
   const sandbox = metered(ports.sandbox, {
     cost: (owner, costMs) => queues.charge(owner, costMs),
+    paused: (source) => queues.pause(source),
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
+  });
+  const commits = largeCommitsInTurn(ports.histories, {
+    now: () => performance.now(),
+    after: (ms, action) => void setTimeout(action, ms),
   });
   const calls = withoutKillers(sandbox, ports.clock);
   const weights = new OwnerWeights(ports.weights, ports.clock);
@@ -46,7 +52,11 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     },
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, calls, isOpen: (seq) => open.isOpen(seq) }, config, { ...ports, sandbox });
+      return settled(received, { deployments, histories, calls, isOpen: (seq) => open.isOpen(seq) }, config, {
+        ...ports,
+        sandbox,
+        histories: commits,
+      });
     },
     weightOf: (owner) => weights.weightOf(owner),
     now: () => performance.now(),

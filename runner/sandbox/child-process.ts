@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { batched } from "./batch.ts";
-import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "./port.ts";
+import type { Execution, Inspection, InspectRequest, Sandbox } from "./port.ts";
 import { lowerPriority, ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
 import type { ChildOptions, FromChild, PreludeCaches, ToChild } from "./protocol.ts";
@@ -29,6 +29,7 @@ type Pending =
       readonly kind: "execute";
       readonly resolve: (execution: Execution) => void;
       readonly onResponse: ((response: HttpResponse) => void) | undefined;
+      readonly onPause: (() => void) | undefined;
     }
   | { readonly kind: "inspect"; readonly resolve: (inspection: Inspection) => void };
 
@@ -116,9 +117,9 @@ export class SandboxChild {
     return this.#pending.size;
   }
 
-  execute(request: ExecuteRequest, onResponse: ((response: HttpResponse) => void) | undefined): Promise<Execution> {
+  execute(...[request, onResponse, onPause]: Parameters<Sandbox["execute"]>): Promise<Execution> {
     return new Promise((resolve) => {
-      const id = this.#begin({ kind: "execute", resolve, onResponse });
+      const id = this.#begin({ kind: "execute", resolve, onResponse, onPause });
       this.#send({ kind: "execute", id, request, wantsResponse: onResponse !== undefined });
     });
   }
@@ -165,6 +166,10 @@ export class SandboxChild {
         const pending = this.#pending.get(message.id);
         if (pending?.kind === "execute") pending.onResponse?.(message.response);
         return;
+      }
+      case "paused": {
+        const pending = this.#pending.get(message.id);
+        return pending?.kind === "execute" ? pending.onPause?.() : undefined;
       }
       case "executed": {
         const pending = this.#pending.get(message.id);

@@ -3,7 +3,7 @@ import ivm from "isolated-vm";
 import { createEgress } from "../../platform/http/egress.ts";
 import { batched } from "./batch.ts";
 import { EntrySlots } from "./entry-slots.ts";
-import { type ActiveIsolate, enforceCpuLimit, execute, type ExecutionRoom } from "./execute.ts";
+import { type ActiveIsolate, enforceCpuLimit, execute, type ExecutionRoom, tellPauses } from "./execute.ts";
 import { inspect } from "./inspect.ts";
 import { limits } from "./limits.ts";
 import type { Egress } from "./operations/index.ts";
@@ -65,7 +65,7 @@ async function perform(id: number, message: Extract<ToChild, { id: number }>): P
     const onResponse = message.wantsResponse
       ? (response: Extract<FromChild, { kind: "response" }>["response"]) => send({ kind: "response", id, response })
       : undefined;
-    send({ kind: "executed", id, execution: await execute(message.request, ready, onResponse) });
+    send({ kind: "executed", id, execution: await execute(message.request, ready, onResponse, () => send({ kind: "paused", id })) });
   } catch (error) {
     const reason = `the sandbox could not run it: ${error instanceof Error ? error.message : String(error)}`;
     if (message.kind === "inspect")
@@ -99,6 +99,7 @@ async function start(options: ChildOptions): Promise<void> {
     enforceCpuLimit(active);
     warm.sweep();
   }, 250);
+  setInterval(() => tellPauses(active), 25);
   send({ kind: "ready", ...(caches && { caches }) });
 }
 

@@ -20,8 +20,14 @@ export interface ExecutionRoom {
 export interface ActiveIsolate {
   readonly guest: GuestIsolate;
   readonly cpuMsBefore: number;
+  /** Epoch of the process, ms. */
+  readonly since: number;
+  /** Told once when nothing computes in it, see `tellPauses`. */
+  onPause: (() => void) | undefined;
 }
 
+/** Until then it is not worth telling that a run waits: mostly it is over. */
+const freshMs = 50;
 /** Compiling less than this is quicker than making a cache of it; characters. */
 const worthCaching = 8 * 1024;
 
@@ -30,6 +36,7 @@ export async function execute(
   request: ExecuteRequest,
   room: ExecutionRoom,
   onResponse?: (response: HttpResponse) => void,
+  onPause?: () => void,
 ): Promise<Execution> {
   const products = new ProductCollector();
   const startedAt = performance.now();
@@ -41,9 +48,9 @@ export async function execute(
   taken.loadLogs = [];
   const cpuMsBefore = taken.runs === 0 ? 0 : taken.guest.cpuMs();
   const timeLeftMs = Math.max(1, request.limits.timeoutMs - (performance.now() - startedAt));
-  const ending = await watched(taken.guest, room, () =>
-    taken.guest.perform(isCall ? "configure" : "run", argumentsOf(request), timeLeftMs, products, onResponse),
-  );
+  const perform = (): Promise<Ending> =>
+    taken.guest.perform(isCall ? "configure" : "run", argumentsOf(request), timeLeftMs, products, onResponse);
+  const ending = await watched(taken.guest, room, perform, onPause);
   taken.runs += 1;
   const execution = toExecution(ending, products, request, performance.now() - startedAt, taken.guest.cpuMs() - cpuMsBefore);
   if (isCall) room.warm.drop(taken);
@@ -95,8 +102,8 @@ async function warmUp(request: ExecuteRequest, room: ExecutionRoom, products: Pr
   return warm;
 }
 
-export async function watched(guest: GuestIsolate, room: ExecutionRoom, act: () => Promise<Ending>): Promise<Ending> {
-  const active: ActiveIsolate = { guest, cpuMsBefore: guest.cpuMs() };
+export async function watched(guest: GuestIsolate, room: ExecutionRoom, act: () => Promise<Ending>, onPause?: () => void): Promise<Ending> {
+  const active: ActiveIsolate = { guest, cpuMsBefore: guest.cpuMs(), since: performance.now(), onPause };
   room.active.add(active);
   try {
     return await act();
@@ -133,6 +140,16 @@ function toExecution(ending: Ending, products: ProductCollector, request: Execut
 export function enforceCpuLimit(active: Iterable<ActiveIsolate>): void {
   for (const { guest, cpuMsBefore } of active) {
     if (guest.cpuMs() - cpuMsBefore > limits.cpuMs) guest.limit(cpuError());
+  }
+}
+
+/** Tells of runs that have lasted a moment and wait for somebody else, to the one who lets no more of their owner's begin meanwhile. */
+export function tellPauses(active: Iterable<ActiveIsolate>): void {
+  const begunBefore = performance.now() - freshMs;
+  for (const isolate of active) {
+    if (isolate.onPause === undefined || isolate.since > begunBefore || isolate.guest.isComputing) continue;
+    isolate.onPause();
+    isolate.onPause = undefined;
   }
 }
 

@@ -83,9 +83,9 @@ export class GuestIsolate implements Entrances {
     return this.#cpuMs;
   }
 
-  /** What is going on in it; undefined when it rests. */
-  get activity(): Activity | undefined {
-    return this.#activity;
+  /** It computes, or would if there were a place: else what goes on in it waits for somebody else. */
+  get isComputing(): boolean {
+    return this.#entries > 0;
   }
 
   /** Bytes it holds now; enters the isolate. */

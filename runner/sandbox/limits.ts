@@ -32,8 +32,8 @@ export const limits = {
   descriptionCharacters: 1024 * 1024,
   /** Entries into isolates of one child at once; each occupies a thread. */
   entriesAtOnce: 16,
-  /** Of one owner among others: more threads that compute make nothing quicker, and what they take is taken from others. */
-  entriesOfOwner: 2,
+  /** Of one owner among others: its sources are in half of the children, and what more threads take is taken from others. */
+  entriesOfOwner: 1,
   /** Of an owner who is alone: more answers go to the parent together. */
   entriesOfLoneOwner: 8,
   /** Executions of one child at once; the rest wait. Each holds an isolate of up to 8 MB and more, and a child that holds 2 GB is killed with all that runs in it. */

@@ -54,10 +54,10 @@ export class OwnerChildren implements SandboxChildren {
     return children;
   }
 
-  readonly execute: SandboxChildren["execute"] = async (request, onResponse) => {
+  readonly execute: SandboxChildren["execute"] = async (request, ...told) => {
     const held = await this.#take(request.owner);
     try {
-      return await held.child.execute(request, onResponse);
+      return await held.child.execute(request, ...told);
     } finally {
       this.#release(held);
     }

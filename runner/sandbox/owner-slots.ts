@@ -56,7 +56,9 @@ export class OwnerSlots {
     if (owner === undefined) return;
     owner.taken--;
     this.#free++;
-    if (owner.taken === 0 && owner.waiting.length === 0) this.#owners.delete(id);
+    // Whoever came while this turn lasted is before it, too.
+    this.#owners.delete(id);
+    if (owner.taken > 0 || owner.waiting.length > 0) this.#owners.set(id, owner);
     this.#serve(this.#now());
   }
 

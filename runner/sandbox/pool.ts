@@ -56,11 +56,9 @@ function poolOf(children: SandboxChildren, count: number, settings: ChildrenSett
     return work;
   }
 
-  const execute: Sandbox["execute"] = (request, onResponse) => {
+  const execute: Sandbox["execute"] = (request, ...told) => {
     if (stopping) return Promise.reject(stoppedError());
-    return track(
-      blaming(request.owner, request.alone === true ? executeAlone(request, onResponse) : children.execute(request, onResponse)),
-    );
+    return track(blaming(request.owner, request.alone === true ? executeAlone(request, ...told) : children.execute(request, ...told)));
   };
 
   async function blaming(owner: string, executing: ReturnType<Sandbox["execute"]>): ReturnType<Sandbox["execute"]> {
@@ -70,7 +68,7 @@ function poolOf(children: SandboxChildren, count: number, settings: ChildrenSett
     return execution;
   }
 
-  async function executeAlone(...[request, onResponse]: Parameters<Sandbox["execute"]>): ReturnType<Sandbox["execute"]> {
+  async function executeAlone(...[request, ...told]: Parameters<Sandbox["execute"]>): ReturnType<Sandbox["execute"]> {
     await aloneSlots.take(request.owner);
     if (isOver) {
       aloneSlots.release(request.owner);
@@ -79,7 +77,7 @@ function poolOf(children: SandboxChildren, count: number, settings: ChildrenSett
     const child = new SandboxChild({ ...settings.child, givesWay: settings.culprits.has(request.owner), onLost: () => {} });
     alone.add(child);
     try {
-      const execution = await child.execute(request, onResponse);
+      const execution = await child.execute(request, ...told);
       // Then it was ours: nothing is known of the run, which begins anew elsewhere.
       if (isOver && execution.outcome === "crashed") throw stoppedError();
       // Once it was ready, nothing else was in that process: there is no one else to blame.

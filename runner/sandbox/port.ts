@@ -7,8 +7,12 @@ import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invoc
  * instant; a killed child is an outcome (`crashed`), never an exception. Whoever holds the sandbox serializes the runs of one source.
  */
 export interface Sandbox {
-  /** Runs `run` or a hook of a component in its warm isolate, creating it when need be. Rejects only when stopped. */
-  execute(request: ExecuteRequest, onResponse?: (response: HttpResponse) => void): Promise<Execution>;
+  /**
+   * Runs `run` or a hook of a component in its warm isolate, creating it when need be. Rejects only when stopped.
+   *
+   * @param onPause told when a run that has lasted a moment waits for somebody else, rather than computes or queues for a place to do so
+   */
+  execute(request: ExecuteRequest, onResponse?: (response: HttpResponse) => void, onPause?: () => void): Promise<Execution>;
   /** Evaluates a bundle in a fresh isolate and reads its definition. Errors name the line, prop or type. */
   inspect(request: InspectRequest): Promise<Inspection>;
   /** Drops the warm isolate of a source (it was deleted or changed). */

@@ -15,6 +15,8 @@ export type FromChild =
       /** Made now, for the parent to keep: absent when the files were good. */ readonly caches?: PreludeCaches;
     }
   | { readonly kind: "response"; readonly id: number; readonly response: HttpResponse }
+  /** It has lasted a moment, and computes nothing now. */
+  | { readonly kind: "paused"; readonly id: number }
   | { readonly kind: "executed"; readonly id: number; readonly execution: Execution }
   | { readonly kind: "inspected"; readonly id: number; readonly inspection: Inspection }
   | {

@@ -29,7 +29,7 @@ export class Quarantine {
     return this.#child;
   }
 
-  readonly execute: Sandbox["execute"] = async (request, onResponse) => (await this.#ready()).execute(request, onResponse);
+  readonly execute: Sandbox["execute"] = async (...execution) => (await this.#ready()).execute(...execution);
 
   stop(): void {
     this.#stop.abort();

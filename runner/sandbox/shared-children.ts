@@ -17,10 +17,10 @@ export async function startSharedChildren(count: number, settings: ChildrenSetti
   }
   const quarantine = new Quarantine(settings);
   return {
-    execute: (request, onResponse) =>
+    execute: (request, ...told) =>
       (settings.culprits.has(request.owner) ? quarantine : chooseSlot(slotsOf(slots, request.owner), request.source).child).execute(
         request,
-        onResponse,
+        ...told,
       ),
     inspect: (request) => chooseSlot(slots, request.bundle.hash).child.inspect(request),
     alive: () => [...slots.map(({ child }) => child), ...(quarantine.child === undefined ? [] : [quarantine.child])],

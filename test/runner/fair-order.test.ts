@@ -2,19 +2,29 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FairOrder, type RunLimits, type Turn } from "../../runner/fair-order.ts";
 
-const roomy: RunLimits = { runs: 1_000, ownerRuns: 1_000, freshRuns: 1_000, ownerFreshRuns: 1_000 };
+const roomy: RunLimits = {
+  runs: 1_000,
+  ownerRuns: 1_000,
+  freshRuns: 1_000,
+  ownerPresentRuns: 1_000,
+  ownerPresentMs: 1_000_000,
+  ownerCostlyRuns: 1_000,
+};
 const limitsOf = fc.record({
   runs: fc.integer({ min: 1, max: 6 }),
   ownerRuns: fc.integer({ min: 1, max: 4 }),
   freshRuns: fc.integer({ min: 1, max: 5 }),
-  ownerFreshRuns: fc.integer({ min: 1, max: 3 }),
+  ownerPresentRuns: fc.integer({ min: 1, max: 3 }),
+  ownerPresentMs: fc.integer({ min: 0, max: 100 }),
+  ownerCostlyRuns: fc.integer({ min: 1, max: 2 }),
 });
 
-/** What happens to a runner: a source gets work, a run ends at some cost, a run grows old, time passes. */
+/** What happens to a runner: a source gets work, a run ends at some cost, a run grows old or waits for somebody else, time passes. */
 const happening = fc.oneof(
   fc.record({ kind: fc.constant("wait" as const), owner: fc.nat(3), source: fc.nat(3) }),
   fc.record({ kind: fc.constant("end" as const), pick: fc.nat(), cost: fc.integer({ min: 0, max: 5_000 }) }),
   fc.record({ kind: fc.constant("grow" as const), pick: fc.nat() }),
+  fc.record({ kind: fc.constant("pause" as const), pick: fc.nat() }),
   fc.record({ kind: fc.constant("pass" as const), ms: fc.nat(20_000) }),
 );
 
@@ -23,7 +33,7 @@ class Watched {
   readonly order: FairOrder;
   readonly limits: RunLimits;
   readonly ready = new Map<string, string>();
-  readonly running = new Map<string, { owner: string; fresh: boolean }>();
+  readonly running = new Map<string, { owner: string; fresh: boolean; present: boolean }>();
   readonly seen = new Map<string, number>();
   now = 0;
 
@@ -56,30 +66,46 @@ class Watched {
     this.order.grow(source);
   }
 
+  pause(pick: number): void {
+    const [source, run] = [...this.running][pick % Math.max(1, this.running.size)] ?? [];
+    if (source === undefined || run === undefined) return;
+    run.fresh = false;
+    run.present = false;
+    this.order.pause(source);
+  }
+
   startAll(): readonly Turn[] {
     const turns: Turn[] = [];
     for (let turn = this.order.next(this.now); turn !== undefined; turn = this.order.next(this.now)) {
       expect(this.ready.get(turn.source)).toBe(turn.owner);
       this.ready.delete(turn.source);
-      this.running.set(turn.source, { owner: turn.owner, fresh: true });
+      this.running.set(turn.source, { owner: turn.owner, fresh: true, present: true });
       this.seen.set(turn.owner, this.now);
       turns.push(turn);
     }
     return turns;
   }
 
-  count(owner: string | undefined, freshOnly: boolean): number {
-    return [...this.running.values()].filter((run) => (owner === undefined || run.owner === owner) && (!freshOnly || run.fresh)).length;
+  get fresh(): number {
+    return [...this.running.values()].filter(({ fresh }) => fresh).length;
   }
 
-  /** Whether a ready source could run without a limit being passed. */
+  count(owner: string, presentOnly: boolean): number {
+    return [...this.running.values()].filter((run) => run.owner === owner && (!presentOnly || run.present)).length;
+  }
+
+  hasNeighbours(owner: string): boolean {
+    return [...this.seen].some(([other, at]) => other !== owner && this.now - at < 10_000);
+  }
+
+  /** Whether a ready source could run without a limit being passed, whatever runs of its owner cost. */
   get couldRun(): boolean {
-    const { runs, freshRuns, ownerRuns, ownerFreshRuns } = this.limits;
-    if (this.running.size >= runs || this.count(undefined, true) >= freshRuns) return false;
-    return [...new Set(this.ready.values())].some((owner) => {
-      const hasNeighbours = [...this.seen].some(([other, at]) => other !== owner && this.now - at < 10_000);
-      return this.count(owner, false) < ownerRuns && (!hasNeighbours || this.count(owner, true) < ownerFreshRuns);
-    });
+    const { runs, freshRuns, ownerRuns, ownerPresentRuns, ownerCostlyRuns } = this.limits;
+    if (this.running.size >= runs || this.fresh >= freshRuns) return false;
+    const always = Math.min(ownerPresentRuns, ownerCostlyRuns);
+    return [...new Set(this.ready.values())].some(
+      (owner) => this.count(owner, false) < ownerRuns && (!this.hasNeighbours(owner) || this.count(owner, true) < always),
+    );
   }
 }
 
@@ -91,9 +117,17 @@ function act(watched: Watched, event: typeof happening extends fc.Arbitrary<infe
       return watched.end(event.pick, event.cost);
     case "grow":
       return watched.grow(event.pick);
+    case "pause":
+      return watched.pause(event.pick);
     case "pass":
       watched.now += event.ms;
   }
+}
+
+function startAll(order: FairOrder, now: number): number {
+  let started = 0;
+  while (order.next(now) !== undefined) started++;
+  return started;
 }
 
 describe("the fair order of runs", () => {
@@ -104,9 +138,11 @@ describe("the fair order of runs", () => {
         const watched = new Watched(limits);
         for (const event of events) {
           act(watched, event);
-          watched.startAll();
+          const started = watched.startAll();
+          for (const { owner } of started)
+            if (watched.hasNeighbours(owner)) expect(watched.count(owner, true)).toBeLessThanOrEqual(limits.ownerPresentRuns);
           expect(watched.running.size).toBeLessThanOrEqual(limits.runs);
-          expect(watched.count(undefined, true)).toBeLessThanOrEqual(limits.freshRuns);
+          expect(watched.fresh).toBeLessThanOrEqual(limits.freshRuns);
           for (const owner of watched.seen.keys()) expect(watched.count(owner, false)).toBeLessThanOrEqual(limits.ownerRuns);
           expect(watched.order.running).toBe(watched.running.size);
         }
@@ -195,12 +231,8 @@ describe("the fair order of runs", () => {
   });
 
   it("lets an owner that is alone run as much as there is room for, and less beside a neighbour", () => {
-    const order = new FairOrder({ runs: 50, ownerRuns: 40, freshRuns: 20, ownerFreshRuns: 4 });
-    const start = (now: number): number => {
-      let started = 0;
-      while (order.next(now) !== undefined) started++;
-      return started;
-    };
+    const order = new FairOrder({ ...roomy, runs: 50, ownerRuns: 40, freshRuns: 20, ownerPresentRuns: 4 });
+    const start = (now: number): number => startAll(order, now);
     for (let n = 0; n < 60; n++) order.wait(`a${n}`, "a", 0);
     expect(start(0)).toBe(20);
     order.wait("b1", "b", 1);
@@ -209,6 +241,62 @@ describe("the fair order of runs", () => {
     order.end("b1", 2);
     for (let n = 20; n < 24; n++) order.end(`a${n}`, 20_000);
     expect(start(20_000)).toBe(20);
+  });
+
+  it("lets fewer runs of an owner begin beside a neighbour, the more its runs cost", () => {
+    const order = new FairOrder({ ...roomy, ownerPresentRuns: 8, ownerPresentMs: 20, ownerCostlyRuns: 2 });
+    let n = 0;
+    const fill = (costMs: number, runs: number): number => {
+      for (let run = 0; run < runs; run++) {
+        order.wait(`a${++n}`, "a", 0);
+        order.next(0);
+        order.charge("a", costMs);
+        order.end(`a${n}`, 0);
+      }
+      order.wait("b1", "b", 0);
+      const sources = Array.from({ length: 10 }, () => `a${++n}`);
+      for (const source of sources) order.wait(source, "a", 0);
+      const started = startAll(order, 0) - 1;
+      for (const source of sources) {
+        order.leave(source, "a");
+        order.end(source, 0);
+      }
+      order.end("b1", 0);
+      return started;
+    };
+    expect([fill(0.5, 1), fill(4, 100), fill(40, 100), fill(0.5, 100)]).toEqual([8, 4, 2, 8]);
+    // Of those that compute for seconds one is enough to know, and after some that do not it is forgotten.
+    expect([fill(5_000, 1), fill(0.5, 60)]).toEqual([2, 8]);
+  });
+
+  it("remembers what the runs of an owner cost while it rests", () => {
+    const order = new FairOrder({ ...roomy, ownerPresentMs: 20, ownerCostlyRuns: 1 });
+    order.wait("a1", "a", 0);
+    order.next(0);
+    order.charge("a", 500);
+    order.end("a1", 0);
+    // Others are given as much meanwhile, so that there is no debt to remember.
+    for (let n = 0; n < 600; n++) {
+      order.wait("b1", "b", 1);
+      order.next(1);
+      order.charge("b", 5);
+      order.end("b1", 1);
+    }
+    for (let n = 0; n < 5; n++) order.wait(`a${n}`, "a", 2);
+    expect(startAll(order, 2)).toBe(1);
+  });
+
+  it("counts no run that waits for somebody else, and one that only lasts", () => {
+    const order = new FairOrder({ ...roomy, ownerPresentRuns: 2, freshRuns: 3 });
+    order.wait("b1", "b", 0);
+    for (let n = 0; n < 6; n++) order.wait(`a${n}`, "a", 0);
+    expect(startAll(order, 0)).toBe(3);
+    order.grow("a0");
+    expect(order.next(0)).toBeUndefined();
+    order.pause("a0");
+    expect(order.next(0)?.source).toBe("a2");
+    order.pause("a0"); // Again: it counts once.
+    expect(order.next(0)).toBeUndefined();
   });
 
   it("knows which sources wait because of their owner alone", () => {

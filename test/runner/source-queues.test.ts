@@ -133,6 +133,31 @@ describe("SourceQueues", () => {
     expect(ran).toEqual(["flood0", "flood1", "other"]);
   });
 
+  /** Time alone tells nothing: a run that has lasted may still compute. */
+  it("goes on with an owner beside others when its runs wait for somebody else", async () => {
+    const ran: string[] = [];
+    const ends: (() => void)[] = [];
+    const queues = queuesOf(
+      async ({ invocation: { source } }) => {
+        ran.push(source);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return "done";
+      },
+      { limits: { ...limits, ownerPresentRuns: 1 }, ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
+    );
+    for (const [seq, source] of ["b", "a1", "a2", "a3"].entries())
+      queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
+    expect(ran).toEqual(["b", "a1"]);
+    queues.pause("a1");
+    expect(ran).toEqual(["b", "a1", "a2"]);
+    queues.pause("a1");
+    expect(ran).toHaveLength(3);
+    for (const end of ends) end();
+    await turn();
+    expect(ran).toEqual(["b", "a1", "a2", "a3"]);
+    ends.at(-1)?.();
+  });
+
   it("keeps the order of a source whose owner is told late, and of what is given back", async () => {
     const owner = Promise.withResolvers<string>();
     const told: string[] = [];

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Bundle } from "../../runner/sandbox/port.ts";
+import type { Bundle, Execution } from "../../runner/sandbox/port.ts";
 import { sandboxPids, until } from "./processes.ts";
 import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
@@ -32,6 +32,22 @@ describe("an owner whose runs compute without end", () => {
     }
     expect(ended).toBeLessThan(burners / 2);
     void Promise.allSettled(burning); // They end with the sandbox.
+  }, 60_000);
+
+  it("are told from runs that wait: of these it is told that they do, and of a run that ends at once nothing", async () => {
+    if (quiet === undefined || endless === undefined) throw new Error("no bundles");
+    const paused: string[] = [];
+    const run = (source: string, owner: string, bundle: Bundle): Promise<Execution> =>
+      fixture.sandbox.execute(requestFor(bundle, { source, owner, limits }), undefined, () => paused.push(source));
+    const [loop, mine] = [endless, quiet];
+    // One computes while the other waits for its place.
+    const burning = ["dc_b1", "dc_b2"].map((source) => run(source, "u_b", loop));
+    const waits = await fixture.bundle(`export default { name: "c", run: () => new Promise((end) => setTimeout(end, 60_000)) }`);
+    const waiting = ["dc_w1", "dc_w2"].map((source) => run(source, "u_w", waits));
+    await run("dc_quiet", "u_quiet", mine);
+    await until(() => paused.length >= 2, "runs that wait to be told of");
+    expect(paused.toSorted()).toEqual(["dc_w1", "dc_w2"]);
+    void Promise.allSettled([...burning, ...waiting]); // They end with the sandbox.
   }, 60_000);
 
   /** A thread has a priority of its own on Linux alone, where the sandbox is tested. */

@@ -55,6 +55,17 @@ describe("places to compute in", () => {
     expect(order.slice(0, 2)).toContain("other");
   });
 
+  it("go to one who came while another's turn lasted, before that one's next", async () => {
+    const slots = new OwnerSlots({ slots: 1, ofOwner: 1, alone: 1 });
+    const order: string[] = [];
+    void slots.take("flood");
+    void slots.take("flood")?.then(() => order.push("flood"));
+    void slots.take("other")?.then(() => order.push("other"));
+    slots.release("flood");
+    await Promise.resolve();
+    expect(order).toEqual(["other"]);
+  });
+
   it("are more for an owner who is alone, in order, until somebody else comes", async () => {
     let now = 0;
     const slots = new OwnerSlots({ slots: 8, ofOwner: 1, alone: 3 }, () => now);
