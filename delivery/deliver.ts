@@ -9,6 +9,7 @@ import type { Attempted, Outcome, WebhookDeliverer } from "./deliverers/webhook.
 import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { FailingEndpoints } from "./failing-endpoints.ts";
+import { Patience } from "./patience.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import type { Routes, Webhook } from "./routes.ts";
 
@@ -36,8 +37,9 @@ export class Deliverer {
   readonly #failing: FailingEndpoints;
   readonly #webhooks: WebhookDeliverer;
   readonly #attempts: AttemptBuffer;
+  readonly #patience: Patience;
   readonly #underWay = new Set<Promise<void>>();
-  /** An attempt that could not be settled is settled again, and not made again. */
+  /** Attempts that could not be settled: they are settled again, and not made again. */
   readonly #made = new WeakMap<Delivery, Promise<Outcome>>();
 
   constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
@@ -47,6 +49,7 @@ export class Deliverer {
     this.#failing = failing;
     this.#webhooks = webhooks;
     this.#attempts = attempts;
+    this.#patience = new Patience(config.patienceMs);
   }
 
   /**
@@ -57,19 +60,46 @@ export class Deliverer {
    */
   async direct(delivery: Delivery, { listener }: Route, waitedMs: number): Promise<void> {
     if (listener.kind !== "webhook") return this.#inside(delivery, listener);
-    return this.#evenWithoutDatabase(delivery, () => this.#directly(delivery, listener, waitedMs));
+    try {
+      const made = this.#made.get(delivery);
+      if (made !== undefined) return await this.#settleMade(delivery, made, this.#patience);
+      const disabled = this.#failing.disabled(listener);
+      if (disabled !== undefined) return await this.#leaveUnposted(delivery, disabled.message);
+      if (waitedMs > longestInLineMs) return await this.#putOff(delivery, listener);
+      await this.#attemptOrPutOff(delivery, listener, this.#patience);
+    } catch (error) {
+      await this.#comeAgain(delivery, error);
+    }
   }
 
-  async #directly(delivery: Delivery, listener: Webhook, waitedMs: number): Promise<void> {
-    const made = this.#made.get(delivery);
-    if (made !== undefined) return this.#settleInTime(delivery, made);
-    const disabled = this.#failing.disabled(listener);
-    if (disabled !== undefined) return this.#leaveUnposted(delivery, disabled.message);
-    const now = this.#ports.clock.now();
-    const hasPlace =
-      waitedMs <= longestInLineMs && (this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now)));
-    if (hasPlace) return this.#settleInTime(delivery, this.#attempt(delivery, listener));
-    return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now));
+  /** A delivery that is due. Resolves when its message may be acked. */
+  async due(delivery: Delivery, routes: Routes): Promise<void> {
+    try {
+      const made = this.#made.get(delivery);
+      if (made !== undefined) return await this.#settleMade(delivery, made);
+      const webhook = routes.webhook(delivery.listener);
+      // Whoever asks for it again asks for the webhook, whatever became of the subscription.
+      const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
+      const disabled = webhook === undefined ? undefined : this.#failing.disabled(webhook);
+      if (disabled !== undefined) return await this.#leaveUnposted(delivery, disabled.message);
+      if (webhook?.keys.length === 0) return await this.#leaveUnposted(delivery, "nothing could be posted to the webhook");
+      if (listener === undefined) return; // The subscription or its listener was deleted.
+      if (listener.kind !== "webhook") return await this.#inside(delivery, listener);
+      await this.#attemptOrPutOff(delivery, listener);
+    } catch (error) {
+      await this.#comeAgain(delivery, error);
+    }
+  }
+
+  /** Makes it a message of its own: this attempt, due at that time. */
+  later(delivery: Delivery, atMs: number): Promise<void> {
+    return this.#ports.deliveries.schedule(
+      delivery.listener,
+      delivery.id,
+      encodeDelivery(delivery),
+      atMs,
+      `${delivery.id}#${delivery.attempt}@${atMs}`,
+    );
   }
 
   /** Where nothing is attempted: what is written is delivered. */
@@ -84,74 +114,45 @@ export class Deliverer {
     }
   }
 
+  /** What is due has no patience, but nothing else may wait for it long: it waits for a place behind fewer. */
+  async #attemptOrPutOff(delivery: Delivery, webhook: Webhook, patience?: Patience): Promise<void> {
+    const now = this.#ports.clock.now();
+    const most = patience === undefined ? mostDueWaiting : undefined;
+    if (!this.#endpoints.tryEnter(webhook.id, now) && !(await this.#waitForPlace(webhook.id, now, most)))
+      return this.#putOff(delivery, webhook, now);
+    await this.#settleMade(delivery, this.#attempt(delivery, webhook), patience);
+  }
+
   async #waitForPlace(webhook: string, now: number, most?: number): Promise<boolean> {
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), this.#config.patienceMs);
-    const entered = await this.#endpoints.enter(webhook, now, patience.signal, most);
+    const giveUp = new AbortController();
+    const timer = setTimeout(() => giveUp.abort(), this.#patience.ms);
+    const entered = await this.#endpoints.enter(webhook, now, giveUp.signal, most);
     clearTimeout(timer);
     return entered;
   }
 
-  /** What is still under way when the patience ends has its next attempt written, and is settled late. */
-  async #settleInTime(delivery: Delivery, attempt: Promise<Outcome>): Promise<void> {
-    const { patienceMs, attemptTimeoutMs } = this.#config;
-    const impatience = Promise.withResolvers<"impatient">();
-    const timer = setTimeout(impatience.resolve, patienceMs, "impatient");
-    const first = await Promise.race([attempt, impatience.promise]);
-    clearTimeout(timer);
-    if (first !== "impatient") return this.#settle(delivery, first);
-    await this.#retryLater(delivery, attemptTimeoutMs - patienceMs);
-    this.#inBackground(attempt.then((outcome) => this.#settleLate(delivery, outcome)));
+  #putOff(delivery: Delivery, { id }: Webhook, now = this.#ports.clock.now()): Promise<void> {
+    return this.later(delivery, now + this.#endpoints.againAfterMs(id, now));
   }
 
-  /** Its next attempt is a message already: that is right but when it is not wanted any more, or was asked to come later. */
-  async #settleLate(delivery: Delivery, outcome: Outcome): Promise<void> {
-    if (outcome.outcome === "retry") return outcome.retryAfter === undefined ? undefined : this.#settle(delivery, outcome);
-    await this.#settle(delivery, outcome);
-    await this.#ports.deliveries.withdraw(delivery.listener, delivery.id);
-  }
-
-  /** Makes it a message of its own: this attempt, due at that time. */
-  later(delivery: Delivery, atMs: number): Promise<void> {
-    return this.#ports.deliveries.schedule(
-      delivery.listener,
-      delivery.id,
-      encodeDelivery(delivery),
-      atMs,
-      `${delivery.id}#${delivery.attempt}@${atMs}`,
-    );
-  }
-
-  /** A delivery that is due. Resolves when its message may be acked. */
-  due(delivery: Delivery, routes: Routes): Promise<void> {
-    return this.#evenWithoutDatabase(delivery, () => this.#due(delivery, routes));
-  }
-
-  /** What can only be settled in Postgres comes again: nothing else waits for it meanwhile. */
-  async #evenWithoutDatabase(delivery: Delivery, act: () => Promise<void>): Promise<void> {
+  /** What is still under way when the patience ends has its next attempt written meanwhile, and is settled when it ends. */
+  async #settleMade(delivery: Delivery, attempt: Promise<Outcome>, patience?: Patience): Promise<void> {
+    const outcome = await (patience === undefined ? attempt : patience.of(attempt));
     try {
-      await act();
+      if (outcome !== undefined) return await this.#settle(delivery, outcome, false);
+      await this.#retryLater(delivery, this.#config.attemptTimeoutMs - this.#patience.ms);
+      this.#inBackground(attempt.then((late) => this.#settle(delivery, late, true)));
     } catch (error) {
-      if (!(error instanceof HeadwaterError) || error.code !== "database_unavailable") throw error;
-      await this.later(delivery, this.#ports.clock.now() + Math.round(withoutDatabaseMs * (1 + this.#ports.random())));
+      this.#made.set(delivery, attempt);
+      attempt.catch(() => this.#made.delete(delivery));
+      throw error;
     }
   }
 
-  async #due(delivery: Delivery, routes: Routes): Promise<void> {
-    const made = this.#made.get(delivery);
-    if (made !== undefined) return this.#settle(delivery, await made);
-    const webhook = routes.webhook(delivery.listener);
-    // Whoever asks for it again asks for the webhook, whatever became of the subscription.
-    const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
-    const disabled = webhook === undefined ? undefined : this.#failing.disabled(webhook);
-    if (disabled !== undefined) return this.#leaveUnposted(delivery, disabled.message);
-    if (webhook?.keys.length === 0) return this.#leaveUnposted(delivery, "nothing could be posted to the webhook");
-    if (listener === undefined) return; // The subscription or its listener was deleted.
-    if (listener.kind !== "webhook") return this.#inside(delivery, listener);
-    const now = this.#ports.clock.now();
-    if (!(this.#endpoints.tryEnter(listener.id, now) || (await this.#waitForPlace(listener.id, now, mostDueWaiting))))
-      return this.later(delivery, now + this.#endpoints.againAfterMs(listener.id, now));
-    await this.#settle(delivery, await this.#attempt(delivery, listener));
+  /** What can only be settled in Postgres comes again: nothing else waits for it meanwhile. */
+  async #comeAgain(delivery: Delivery, error: unknown): Promise<void> {
+    if (!(error instanceof HeadwaterError) || error.code !== "database_unavailable") throw error;
+    await this.later(delivery, this.#ports.clock.now() + Math.round(withoutDatabaseMs * (1 + this.#ports.random())));
   }
 
   /** Posts an event that is no delivery: it asks for no place and is never tried again. */
@@ -166,19 +167,13 @@ export class Deliverer {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** With a place, which it gives back. What cannot be told to the end is made again. */
-  #attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
-    const attempt = this.#attemptAndTell(delivery, webhook);
-    this.#made.set(delivery, attempt);
-    attempt.catch(() => this.#made.delete(delivery));
-    return attempt;
-  }
-
-  async #attemptAndTell(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
+  /** With a place, which it gives back. Rejected, it could not be told to the end, and is made again. */
+  async #attempt(delivery: Delivery, webhook: Webhook): Promise<Outcome> {
     const attempted = await this.#post(delivery, webhook);
     const { outcome } = attempted;
     this.#endpoints.leave(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
-    const disabled = await this.#failing.remember(delivery, webhook, attempted);
+    const remembered = this.#failing.remember(delivery, webhook, attempted);
+    const disabled = remembered === undefined ? undefined : await remembered;
     this.#attempts.add(delivery, attempted, disabled !== undefined || this.#isLast(delivery, outcome));
     if (disabled === undefined || outcome.outcome !== "retry") return outcome;
     return { outcome: "listener-gone", status: outcome.status, error: disabled.message };
@@ -204,18 +199,28 @@ export class Deliverer {
   }
 
   #isLast(delivery: Delivery, outcome: Outcome): boolean {
+    if (outcome.outcome === "delivered") return false;
     return outcome.outcome === "listener-gone" || this.#config.nextAttempt(triesOf(delivery), 0) === undefined;
   }
 
-  async #settle(delivery: Delivery, outcome: Outcome): Promise<void> {
+  /**
+   * @param isWritten its next attempt is a message already: that is right but when it is not wanted any more, or was asked to come
+   * at another time
+   */
+  async #settle(delivery: Delivery, outcome: Outcome, isWritten: boolean): Promise<void> {
     switch (outcome.outcome) {
       case "delivered":
-        return;
+        break;
       case "retry":
-        return this.#retryLater(delivery, 0, outcome);
+        if (!isWritten || outcome.retryAfter !== undefined) await this.#retryLater(delivery, 0, outcome);
+        return;
       case "listener-gone":
-        return this.#bury(delivery, outcome.error);
+        await this.#bury(delivery, outcome.error);
+        break;
+      default:
+        return assertNever(outcome);
     }
+    if (isWritten) await this.#ports.deliveries.withdraw(delivery.listener, delivery.id);
   }
 
   async #retryLater(delivery: Delivery, afterMs: number, outcome?: Extract<Outcome, { outcome: "retry" }>): Promise<void> {

@@ -35,10 +35,15 @@ export class FailingEndpoints {
     return disabledOf(this.#known.get(webhook.id), webhook);
   }
 
-  /** After an attempt. @returns why nothing more may be posted */
-  async remember(delivery: Delivery, webhook: Webhook, { outcome, at }: Attempted): Promise<DisabledEndpoint | undefined> {
+  /** After an attempt. @returns why nothing more may be posted; undefined at once where nothing fails, as almost everywhere */
+  remember(delivery: Delivery, webhook: Webhook, attempted: Attempted): Promise<DisabledEndpoint | undefined> | undefined {
+    const known = this.#known.get(webhook.id);
+    if (known === undefined && attempted.outcome.outcome === "delivered") return undefined;
+    return this.#remember(delivery, webhook, attempted, known);
+  }
+
+  async #remember(delivery: Delivery, webhook: Webhook, { outcome, at }: Attempted, known: EndpointFailures | undefined) {
     const { id } = webhook;
-    const known = this.#known.get(id);
     const before = disabledOf(known, webhook);
     // An attempt that was under way when another was answered 410 may still arrive.
     if (before !== undefined) return before;

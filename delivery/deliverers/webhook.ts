@@ -40,7 +40,7 @@ export class WebhookDeliverer {
   /** @param traceparent what the receiver's work follows from */
   async attempt(delivery: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
     const { event } = delivery;
-    const keys = await Promise.all(webhook.keys.map((sealed) => this.#open(sealed)));
+    const keys = this.#opened(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#open(sealed))));
     const headers = signatureHeaders(
       { id: event.emitId, emitter: event.source, at: this.#ports.clock.now(), body: event.payload },
       keys,
@@ -60,9 +60,18 @@ export class WebhookDeliverer {
     );
   }
 
+  /** Undefined when one of them has to be opened first. */
+  #opened(sealed: readonly string[]): readonly Uint8Array[] | undefined {
+    const keys: Uint8Array[] = [];
+    for (const each of sealed) {
+      const key = this.#keys.get(each);
+      if (key === undefined) return undefined;
+      keys.push(key);
+    }
+    return keys;
+  }
+
   async #open(sealed: string): Promise<Uint8Array> {
-    const known = this.#keys.get(sealed);
-    if (known !== undefined) return known;
     const key = parseSigningKey(await this.#ports.secrets.open(sealed));
     this.#keys.set(sealed, key);
     return key;

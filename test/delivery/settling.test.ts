@@ -97,6 +97,21 @@ describe("an attempt whose outcome cannot be written", () => {
     await stop();
   });
 
+  it("is made again when it failed after its next attempt could not be written", async () => {
+    const answer = Promise.withResolvers<PostResult>();
+    const { deliverer, delivery, away, asked, stop } = world(() => answer.promise);
+    away.streams = true;
+    await expect(deliverer.direct(delivery, route, 0)).rejects.toThrow("streams is away");
+    // That it is gone for good must be written before it is so.
+    away.postgres = true;
+    answer.resolve(answered(410));
+    await expect(deliverer.direct(delivery, route, 0)).rejects.toThrow("is away");
+    Object.assign(away, { streams: false, postgres: false });
+    await deliverer.direct(delivery, route, 0);
+    expect(asked).toMatchObject({ posts: 2, letters: 1 });
+    await stop();
+  });
+
   it("holds up nobody when that is Postgres: it comes again, and is a dead letter then", async () => {
     const { deliverer, delivery, away, asked, stop } = world(() => Promise.resolve(answered(410)));
     away.postgres = true;
