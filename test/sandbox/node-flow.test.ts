@@ -19,6 +19,17 @@ const body = fc.constantFrom(
   `ReadableStream.from([new Uint8Array([120])])`,
 );
 
+/** What is to be done, and what that starts: at most four deep, and nothing that takes another turn of the loop within what did. */
+type Task = readonly [kind: string, inner: readonly Task[]];
+const soon = ["tick", "tick", "microtask", "promise", "await", "reject"];
+const taskOf = (depth: number, kinds: readonly string[]): fc.Arbitrary<Task> =>
+  fc.constantFrom(...kinds).chain((kind) => {
+    const within = kind === "immediate" || kind === "timeout" ? soon : kinds;
+    const inner: fc.Arbitrary<readonly Task[]> = depth === 0 ? fc.constant([]) : fc.array(taskOf(depth - 1, within), { maxLength: 2 });
+    return fc.tuple(fc.constant(kind), inner);
+  });
+const task = taskOf(3, [...soon, "immediate", "timeout"]);
+
 const subjects: Readonly<Record<string, Subject>> = {
   events: {
     inputs: fc.array(
@@ -55,6 +66,17 @@ const subjects: Readonly<Record<string, Subject>> = {
     ),
     body: `const log = []; const start = { timeout: (f) => setTimeout(f, 0), immediate: setImmediate, promise: (f) => Promise.resolve().then(f), microtask: queueMicrotask, await: async (f) => { await null; f(); } }; await new Promise((ok) => setTimeout(() => { const wanted = input.reduce((sum, [, inner]) => sum + 1 + inner.length, 0); const check = () => log.length === wanted ? ok() : setTimeout(check, 2); const mixed = input.some(([kind]) => kind === "immediate"); input.forEach(([given, inner], i) => { const kind = mixed && given === "timeout" ? "immediate" : given; start[kind](() => { log.push(i + kind); inner.forEach((k, j) => start[k](() => log.push(i + "." + j + k))); }); }); check(); }, 0)); return log;`,
     runs: 120,
+  },
+  // Begun in a timer: then Node, too, has one order for immediates and timers. What these start is settled before the next of them.
+  "ticks, promises, immediates and timers in order": {
+    inputs: fc.array(task, { maxLength: 5 }),
+    body: `const log = []; let open = 0; let finish; const end = new Promise((ok) => (finish = ok)); const start = { tick: (f) => process.nextTick(f), microtask: queueMicrotask, promise: (f) => Promise.resolve().then(f), await: async (f) => { await null; f(); }, reject: (f) => Promise.reject(1).catch(f), immediate: setImmediate, timeout: (f) => setTimeout(f, 0) }; const run = (tasks, path) => tasks.forEach(([kind, inner], i) => { open++; start[kind](() => { log.push(path + i + kind); run(inner, path + i + "."); if (--open === 0) finish(); }); }); setTimeout(() => { run(input, ""); if (open === 0) finish(); log.push("sync"); }, 0); await end; return log;`,
+    runs: 300,
+  },
+  "ticks after a wait": {
+    inputs: fc.array(task, { maxLength: 5 }),
+    body: `const log = []; let open = 0; let finish; const end = new Promise((ok) => (finish = ok)); const start = { tick: (f) => process.nextTick(f), microtask: queueMicrotask, promise: (f) => Promise.resolve().then(f), await: async (f) => { await null; f(); }, reject: (f) => Promise.reject(1).catch(f), immediate: setImmediate, timeout: (f) => setTimeout(f, 0) }; const run = (tasks, path) => tasks.forEach(([kind, inner], i) => { open++; start[kind](() => { log.push(path + i + kind); run(inner, path + i + "."); if (--open === 0) finish(); }); }); await new Promise((ok) => setTimeout(ok, 0)); run(input, ""); if (open === 0) finish(); log.push("sync"); await end; return log;`,
+    runs: 300,
   },
   "timers cleared and repeated": {
     inputs: fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), step("keep", "clear", "unref", "refresh", "interval", "number")), {

@@ -1,4 +1,5 @@
 import { describeError } from "./errors.ts";
+import { withTicks } from "./ticks.ts";
 
 /**
  * The only way out of the isolate: an outbox that the host collects, and one synchronous callback.
@@ -136,7 +137,7 @@ function dispatch(acknowledged: number, kind: string, ...args: unknown[]): Messa
   forget(acknowledged);
   const handler = handlers[kind];
   try {
-    if (handler !== undefined) apply(handler, undefined, args);
+    if (handler !== undefined) withTicks(() => void apply(handler, undefined, args));
   } catch (error) {
     const { name, message, stack, code } = describeError(error);
     post("uncaught", name, message, stack, code);

@@ -7,6 +7,7 @@ import { emitter } from "./emit.ts";
 import { describeError } from "./errors.ts";
 import { completeEvent } from "./http-event.ts";
 import { beginRun } from "./still-running.ts";
+import { runTicks } from "./ticks.ts";
 
 /** Bundles end with `__register(namespace)`, or when they throw with `__register(null, error)`; the host then asks for runs. One run at a time. */
 const maxResult = 64 * 1024;
@@ -61,6 +62,7 @@ async function run(entry: string, given: readonly string[], inputs: Parameters<t
     const bound = bindComponent(definition, inputs);
     const called = findEntry(definition, entry);
     const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, argumentsOf(given));
+    runTicks(); // They belong to the run.
     post("done", toResult(result));
   } catch (error) {
     fail(error);

@@ -3,10 +3,12 @@ import { ruleError } from "./errors.ts";
 
 /**
  * setTimeout, setInterval, setImmediate over one wake-up call of the host: the guest keeps the timers in order and asks for the
- * earliest. One callback per entry, so that promises settle in between, as in Node.
+ * earliest. One callback per entry, so that promises settle in between, as in Node. As there, immediates and timers take turns: all
+ * immediates that there are, then all timers that are due, then what came meanwhile.
  */
 interface Timer {
   readonly id: number;
+  readonly isImmediate: boolean;
   readonly callback: (...args: unknown[]) => void;
   readonly args: readonly unknown[];
   readonly repeatMs: number | undefined;
@@ -33,6 +35,9 @@ const timers = new NativeMap<number, Timer>();
 let lastId = 0;
 /** When the host will wake us, as far as we asked; Infinity when it will not. */
 let wakeAt = Infinity;
+/** Whose turn it is, of those that were there when it began. At rest it is the immediates' that come next. */
+let turn: "rest" | "immediates" | "timers" = "rest";
+let lastOfTurn = 0;
 
 /** What setTimeout returns: usable as Node's object and, as a number, as the browser's. */
 class Timeout {
@@ -77,7 +82,7 @@ export function setInterval(callback: unknown, delay?: unknown, ...args: unknown
 }
 
 export function setImmediate(callback: unknown, ...args: unknown[]): Timeout {
-  return start(callback, 0, undefined, args);
+  return start(callback, 0, undefined, args, true);
 }
 
 export function clearTimer(given: unknown): void {
@@ -86,19 +91,18 @@ export function clearTimer(given: unknown): void {
 
 on("wake", () => {
   wakeAt = Infinity;
-  const timer = earliest();
-  if (timer === undefined) return;
-  if (timer.dueAt > now()) return requestWake(timer);
+  const timer = nextDue(now());
+  if (timer === undefined) return requestNext();
   if (timer.repeatMs === undefined) apply(mapDelete, timers, [timer.id]);
   else timer.dueAt = now() + timer.repeatMs;
-  const next = earliest();
-  if (next !== undefined) requestWake(next);
+  requestNext();
   apply(timer.callback, undefined, timer.args);
 });
 
 onRunEnd(() => {
   apply(mapClear, timers, []);
   wakeAt = Infinity;
+  turn = "rest";
 });
 
 for (const [name, value] of [
@@ -112,12 +116,12 @@ for (const [name, value] of [
   defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: true });
 }
 
-function start(callback: unknown, delayMs: number, repeatMs: number | undefined, args: readonly unknown[]): Timeout {
+function start(callback: unknown, delayMs: number, repeatMs: number | undefined, args: readonly unknown[], isImmediate = false): Timeout {
   if (typeof callback !== "function") throw new NativeTypeError(`the callback of a timer must be a function, got ${typeof callback}`);
   if (apply(mapSize, timers, []) >= maxTimers)
     throw ruleError("timer_limit", `more than ${maxTimers} timers are pending, the limit of a run`);
   lastId += 1;
-  const timer: Timer = { id: lastId, callback: callback as Timer["callback"], args, repeatMs, delayMs, dueAt: 0 };
+  const timer: Timer = { id: lastId, isImmediate, callback: callback as Timer["callback"], args, repeatMs, delayMs, dueAt: 0 };
   apply(mapSet, timers, [timer.id, timer]);
   schedule(timer, delayMs);
   return new Timeout(timer.id);
@@ -141,12 +145,46 @@ function remove(id: number): void {
   post("wake", -1);
 }
 
+/** The one that runs now. */
+function nextDue(at: number): Timer | undefined {
+  for (let turns = 0; turns < 3; turns++) {
+    if (turn === "rest") begin("immediates");
+    const found = turn === "immediates" ? firstImmediate() : earliestTimer(at);
+    if (found !== undefined) return found;
+    begin(turn === "immediates" ? "timers" : "immediates");
+  }
+  turn = "rest";
+  return undefined;
+}
+
+function begin(next: "immediates" | "timers"): void {
+  turn = next;
+  lastOfTurn = lastId;
+}
+
+function requestNext(): void {
+  const next = earliest();
+  if (next !== undefined) requestWake(next);
+}
+
+function firstImmediate(): Timer | undefined {
+  return find((timer) => timer.isImmediate && timer.id <= lastOfTurn);
+}
+
+function earliestTimer(at: number): Timer | undefined {
+  return find((timer) => !timer.isImmediate && timer.id <= lastOfTurn && timer.dueAt <= at);
+}
+
 /** At most a thousand, and mostly one: a walk is cheaper than a heap. Earlier ids go first among equals. */
 function earliest(): Timer | undefined {
+  return find(() => true);
+}
+
+function find(suits: (timer: Timer) => boolean): Timer | undefined {
   let found: Timer | undefined;
   apply(mapForEach, timers, [
     (timer: Timer) => {
-      if (found === undefined || timer.dueAt < found.dueAt) found = timer;
+      if (suits(timer) && (found === undefined || timer.dueAt < found.dueAt)) found = timer;
     },
   ]);
   return found;

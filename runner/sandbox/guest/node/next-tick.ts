@@ -1,9 +1,7 @@
-const resolved = Promise.resolve();
+import { queueTick } from "../ticks.ts";
 
-/** Microtask order, as close to Node's tick queue as the isolate allows: callbacks run in the order they were queued. */
+/** As Node's: before the promises of what queues it, or after them when one of them does. */
 export function nextTick(callback: (...args: never[]) => unknown, ...args: unknown[]): void {
   if (typeof callback !== "function") throw new TypeError('The "callback" argument must be of type function.');
-  void resolved.then(() => {
-    Reflect.apply(callback, undefined, args);
-  });
+  queueTick(callback, args);
 }
