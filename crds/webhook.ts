@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RouteListener } from "../domain/deployment.ts";
 import { disabledOf, type DisabledEndpoint, type PostedTo } from "../domain/endpoint-failures.ts";
 import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { httpUrl, time } from "./rules.ts";
@@ -11,6 +12,12 @@ const spec = z.object({
   name: z.string().max(255).optional().describe("For people."),
   description: z.string().max(2_000).optional().describe("For people."),
   active: z.boolean().default(true).describe("False: nothing is posted; what was emitted meanwhile is not made up for."),
+  ordered: z
+    .boolean()
+    .optional()
+    .describe(
+      "True: events arrive in the order of their commits, one at a time; the next one waits until the one before was delivered or became a dead letter. Absent: false.",
+    ),
   signingKeys: z
     .array(secretReference)
     .max(2)
@@ -62,6 +69,11 @@ export const webhookKind = defineKind<WebhookSpec, WebhookStatus>({
 /** Where its events go, as whoever delivers sees it. */
 export function postedTo(id: string, { url, enabledAt }: Pick<WebhookSpec, "url" | "enabledAt">): PostedTo {
   return { id, url, ...(enabledAt === undefined ? {} : { enabledAt: Date.parse(enabledAt) }) };
+}
+
+/** The webhook as those who deliver see it, with the keys that sign what it gets. */
+export function routedWebhook(id: string, spec: WebhookSpec, keys: readonly string[]): Extract<RouteListener, { kind: "webhook" }> {
+  return { kind: "webhook", ...postedTo(id, spec), ...(spec.ordered === true ? { ordered: true } : {}), keys };
 }
 
 /** Why nothing is posted to it although it is active; undefined when it was not disabled, or enabled again since. */

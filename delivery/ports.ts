@@ -2,6 +2,7 @@ import type { Clock } from "../domain/clock.ts";
 import type { Commit } from "../domain/commit.ts";
 import type { CommitPosition, Route, RouteListener } from "../domain/deployment.ts";
 import type { EndpointFailures } from "../domain/endpoint-failures.ts";
+import type { LineState } from "../domain/line.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { Traces } from "../domain/traces.ts";
 import type { Hmac } from "../domain/webhook-signature.ts";
@@ -13,6 +14,7 @@ export interface DeliveryPorts {
   readonly routes: RouteEntries;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
+  readonly lines: LineMessages;
   readonly tests: Tests;
   readonly invocations: Invocations;
   readonly workflows: Workflows;
@@ -87,6 +89,35 @@ export interface Tests {
 export interface Replays {
   /** Each event that is to be delivered once more, until `done`; of one source never a second before the first is done. */
   read(onEvent: (text: string, done: () => void) => void): Promise<Reading>;
+}
+
+/** What lies in the lines of ordered webhooks, and how far each has come. Only one process may work with it. */
+export interface LineMessages {
+  /** The webhooks that messages lie in a line for, and what was kept of every line there has been. */
+  load(): Promise<LoadedLines>;
+  findLast(webhook: string): Promise<LineMessage | undefined>;
+  /** The first message from that sequence on. A copy of the stream may be behind: what was stored just now may be missing, nothing else. */
+  findNext(webhook: string, from: number): Promise<LineMessage | undefined>;
+  /** Stores a message behind the last one, which has that sequence (0: there is none); returns its own, undefined when another is the last. */
+  append(webhook: string, text: string, behind: number): Promise<number | undefined>;
+  /** What is gone already is no error. */
+  remove(webhook: string, sequences: readonly number[]): Promise<void>;
+  removeBefore(webhook: string, sequence: number): Promise<void>;
+  keep(webhook: string, state: LineState): Promise<void>;
+  /** Removes all of a line. */
+  end(webhook: string): Promise<void>;
+}
+
+export interface LoadedLines {
+  /** Tells the stream of messages from another of its name. */
+  readonly stream: string;
+  readonly stored: readonly string[];
+  readonly states: ReadonlyMap<string, LineState>;
+}
+
+export interface LineMessage {
+  readonly seq: number;
+  readonly text: string;
 }
 
 export interface Invocations {
@@ -205,6 +236,8 @@ export interface DeliveryConfig {
   readonly attemptsPerWebhook: number;
   /** More listeners than this for one event, and each becomes a message of its own at once. */
   readonly mostDirectListeners: number;
+  /** Deliveries that may wait in the line of an ordered webhook; what comes then becomes a dead letter. Absent: any number. */
+  readonly mostInLine?: number;
   /** What one attempt may take; the poster's own limit. */
   readonly attemptTimeoutMs: number;
   /** An endpoint at which nothing has arrived for so long is disabled; absent: never for that. */

@@ -2,6 +2,7 @@ import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { Deliverer } from "./deliver.ts";
 import { decodeDelivery, encodeDelivery, redelivery } from "./delivery.ts";
 import type { DeliveryPorts, KeptDeadLetter } from "./ports.ts";
+import type { Lines } from "./lines.ts";
 import type { Routes } from "./routes.ts";
 
 /** Of events of half a mebibyte each, so many are read at once. */
@@ -14,7 +15,13 @@ type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "clock" | "log">;
  * is stored first, then the dead letter goes: killed in between, the request comes again and the delivery's id tells that it is there.
  * What has meanwhile been delivered or is under way is left as it is.
  */
-export async function redeliver(request: RedeliveryRequest, routes: Routes, deliverer: Deliverer, ports: Ports): Promise<void> {
+export async function redeliver(
+  request: RedeliveryRequest,
+  routes: Routes,
+  lines: Pick<Lines, "attemptNow">,
+  deliverer: Deliverer,
+  ports: Ports,
+): Promise<void> {
   const { webhook } = request;
   const keys = routes.webhook(webhook)?.keys ?? [];
   if (keys.length === 0)
@@ -24,6 +31,7 @@ export async function redeliver(request: RedeliveryRequest, routes: Routes, deli
     );
   if ("upTo" in request) return reviveUpTo(webhook, request.upTo, ports);
   for (const id of request.deliveries) {
+    if (lines.attemptNow(webhook, id)) continue;
     const scheduled = await ports.deliveries.findScheduled(webhook, id);
     if (scheduled !== undefined) await deliverer.later(decodeDelivery(scheduled), ports.clock.now());
     const letter = await ports.history.findDeadLetter(webhook, id);

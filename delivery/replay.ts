@@ -15,5 +15,5 @@ export async function replayEvent(
   now: number,
 ): Promise<void> {
   const event = JSON.parse(text) as ReplayedEvent; // Only the API writes these, from typed values.
-  await Promise.all(routeEvent(event, routes, new Chains(), dispatch, mostDirectListeners, now));
+  await routeEvent(event, routes, new Chains(), dispatch, mostDirectListeners, now);
 }

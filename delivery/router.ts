@@ -1,5 +1,5 @@
 import type { Commit } from "../domain/commit.ts";
-import type { Route } from "../domain/deployment.ts";
+import type { CommitPosition, Route } from "../domain/deployment.ts";
 import { firstDelivery, type Delivery, type RoutedEvent } from "./delivery.ts";
 import type { Chains } from "./chains.ts";
 import { routedEvents } from "./routed-events.ts";
@@ -11,15 +11,29 @@ export interface Dispatch {
   readonly direct: (delivery: Delivery, route: Route, waitedMs: number) => Promise<void>;
   /** A message of its own, due at that time. */
   readonly later: (delivery: Delivery, atMs: number) => Promise<void>;
+  /** Stored at the end of an ordered webhook's line; lines are in the order of these calls. `position`: that of their commit. */
+  readonly inLine: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => Promise<void>;
+}
+
+export interface RoutedCommit {
+  readonly commit: Commit;
+  readonly position: CommitPosition;
+}
+
+/** One event on its way to one listener, and how it goes. */
+interface Planned {
+  readonly delivery: Delivery;
+  readonly route: Route;
+  readonly by: "line" | "chain" | "later";
 }
 
 /**
  * Event in, deliveries out. A commit is done when each of its deliveries is; a crash before that repeats them with the same ids.
  * Deliveries of one source to one listener go one after the other; with many listeners each becomes a message at once, so that a
- * crash does not repeat hundreds of requests.
+ * crash does not repeat hundreds of requests. What an ordered webhook hears of a commit is put in its line at once.
  */
 export async function routeCommit(
-  commit: Commit,
+  { commit, position }: RoutedCommit,
   routes: Pick<Routes, "listeners">,
   chains: Chains,
   dispatch: Dispatch,
@@ -27,26 +41,54 @@ export async function routeCommit(
   now: number,
 ): Promise<void> {
   const hears = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
-  const deliveries = routedEvents(commit, hears).flatMap((event) => routeEvent(event, routes, chains, dispatch, mostDirectListeners, now));
-  await Promise.all(deliveries);
+  const planned = routedEvents(commit, hears).flatMap((event) => planEvent(event, routes, mostDirectListeners, now));
+  await dispatchAll(planned, chains, dispatch, now, position);
 }
 
 /** A replay may be for one listener alone. */
-export function routeEvent(
+export async function routeEvent(
   event: RoutedEvent,
   routes: Pick<Routes, "listeners">,
   chains: Chains,
   dispatch: Dispatch,
   mostDirectListeners: number,
   now: number,
-): readonly Promise<void>[] {
+): Promise<void> {
+  await dispatchAll(planEvent(event, routes, mostDirectListeners, now), chains, dispatch, now);
+}
+
+function planEvent(event: RoutedEvent, routes: Pick<Routes, "listeners">, mostDirectListeners: number, now: number): readonly Planned[] {
   const only = event.replay?.listener;
   const listeners = routes.listeners(event).filter(({ listener }) => only === undefined || listener.id === only);
-  const dueAt = event.deliverAt ?? 0;
-  return listeners.map((route) => {
+  const isPostponed = (event.deliverAt ?? 0) > now;
+  return listeners.map((route): Planned => {
+    const { listener } = route;
     const delivery = firstDelivery(event, route);
-    const postponed = dueAt > now || (route.listener.kind === "webhook" && listeners.length > mostDirectListeners);
-    if (postponed) return dispatch.later(delivery, Math.max(dueAt, now));
-    return chains.append(`${event.source} ${route.listener.id}`, (waitedMs) => dispatch.direct(delivery, route, waitedMs));
+    if (isPostponed) return { delivery, route, by: "later" };
+    if (listener.kind === "webhook" && listener.ordered === true) return { delivery, route, by: "line" };
+    return { delivery, route, by: listener.kind === "webhook" && listeners.length > mostDirectListeners ? "later" : "chain" };
   });
+}
+
+async function dispatchAll(planned: readonly Planned[], chains: Chains, dispatch: Dispatch, now: number, position?: CommitPosition) {
+  const lines = Map.groupBy(
+    planned.filter(({ by }) => by === "line"),
+    ({ delivery }) => delivery.listener,
+  );
+  const stored = [...lines].map(([webhook, inLine]) =>
+    dispatch.inLine(
+      webhook,
+      inLine.map(({ delivery }) => delivery),
+      position,
+    ),
+  );
+  const others = planned.filter(({ by }) => by !== "line");
+  await Promise.all([
+    ...stored,
+    ...others.map(({ delivery, route, by }) => {
+      const { source, deliverAt = 0 } = delivery.event;
+      if (by === "later") return dispatch.later(delivery, Math.max(deliverAt, now));
+      return chains.append(`${source} ${route.listener.id}`, (waitedMs) => dispatch.direct(delivery, route, waitedMs));
+    }),
+  ]);
 }

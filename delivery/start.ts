@@ -1,3 +1,4 @@
+import type { CommitPosition } from "../domain/deployment.ts";
 import { AttemptBuffer } from "./attempt-buffer.ts";
 import { commitOf } from "./commit-of.ts";
 import { Chains } from "./chains.ts";
@@ -6,6 +7,8 @@ import { WebhookDeliverer } from "./deliverers/webhook.ts";
 import { decodeDelivery, type Delivery } from "./delivery.ts";
 import { Endpoints } from "./endpoints.ts";
 import { FailingEndpoints } from "./failing-endpoints.ts";
+import { LineAttempts } from "./line-attempts.ts";
+import { Lines } from "./lines.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import { startQuotas } from "./quotas.ts";
 import { startRecorder } from "./recorder.ts";
@@ -15,20 +18,32 @@ import { routeCommit } from "./router.ts";
 import { Routes } from "./routes.ts";
 import { tellDisabled } from "./tell-disabled.ts";
 import { testWebhook } from "./test-webhook.ts";
+import { assertDone, untilDone } from "./until-done.ts";
 
-const retryMs = 500;
+export interface StartedDelivery {
+  /** Deliveries in the lines of ordered webhooks. */
+  inLine(): number;
+  stop(): Promise<void>;
+}
 
 /** Starts the delivery role: router with first attempts, due deliveries, recorder. Routes are known before the first commit is read. */
-export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<{ stop(): Promise<void> }> {
+export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<StartedDelivery> {
   const routes = new Routes();
   const failing = new FailingEndpoints(config, ports, (delivery, disabled) => tellDisabled(delivery, disabled, routes, ports));
   const attempts = new AttemptBuffer(ports, failing);
   const endpoints = new Endpoints(config.attemptsPerWebhook);
-  const deliverer = new Deliverer(config, ports, { endpoints, failing, webhooks: new WebhookDeliverer(ports), attempts });
+  const posting = { endpoints, failing, webhooks: new WebhookDeliverer(ports), attempts };
+  const deliverer = new Deliverer(config, ports, posting);
+  const lines = new Lines({ config, ports, attempts: new LineAttempts(config, ports, posting, routes) });
   const stopping = new AbortController();
 
   await failing.load();
-  const watching = await ports.routes.watch((subscription, route) => routes.set(subscription, route));
+  const watching = await ports.routes.watch((id, route) => {
+    const before = routes.webhook(id);
+    routes.set(id, route);
+    lines.changed(id, before, routes.webhook(id));
+  });
+  await lines.start(routes);
   const recording = await startRecorder(ports);
   const quotas = startQuotas(ports);
   const due = await ports.deliveries.read({
@@ -38,7 +53,9 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     },
     onRequest: (request, ack) => {
       const asked = { id: request.webhook };
-      void untilDone(() => redeliver(request, routes, deliverer, ports), asked, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
+      void untilDone(() => redeliver(request, routes, lines, deliverer, ports), asked, ports, stopping.signal).then(
+        (done) => done && ack(),
+      ); // Never rejects.
     },
   });
   const tests = await ports.tests.serve((request) => testWebhook(request, routes, deliverer, ports));
@@ -48,6 +65,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       untilDone(() => deliverer.direct(delivery, route, waitedMs), delivery, ports, stopping.signal).then(assertDone),
     later: (delivery: Delivery, atMs: number) =>
       untilDone(() => deliverer.later(delivery, atMs), delivery, ports, stopping.signal).then(assertDone),
+    inLine: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => lines.append(webhook, deliveries, position),
   };
   const routing = await ports.runs.route((text, done, subject, position) => {
     const commit = commitOf(text, subject, ports.log);
@@ -57,7 +75,10 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       if (!stopping.signal.aborted)
         ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
-    routeCommit(commit, routes.at(position), chains, dispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
+    routeCommit({ commit, position }, routes.at(position), chains, dispatch, config.mostDirectListeners, ports.clock.now()).then(
+      done,
+      tell,
+    );
   });
   const replaying = await ports.replays.read((text, done) => {
     const tell = (error: unknown): void => {
@@ -67,34 +88,13 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   });
 
   return {
+    inLine: () => lines.length,
     stop: async () => {
       stopping.abort();
       await Promise.all([routing.stop(), replaying.stop(), due.stop(), tests.stop(), recording.stop(), quotas.stop(), watching.stop()]);
+      await lines.stop();
       await deliverer.drain();
       await attempts.stop();
     },
   };
-}
-
-/** A delivery that cannot be handed on now (the server is away) is tried until it can; false when we stop before. */
-async function untilDone(
-  action: () => Promise<void>,
-  delivery: Pick<Delivery, "id">,
-  ports: Pick<DeliveryPorts, "log">,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for (;;) {
-    try {
-      await action();
-      return true;
-    } catch (error) {
-      ports.log.warn({ op: "delivery.settle", "delivery.id": delivery.id, err: error }, "a delivery is not settled yet, trying again");
-      if (signal.aborted) return false;
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
-    }
-  }
-}
-
-function assertDone(done: boolean): void {
-  if (!done) throw new Error("stopped before the delivery was settled");
 }

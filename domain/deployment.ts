@@ -84,6 +84,8 @@ export type RouteListener =
       readonly url: string;
       /** Epoch ms; what failed there before counts no more, see domain/endpoint-failures.ts. */
       readonly enabledAt?: number;
+      /** It gets its events in the order of their commits, one at a time; absent: no. */
+      readonly ordered?: boolean;
       /** The `whsec_…` signing keys, newest first, each a compact JWE. */ readonly keys: readonly string[];
     }
   | { readonly kind: "source"; readonly id: string; readonly pool: string }

@@ -4,6 +4,7 @@ export const streams = {
   runs: "RUNS",
   state: "STATE",
   deliveries: "DELIVERIES",
+  ordered: "ORDERED",
   workflows: "WORKFLOWS",
 } as const;
 export const buckets = {
@@ -12,6 +13,7 @@ export const buckets = {
   routes: "ROUTES",
   runners: "RUNNERS",
   quotas: "QUOTAS",
+  lines: "LINES",
 } as const;
 /** Object store of bundles, by content address. */
 export const bundleStore = "BUNDLES";
@@ -54,6 +56,9 @@ export const replayLaneCount = 4;
 export const replaySubject = (lane: number, source: string): string => `replay.${lane}.${source}`;
 export const replayFilter = (lane: number): string => `replay.${lane}.>`;
 export const replayConsumer = (lane: number): string => `replay-${lane}`;
+/** The line of an ordered webhook: what is to be delivered there, in the order of commits. How far it has come is in the bucket LINES. */
+export const lineSubject = (webhook: string): string => `ordered.${webhook}`;
+
 /** Request/reply towards delivery: one event to a webhook, now. */
 export const webhookTestSubject = "webhook.test";
 

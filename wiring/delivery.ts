@@ -14,7 +14,7 @@ import {
 } from "../domain/subjects.ts";
 import type { Route } from "../domain/deployment.ts";
 import type { Deliveries, DeliveryConfig, DeliveryPorts, History, Reading, Runs } from "../delivery/ports.ts";
-import { startDelivery } from "../delivery/start.ts";
+import { startDelivery, type StartedDelivery } from "../delivery/start.ts";
 import { startUpkeep } from "../delivery/upkeep.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createWebhookClient } from "../platform/http/webhook-client.ts";
@@ -23,6 +23,7 @@ import { lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
 import { FloorReader } from "../platform/jetstream/floor-reader.ts";
+import { linesOf } from "../platform/jetstream/lines.ts";
 import { followPaced } from "../platform/jetstream/paced-follow.ts";
 import { overQuotaOf } from "../platform/jetstream/over-quota.ts";
 import { servePoolRequests } from "../platform/jetstream/pool-requests.ts";
@@ -61,6 +62,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   });
   const kept = { events: configuration.keepEvents, logs: configuration.keepLogs };
   const { history, recorded } = followPosition(await historyOf(postgres.database, nats.connection, kept));
+  let started: StartedDelivery | undefined;
   const ports = deliveryPorts({
     connection: nats.connection,
     history,
@@ -68,10 +70,14 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     secrets: await createSecrets(configuration.keysDirectory),
     log: logger,
     traces: context.traces,
-    metrics: createDeliveryMetrics(processMetrics(), () => deliveryBacklog(nats.connection, consumers, recorded())),
+    metrics: createDeliveryMetrics(processMetrics(), async () => ({
+      ...(await deliveryBacklog(nats.connection, consumers, recorded())),
+      ordered: started?.inLine() ?? 0,
+    })),
   });
   const requests = await servePoolRequests(nats.connection);
   const delivery = await startDelivery(deliveryConfig(context), ports);
+  started = delivery;
   const upkeep = startUpkeep(createHistory(postgres.database), logger);
   return {
     stop: async () => {
@@ -96,6 +102,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     runs: runsOf(connection),
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
     deliveries: deliveriesOf(connection),
+    lines: linesOf(connection),
     replays: { read: (onEvent) => readReplays(connection, onEvent) },
     tests: { serve: (test) => serveWebhookTests(connection, test) },
     invocations: {
@@ -130,6 +137,7 @@ function deliveryConfig({ configuration }: RoleContext): DeliveryConfig {
     patienceMs: 1_000,
     attemptsPerWebhook,
     mostDirectListeners: 16,
+    mostInLine: 1_000_000,
     attemptTimeoutMs,
     ...(configuration.webhookDisableAfterMs === undefined ? {} : { disableAfterMs: configuration.webhookDisableAfterMs }),
     nextAttempt:

@@ -131,6 +131,7 @@ export const webhookSchema = z
     description: z.string().nullable(),
     url: z.string(),
     active: z.boolean().describe("Whether anything is posted."),
+    ordered: z.boolean().describe("Whether events arrive in the order of their commits, one at a time."),
     disabled: z
       .object({ at: z.int().describe("Epoch seconds."), reason: z.enum(["EndpointGone", "EndpointFailing"]), message: z.string() })
       .optional()

@@ -16,7 +16,7 @@ export function webhookResponse(
   webhook: Resource<WebhookSpec, WebhookStatus>,
   change?: WebhookChange,
 ): Answered<typeof webhookSchema> & { readonly signing_key?: string } {
-  const { name, description, url, active } = webhook.spec;
+  const { name, description, url, active, ordered } = webhook.spec;
   const disabled = disabledWebhook(webhook);
   const at = createdAt(webhook);
   const updatedAt = change?.changedAt ?? webhook.status.updatedAt;
@@ -27,6 +27,7 @@ export function webhookResponse(
     description: description ?? null,
     url,
     active: active && disabled === undefined,
+    ordered: ordered === true,
     ...(disabled === undefined ? {} : { disabled: { at: epochSeconds(disabled.at), reason: disabled.reason, message: disabled.message } }),
     created_at: at,
     updated_at: updatedAt === undefined ? at : Math.max(at, epochSeconds(updatedAt)),

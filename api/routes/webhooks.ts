@@ -27,7 +27,7 @@ export function webhookRoutes(context: ApiContext) {
   };
   return {
     create: async (call: Call) => {
-      const { url, name, description } = parse(creation, call.parameters);
+      const { url, name, description, ordered = false } = parse(creation, call.parameters);
       const owner = await access.owner(call);
       const id = newId("webhook", ports.randomBytes);
       const signingKey = formatSigningKey(ports.randomBytes(32));
@@ -42,6 +42,7 @@ export function webhookRoutes(context: ApiContext) {
           ...(name === undefined ? {} : { name }),
           ...(description === undefined ? {} : { description }),
           active: true,
+          ...(ordered ? { ordered } : {}),
           signingKeys,
         },
       });

@@ -13,11 +13,12 @@ export function changeWebhook(webhook: WebhookResource, changes: WebhookChanges,
 }
 
 function changedSpec({ name, description, ...spec }: WebhookSpec, changes: WebhookChanges): WebhookSpec {
-  const { url = spec.url, active = spec.active } = changes;
+  const { url = spec.url, active = spec.active, ordered = spec.ordered } = changes;
   return {
     ...spec,
     url,
     active,
+    ...(ordered === undefined ? {} : { ordered }),
     ...textOf("name", changes.name, name),
     ...textOf("description", changes.description, description),
   };

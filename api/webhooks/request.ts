@@ -10,7 +10,7 @@ const optional = (most: number) =>
     .nullish()
     .transform((value) => value ?? undefined);
 
-export const creation = z.object({ url: httpUrl, name: optional(255), description: optional(2_000) });
+export const creation = z.object({ url: httpUrl, name: optional(255), description: optional(2_000), ordered: flag.optional() });
 
 /** What is absent stays, null removes. */
 export const changes = z.object({
@@ -18,6 +18,7 @@ export const changes = z.object({
   name: shown(255).nullable().optional(),
   description: shown(2_000).nullable().optional(),
   active: flag.optional(),
+  ordered: flag.optional(),
 });
 export type WebhookChanges = z.infer<typeof changes>;
 

@@ -1,4 +1,4 @@
-import { postedTo } from "../../crds/webhook.ts";
+import { routedWebhook } from "../../crds/webhook.ts";
 import type { Route, RouteListener } from "../../domain/deployment.ts";
 import { assertNever } from "../../domain/errors.ts";
 import { defaultPool } from "../../domain/subjects.ts";
@@ -88,7 +88,7 @@ type Found = NonNullable<Listener["found"]>;
 function routeListener(id: string, found: Found, keys: readonly string[]): RouteListener {
   switch (found.kind) {
     case "webhook":
-      return { kind: "webhook", ...postedTo(id, found.webhook.spec), keys };
+      return routedWebhook(id, found.webhook.spec, keys);
     case "source":
       return { kind: "source", id, pool: found.source.status.pool ?? defaultPool };
     case "workflow":

@@ -1,4 +1,4 @@
-import { disabledWebhook, postedTo, webhookKind } from "../../crds/webhook.ts";
+import { disabledWebhook, routedWebhook, webhookKind } from "../../crds/webhook.ts";
 import type { Route } from "../../domain/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
@@ -54,7 +54,7 @@ export function webhookReconciler(
 
 /** From the webhook to itself: nobody emits under its id. Without keys nothing is posted. */
 function ownRoute({ id, owner, webhook, keys }: { id: string; owner: string; webhook: WebhookResource; keys: readonly string[] }): Route {
-  return { subscription: id, owner, emitter: id, channel: "", listener: { kind: "webhook", ...postedTo(id, webhook.spec), keys } };
+  return { subscription: id, owner, emitter: id, channel: "", listener: routedWebhook(id, webhook.spec, keys) };
 }
 
 function lookAgainMs(webhook: WebhookResource, keys: SealedKeys, changesElsewhereMs: number, ports: OperatorPorts): number | undefined {

@@ -105,7 +105,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     ],
     subscribe: [answerFilter("*")],
   },
-  /** Reads runs, writes deliveries and invocations, does what runners ask for. */
+  /** Reads runs, writes deliveries, lines and invocations, does what runners ask for. */
   delivery: {
     publish: [
       setUpCheck,
@@ -113,6 +113,11 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "timer.>",
       "retry.>",
       "workflow.>",
+      "ordered.*",
+      ...["INFO", "PURGE", "MSG.GET", "MSG.DELETE"].map((request) => api(`STREAM.${request}.${streams.ordered}`)),
+      api(`DIRECT.GET.${streams.ordered}`),
+      `$KV.${buckets.lines}.*`,
+      ...reading(bucket(buckets.lines)),
       ...reading(streams.runs),
       ...reading(streams.deliveries),
       ...reading(bucket(buckets.routes)),

@@ -1,4 +1,5 @@
 import {
+  DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
@@ -72,6 +73,16 @@ function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Conf
       name: streams.deliveries,
       subjects: ["deliver.>", "retry.>", "replay.>"],
       retention: RetentionPolicy.Workqueue,
+      max_consumers: 4_096,
+    },
+    {
+      ...common,
+      name: streams.ordered,
+      subjects: ["ordered.*"],
+      retention: RetentionPolicy.Limits,
+      // Nothing is ever removed unasked: whoever fills a line has a bound of its own for it.
+      discard: DiscardPolicy.New,
+      allow_direct: true,
       max_consumers: 4_096,
     },
     {

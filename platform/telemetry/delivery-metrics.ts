@@ -8,6 +8,8 @@ export interface DeliveryBacklog {
   readonly due: number;
   /** Deliveries that wait for the time of their next attempt. */
   readonly scheduled: number;
+  /** Deliveries in the lines of ordered webhooks. */
+  readonly ordered: number;
   /** Commits that are not in Postgres. */
   readonly unrecorded: number;
 }
@@ -53,14 +55,14 @@ export function createDeliveryMetrics(registry: Registry, look: () => Promise<De
 function backlogGauges(registry: Registry, look: () => Promise<DeliveryBacklog>): void {
   const waiting: Gauge<"state"> = new Gauge({
     name: "headwater_delivery_backlog",
-    help: "What is still to be done: commits that are not routed, deliveries that are due, deliveries that wait for a retry, commits that are not in Postgres.",
+    help: "What is still to be done: commits that are not routed, deliveries that are due, deliveries that wait for a retry, deliveries in line for ordered webhooks, commits that are not in Postgres.",
     labelNames: ["state"],
     registers: [registry],
     async collect() {
       waiting.reset();
       const backlog = await look().catch(() => undefined);
       if (backlog === undefined) return;
-      for (const state of ["unrouted", "due", "scheduled", "unrecorded"] as const) waiting.set({ state }, backlog[state]);
+      for (const state of ["unrouted", "due", "scheduled", "ordered", "unrecorded"] as const) waiting.set({ state }, backlog[state]);
     },
   });
 }

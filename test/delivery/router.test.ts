@@ -41,12 +41,15 @@ async function routed(given: Commit, routes: readonly Route[], now = 0) {
   for (const one of routes) table.set(one.subscription, one);
   const direct: Delivery[] = [];
   const later: [string, number][] = [];
+  const inLine: [string, readonly string[]][] = [];
   const dispatch = {
     direct: (delivery: Delivery) => Promise.resolve(void direct.push(delivery)),
     later: (delivery: Delivery, atMs: number) => Promise.resolve(void later.push([delivery.id, atMs])),
+    inLine: (webhook: string, deliveries: readonly Delivery[]) =>
+      Promise.resolve(void inLine.push([webhook, deliveries.map(({ id }) => id)])),
   };
-  await routeCommit(given, table, new Chains(), dispatch, 3, now);
-  return { direct, later };
+  await routeCommit({ commit: given, position: { stream: "s", seq: 1 } }, table, new Chains(), dispatch, 3, now);
+  return { direct, later, inLine };
 }
 
 describe("routeCommit", () => {
@@ -73,7 +76,26 @@ describe("routeCommit", () => {
     expect(await routed(commit({ events: [event(1, { deliverAt: 9_000 })] }), [route("s1")], 7)).toEqual({
       direct: [],
       later: [["e1.s1", 9_000]],
+      inLine: [],
     });
+  });
+
+  it("puts what an ordered webhook hears of a commit in its line, whole, however many listen; not what is for later", async () => {
+    const ordered = { kind: "webhook", id: "wh_o", url: "http://a", ordered: true, keys: [] } as const;
+    const routes = [route("s1", { listener: ordered }), route("s2"), route("s3", { listener: ordered }), route("s4")];
+    const given = commit({ events: [event(1), event(2, { deliverAt: 9_000 }), event(3)] });
+    const { direct, later, inLine } = await routed(given, routes, 7);
+    expect(inLine).toEqual([["wh_o", ["e1.s1", "e1.s3", "e3.s1", "e3.s3"]]]);
+    expect(direct).toEqual([]);
+    expect(later.toSorted()).toEqual(
+      [
+        ...["s1", "s2", "s3", "s4"].map((id) => [`e2.${id}`, 9_000]),
+        ...["e1", "e3"].flatMap((id) => [
+          [`${id}.s2`, 7],
+          [`${id}.s4`, 7],
+        ]),
+      ].toSorted(),
+    );
   });
 
   it("gives errors and log lines to those who listen to them, under ids that repeat", async () => {

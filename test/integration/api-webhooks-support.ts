@@ -10,7 +10,7 @@ import { namespaceOfOwner, resourceNameOf } from "../../domain/ids.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import { partitionCount } from "../../domain/subjects.ts";
 import type { DeliveryConfig, History } from "../../delivery/ports.ts";
-import { startDelivery } from "../../delivery/start.ts";
+import { startDelivery, type StartedDelivery } from "../../delivery/start.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
 import { subscriptionReconciler } from "../../operator/subscription/reconciler.ts";
 import { markDisabled } from "../../operator/webhook/disabled.ts";
@@ -52,12 +52,14 @@ export interface RepairWorld {
   /** Waits in front of the attempts after the first, ms. */
   waits: number[];
   /** Starts the delivery role, with this in place of what it does with Postgres and of its settings; it ends with the test. */
-  deliver(history?: Partial<History>, settings?: Partial<DeliveryConfig>): Promise<{ stop(): Promise<void> }>;
+  deliver(history?: Partial<History>, settings?: Partial<DeliveryConfig>): Promise<StartedDelivery>;
   receive(): Promise<Receiver>;
   /** A webhook of ada's, as the operator leaves it. */
-  createWebhook(url: string): Promise<{ readonly id: string; readonly signing_key: string }>;
+  createWebhook(url: string, fields?: object): Promise<{ readonly id: string; readonly signing_key: string }>;
   /** The same that hears of all that ada's sources emit, for as long as the test goes on. */
-  subscribedWebhook(url: string): Promise<{ readonly id: string; readonly signing_key: string }>;
+  subscribedWebhook(url: string, fields?: object): Promise<{ readonly id: string; readonly signing_key: string }>;
+  /** Deletes it, and its subscription. */
+  remove(webhook: string): Promise<void>;
   /** What the operator does when the webhook or a subscription to it has changed. */
   observe(webhook: string): Promise<void>;
   /** A run of a new source of ada's, that emits these. Returns their emit ids. */
@@ -83,7 +85,8 @@ export function withRepairWorld(): RepairWorld {
     },
   );
   const ends: (() => Promise<void>)[] = [];
-  const subscribed: string[] = [];
+  /** Subscriptions by their webhook. */
+  const subscribed = new Map<string, string>();
 
   beforeAll(async () => {
     directory = await temporaryDirectory("repair-keys");
@@ -95,10 +98,7 @@ export function withRepairWorld(): RepairWorld {
     poster = createWebhookClient({ egress: createEgress({ allow: egressAllow }), timeoutMs: 5_000, connections: 4 });
   });
   afterEach(async () => {
-    for (const webhook of subscribed.splice(0)) {
-      await api.ask("DELETE", `/v1/webhooks/${webhook}`);
-      await world.observe(webhook);
-    }
+    for (const webhook of subscribed.keys()) await world.remove(webhook);
     for (const end of ends.splice(0).toReversed()) await end();
   });
   afterAll(async () => {
@@ -121,7 +121,7 @@ export function withRepairWorld(): RepairWorld {
     let stopped: Promise<void> | undefined;
     const stop = () => (stopped ??= delivery.stop());
     ends.push(stop);
-    return { stop };
+    return { inLine: () => delivery.inLine(), stop };
   }
 
   async function receive(): Promise<Receiver> {
@@ -155,8 +155,8 @@ export function withRepairWorld(): RepairWorld {
     }
   }
 
-  async function createWebhook(url: string) {
-    const { body } = await api.ask("POST", `/v1/webhooks?url=${encodeURIComponent(url)}`);
+  async function createWebhook(url: string, fields: object = {}) {
+    const { body } = await api.ask("POST", "/v1/webhooks", { body: { url, ...fields } });
     await world.observe(body.data.id);
     return body.data as { readonly id: string; readonly signing_key: string };
   }
@@ -169,13 +169,20 @@ export function withRepairWorld(): RepairWorld {
     deliver,
     receive,
     createWebhook,
-    async subscribedWebhook(url) {
-      const webhook = await createWebhook(url);
-      const { status } = await api.ask("POST", `/v1/subscriptions?emitter_id=dc_*&listener_id=${webhook.id}`);
+    async subscribedWebhook(url, fields) {
+      const webhook = await createWebhook(url, fields);
+      const { status, body } = await api.ask("POST", `/v1/subscriptions?emitter_id=dc_*&listener_id=${webhook.id}`);
       if (status !== 200) throw new Error(`the subscription was answered ${status}`);
-      subscribed.push(webhook.id);
+      subscribed.set(webhook.id, body.data.id);
       await world.observe(webhook.id);
       return webhook;
+    },
+    async remove(webhook) {
+      await api.ask("DELETE", `/v1/webhooks/${webhook}`);
+      await world.observe(webhook);
+      // The small operator of the API has let the subscription go, and knows of no routes.
+      await ports.routes.delete(subscribed.get(webhook) ?? "");
+      subscribed.delete(webhook);
     },
     async observe(webhook) {
       await markDisabled(ports, new AbortController().signal);

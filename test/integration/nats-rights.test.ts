@@ -3,6 +3,7 @@ import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
 import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Deployment } from "../../domain/deployment.ts";
+import { newLine } from "../../domain/line.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import {
   buckets,
@@ -27,6 +28,7 @@ import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
 import { endSchedule, publishScheduled } from "../../platform/jetstream/schedules.ts";
 import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/webhook-tests.ts";
+import { linesOf } from "../../platform/jetstream/lines.ts";
 import { publishReplay, readReplays } from "../../platform/jetstream/replays.ts";
 import { setUpPool, untilPoolIsSetUp } from "../../platform/jetstream/pools.ts";
 import { areSetUp, setUpStreams } from "../../platform/jetstream/streams.ts";
@@ -198,6 +200,9 @@ describe("a runner of a pool with an owner", () => {
     ["webhook.test", "{}"],
     ["retry.wh_1.x"],
     [`replay.0.${source}`],
+    ["ordered.wh_1"],
+    ["$KV.LINES.wh_1"],
+    ["$JS.API.STREAM.MSG.DELETE.ORDERED", JSON.stringify({ seq: 1 })],
     [runSubject(0, "u_two", source)],
     [`$KV.${buckets.routes}.sub_1`],
     [`$KV.${buckets.endpoints}.key`],
@@ -448,6 +453,26 @@ describe("the queue of a workflow", () => {
     expect(await publish("delivery")).toMatchObject({ duplicate: false });
     await expect(publish("api")).rejects.toThrow();
     expect((await admin.manager.streams.info("WORKFLOWS")).state.messages).toBe(1);
+  });
+});
+
+describe("the line of an ordered webhook", () => {
+  it("is the delivery role's alone", async () => {
+    const lines = linesOf(await as("delivery", await roleCredentials(keys, "delivery")));
+    expect(await lines.append("wh_1", "one", 0)).toBe(1);
+    expect(await lines.append("wh_1", "two", 1)).toBe(2);
+    const { stream, stored } = await lines.load();
+    const two = { seq: 2, text: "two" };
+    expect([stored, await lines.findLast("wh_1"), await lines.findNext("wh_1", 2)]).toEqual([["wh_1"], two, two]);
+    await lines.keep("wh_1", newLine(stream));
+    await lines.removeBefore("wh_1", 2);
+    await lines.remove("wh_1", [1, 2]);
+    await lines.end("wh_1");
+    expect(await lines.load()).toEqual({ stream, stored: [], states: new Map() });
+    for (const role of ["api", "ingress"] as const) {
+      const { publisher } = await as(role, await roleCredentials(keys, role));
+      await expect(publisher.publish("ordered.wh_1", "{}", { timeoutMs: 1_000 })).rejects.toThrow();
+    }
   });
 });
 

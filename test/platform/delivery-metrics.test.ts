@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
 
-const backlog = { unrouted: 1, due: 2, scheduled: 3, unrecorded: 4 };
+const backlog = { unrouted: 1, due: 2, scheduled: 3, ordered: 5, unrecorded: 4 };
 
 it("counts attempts by listener and outcome, and tells their time, lag and backlog", async () => {
   const registry = new Registry();

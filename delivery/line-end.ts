@@ -1,0 +1,158 @@
+import type { CommitPosition } from "../domain/deployment.ts";
+import { hasCommit, planPack, type LineState, type LineTail, type PackLimits } from "../domain/line.ts";
+import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
+import { decodePack, encodePack } from "./line-pack.ts";
+import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
+
+/** So much is stored at a time of what came while the message before was being stored: a line takes in more than its endpoint ever could. */
+const limits: PackLimits = { deliveries: 100, bytes: 256 * 1_024 };
+const retryMs = 500;
+
+interface Waiting {
+  deliveries: readonly Delivery[];
+  texts: readonly string[];
+  readonly position: CommitPosition | undefined;
+  readonly stored: PromiseWithResolvers<void>;
+}
+
+/** What the end of a line knows of the rest of it. */
+export interface RestOfLine {
+  readonly state: () => LineState;
+  /** Something more is stored. */
+  readonly onStored: () => void;
+}
+
+type Ports = Pick<DeliveryPorts, "lines" | "history" | "clock" | "log">;
+
+/** The end of one webhook's line: stores what is routed behind what is there, in the order in which it is given, each once. */
+export class LineEnd {
+  readonly #webhook: string;
+  readonly #config: Pick<DeliveryConfig, "mostInLine">;
+  readonly #ports: Ports;
+  readonly #rest: RestOfLine;
+  readonly #signal: AbortSignal;
+  /** Undefined: it has to be read. */
+  #tail: LineTail | undefined;
+  #waiting: Waiting[] = [];
+  #isStoring = false;
+
+  constructor(webhook: string, config: Pick<DeliveryConfig, "mostInLine">, ports: Ports, rest: RestOfLine, signal: AbortSignal) {
+    this.#webhook = webhook;
+    this.#config = config;
+    this.#ports = ports;
+    this.#rest = rest;
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#giveUp(), { once: true });
+  }
+
+  /** Resolves when they are stored, also by whoever stored them before a crash. `position`: that of their commit. */
+  append(deliveries: readonly Delivery[], position: CommitPosition | undefined): Promise<void> {
+    if (this.#signal.aborted) return Promise.reject(ended());
+    const stored = Promise.withResolvers<void>();
+    this.#waiting.push({ deliveries, texts: deliveries.map(encodeDelivery), position, stored });
+    if (!this.#isStoring) void this.#store(); // Never rejects.
+    return stored.promise;
+  }
+
+  /** Where the line ends. @throws Unavailable */
+  async tail(): Promise<LineTail> {
+    return (this.#tail ??= await this.#read());
+  }
+
+  /** Of the last delivery that is stored, as far as it is known. */
+  get number(): number {
+    return this.#tail?.number ?? this.#rest.state().number;
+  }
+
+  /** Something that we did not do has happened to the line, or may have. */
+  forget(): void {
+    this.#tail = undefined;
+  }
+
+  removed(sequence: number): void {
+    if (this.#tail?.seq === sequence) this.#tail = { ...this.#tail, seq: 0 };
+  }
+
+  async #store(): Promise<void> {
+    this.#isStoring = true;
+    while (this.#waiting.length > 0) {
+      try {
+        await this.#storeSome();
+      } catch (error) {
+        this.#ports.log.warn({ op: "line.store", "webhook.id": this.#webhook, err: error }, "deliveries are not in line yet, trying again");
+        this.#tail = undefined;
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+    this.#isStoring = false;
+  }
+
+  async #storeSome(): Promise<void> {
+    const tail = await this.tail();
+    this.#dropStored(tail);
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    const { mostInLine = Number.POSITIVE_INFINITY } = this.#config;
+    if (tail.number - this.#rest.state().number >= mostInLine) return this.#bury(first);
+    const some = this.#waiting.slice(0, limits.deliveries);
+    const sizes = some.map(({ texts, position }) => ({ sizes: texts.map((text) => Buffer.byteLength(text)), position }));
+    const { counts, upTo } = planPack(sizes, tail.upTo, limits);
+    const texts = counts.flatMap((count, index) => some[index]?.texts.slice(0, count) ?? []);
+    const number = tail.number + texts.length;
+    const seq = await this.#ports.lines.append(this.#webhook, encodePack(texts, number, upTo), tail.seq);
+    if (seq === undefined) return this.forget();
+    this.#tail = { seq, number, ...(upTo === undefined ? {} : { upTo }) };
+    this.#take(counts);
+    this.#rest.onStored();
+  }
+
+  #take(counts: readonly number[]): void {
+    for (const count of counts) {
+      const [first] = this.#waiting;
+      if (first === undefined) return; // They were given up meanwhile.
+      first.deliveries = first.deliveries.slice(count);
+      first.texts = first.texts.slice(count);
+      if (first.texts.length > 0) return;
+      this.#waiting.shift();
+      first.stored.resolve();
+    }
+  }
+
+  #dropStored(tail: LineTail): void {
+    while (this.#waiting[0] !== undefined && hasCommit(tail, this.#waiting[0].position)) this.#waiting.shift()?.stored.resolve();
+  }
+
+  /** What the last message has of those that wait was stored although we did not hear so, or before a crash. */
+  async #read(): Promise<LineTail> {
+    const last = await this.#ports.lines.findLast(this.#webhook);
+    const { number, upTo } = this.#rest.state();
+    if (last === undefined) return { seq: 0, number, ...(upTo === undefined ? {} : { upTo }) };
+    const pack = decodePack(last.text);
+    const stored = new Set(pack.deliveries.map(({ id }) => id));
+    for (const waiting of this.#waiting) {
+      const left = waiting.deliveries.map(({ id }) => !stored.has(id));
+      waiting.deliveries = waiting.deliveries.filter((_, index) => left[index]);
+      waiting.texts = waiting.texts.filter((_, index) => left[index]);
+    }
+    while (this.#waiting[0]?.texts.length === 0) this.#waiting.shift()?.stored.resolve();
+    const told = pack.upTo ?? upTo;
+    return { seq: last.seq, number: pack.number, ...(told === undefined ? {} : { upTo: told }) };
+  }
+
+  /** The line is full. */
+  async #bury(first: Waiting): Promise<void> {
+    const reason = `${this.#config.mostInLine} deliveries wait for this ordered webhook: no more are put in line`;
+    const diedAt = this.#ports.clock.now();
+    await this.#ports.history.recordDeadLetters(
+      first.deliveries.map((delivery) => ({ ...subjectOf(delivery), attempts: 0, reason, diedAt, payload: delivery.event.payload })),
+    );
+    if (this.#waiting[0] === first) this.#waiting.shift();
+    first.stored.resolve();
+  }
+
+  #giveUp(): void {
+    for (const { stored } of this.#waiting.splice(0)) stored.reject(ended());
+  }
+}
+
+const ended = (): Error => new Error("stopped before the delivery was in line");
