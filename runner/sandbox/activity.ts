@@ -20,6 +20,7 @@ export interface Entrances {
   /** Told when an activity ended from outside any entry. */
   rest(activity: Activity): void;
   readonly egress: Egress;
+  readonly owner: string;
   readonly state: Map<string, unknown>;
 }
 
@@ -59,6 +60,10 @@ export class Activity implements OperationContext {
 
   get egress(): Egress {
     return this.#entrances.egress;
+  }
+
+  get owner(): string {
+    return this.#entrances.owner;
   }
 
   get state(): Map<string, unknown> {

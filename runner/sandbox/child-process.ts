@@ -288,7 +288,8 @@ function start(settings: ChildSettings): ChildProcess {
   ];
   return fork(settings.script, [], {
     execArgv,
-    env: {},
+    // Half of them for names, half for what components have computed there (`operations/slots.ts`); Node's four were soon all taken.
+    env: { UV_THREADPOOL_SIZE: "12" },
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

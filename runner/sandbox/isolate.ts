@@ -49,7 +49,7 @@ export class GuestIsolate implements Entrances {
   private constructor(options: IsolateOptions) {
     this.#options = options;
     this.#open = new OpenEntries(options.slots);
-    this.egress = fairEgress(options.egress, () => this.#disposed || this.#activity === undefined);
+    this.egress = fairEgress(options.egress, this, () => this.#disposed || this.#activity === undefined);
     this.#isolate = new ivm.Isolate({
       memoryLimit: options.memoryMb,
       onCatastrophicError: (message) => this.#onCatastrophe(message),

@@ -1,12 +1,20 @@
-/** What a message from a guest weighs, roughly in bytes, to a bounded depth: the account of the bridge budget. */
+/** The guest's runtime sends nothing that is nested more deeply. */
+const maxDepth = 16;
+/** Twice what leaves an isolate in a run. */
+const heaviest = 128 * 1024 * 1024;
+
+/** What a message from a guest weighs, roughly in bytes: the account of the bridge budget. */
 export function weigh(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length * 2;
   if (typeof value !== "object" || value === null) return 8;
   if (value instanceof Uint8Array) return value.byteLength;
   if (value instanceof ArrayBuffer) return value.byteLength;
-  if (depth > 4) return 1024;
+  if (depth > maxDepth) return Infinity;
   let sum = 32;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) sum += weigh(item, depth + 1);
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    sum += weigh(item, depth + 1);
+    if (sum > heaviest) return Infinity; // A circle, which no runtime of ours makes, would be walked for ever.
+  }
   return sum;
 }
 

@@ -12,7 +12,7 @@ const denied = (): Promise<never> => Promise.reject(Object.assign(new Error("den
 function activity(): Activity {
   return new Activity(
     "run",
-    { deliver: async () => {}, rest: () => {}, egress: { lookup: denied }, state: new Map() },
+    { deliver: async () => {}, rest: () => {}, egress: { lookup: denied }, owner: "u_1", state: new Map() },
     new ProductCollector(),
   );
 }
@@ -118,6 +118,7 @@ describe("messages of a runtime that was taken apart", () => {
 describe("operations of the host", () => {
   const context: OperationContext = {
     egress: { lookup: denied },
+    owner: "u_1",
     signal: AbortSignal.abort(),
     deliver: () => {},
     deliverAndWait: async () => {},

@@ -38,6 +38,22 @@ const bombs: Readonly<Record<string, () => Buffer>> = {
 /** Unfolds to a hundred million bytes of members that are empty. */
 const hollow = gzipSync(Buffer.alloc(100_000_000, gzipSync(Buffer.alloc(0))));
 
+/** How they begin, and what follows without end. */
+const floods: Readonly<Record<string, readonly [head: string, unit: Buffer]>> = {
+  "/interim": ["", Buffer.from("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(2_000))],
+  "/pieces": ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", Buffer.from("1\r\nx\r\n".repeat(20_000))],
+  "/reset-content": ["HTTP/1.1 205 Reset Content\r\ncontent-length: 99999999999\r\n\r\n", Buffer.alloc(1_000_000)],
+};
+
+function flood(socket: Socket, head: string, unit: Buffer): void {
+  const go = (): void => {
+    while (!socket.destroyed && socket.write(unit));
+    socket.once("drain", go);
+  };
+  socket.write(head);
+  go();
+}
+
 function answer(socket: Socket, request: string): void {
   const path = request.split(" ")[1] ?? "";
   const fixed: Readonly<Record<string, string>> = {
@@ -70,7 +86,8 @@ function answer(socket: Socket, request: string): void {
       `HTTP/1.1 200 OK\r\ncontent-encoding: ${path === "/bomb" ? "gzip" : "gzip, gzip"}\r\ncontent-length: ${body.length}\r\n\r\n`,
     );
     socket.end(body);
-  } else if (path === "/slow-head") socket.write("HTTP/1.1 200 OK\r\nx: ");
+  } else if (floods[path] !== undefined) flood(socket, ...floods[path]);
+  else if (path === "/slow-head") socket.write("HTTP/1.1 200 OK\r\nx: ");
   else if (path === "/slow-body") socket.write("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx");
   else socket.resetAndDestroy();
 }

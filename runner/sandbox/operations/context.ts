@@ -7,6 +7,8 @@ import type { Egress } from "./egress.ts";
  */
 export interface OperationContext {
   readonly egress: Egress;
+  /** Whose code asks: what all isolates of the process share is shared out by owner. */
+  readonly owner: string;
   /** Aborts when the run ends or the isolate dies. */
   readonly signal: AbortSignal;
   /** Enters the guest's `on(kind)` handler; does not wait for it. */

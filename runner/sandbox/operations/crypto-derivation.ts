@@ -2,7 +2,7 @@ import { hkdfSync, pbkdf2, pbkdf2Sync, scrypt, scryptSync, type ScryptOptions } 
 import { promisify } from "node:util";
 import { bytesArgument, integerArgument, ownedBytes, recordArgument, textArgument } from "./arguments.ts";
 import type { AsyncOperation, SyncOperation } from "./context.ts";
-import { withSlot } from "./slots.ts";
+import { withThread } from "./slots.ts";
 
 /** Work and memory one derivation may cost; the synchronous forms hold up the whole process meanwhile. */
 interface Caps {
@@ -82,7 +82,7 @@ const pbkdf2Async = promisify(pbkdf2);
 // Node's thread pool is shared by all isolates of the process: two at a time for each.
 export const derivationAsync: Record<string, AsyncOperation> = {
   "crypto.pbkdf2": (context, args) =>
-    withSlot(context, "crypto", concurrent, async () => ownedBytes(await pbkdf2Async(...pbkdf2Arguments(args, asyncCaps)))),
+    withThread(context, "crypto", concurrent, async () => ownedBytes(await pbkdf2Async(...pbkdf2Arguments(args, asyncCaps)))),
   "crypto.scrypt": (context, args) =>
-    withSlot(context, "crypto", concurrent, async () => ownedBytes(await scryptAsync(...scryptArguments(args, asyncCaps)))),
+    withThread(context, "crypto", concurrent, async () => ownedBytes(await scryptAsync(...scryptArguments(args, asyncCaps)))),
 };

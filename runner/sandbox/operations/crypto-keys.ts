@@ -51,8 +51,8 @@ function input(spec: KeySpec): {
   passphrase?: string | Buffer;
 } {
   const key = bytesOrText(spec["key"]);
-  checkEncryptedKey(key);
   const format = spec["format"] === undefined ? "pem" : choiceArgument(spec["format"], "format", ["pem", "der"]);
+  checkEncryptedKey(key, format);
   const type = spec["type"] === undefined ? undefined : choiceArgument(spec["type"], "type", ["pkcs1", "pkcs8", "sec1", "spki"]);
   const passphrase = spec["passphrase"] === undefined ? undefined : bytesOrText(spec["passphrase"]);
   return {

@@ -2,7 +2,7 @@ import { generateKeyPair, generateKeyPairSync } from "node:crypto";
 import { promisify } from "node:util";
 import { choiceArgument, integerArgument, ownedBytes, recordArgument, textArgument } from "./arguments.ts";
 import type { AsyncOperation, SyncOperation } from "./context.ts";
-import { withSlot } from "./slots.ts";
+import { withThread } from "./slots.ts";
 
 const types = ["rsa", "rsa-pss", "ec", "ed25519", "ed448", "x25519", "x448"] as const;
 type Type = (typeof types)[number];
@@ -63,7 +63,7 @@ export const pairSync: Record<string, SyncOperation> = {
 };
 export const pairAsync: Record<string, AsyncOperation> = {
   "crypto.generateKeyPair": (context, args) =>
-    withSlot(context, "crypto", 2, async () => {
+    withThread(context, "crypto", 2, async () => {
       const { type, options } = request(args, maxAsyncBits);
       return encoded(await generateAsync(type, options));
     }),

@@ -19,7 +19,8 @@ export interface BodyReader {
   cancel(): void;
 }
 
-export function readBody(body: Readable): BodyReader {
+/** @param onBytes told of each chunk; what it throws ends the body */
+export function readBody(body: Readable, onBytes: (bytes: number) => void = () => {}): BodyReader {
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // never in object mode
   let pending: Promise<IteratorResult<Buffer>> | undefined;
   let received = 0;
@@ -30,6 +31,7 @@ export function readBody(body: Readable): BodyReader {
     pending = undefined;
     if (done === true) return undefined;
     received += value.byteLength;
+    onBytes(value.byteLength);
     if (received > maxResponseBytes) {
       body.destroy();
       throw coded(new Error(`the response body is larger than ${maxResponseBytes} bytes`), "response_too_large");

@@ -8,12 +8,16 @@ import type { OperationContext } from "./context.ts";
 import type { Egress } from "./egress.ts";
 import { coded } from "./fetch-request.ts";
 import type { FetchRequest } from "./fetch-request.ts";
+import { chargePieces, limitInterim } from "./pieces.ts";
+import { outOfDebt } from "./sync-meter.ts";
+import { secured } from "./tls-context.ts";
 
 const connectTimeoutMs = 10_000;
 /** A response may take long to begin; the end of the run ends it anyway. */
 const silenceTimeoutMs = 300_000;
 const idleSocketMs = 5_000;
 const maxHeaderSize = 64 * 1024;
+const anybody = { rejectUnauthorized: true } as const;
 
 interface Agents {
   readonly "http:": HttpAgent;
@@ -27,11 +31,12 @@ interface Agents {
 export async function exchange(context: OperationContext, request: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const hostname = request.url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(hostname) !== 0) await context.egress.lookup(hostname);
+  await outOfDebt(context);
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const send = request.url.protocol === "https:" ? httpsRequest : httpRequest;
     const outgoing = send({
-      ...target(request, hostname),
+      ...target(context, request, hostname),
       agent: agentOf(context, request.url.protocol),
       signal,
       maxHeaderSize,
@@ -47,7 +52,11 @@ export async function exchange(context: OperationContext, request: FetchRequest,
     });
     outgoing.on("close", () => clearTimeout(connecting));
     outgoing.on("timeout", () => outgoing.destroy(coded(new Error(`no data for ${silenceTimeoutMs} ms`), "ETIMEDOUT")));
-    outgoing.on("response", resolve);
+    limitInterim(context, outgoing);
+    outgoing.on("response", (response) => {
+      chargePieces(context, response);
+      resolve(response);
+    });
     outgoing.on("upgrade", (_response, socket) => {
       socket.destroy();
       reject(coded(new Error("the server wants to switch protocols, which is not supported"), "ERR_SANDBOX_UNSUPPORTED"));
@@ -58,7 +67,7 @@ export async function exchange(context: OperationContext, request: FetchRequest,
 }
 
 /** The options of TLS are also what Node's agent tells connections apart by. */
-function target(request: FetchRequest, hostname: string): HttpsRequestOptions {
+function target(context: OperationContext, request: FetchRequest, hostname: string): HttpsRequestOptions {
   const { url, method, body } = request;
   const headers = headersOf(request);
   if (body !== undefined) headers["content-length"] = String(body.byteLength);
@@ -69,7 +78,7 @@ function target(request: FetchRequest, hostname: string): HttpsRequestOptions {
     path: request.path ?? url.pathname + url.search,
     method,
     headers,
-    ...request.tls,
+    ...(url.protocol === "https:" ? secured(context, request.tls ?? anybody) : {}),
   };
 }
 

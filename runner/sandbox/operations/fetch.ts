@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { integerArgument } from "./arguments.ts";
 import type { AsyncOperation, OperationContext, PostOperation } from "./context.ts";
+import { holdWindow } from "./brotli-windows.ts";
 import { readBody } from "./fetch-body.ts";
 import type { BodyReader } from "./fetch-body.ts";
 import { decompress } from "./fetch-decompress.ts";
@@ -90,11 +91,17 @@ async function respond(context: OperationContext, request: FetchRequest, fetch: 
     httpVersion: response.httpVersion,
   };
   if (final.method === "HEAD" || [101, 204, 205, 304].includes(head.status)) {
-    response.resume();
+    // What follows a 205 all the same would be read for ever, whether the run ends or not.
+    if (head.status === 205) response.destroy();
+    else response.resume();
     end();
     return { ...head, body: null, trailers: [] };
   }
-  const body = readBody(request.raw ? response : decompress(response));
+  const isBrotli = !request.raw && /\bbr\b/i.test(response.headers["content-encoding"] ?? "");
+  const window = isBrotli ? holdWindow(context, "decompress") : undefined;
+  const readable = request.raw ? response : decompress(response);
+  readable.once("close", () => window?.release());
+  const body = readBody(readable, window?.grow);
   const { bytes, complete } = await body.first();
   if (complete) {
     end();

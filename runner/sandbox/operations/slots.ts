@@ -1,3 +1,4 @@
+import { OwnerSlots } from "../owner-slots.ts";
 import type { OperationContext } from "./context.ts";
 
 interface Slots {
@@ -27,12 +28,33 @@ export async function withSlot<Result>(
     await new Promise<void>((resolve) => slots.waiting.push(resolve));
   } else slots.taken += 1;
   try {
+    context.signal.throwIfAborted();
     return await task();
   } finally {
     const next = slots.waiting.shift();
     if (next === undefined) slots.taken -= 1;
     else next();
   }
+}
+
+/**
+ * Threads that compute for components: half of the process's pool (`child-process.ts`). Names are resolved and files are read by the
+ * others, and nothing that was begun there can be stopped, so no owner has all of them.
+ */
+const pool = new OwnerSlots({ slots: 6, ofOwner: 2, alone: 4 });
+
+/** The same for what a thread of the pool computes: the isolates of one owner share his places. What waits when its run ends is not begun. */
+export function withThread<Result>(context: OperationContext, name: string, limit: number, task: () => Promise<Result>): Promise<Result> {
+  return withSlot(context, name, limit, async () => {
+    const { owner } = context;
+    await pool.take(owner);
+    try {
+      context.signal.throwIfAborted();
+      return await task();
+    } finally {
+      pool.release(owner);
+    }
+  });
 }
 
 function slotsOf(context: OperationContext, name: string): Slots {

@@ -19,6 +19,8 @@ export interface TlsOptions {
 
 type Pem = string | Buffer;
 const maxPemBytes = 512 * 1024;
+/** Of all authorities together: those of the browsers have a quarter of it. Certificates are read on the thread that all isolates share. */
+const maxAuthorityBytes = 1024 * 1024;
 
 /** `{host, port, tls}`; `tls` as `parseTls` takes it, or null for plain TCP. */
 export function parseTarget(given: unknown): SocketTarget {
@@ -36,7 +38,7 @@ export function parseTls(given: unknown): TlsOptions {
   return {
     rejectUnauthorized: rejectUnauthorized !== false,
     ...(servername === undefined ? {} : { servername: textArgument(servername, "servername", 1024) }),
-    ...(ca === undefined ? {} : { ca: list(ca, "ca").map((one) => pem(one, "ca")) }),
+    ...(ca === undefined ? {} : { ca: authorities(ca) }),
     ...(cert === undefined ? {} : { cert: pem(cert, "cert") }),
     ...(key === undefined ? {} : { key: pem(key, "key") }),
     ...(passphrase === undefined ? {} : { passphrase: textArgument(passphrase, "passphrase", 4096) }),
@@ -48,6 +50,12 @@ export function parseTls(given: unknown): TlsOptions {
 export function serverName(options: TlsOptions, host: string): string {
   const name = options.servername ?? host;
   return isIP(name) === 0 ? name : "";
+}
+
+function authorities(given: unknown): Pem[] {
+  const all = list(given, "ca").map((one) => pem(one, "ca"));
+  if (all.reduce((bytes, { length }) => bytes + length, 0) <= maxAuthorityBytes) return all;
+  throw Object.assign(new RangeError(`the certificates of ca are larger than ${maxAuthorityBytes} bytes`), { code: "limit_exceeded" });
 }
 
 function list(given: unknown, name: string): unknown[] {

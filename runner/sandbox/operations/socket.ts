@@ -7,16 +7,21 @@ import type { OperationContext, PostOperation } from "./context.ts";
 import type { EgressAddress } from "./egress.ts";
 import { parseTarget, parseTls, serverName } from "./socket-options.ts";
 import type { SocketTarget, TlsOptions } from "./socket-options.ts";
+import { secured } from "./tls-context.ts";
 
 const maxSockets = 20;
 const maxUnsentBytes = 16 * 1024 * 1024;
 const connectTimeoutMs = 10_000;
+/** A proxy that is asked over TLS is one, what is tunneled through it another. */
+const maxLayers = 3;
 
 interface Connection {
   readonly id: number;
   readonly host: string;
   socket: Socket | undefined;
   pausedByGuest: boolean;
+  /** Of TLS, one in the other. */
+  layers: number;
   closed: boolean;
   forget: () => void;
 }
@@ -40,6 +45,7 @@ export const socketPosts: Record<string, PostOperation> = {
         host: target.host,
         socket: undefined,
         pausedByGuest: false,
+        layers: 0,
         closed: false,
         forget: () => {},
       };
@@ -153,10 +159,13 @@ function reach(connection: Connection, { address, family }: EgressAddress, port:
 
 /** TLS over a connected socket: from the start, or after a plain conversation (STARTTLS). */
 function upgrade(context: OperationContext, connection: Connection, plain: Socket, options: TlsOptions): void {
+  connection.layers += 1;
+  if (connection.layers > maxLayers)
+    throw Object.assign(new Error(`a connection may have ${maxLayers} layers of TLS`), { code: "limit_exceeded" });
   plain.removeAllListeners("data").removeAllListeners("end").removeAllListeners("close").removeAllListeners("error");
   // `host` is what the certificate is compared with when there is no server name.
   const secure = connectTls({
-    ...options,
+    ...secured(context, options),
     socket: plain,
     host: options.servername ?? connection.host,
     servername: serverName(options, connection.host),

@@ -2,13 +2,16 @@ import { webcrypto } from "node:crypto";
 import { types } from "node:util";
 import { choiceArgument, integerArgument, ownedBytes } from "./arguments.ts";
 import type { AsyncOperation, OperationContext } from "./context.ts";
-import { withSlot } from "./slots.ts";
+import { withThread } from "./slots.ts";
 
 /** Node's thread pool is shared with name resolution and compression of all isolates of the process. */
 const concurrent = 2;
 const maxKeys = 1000;
 const maxBytes = 32 * 1024 * 1024;
 const maxIterations = 2_000_000;
+/** Of PBKDF2: iterations times blocks of 20 bytes, as for the other form. */
+const maxRounds = 20_000_000;
+const maxDerivedBits = 128 * 1024;
 const maxModulusBits = 4096;
 const maxDepth = 6;
 const operations = [
@@ -38,12 +41,13 @@ interface Keys {
  */
 export const subtleAsync: Record<string, AsyncOperation> = {
   subtle: (context, [name, given]) =>
-    withSlot(context, "subtle", concurrent, async () => {
+    withThread(context, "subtle", concurrent, async () => {
       const operation = choiceArgument(name, "operation", operations);
       if (!Array.isArray(given) || given.length > 7) throw new TypeError("arguments must be an array");
       const keys = keysOf(context);
       const budget = { bytes: maxBytes };
       const args = given.map((value: unknown) => fromGuest(value, keys, budget, 0));
+      if (operation === "deriveBits" || operation === "deriveKey") checkRounds(args);
       const { subtle } = webcrypto;
       // Node checks arguments by WebIDL itself; names and sizes were checked above.
       const run = subtle[operation] as unknown as (...values: unknown[]) => Promise<unknown>;
@@ -75,9 +79,27 @@ function fromGuest(value: unknown, keys: Keys, budget: { bytes: number }, depth:
   return copy;
 }
 
-/** The two parameters whose size decides how long a thread of the pool is busy. */
+/** A key as long as one likes is as many rounds as one likes: a thread of the pool would be busy for years, whether the run ends or not. */
+function checkRounds([algorithm, , wanted]: readonly unknown[]): void {
+  const { iterations } = recordOf(algorithm);
+  const bits: unknown = typeof wanted === "object" && wanted !== null ? recordOf(wanted)["length"] : wanted;
+  const length = bits === undefined || bits === null ? 1024 : integerArgument(bits, "length", 0, maxDerivedBits);
+  if (typeof iterations !== "number" || iterations * Math.ceil(length / 160) <= maxRounds) return;
+  throw Object.assign(
+    new RangeError(`PBKDF2 with ${iterations} iterations for ${length} bits is more work than a component may do at once`),
+    {
+      code: "limit_exceeded",
+    },
+  );
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}; // each member is looked at in its turn
+
+/** The parameters whose size decides how long a thread of the pool is busy. */
 function capped(name: string, value: unknown): unknown {
   if (name === "iterations") return integerArgument(value, "iterations", 1, maxIterations);
+  if (name === "length" && value !== undefined && value !== null) return integerArgument(value, "length", 0, maxDerivedBits);
   if (name === "modulusLength") return integerArgument(value, "modulusLength", 256, maxModulusBits);
   return value;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { OperationContext, SyncOperation } from "./context.ts";
 
 interface Meter {
@@ -7,17 +8,17 @@ interface Meter {
 
 const burstMs = 2000;
 const share = 0.25;
+const maxOwners = 10_000;
+/** By owner: an isolate more must not be a quarter more. Who was charged last comes last. */
+const meters = new Map<string, Meter>();
 
 /**
- * Synchronous operations run on the event loop that all isolates of the process share. Each isolate may use a quarter of it, after
+ * Synchronous operations run on the event loop that all isolates of the process share. Each owner may use a quarter of it, after
  * a burst of two seconds; beyond that it is told to use the asynchronous form.
  */
 export function metered(operation: SyncOperation): SyncOperation {
   return (context, args) => {
     const meter = meterOf(context);
-    const start = performance.now();
-    meter.leftMs = Math.min(burstMs, meter.leftMs + (start - meter.at) * share);
-    meter.at = start;
     if (meter.leftMs <= 0) {
       throw Object.assign(
         new Error(
@@ -26,6 +27,7 @@ export function metered(operation: SyncOperation): SyncOperation {
         { code: "limit_exceeded" },
       );
     }
+    const start = performance.now();
     try {
       return operation(context, args);
     } finally {
@@ -34,10 +36,32 @@ export function metered(operation: SyncOperation): SyncOperation {
   };
 }
 
-function meterOf(context: OperationContext): Meter {
-  const known = context.state.get("sync:meter");
-  if (known !== undefined) return known as Meter; // only written below
-  const meter = { leftMs: burstMs, at: performance.now() };
-  context.state.set("sync:meter", meter);
+/** The same for work of the host that is a part of something asynchronous. */
+export function charged<Result>(context: OperationContext, work: () => Result): Result {
+  return metered(work)(context, []) as Result; // what `work` returned
+}
+
+/** Charges what cannot be measured where it happens; false when it was more than the owner had left. */
+export function charge(context: OperationContext, ms: number): boolean {
+  const meter = meterOf(context);
+  meter.leftMs -= ms;
+  return meter.leftMs > 0;
+}
+
+/** Waits until the owner's debt is paid off: what can wait is not refused. Rejects when the run ends before. */
+export async function outOfDebt(context: OperationContext): Promise<void> {
+  for (let { leftMs } = meterOf(context); leftMs <= 0; { leftMs } = meterOf(context))
+    await sleep(Math.min(-leftMs / share + 10, 60_000), undefined, { signal: context.signal });
+}
+
+function meterOf({ owner }: OperationContext): Meter {
+  const meter = meters.get(owner) ?? { leftMs: burstMs, at: performance.now() };
+  const now = performance.now();
+  meter.leftMs = Math.min(burstMs, meter.leftMs + (now - meter.at) * share);
+  meter.at = now;
+  meters.delete(owner);
+  meters.set(owner, meter);
+  const [oldest] = meters.keys();
+  if (meters.size > maxOwners && oldest !== undefined) meters.delete(oldest);
   return meter;
 }

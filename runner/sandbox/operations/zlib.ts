@@ -14,7 +14,8 @@ import type { BrotliOptions, Zlib, ZlibOptions } from "node:zlib";
 import type { Transform } from "node:stream";
 import { bytesArgument, choiceArgument, integerArgument, ownedBytes, recordArgument } from "./arguments.ts";
 import type { AsyncOperation, OperationContext, PostOperation, SyncOperation } from "./context.ts";
-import { withSlot } from "./slots.ts";
+import { type BrotliWindow, holdWindow } from "./brotli-windows.ts";
+import { withThread } from "./slots.ts";
 
 const concurrent = 4;
 const maxInput = 64 * 1024 * 1024;
@@ -58,7 +59,7 @@ export const zlibSync: Record<string, SyncOperation> = {
     const codec = choiceArgument(name, "codec", codecs);
     const run = zlib[`${codec}Sync`] as (bytes: Uint8Array, given: Options) => Buffer;
     const bytes = bytesArgument(input, "input", maxSyncOutput);
-    const parsed = parseOptions(options, maxSyncOutput);
+    const parsed = parseOptions(codec, options, maxSyncOutput);
     const isLong = codec === "brotliCompress" && bytes.byteLength > brotliBestBytes;
     return ownedBytes(run(bytes, isLong ? quick(parsed) : parsed));
   },
@@ -72,6 +73,7 @@ function quick(options: Options): Options {
 }
 
 interface Stream {
+  readonly window: BrotliWindow | undefined;
   readonly transform: Transform & Zlib;
   chunks: Buffer[];
   bytes: number;
@@ -83,12 +85,12 @@ interface Stream {
  */
 export const zlibAsync: Record<string, AsyncOperation> = {
   zlib: (context, [name, input, options]) =>
-    withSlot(context, "zlib", concurrent, () => {
+    withThread(context, "zlib", concurrent, () => {
       const codec = choiceArgument(name, "codec", codecs);
       const run = zlib[codec] as (bytes: Uint8Array, given: Options, done: (error: Error | null, result: Buffer) => void) => void;
       const bytes = bytesArgument(input, "input", maxInput);
       return new Promise((resolve, reject) => {
-        run(bytes, parseOptions(options, maxOutput), (error, result) => {
+        run(bytes, parseOptions(codec, options, maxOutput), (error, result) => {
           if (error === null) resolve(ownedBytes(result));
           else reject(error);
         });
@@ -99,7 +101,7 @@ export const zlibAsync: Record<string, AsyncOperation> = {
     const key = integerArgument(id, "id", 1, Number.MAX_SAFE_INTEGER);
     const stream = streams.get(key) ?? open(context, key, choiceArgument(name, "codec", codecs), options);
     try {
-      return await withSlot(context, "zlib", concurrent, () => step(stream, input, flush));
+      return await withThread(context, "zlib", concurrent, () => step(stream, name, input, flush));
     } catch (error) {
       close(streams, key);
       throw error;
@@ -125,11 +127,18 @@ function open(context: OperationContext, id: number, codec: Codec, options: unkn
   const streams = streamsOf(context);
   if (streams.size >= maxStreams)
     throw Object.assign(new Error(`more than ${maxStreams} compression streams are open`), { code: "limit_exceeded" });
-  const transform = creators[codec](parseOptions(options, maxOutput));
-  const stream: Stream = { transform, chunks: [], bytes: 0 };
+  const transform = creators[codec](parseOptions(codec, options, maxOutput));
+  const window =
+    codec === "brotliCompress"
+      ? holdWindow(context, "compress")
+      : codec === "brotliDecompress"
+        ? holdWindow(context, "decompress")
+        : undefined;
+  const stream: Stream = { window, transform, chunks: [], bytes: 0 };
   transform.on("data", (chunk: Buffer) => {
     stream.chunks.push(chunk);
     stream.bytes += chunk.byteLength;
+    if (codec === "brotliDecompress") grow(stream, chunk.byteLength);
     if (stream.bytes > maxOutput)
       transform.destroy(
         Object.assign(new RangeError(`Cannot create a Buffer larger than ${maxOutput} bytes`), {
@@ -142,7 +151,10 @@ function open(context: OperationContext, id: number, codec: Codec, options: unkn
   // What a run leaves open goes with it.
   const onEnd = (): void => close(streams, id);
   context.signal.addEventListener("abort", onEnd, { once: true });
-  transform.once("close", () => context.signal.removeEventListener("abort", onEnd));
+  transform.once("close", () => {
+    context.signal.removeEventListener("abort", onEnd);
+    window?.release();
+  });
   return stream;
 }
 
@@ -151,12 +163,21 @@ function close(streams: Map<number, Stream>, id: number): void {
   streams.delete(id);
 }
 
-function step(stream: Stream, input: unknown, flush: unknown): Promise<Uint8Array> {
+function grow({ transform, window }: Stream, bytes: number): void {
+  try {
+    window?.grow(bytes);
+  } catch (error) {
+    transform.destroy(error instanceof Error ? error : undefined);
+  }
+}
+
+function step(stream: Stream, codec: unknown, input: unknown, flush: unknown): Promise<Uint8Array> {
   const { transform } = stream;
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       transform.off("error", fail);
       transform.off("close", gone);
+      if (transform.errored !== null) return reject(transform.errored);
       const result = ownedBytes(Buffer.concat(stream.chunks));
       stream.chunks = [];
       resolve(result);
@@ -170,7 +191,12 @@ function step(stream: Stream, input: unknown, flush: unknown): Promise<Uint8Arra
       transform.once("end", settle);
       transform.end();
     } else if (typeof flush === "number") transform.flush(integerArgument(flush, "flush", 0, 5), settle);
-    else transform.write(bytesArgument(input, "input", maxInput), (error) => (error ? fail(error) : settle()));
+    else {
+      const bytes = bytesArgument(input, "input", maxInput);
+      if (codec === "brotliCompress") grow(stream, bytes.byteLength);
+      if (transform.destroyed) return;
+      transform.write(bytes, (error) => (error ? fail(error) : settle()));
+    }
   });
 }
 
@@ -184,7 +210,7 @@ const bounds = {
   strategy: [0, 4],
 } as const satisfies Readonly<Partial<Record<keyof Options, readonly [number, number]>>>;
 
-function parseOptions(given: unknown, most: number): Options {
+function parseOptions(codec: Codec, given: unknown, most: number): Options {
   if (given === undefined || given === null) return { maxOutputLength: most };
   const record = recordArgument(given, "options");
   const options: Record<string, unknown> = { maxOutputLength: most };
@@ -197,15 +223,24 @@ function parseOptions(given: unknown, most: number): Options {
       integerArgument(record["maxOutputLength"], "options.maxOutputLength", 1, Number.MAX_SAFE_INTEGER),
     );
   if (record["dictionary"] !== undefined) options["dictionary"] = bytesArgument(record["dictionary"], "options.dictionary", 1024 * 1024);
-  if (record["params"] !== undefined) options["params"] = parseParams(record["params"]);
+  if (record["params"] !== undefined) options["params"] = parseParams(codec, record["params"]);
   return options; // only known options, each within its bounds
 }
 
+/** 2^22, the default. What a larger one gains a component does not miss; a "large window" is up to a gigabyte for each stream. */
+const maxWindowBits = 22;
+const { BROTLI_PARAM_LGWIN: windowBits } = zlib.constants;
+
 /** Brotli's parameters: number → number. Node itself checks their ranges. */
-function parseParams(given: unknown): Record<number, number> {
+function parseParams(codec: Codec, given: unknown): Record<number, number> {
+  const largeWindow =
+    codec === "brotliCompress" ? zlib.constants.BROTLI_PARAM_LARGE_WINDOW : zlib.constants.BROTLI_DECODER_PARAM_LARGE_WINDOW;
   const params: Record<number, number> = {};
   for (const [name, value] of Object.entries(recordArgument(given, "options.params")).slice(0, 10)) {
-    params[integerArgument(Number(name), "options.params", 0, 20)] = integerArgument(value, "options.params", 0, 2 ** 30);
+    const key = integerArgument(Number(name), "options.params", 0, 20);
+    const wanted = integerArgument(value, "options.params", 0, 2 ** 30);
+    if (key === largeWindow) continue;
+    params[key] = codec === "brotliCompress" && key === windowBits ? Math.min(wanted, maxWindowBits) : wanted;
   }
   return params;
 }
