@@ -137,7 +137,7 @@ function dispatch(acknowledged: number, kind: string, ...args: unknown[]): Messa
   forget(acknowledged);
   const handler = handlers[kind];
   try {
-    if (handler !== undefined) withTicks(() => void apply(handler, undefined, args));
+    if (handler !== undefined) withTicks(() => apply(handler, undefined, args));
   } catch (error) {
     const { name, message, stack, code } = describeError(error);
     post("uncaught", name, message, stack, code);
