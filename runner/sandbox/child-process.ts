@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { batched } from "./batch.ts";
 import type { Execution, Inspection, InspectRequest, Sandbox } from "./port.ts";
-import { lowerPriority, ThreadPriorities } from "./priority.ts";
+import { ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
 import type { ChildOptions, FromChild, PreludeCaches, ToChild } from "./protocol.ts";
 import { limitError } from "./run-error.ts";
@@ -20,7 +20,7 @@ export interface ChildSettings {
   readonly onEvictions: (count: number) => void;
   /** It takes no more work: start another. Called once. */
   readonly onLost: (reason: string) => void;
-  /** Its own thread, too, computes when others do not want to. */
+  /** All of it computes when others do not want to, even others' isolates. */
   readonly givesWay?: boolean;
 }
 
@@ -53,7 +53,7 @@ export class SandboxChild {
   readonly #pending = new Map<number, Pending>();
   readonly #send: (message: ToChild) => void;
   readonly #timers: NodeJS.Timeout[];
-  readonly #priorities = new ThreadPriorities();
+  readonly #priorities: ThreadPriorities;
   #isolates = 0;
   #residentBytes = 0;
   #nextId = 1;
@@ -71,7 +71,7 @@ export class SandboxChild {
   constructor(settings: ChildSettings) {
     this.#settings = settings;
     this.#process = start(settings);
-    if (settings.givesWay === true && this.#process.pid !== undefined) lowerPriority(this.#process.pid); // Its threads to come inherit it.
+    this.#priorities = new ThreadPriorities(this.#process.pid, settings.givesWay === true);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.ready = promise;
     this.#markReady = resolve;
@@ -220,7 +220,7 @@ export class SandboxChild {
   }
 
   #checkMemory(): void {
-    this.#priorities.lower(this.#process.pid);
+    this.#priorities.lower();
     this.#residentBytes = residentBytesOf(this.#process.pid);
     if (this.#residentBytes <= this.#settings.residentLimitBytes) return;
     this.#death ??= {
