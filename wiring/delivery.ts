@@ -48,6 +48,8 @@ import { followPosition } from "./recorded-position.ts";
 
 const attemptTimeoutMs = 15_000;
 const attemptsPerWebhook = 16;
+/** Webhooks of one origin share its connections, and one that hangs keeps as many as it has attempts: so many may hang before others wait. */
+const connectionsPerOrigin = 32 * attemptsPerWebhook;
 const consumers = { router: routerConsumer, due: "delivery" } as const;
 
 export async function start(context: RoleContext): Promise<StartedRole> {
@@ -57,7 +59,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const poster = createWebhookClient({
     egress: createEgress({ allow: configuration.egressAllow }),
     timeoutMs: attemptTimeoutMs,
-    connections: attemptsPerWebhook,
+    connections: connectionsPerOrigin,
     proxy: configuration.deliveryProxy,
   });
   const kept = { events: configuration.keepEvents, logs: configuration.keepLogs };

@@ -279,6 +279,31 @@ describe("delivery to webhooks", () => {
     await patient.close();
   }, 90_000);
 
+  it("does not let webhooks that hang keep another one of the same host waiting", async () => {
+    const hanging: ServerResponse[] = [];
+    const { received, url } = await receiver(
+      (request, response) => void (request.url === "/hangs" ? hanging.push(response) : response.end()),
+    );
+    const sources = Array.from({ length: config.attemptsPerWebhook }, newSource);
+    for (const source of sources) await subscribe(source, url.replace("/hook", "/hangs"));
+    const source = newSource();
+    await subscribe(source, url);
+    const longMs = 600_000;
+    const patient = createWebhookClient({
+      egress: createEgress({ allow: ["127.0.0.1/32"] }),
+      timeoutMs: longMs,
+      connections: 2 * config.attemptsPerWebhook,
+    });
+    await start({ patienceMs: longMs, attemptTimeoutMs: longMs }, patient);
+    await Promise.all(sources.map((each) => commit(each, [{ n: 0 }])));
+    await until(() => hanging.length === sources.length, "as many hang as one webhook may have under way");
+    await commit(source, [{ n: 1 }]);
+    await until(() => received.some(({ body }) => body === '{"n":1}'), "the other is posted to");
+    for (const response of hanging) response.end();
+    await running.pop()?.stop();
+    await patient.close();
+  });
+
   it("delivers again, with the same ids, what it had not settled when it was stopped", async () => {
     let open = false;
     const { received, url } = await receiver((_request, response) => {
