@@ -10,8 +10,9 @@ import { inspect } from "./inspect.ts";
 import type { BuildLimits } from "./limits.ts";
 import { modulesOf, type Modules } from "./modules.ts";
 import { explainInstall } from "./npm/errors.ts";
-import { parseLockfile } from "./npm/lockfile.ts";
+import { parseLockfile, restoreWishes } from "./npm/lockfile.ts";
 import type { PackageSet, PackageStore } from "./npm/package-store.ts";
+import { withFittingPackages } from "./older-packages.ts";
 import type { BuilderPorts, BuildRequest } from "./ports.ts";
 import { scan, type Scan } from "./scan.ts";
 
@@ -24,7 +25,7 @@ export interface BuildParts {
 }
 
 /** Part of the cache's key: another number whenever the same code would give another bundle. */
-const bundlerVersion = "1";
+const bundlerVersion = "2";
 
 /** What tells two requests apart. */
 export function buildKey({ language = "auto", lockfile = null, ...code }: BuildRequest): string {
@@ -48,23 +49,19 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
     parts.esbuild.run(() => scan(modules, request.language ?? "auto"), limits.scanMs),
   );
   const dependencies = planDependencies(scanned.imports);
-  const packages = await deadline.during("install", provide({ modules, lockfile: request.lockfile ?? null }, scanned, dependencies, parts));
-  const bundled = await deadline.during(
-    "bundle",
-    parts.esbuild.run(
-      () =>
-        bundle(
-          {
-            modules,
-            language: scanned.language,
-            dependencies,
-            packages: packages.directory,
-          },
-          limits,
-          deadline.signal,
-        ),
-      limits.bundleMs,
-    ),
+  const lockfile = request.lockfile ?? null;
+  const { packages, bundled } = await withFittingPackages(
+    { wanted: dependencies.wanted, mayBeOlder: lockfile === null },
+    async (wanted) => {
+      const set = await deadline.during("install", provide({ modules, lockfile }, scanned, wanted, parts));
+      const { language, esModules } = scanned;
+      const input = { modules, language, esModules, dependencies, packages: set.directory };
+      const text = await deadline.during(
+        "bundle",
+        parts.esbuild.run(() => bundle(input, limits, deadline.signal), limits.bundleMs),
+      );
+      return { packages: set, bundled: text };
+    },
   );
   await cache.writeBundle(bundled);
   const definition = await deadline.during(
@@ -79,24 +76,24 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
     bundleBytes: Buffer.byteLength(bundled.text),
     needsNode: bundled.needsNode,
     definition,
-    lockfile: packages.lockfile,
+    lockfile: packages.lockfile && restoreWishes(packages.lockfile, dependencies.wanted),
   };
   await cache.add(key, made);
   // Asked again with the lockfile that came out, the answer is the same.
-  await cache.add(buildKey({ ...request, lockfile: packages.lockfile }), made);
+  await cache.add(buildKey({ ...request, lockfile: made.lockfile }), made);
   return made;
 }
 
 async function provide(
   request: { readonly modules: Modules; readonly lockfile: string | null },
   scanned: Scan,
-  dependencies: Dependencies,
+  wanted: Dependencies["wanted"],
   parts: BuildParts,
 ): Promise<Omit<PackageSet, "lockfile"> & { lockfile: string | null }> {
-  if (Object.keys(dependencies.wanted).length === 0) return { directory: parts.packages.empty, lockfile: null };
+  if (Object.keys(wanted).length === 0) return { directory: parts.packages.empty, lockfile: null };
   const lockfile = request.lockfile ? parseLockfile(request.lockfile, parts.limits) : null;
   try {
-    return await parts.packages.provide(dependencies.wanted, lockfile);
+    return await parts.packages.provide(wanted, lockfile);
   } catch (error) {
     throw explainInstall(error, request.modules, scanned.imports);
   }

@@ -11,10 +11,27 @@ export interface Place {
 /** The namespace in which esbuild knows the component's modules; it puts it before their paths. */
 export const moduleNamespace = "component";
 
+/** Ends the name of an ES module that its path does not show to be one. No path of a module has this character. */
+const esmMark = "\u001f.mjs";
+
+/**
+ * esbuild's name of a module. By the end of a name it knows whose default import of a CommonJS package is `module.exports`, as Node has it,
+ * and not what such a package calls its default.
+ */
+export function moduleName(path: string, isEsm: boolean): string {
+  return isEsm && !/\.m[jt]s$/i.test(path) ? path + esmMark : path;
+}
+
+/** The path of a module of the component, from esbuild's name of it, without the namespace. */
+export const pathOfName = (name: string): string => (name.endsWith(esmMark) ? name.slice(0, -esmMark.length) : name);
+
 /** The path of a module of the component, from esbuild's name of a file; undefined for other files. */
 export function modulePathOf(file: string): string | undefined {
-  return file.startsWith(`${moduleNamespace}:`) ? file.slice(moduleNamespace.length + 1) : undefined;
+  return file.startsWith(`${moduleNamespace}:`) ? pathOfName(file.slice(moduleNamespace.length + 1)) : undefined;
 }
+
+/** What esbuild says, with paths for names. */
+export const plainText = (text: string): string => text.replaceAll(`${moduleNamespace}:`, "").replaceAll(esmMark, "");
 
 /** esbuild counts columns from 0 and in bytes. */
 export function placeOf(location: Pick<Location, "file" | "line" | "column" | "lineText">): Place {

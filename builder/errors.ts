@@ -11,6 +11,8 @@ export interface BuildErrorDetails {
   readonly line?: number;
   readonly column?: number;
   readonly package?: string;
+  /** Of the package, as it was installed. */
+  readonly version?: string;
   readonly prop?: string;
   /** Some lines of the code, or the stack. */
   readonly text?: string;

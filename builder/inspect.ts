@@ -21,8 +21,14 @@ export async function inspect(
 ): Promise<ComponentDefinition> {
   const { hash, needsNode } = bundled;
   const inspection = await inspector.inspect({ bundle: { hash, path, needsNode }, timeoutMs });
-  if (inspection.outcome === "read") return inspection.definition;
+  if (inspection.outcome === "read") return withoutAccounts(inspection.definition, bundled.text);
   throw explainRejection(inspection, createStackMapper(bundled.map), modules);
+}
+
+/** Names of properties are in a bundle as they were written, so its text tells whether anything asks for credentials. */
+function withoutAccounts(definition: ComponentDefinition, bundle: string): ComponentDefinition {
+  const hasApp = definition.hasAdditionalProps || definition.props.some(({ type }) => type === "app");
+  return hasApp && !bundle.includes("$auth") ? { ...definition, needsNoAccounts: true } : definition;
 }
 
 function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modules): Error {

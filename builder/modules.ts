@@ -1,5 +1,6 @@
 import type { Loader, OnLoadResult } from "esbuild";
 import { defaultEntry, type ComponentCode } from "../domain/component-code.ts";
+import { withPlainRequire } from "./created-require.ts";
 import { candidatesOf, extensionOf, joinPath } from "../domain/module-path.ts";
 
 /** The modules of a component by their paths, the entry among them. */
@@ -50,7 +51,7 @@ const nowhere = `/nowhere${"/component".repeat(64)}`;
 /** A module as esbuild gets it. Maps that its comments name are not read: stacks show what was sent. */
 export function loadModule({ texts }: Pick<Modules, "texts">, path: string, loader: Loader): OnLoadResult {
   const contents = (texts.get(path) ?? "").replaceAll(/([/*])[#@](\s*sourceMappingURL=)/g, "$1 $2");
-  return { contents, loader, resolveDir: nowhere };
+  return { contents: withPlainRequire(contents), loader, resolveDir: nowhere };
 }
 
 /** Whether a path ends as modules do. */

@@ -1,13 +1,19 @@
 import type { OnResolveArgs, OnResolveResult } from "esbuild";
-import { moduleNamespace } from "./code-frame.ts";
+import { moduleName, moduleNamespace } from "./code-frame.ts";
 import { resolveModule, type Modules } from "./modules.ts";
 
+const none: ReadonlySet<string> = new Set();
+
 /** Leads a relative import of a module to another one; an error's detail is the code of the refusal. */
-export function importRelative(modules: Modules, { importer, path }: Pick<OnResolveArgs, "importer" | "path">): OnResolveResult {
+export function importRelative(
+  modules: Modules,
+  { importer, path }: Pick<OnResolveArgs, "importer" | "path">,
+  esModules: ReadonlySet<string> = none,
+): OnResolveResult {
   const resolution = resolveModule(modules, importer, path);
   switch (resolution.outcome) {
     case "found":
-      return { path: resolution.path, namespace: moduleNamespace };
+      return { path: moduleName(resolution.path, esModules.has(resolution.path)), namespace: moduleNamespace };
     case "outside":
       return failed("import_refused", `import "${path}" is refused: it leads above the folder that holds the component's files`);
     case "missing":

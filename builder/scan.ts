@@ -1,6 +1,15 @@
-import { build, type BuildFailure, type Loader, type Message, type OnResolveArgs, type OnResolveResult, type Plugin } from "esbuild";
+import {
+  build,
+  type BuildFailure,
+  type Loader,
+  type Message,
+  type Metafile,
+  type OnResolveArgs,
+  type OnResolveResult,
+  type Plugin,
+} from "esbuild";
 import { isRelative } from "../domain/module-path.ts";
-import { modulePathOf, moduleNamespace, placeOf, type Place } from "./code-frame.ts";
+import { modulePathOf, moduleNamespace, placeOf, plainText, type Place } from "./code-frame.ts";
 import { refuse, refuseAt } from "./errors.ts";
 import { loadModule, loaderOf, type Modules } from "./modules.ts";
 import type { BuildRequest } from "./ports.ts";
@@ -19,6 +28,8 @@ export interface Scan {
   readonly language: Loader;
   /** All that leads out of the component: packages and built-ins. */
   readonly imports: readonly Import[];
+  /** Paths of those that are ES modules, by what is in them. */
+  readonly esModules: ReadonlySet<string>;
 }
 
 type Language = NonNullable<BuildRequest["language"]>;
@@ -30,7 +41,12 @@ type Language = NonNullable<BuildRequest["language"]>;
 export async function scan(modules: Modules, language: Language): Promise<Scan> {
   const { loader, parsed } = await parseAs(modules, language, follow(modules));
   refuseErrors(modules, parsed);
-  return { language: loader, imports: parsed.warnings.filter(isImport).map((message) => readImport(modules, message)) };
+  const inputs = Object.entries(parsed.metafile?.inputs ?? {}).filter(([, { format }]) => format === "esm");
+  return {
+    language: loader,
+    imports: parsed.warnings.filter(isImport).map((message) => readImport(modules, message)),
+    esModules: new Set(inputs.map(([name]) => modulePathOf(name) ?? name)),
+  };
 }
 
 /** What the text of one module imports, relative or not, with the place of each. @throws InvalidInput `syntax_error` */
@@ -45,6 +61,7 @@ interface Parse {
   readonly errors: readonly Message[];
   /** One for each import that leads out, by the plugin. */
   readonly warnings: readonly Message[];
+  readonly metafile?: Metafile | undefined;
 }
 
 type Resolve = (args: OnResolveArgs) => OnResolveResult;
@@ -71,6 +88,7 @@ async function parse(modules: Modules, loader: Loader, resolve: Resolve): Promis
       entryPoints: [modules.entry],
       bundle: true,
       write: false,
+      metafile: true,
       outfile: "scanned.js",
       format: "esm",
       logLevel: "silent",
@@ -150,7 +168,7 @@ function explain(modules: Modules, message: Message): Error {
   if (isComputedPath(message) && message.location) return refuseAt("import_refused", computedPath, modules, placeOf(message.location));
   const ours = message.pluginName === pluginName && typeof message.detail === "string" ? message.detail : undefined;
   const code = ours ?? (message.text.startsWith("No matching export") ? "export_not_found" : "syntax_error");
-  const text = message.text.replaceAll(`${moduleNamespace}:`, "");
+  const text = plainText(message.text);
   return message.location ? refuseAt(code, text, modules, placeOf(message.location)) : refuse(code, text);
 }
 

@@ -21,7 +21,7 @@ const shape = /^((?:@[^/@]+\/)?[^/@]+)(?:@([^/]+))?(\/.*)?$/;
 /** Versions, ranges and tags hold no `:` or `/`: with one of them npm would read an address, a repository or a folder. */
 const rangeShape = /^[\w^~<>=|*+][\w.^~<>=|*+ -]*$/;
 
-/** Takes `axios`, `axios@1.6`, `@scope/x@^2/sub`, `node:fs`; refuses paths and addresses, saying what to do instead. */
+/** Takes `axios`, `axios@1.6`, `@scope/x@^2/sub`, `npm:axios@1`, `node:fs`; refuses paths and addresses, saying what to do instead. */
 export function parseSpecifier(text: string): Specifier {
   if (/^\.{0,2}(\/|\\|$)|^[a-z]:\\/i.test(text))
     return refused("modules are named by paths relative to the importing one, such as ./util.mjs, or come from npm by name");
@@ -29,6 +29,7 @@ export function parseSpecifier(text: string): Specifier {
   if (text.startsWith("node:")) {
     return isBuiltin(text) ? { kind: "builtin", name: text.slice(5) } : refused("Node has no built-in module of this name");
   }
+  if (text.startsWith("npm:")) return parsePackage(text.slice(4));
   if (/^[a-z][a-z0-9+.-]*:/i.test(text)) return refused("modules come from npm by name, not from an address");
   if (isBuiltin(text)) return { kind: "builtin", name: text };
   return parsePackage(text);

@@ -48,6 +48,7 @@ export const componentDefinition: z.ZodType<ComponentDefinition> = z.object({
   dedupe: z.enum(dedupeStrategies).exactOptional(),
   hooks: z.array(z.enum(["deploy", "activate", "deactivate"])),
   hasAdditionalProps: z.boolean(),
+  needsNoAccounts: z.literal(true).exactOptional(),
 });
 
 /** JSON Schema knows no functions: that there is one is all that it can say. */

@@ -79,6 +79,8 @@ export interface ComponentDefinition {
   readonly dedupe?: DedupeStrategy;
   readonly hooks: readonly ("deploy" | "activate" | "deactivate")[];
   readonly hasAdditionalProps: boolean;
+  /** Nothing in its code reads `$auth`: apps such as feeds have no accounts, and its app props may be left out. */
+  readonly needsNoAccounts?: true;
 }
 
 /** With all props that the component told for certain values, if any; without them, values of names that it does not define may belong to such. */

@@ -43,7 +43,7 @@ export function checkConfiguredProps(
   );
   const complaints = [
     ...unknownNames(definition, values),
-    ...definition.props.filter((prop) => isMissing(prop, values)).map(missing),
+    ...definition.props.filter((prop) => isMissing(definition, prop, values)).map(missing),
     ...definition.props
       .filter((prop) => Object.hasOwn(values, prop.name) && !sealed.has(prop.name))
       .map((prop) => complaintAbout(prop, values[prop.name])),
@@ -105,8 +105,9 @@ function unknownNames(definition: ComponentDefinition, values: Readonly<Record<s
 }
 
 /** Nobody can give a value to what is not shown; a data store is the source's own. */
-function isMissing(prop: PropDefinition, values: Readonly<Record<string, unknown>>): boolean {
-  const isAskedFor = prop.optional !== true && prop.hidden !== true && prop.disabled !== true && prop.type !== "data_store";
+function isMissing(definition: ComponentDefinition, prop: PropDefinition, values: Readonly<Record<string, unknown>>): boolean {
+  const isOwn = prop.type === "data_store" || (prop.type === "app" && definition.needsNoAccounts === true);
+  const isAskedFor = prop.optional !== true && prop.hidden !== true && prop.disabled !== true && !isOwn;
   return isAskedFor && !needsNoValue(prop) && valueOf(prop, values) === undefined;
 }
 

@@ -13,6 +13,7 @@ import { entryImport, sandboxPlugin, type PluginOptions } from "./plugin.ts";
 export interface BundleRequest {
   readonly modules: Modules;
   readonly language: Loader;
+  readonly esModules: ReadonlySet<string>;
   readonly dependencies: Dependencies;
   /** Folder of the set of packages. */
   readonly packages: string;
@@ -38,6 +39,7 @@ export async function bundle(request: BundleRequest, limits: BuildLimits, signal
   const options: PluginOptions = {
     modules: request.modules,
     language: request.language,
+    esModules: request.esModules,
     dependencies: request.dependencies,
     builtins,
     platform,

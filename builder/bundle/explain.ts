@@ -1,5 +1,5 @@
 import type { Message } from "esbuild";
-import { modulePathOf, placeOf } from "../code-frame.ts";
+import { modulePathOf, placeOf, plainText } from "../code-frame.ts";
 import { refuse, refuseAt } from "../errors.ts";
 import { describePackage } from "./installed-package.ts";
 import type { PluginOptions } from "./plugin.ts";
@@ -15,7 +15,7 @@ export async function explainBundle(error: unknown, bundled: Bundled): Promise<u
   if (first.location && modulePathOf(first.location.file) !== undefined) {
     const { code, text, details } = (await missingExport(first, bundled)) ?? {
       code: "bundle_error",
-      text: first.text,
+      text: plainText(first.text),
       details: packageOf(first),
     };
     return refuseAt(code, text, bundled.modules, placeOf(first.location), details);
@@ -28,16 +28,22 @@ export async function explainBundle(error: unknown, bundled: Bundled): Promise<u
   );
 }
 
-function packageOf({ detail }: Message): { package?: string } {
+/** What our plugin says of the package: its name, and the version that is installed. */
+function packageOf({ detail }: Message): { package?: string; version?: string } {
   const details: unknown = detail;
-  return typeof details === "object" && details !== null && "package" in details ? { package: String(details.package) } : {};
+  if (typeof details !== "object" || details === null || !("package" in details)) return {};
+  return { package: String(details.package), ...("version" in details && { version: String(details.version) }) };
 }
 
 /** Which version of which package does not have the name that is imported, rather than which of its files. */
 async function missingExport({ text }: Message, { packages, dependencies }: Bundled) {
   const [, key, name] = /^No matching export in "node_modules\/((?:@[^/"]+\/)?[^/"]+)\/[^"]*" for import "([^"]*)"/.exec(text) ?? [];
   if (key === undefined || name === undefined) return undefined;
-  const { name: packageName, described } = await describePackage(packages, key, dependencies.wanted[key] ?? null);
+  const { name: packageName, described, version } = await describePackage(packages, key, dependencies.wanted[key] ?? null);
   const says = name === "default" ? "has no default export" : `has no export "${name}"`;
-  return { code: "export_not_found", text: `package ${described} ${says}`, details: { package: packageName } };
+  return {
+    code: "export_not_found",
+    text: `package ${described} ${says}`,
+    details: { package: packageName, ...(version !== undefined && { version }) },
+  };
 }

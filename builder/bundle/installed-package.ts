@@ -9,11 +9,17 @@ const manifest = z.looseObject({ name: z.string().max(214), version: z.string().
 const mostNames = 5;
 
 /** Says of an installed package that it has nothing under a path, and what could be imported instead. */
-export async function nothingToImport(packages: string, key: string, { name, range, subpath }: Package): Promise<string> {
-  const { described, exports } = await describePackage(packages, key, range, name);
+export async function nothingToImport(packages: string, key: string, { name, range, subpath }: Package): Promise<Nothing> {
+  const { described, exports, version } = await describePackage(packages, key, range, name);
   const names = subpathsIn(exports).slice(0, mostNames);
   const instead = names.length === 0 ? "" : `; it offers ${names.map((path) => `"${name}${path.slice(1)}"`).join(", ")}`;
-  return `package ${described} has nothing to import under "${name}${subpath}"${instead}`;
+  const text = `package ${described} has nothing to import under "${name}${subpath}"${instead}`;
+  return { text, detail: { package: name, ...(version !== undefined && { version }) } };
+}
+
+interface Nothing {
+  readonly text: string;
+  readonly detail: { readonly package: string; readonly version?: string };
 }
 
 interface Described {
@@ -21,6 +27,8 @@ interface Described {
   /** `axios 1.6.8 (asked for: ^1)`. */
   readonly described: string;
   readonly exports: unknown;
+  /** That is installed. */
+  readonly version: string | undefined;
 }
 
 /** @param range as asked for; null or `latest` when no version was */
@@ -32,6 +40,7 @@ export async function describePackage(packages: string, key: string, range: stri
     name: known,
     described: found === undefined ? known : `${known} ${found.version} (asked for: ${asked})`,
     exports: found?.exports,
+    version: found?.version,
   };
 }
 

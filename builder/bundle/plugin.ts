@@ -4,10 +4,12 @@ import { dirname, isAbsolute, resolve, sep } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from "esbuild";
 import { isRelative } from "../../domain/module-path.ts";
-import { moduleNamespace } from "../code-frame.ts";
+import { moduleName, moduleNamespace, pathOfName } from "../code-frame.ts";
+import { withPlainRequire } from "../created-require.ts";
 import { platformAxios, type Dependencies } from "../dependencies.ts";
 import { loadModule, loaderOf, type Modules } from "../modules.ts";
 import { importRelative } from "../relative-imports.ts";
+import { textOf, withFilesBeside } from "../read-beside.ts";
 import { specifierIn } from "../specifier.ts";
 import { nothingToImport } from "./installed-package.ts";
 
@@ -16,6 +18,7 @@ export const entryImport = { from: "headwater:entry", path: "component" } as con
 
 export interface PluginOptions {
   readonly modules: Modules;
+  readonly esModules: ReadonlySet<string>;
   /** How the entry is read. */
   readonly language: Loader;
   /** Real path of the set of packages. */
@@ -47,13 +50,15 @@ export function sandboxPlugin(options: PluginOptions): Plugin {
     name: "sandbox",
     setup(esbuild) {
       esbuild.onResolve({ filter: /.*/ }, (args) => resolveImport(esbuild, options, args));
-      esbuild.onLoad({ filter: /.*/, namespace: moduleNamespace }, ({ path }) =>
-        loadModule(options.modules, path, path === options.modules.entry ? options.language : loaderOf(path)),
-      );
+      esbuild.onLoad({ filter: /.*/, namespace: moduleNamespace }, ({ path: name }) => {
+        const path = pathOfName(name);
+        return loadModule(options.modules, path, path === options.modules.entry ? options.language : loaderOf(path));
+      });
       esbuild.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
         contents: `module.exports = __builtin(${JSON.stringify(path)})`,
       }));
       esbuild.onLoad({ filter: /.*/, namespace: "missing" }, ({ path }) => ({ contents: throwing(path) }));
+      esbuild.onLoad({ filter: /.*/, namespace: "text" }, ({ path }) => loadText(options, path));
       esbuild.onLoad({ filter: /.*/, namespace: "file" }, ({ path }) => loadFile(options, path));
     },
   };
@@ -62,22 +67,25 @@ export function sandboxPlugin(options: PluginOptions): Plugin {
 async function resolveImport(esbuild: PluginBuild, options: PluginOptions, args: OnResolveArgs): Promise<OnResolveResult | undefined> {
   if (args.kind === "entry-point" || args.pluginData === ours) return undefined;
   if (args.namespace === moduleNamespace) return resolveUserImport(esbuild, options, args);
+  const { entry } = options.modules;
   if (args.path === entryImport.path && args.importer === entryImport.from)
-    return { path: options.modules.entry, namespace: moduleNamespace };
+    return { path: moduleName(entry, options.esModules.has(entry)), namespace: moduleNamespace };
   return resolvePackageImport(esbuild, options, args);
 }
 
 /** The scan has accepted these; here each gets its version. */
 async function resolveUserImport(esbuild: PluginBuild, options: PluginOptions, args: OnResolveArgs): Promise<OnResolveResult> {
-  if (isRelative(args.path)) return importRelative(options.modules, args);
-  const specifier = specifierIn(options.modules, args.importer, args.path);
+  const importer = pathOfName(args.importer);
+  if (isRelative(args.path)) return importRelative(options.modules, { importer, path: args.path }, options.esModules);
+  const specifier = specifierIn(options.modules, importer, args.path);
   if (specifier.kind === "builtin") return builtin(options, specifier.name);
   if (specifier.kind === "platform") return { path: resolve(options.platform, `${specifier.module}.ts`), sideEffects: false };
   if (specifier.kind === "refused") return { errors: [{ text: `import "${args.path}" is refused: ${specifier.reason}` }] };
+  if (specifier.name === "undici" && specifier.subpath === "") return ourUndici(options);
   const key = options.dependencies.keyOf(specifier.name, specifier.range);
   const found = await find(esbuild, options, args, key + specifier.subpath, options.packages);
   if (found) return found;
-  return { errors: [{ text: await nothingToImport(options.packages, key, specifier), detail: { package: specifier.name } }] };
+  return { errors: [await nothingToImport(options.packages, key, specifier)] };
 }
 
 async function resolvePackageImport(
@@ -86,7 +94,6 @@ async function resolvePackageImport(
   args: OnResolveArgs,
 ): Promise<OnResolveResult | undefined> {
   const { path } = args;
-  if (path.endsWith(".node")) return missing(path);
   if (isPath(path)) {
     // Decided by the name alone, whether or not there is such a file.
     if (!isInside(options, resolve(args.resolveDir, path)))
@@ -96,6 +103,8 @@ async function resolvePackageImport(
     if (isBuiltin(path)) return builtin(options, path.replace(/^node:/, ""));
     if (/^@pipedream\/(platform|types)$/.test(path))
       return { path: resolve(options.platform, `${path.slice("@pipedream/".length)}.ts`), sideEffects: false };
+    if (path === "undici") return ourUndici(options);
+    if (path.startsWith(textOf)) return fileBeside(options, args);
     if (path.startsWith("data:")) return undefined;
   }
   const inPlatform = args.importer.startsWith(options.platform + sep);
@@ -105,7 +114,7 @@ async function resolvePackageImport(
   const key = `${from}\0${path}\0${args.kind}`;
   if (isPlain && goodImports.has(key)) return undefined;
   const found = await find(esbuild, options, args, name, from);
-  if (!found) return missing(path);
+  if (!found || found.path?.endsWith(".node") === true) return missing(path);
   // esbuild's own resolution knows more of the file (package.json's "type", side effects); ours only checked where it leads.
   if (!isPlain) return found;
   goodImports.set(key, true);
@@ -135,6 +144,8 @@ function isInside({ packages, platform }: PluginOptions, path: string): boolean 
   return path.startsWith(packages + sep) || path.startsWith(platform + sep);
 }
 
+const ourUndici = ({ platform }: PluginOptions): OnResolveResult => ({ path: resolve(platform, "undici.ts"), sideEffects: false });
+
 function builtin(options: PluginOptions, name: string): OnResolveResult {
   options.builtins.add(name);
   return { path: name, namespace: "builtin", sideEffects: false };
@@ -150,15 +161,21 @@ const throwing = (path: string): string =>
 async function loadFile(options: PluginOptions, path: string): Promise<OnLoadResult | undefined> {
   if (plainFiles.has(path)) return undefined;
   if (!isInside(options, await realpath(path))) return { errors: [{ text: "a package imports a file outside the packages" }] };
-  const text = /\.c?js$/.test(path) ? await readFile(path, "utf8") : "";
-  if (!/require\(\s*__dirname\s*\+/.test(text)) {
-    plainFiles.set(path, true);
-    return undefined;
-  }
+  const text = /\.[cm]?js$/.test(path) ? await readFile(path, "utf8") : "";
   // `require(__dirname + "/x.json")` is a relative import in disguise.
-  return {
-    contents: text.replaceAll(/require\(\s*__dirname\s*\+\s*(['"])\//g, "require($1./"),
-    loader: "js",
-    resolveDir: dirname(path),
-  };
+  const contents = withFilesBeside(withPlainRequire(text)).replaceAll(/require\(\s*__dirname\s*\+\s*(['"])\//g, "require($1./");
+  if (contents !== text) return { contents, loader: "js", resolveDir: dirname(path) };
+  plainFiles.set(path, true);
+  return undefined;
+}
+
+function fileBeside(options: PluginOptions, { resolveDir, path }: OnResolveArgs): OnResolveResult {
+  const file = resolve(resolveDir, path.slice(textOf.length));
+  return isInside(options, file) ? { path: file, namespace: "text", sideEffects: false } : missing(path);
+}
+
+async function loadText(options: PluginOptions, path: string): Promise<OnLoadResult> {
+  const file = await realpath(path).catch(() => undefined);
+  if (file === undefined || !isInside(options, file)) return { contents: throwing(path.split("/").pop() ?? "") };
+  return { contents: await readFile(file, "utf8"), loader: "text" };
 }

@@ -38,6 +38,12 @@ const values = {
 };
 
 describe("checked values", () => {
+  test("need no account where the component reads no credentials", () => {
+    const props = [{ name: "feeds", type: "app", app: "feeds" }];
+    expect(complaintOf(props, {})).toContain("prop 'feeds' is missing: it needs a value of type app");
+    expect(checkConfiguredProps(component(props, { needsNoAccounts: true }), {}).values).toEqual({});
+  });
+
   test("are kept as given, the secret ones named", () => {
     expect(checkConfiguredProps(full, values)).toEqual({ values, secrets: ["token"] });
   });
