@@ -9,10 +9,11 @@ import { installationSecrets, newRoots, rootsSecret, saysTheSame, type Roots, ty
  * Makes the Secrets of an installation in a cluster. Roots and passwords are made once and never changed; what follows from them is
  * brought up to date. With `--print` nothing is asked of a cluster: they are printed as YAML, for those who keep their Secrets elsewhere.
  */
-const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--print]
+const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--admin-token] [--print]
 
   --postgres         where Postgres is
   --postgres-secret  Secret with username and password of a user who may make tables and roles; made when it is headwater-postgres
+  --admin-token      makes headwater-admin-token as well, which opens the admin API; made once and never changed
   --print            prints the Secrets instead of making them, with new keys each time: do it once, and keep what is printed
 `;
 
@@ -23,8 +24,10 @@ const secretShape = z.looseObject({
   metadata: z.looseObject({ resourceVersion: z.string() }),
 });
 const ownPostgres = "headwater-postgres";
+const adminTokenSecret = "headwater-admin-token";
 
 const newAdmin = (): z.infer<typeof adminShape> => ({ username: "postgres", password: randomBytes(24).toString("base64url") });
+const newAdminToken = (): SecretTexts => ({ "admin-token": randomBytes(32).toString("base64url") });
 const textsOf = (roots: Roots): SecretTexts => ({
   "nats-root": roots.nats,
   "master.json": roots.master,
@@ -37,6 +40,7 @@ async function main(): Promise<void> {
     options: {
       postgres: { type: "string" },
       "postgres-secret": { type: "string", default: ownPostgres },
+      "admin-token": { type: "boolean", default: false },
       print: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -44,17 +48,22 @@ async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(help);
   if (values.postgres === undefined || !/^[^/@\s]+:\d+\/[\w-]+$/.test(values.postgres))
     throw new InvalidInput(`--postgres '${values.postgres ?? ""}' is invalid: it must be host:port/database`);
-  if (values.print) return print(values.postgres);
-  await install(values.postgres, values["postgres-secret"]);
+  const adminToken = values["admin-token"] ? { [adminTokenSecret]: newAdminToken } : {};
+  if (values.print) return print(values.postgres, adminToken);
+  await install(values.postgres, values["postgres-secret"], adminToken);
 }
 
-async function install(address: string, adminSecret: string): Promise<void> {
+/** Secrets that follow from nothing: what makes each, where there is none. */
+type Kept = Readonly<Record<string, () => SecretTexts>>;
+
+async function install(address: string, adminSecret: string, kept: Kept): Promise<void> {
   const kubernetes = await connectKubernetes({ userAgent: "headwater secrets" });
   try {
     const secrets = new Secrets(kubernetes);
-    const kept = rootsShape.parse(await secrets.keep(rootsSecret, async () => textsOf(await newRoots())));
-    const roots = { nats: kept["nats-root"], master: kept["master.json"], passwords: kept["passwords-root"], apiKey: kept["api-key"] };
+    const known = rootsShape.parse(await secrets.keep(rootsSecret, async () => textsOf(await newRoots())));
+    const roots = { nats: known["nats-root"], master: known["master.json"], passwords: known["passwords-root"], apiKey: known["api-key"] };
     const admin = adminShape.parse(await secrets.keep(adminSecret, adminSecret === ownPostgres ? async () => newAdmin() : undefined));
+    for (const [name, make] of Object.entries(kept)) await secrets.keep(name, async () => make());
     for (const [name, texts] of Object.entries(await installationSecrets(roots, { address, ...admin }))) await secrets.update(name, texts);
   } finally {
     await kubernetes.close();
@@ -118,10 +127,16 @@ function secretOf(name: string, stringData: SecretTexts) {
   return { apiVersion: "v1", kind: "Secret", metadata: { name, labels }, type: "Opaque", stringData };
 }
 
-async function print(address: string): Promise<void> {
+async function print(address: string, kept: Kept): Promise<void> {
   const { stringify } = await import("yaml");
   const [roots, admin] = [await newRoots(), newAdmin()];
-  const all = { [rootsSecret]: textsOf(roots), [ownPostgres]: admin, ...(await installationSecrets(roots, { address, ...admin })) };
+  const others = Object.fromEntries(Object.entries(kept).map(([name, make]) => [name, make()]));
+  const all = {
+    [rootsSecret]: textsOf(roots),
+    [ownPostgres]: admin,
+    ...others,
+    ...(await installationSecrets(roots, { address, ...admin })),
+  };
   console.log(
     Object.entries(all)
       .map(([name, texts]) => `---\n${stringify(secretOf(name, texts))}`)

@@ -57,8 +57,26 @@ suite(`the chart${missing}`, () => {
     [["--set-string", "settings.environment.HEADWATER_RUN_TIMEOUT=soon"], "HEADWATER_RUN_TIMEOUT"],
     [["--set", "settings.egressAllow={10.0.0.0}"], "/settings/egressAllow"],
     [["--set", "kubernetesIngress.enabled=true"], "apiHost"],
+    [["--set", "api.adminApi=true,secrets.generate=false"], "api.adminTokenSecret is needed"],
   ])("refuses %j and names the mistake", async (flags, words) => {
     await expect(render(...flags)).rejects.toThrow(words);
+  });
+
+  it("has an admin API only when asked for, with a token that no value holds", async () => {
+    const mounted = async (...flags: string[]) => {
+      const objects = objectsOf(await render(...flags));
+      const text = (kind: string, name: string): string =>
+        JSON.stringify(objects.find((object) => object.kind === kind && object.metadata.name === name));
+      return {
+        secret: /"secretName":"([^"]*admin[^"]*)"/.exec(text("Deployment", "headwater-api"))?.[1],
+        makes: text("Job", "headwater-secrets").includes("--admin-token"),
+        may: text("Role", "headwater-secrets").includes("headwater-admin-token"),
+      };
+    };
+    expect(await mounted()).toEqual({ secret: undefined, makes: false, may: false });
+    expect(await mounted("--set", "api.adminApi=true")).toEqual({ secret: "headwater-admin-token", makes: true, may: true });
+    const own = ["--set", "api.adminApi=true,api.adminTokenSecret=own-admin"];
+    expect(await mounted(...own)).toEqual({ secret: "own-admin", makes: false, may: false });
   });
 
   it("asks of a cluster what docs/kubernetes.md says", async () => {
