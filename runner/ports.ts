@@ -96,6 +96,8 @@ export interface IntakeMessage {
 export interface Intake {
   /** Pulls one partition until stopped; `stop` ends the pulling, what was handed out stays with the caller. */
   read(partition: number, onMessage: (message: IntakeMessage) => void): Promise<{ stop(): Promise<void> }>;
+  /** Stream sequences: of the last message of the partition that was handed out, and of the last one up to which all are acked. @throws */
+  progress(partition: number): Promise<{ readonly handedOut: number; readonly settled: number }>;
   /** Tells when the server of the stream is out of reach, and when it is back; the returned function ends that. */
   onReach(listener: (isReached: boolean) => void): () => void;
 }

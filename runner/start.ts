@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { hasMoved } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
+import { partitionOf } from "../domain/partition.ts";
 import { withoutKillers } from "./call-kills.ts";
 import { armNextLink } from "./chain.ts";
 import { answerConfigure } from "./configure.ts";
@@ -11,6 +12,7 @@ import { largeCommitsInTurn } from "./large-commits.ts";
 import { OpenMessages } from "./open-messages.ts";
 import { Partitions } from "./partitions.ts";
 import type { Log, RunnerConfig, RunnerPorts } from "./ports.ts";
+import { Progresses } from "./progress.ts";
 import { metered } from "./metered.ts";
 import { OwnersOverQuota, refusal } from "./over-quota.ts";
 import { OwnerWeights } from "./owner-weights.ts";
@@ -42,6 +44,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     after: (ms, action) => void setTimeout(action, ms),
   });
   const calls = withoutKillers(sandbox, ports.clock);
+  const progresses = new Progresses(ports.intake, ports.clock);
   const weights = new OwnerWeights(ports.weights, ports.clock);
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
@@ -52,7 +55,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     },
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, calls, isOpen: (seq) => open.isOpen(seq) }, config, {
+      return settled(received, { deployments, histories, progresses, calls, isOpen: (seq) => open.isOpen(seq) }, config, {
         ...ports,
         sandbox,
         histories: commits,
@@ -108,6 +111,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
 interface Known {
   readonly deployments: DeploymentCache;
   readonly histories: LRUCache<string, History>;
+  readonly progresses: Progresses;
   /** The sandbox for what is no run of a source. */
   readonly calls: Sandbox;
   readonly isOpen: (seq: number) => boolean;
@@ -161,8 +165,13 @@ function parkingLog(log: Log): QueueWatch {
 }
 
 /** It is known from the start: what becomes of messages while it is in use concerns it. */
-async function loadHistory(source: string, owner: string, { histories, isOpen }: Known, ports: RunnerPorts): Promise<History> {
-  const history = new History(source, owner, { histories: ports.histories, clock: ports.clock, isOpen });
+async function loadHistory(source: string, owner: string, { histories, progresses, isOpen }: Known, ports: RunnerPorts): Promise<History> {
+  const history = new History(source, owner, {
+    histories: ports.histories,
+    clock: ports.clock,
+    isOpen,
+    progress: () => progresses.of(partitionOf(source)),
+  });
   await history.load();
   histories.set(source, history);
   return history;

@@ -4,6 +4,7 @@ import type { Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { buckets, deploymentKey } from "../domain/subjects.ts";
 import { sendAnswer } from "../platform/jetstream/answers.ts";
+import { partitionProgress } from "../platform/jetstream/backlog.ts";
 import { followChanges } from "../platform/jetstream/changes.ts";
 import { appendCommit, lastCommit } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
@@ -70,6 +71,7 @@ function intakeOf(connection: Connection, pool: string): Intake {
             working: () => message.working(),
           }),
       }),
+    progress: (partition) => partitionProgress(connection, pool, partition),
     onReach: (listener) => connection.onStatus((status) => listener(status === "connected")),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptyState, type Commit } from "../../domain/commit.ts";
-import { History } from "../../runner/history.ts";
+import { History, type HistoryPorts } from "../../runner/history.ts";
+import type { Progress } from "../../runner/progress.ts";
 import { deployment } from "./deployment.ts";
 
 const { source, owner, id } = deployment;
@@ -16,14 +17,19 @@ const commit: Commit = {
 };
 
 /** A history as it is found: somebody answered message 5, and nobody knows whether that was acked. */
-async function found() {
+async function found(progress?: HistoryPorts["progress"]) {
   let now = 0;
   const open = new Set<number>();
   const histories = {
     last: () => Promise.resolve({ commit: JSON.stringify(commit), sequence: 1 }),
     append: () => Promise.resolve({ outcome: "refused" } as const),
   };
-  const history = new History(source, owner, { histories, clock: { now: () => now }, isOpen: (seq) => open.has(seq) });
+  const history = new History(source, owner, {
+    histories,
+    clock: { now: () => now },
+    isOpen: (seq) => open.has(seq),
+    ...(progress === undefined ? {} : { progress }),
+  });
   await history.load();
   return { history, open, at: (ms: number) => ((now = ms), history.unsettled()) };
 }
@@ -43,6 +49,26 @@ describe("what a history remembers as answered", () => {
     open.delete(5);
     expect(at(560_000)).toEqual([[5, 0]]);
     expect(at(570_000)).toEqual([]);
+  });
+
+  it("is not forgotten before all is acked that was handed out when it was found, since another runner may hold it", async () => {
+    let told: Progress | undefined;
+    const { at } = await found(() => told);
+    expect(at(70_000)).toEqual([[5, 0]]);
+    told = { askedAt: 0, handedOut: 5, settled: 5 }; // Before it was found.
+    expect(at(71_000)).toEqual([[5, 0]]);
+    told = { askedAt: 1, handedOut: 9, settled: 4 };
+    expect(at(72_000)).toEqual([[5, 0]]);
+    told = { askedAt: 2, handedOut: 30, settled: 8 };
+    expect(at(300_000)).toEqual([[5, 0]]);
+    told = { askedAt: 3, handedOut: 40, settled: 9 };
+    expect(at(301_000)).toEqual([]);
+  });
+
+  it("is forgotten soon after it was acked here, whatever else is not", async () => {
+    const { history, at } = await found(() => ({ askedAt: 1, handedOut: 9, settled: 1 }));
+    history.settle(5);
+    expect(at(3_000)).toEqual([]);
   });
 
   it("is forgotten soon after it was acked", async () => {

@@ -42,6 +42,7 @@ async function runnerWith(characters: number) {
     moves: { move: () => Promise.resolve() },
     intake: {
       read: (_partition, onMessage) => ((hand = onMessage), Promise.resolve({ stop: () => Promise.resolve() })),
+      progress: () => Promise.resolve({ handedOut: 0, settled: 0 }),
       onReach: (listener) => ((reach = listener), nothing),
     },
     membership: { join: (runner, onMembers) => (onMembers([runner]), Promise.resolve({ leave: () => Promise.resolve() })) },

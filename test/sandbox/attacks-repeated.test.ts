@@ -49,7 +49,7 @@ async function liveOf(body: string): Promise<Life> {
     log: { info: () => {}, warn: () => {}, error: () => {} },
     deployments: { get: none, onChange: none },
     moves: { move: none },
-    intake: { read: none, onReach: () => none },
+    intake: { read: none, progress: none, onReach: () => none },
     membership: { join: none },
     overQuota: { untilOf: none, onChange: none },
     timers: { armAt: none },
