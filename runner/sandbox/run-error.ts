@@ -17,7 +17,7 @@ export function parseRunError(name: unknown, message: unknown, stack: unknown, c
 
 /** V8's words for what isolates lack do not say why, nor what to do. */
 function explained(message: string): string {
-  if (!/^(WebAssembly|SharedArrayBuffer|Atomics) is not defined$/.test(message)) return message;
+  if (!/^WebAssembly is not defined$/.test(message)) return message;
   return `${message}: it is not available to components, neither is a package that needs it; use one that is written in JavaScript, or call a service`;
 }
 

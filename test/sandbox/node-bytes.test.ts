@@ -145,7 +145,7 @@ const subjects: Readonly<Record<string, Subject>> = {
   "TextEncoder and TextDecoder": {
     inputs: fc.tuple(
       chunks,
-      fc.constantFrom("utf-8", "utf-16le", "latin1", "utf8", "unicode-1-1-utf-8", "nope"),
+      fc.constantFrom("utf-8", "utf-16le", "utf-16be", "latin1", "utf8", "unicode-1-1-utf-8", "nope"),
       fc.boolean(),
       fc.boolean(),
       text,

@@ -6,7 +6,20 @@ import "./runtime.ts";
 import { bind } from "./bridge.ts";
 
 /** Threads, shared memory and machine code serve no component, and each is a way round the time limit. */
-const forbidden = ["WebAssembly", "SharedArrayBuffer", "Atomics"];
+const forbidden = ["WebAssembly"];
+
+/** Packages look at its prototype when they load, so as to tell its instances from others. There are none. */
+class SharedArrayBuffer {
+  constructor() {
+    throw new TypeError("SharedArrayBuffer is not available to components: nothing shares memory here");
+  }
+  get byteLength(): number {
+    throw new TypeError("this is no SharedArrayBuffer");
+  }
+}
+
+/** On memory that nobody shares these compute and no more; what waits and wakes is for threads. Packages copy all globals, this one too. */
+const atomics = ["add", "and", "compareExchange", "exchange", "isLockFree", "load", "or", "store", "sub", "xor"] as const;
 
 /** Callbacks of the collector run after the run, where no limit counts: registering does nothing. */
 class FinalizationRegistry {
@@ -14,6 +27,11 @@ class FinalizationRegistry {
   unregister(): boolean {
     return false;
   }
+}
+
+function withoutThreads(all: typeof Atomics): object {
+  const kept = Object.fromEntries(atomics.map((name) => [name, all[name]]));
+  return Object.defineProperty(kept, Symbol.toStringTag, { value: "Atomics", configurable: true });
 }
 
 type Bind = typeof bind;
@@ -32,6 +50,8 @@ Object.defineProperty(globals, "__bind", {
   configurable: true,
   value: ((callback) => {
     for (const name of forbidden) Reflect.deleteProperty(globals, name);
+    Object.defineProperty(globals, "SharedArrayBuffer", { value: SharedArrayBuffer, writable: true, configurable: true });
+    Object.defineProperty(globals, "Atomics", { value: withoutThreads(Atomics), writable: true, configurable: true });
     Object.defineProperty(globals, "FinalizationRegistry", {
       value: FinalizationRegistry,
       writable: true,

@@ -125,11 +125,12 @@ export const httpCases: readonly PackageCase[] = [
   {
     package: "undici",
     version: "8.12.4",
-    shows: "fetch",
-    refused: "it reads answers with WebAssembly, which isolates do not have; the global `fetch` is the same function",
-    imports: `import { fetch } from "undici";`,
-    body: `return await fetch(servers.http + "/f").catch((error) => { throw error.cause ?? error; });`,
-    result: "WebAssembly is not supported",
+    shows: "fetch and request of our own implementation, since the package's own reads answers with WebAssembly; no proxies",
+    imports: `import { Agent, fetch, ProxyAgent, request } from "undici";`,
+    body: `const { statusCode, body } = await request(servers.http + "/r", { method: "POST", body: "hi", query: { a: 1 }, headers: ["authorization", "b"] }); const got = await body.json();
+      const through = await fetch(servers.http + "/f", { dispatcher: new ProxyAgent("http://127.0.0.1") }).catch((error) => error.code);
+      return [statusCode, got.url, got.body, got.authorization, (await request(servers.http + "/missing")).statusCode, (await (await fetch(servers.http + "/f", { dispatcher: new Agent() })).json()).url, through];`,
+    result: [200, "/r?a=1", "hi", "b", 404, "/f", "ERR_SANDBOX_UNSUPPORTED"],
   },
   {
     package: "ky",

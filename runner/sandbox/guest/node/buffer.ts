@@ -33,6 +33,8 @@ patchSearch();
 patchCopies();
 patchInspect();
 patchStatics();
+// By this the package's Buffer is told from Node's, and some packages refuse it.
+Reflect.deleteProperty(Buffer, "TYPED_ARRAY_SUPPORT");
 
 export { Buffer };
 

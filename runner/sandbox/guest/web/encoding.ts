@@ -34,6 +34,7 @@ const labels: Readonly<Record<string, string>> = Object.assign(Object.create(nul
   unicode: "utf-16le",
   "iso-10646-ucs-2": "utf-16le",
   "ucs-2": "utf-16le",
+  "utf-16be": "utf-16be",
   latin1: "windows-1252",
   l1: "windows-1252",
   ascii: "windows-1252",
@@ -51,7 +52,7 @@ const labels: Readonly<Record<string, string>> = Object.assign(Object.create(nul
 const windows1252 =
   "\u20AC\x81\u201A\u0192\u201E\u2026\u2020\u2021\u02C6\u2030\u0160\u2039\u0152\x8D\u017D\x8F\x90\u2018\u2019\u201C\u201D\u2022\u2013\u2014\u02DC\u2122\u0161\u203A\u0153\x9D\u017E\u0178";
 
-/** utf-8, utf-16le and windows-1252 (with its many names, latin1 among them). */
+/** utf-8, utf-16le, utf-16be and windows-1252 (with its many names, latin1 among them). */
 export class TextDecoder {
   readonly #encoding: string;
   readonly #fatal: boolean;
@@ -103,9 +104,9 @@ export class TextDecoder {
       ? 0
       : this.#encoding === "utf-8"
         ? unfinishedUtf8(bytes)
-        : this.#encoding === "utf-16le"
-          ? unfinishedUtf16(bytes)
-          : 0;
+        : this.#encoding === "windows-1252"
+          ? 0
+          : unfinishedUtf16(bytes, this.#encoding === "utf-16be");
     if (left === 0) return bytes;
     this.#unfinished = bytes.slice(bytes.length - left);
     return bytes.subarray(0, bytes.length - left);
@@ -116,25 +117,28 @@ export class TextDecoder {
       case "utf-8":
         return decodeUtf8(bytes, this.#fatal);
       case "utf-16le":
-        return decodeUtf16(bytes, this.#fatal);
+        return decodeUtf16(bytes, this.#fatal, false);
+      case "utf-16be":
+        return decodeUtf16(bytes, this.#fatal, true);
       default:
         return decodeWindows1252(bytes);
     }
   }
 }
 
-function unfinishedUtf16(bytes: Bytes): number {
+function unfinishedUtf16(bytes: Bytes, isBigEndian: boolean): number {
   const odd = bytes.length % 2;
-  const high = bytes[bytes.length - odd - 1] ?? 0;
+  const high = bytes[bytes.length - odd - (isBigEndian ? 2 : 1)] ?? 0;
   return high >= 0xd8 && high <= 0xdb ? odd + 2 : odd;
 }
 
-function decodeUtf16(bytes: Bytes, fatal: boolean): string {
+function decodeUtf16(bytes: Bytes, fatal: boolean, isBigEndian: boolean): string {
   let text = "";
+  const [low, high] = isBigEndian ? [1, 0] : [0, 1];
   for (let at = 0; at + 1 < bytes.length; at += batch * 2) {
     const units = new Uint16Array(Math.min(batch, (bytes.length - at) >> 1));
     for (let index = 0; index < units.length; index++)
-      units[index] = (bytes[at + index * 2] ?? 0) | ((bytes[at + index * 2 + 1] ?? 0) << 8);
+      units[index] = (bytes[at + index * 2 + low] ?? 0) | ((bytes[at + index * 2 + high] ?? 0) << 8);
     text += apply(fromCharCode, undefined, units as unknown as number[]);
   }
   if (bytes.length % 2 === 1) text += "\uFFFD";
