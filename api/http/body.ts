@@ -3,21 +3,61 @@ import { InvalidInput, Malformed } from "../../domain/errors.ts";
 
 const maxDepth = 64;
 
-/** Reads a JSON object, unless the body was read before. A body of another type is refused rather than ignored: its sender believes it was read. */
+/**
+ * Reads a JSON object or a form, unless the body was read before. A body of another type is refused rather than ignored: its sender
+ * believes it was read.
+ */
 export function readBodies(bodyBytes: number): RequestHandler[] {
-  return [refuseOtherTypes, express.json({ limit: bodyBytes, type: isJson }), checkBody];
+  return [
+    refuseOtherTypes,
+    express.json({ limit: bodyBytes, type: isJson }),
+    express.text({ limit: bodyBytes, type: isForm, defaultCharset: "utf-8" }),
+    readForm,
+    checkBody,
+  ];
 }
 
-const isJson = (request: { readonly headers: { readonly "content-type"?: string | undefined } }): boolean =>
-  /^application\/([\w.-]+\+)?json *(;|$)/i.test(request.headers["content-type"] ?? "");
+interface Typed {
+  readonly headers: { readonly "content-type"?: string | undefined };
+}
+const isJson = ({ headers }: Typed): boolean => /^application\/([\w.-]+\+)?json *(;|$)/i.test(headers["content-type"] ?? "");
+const isForm = ({ headers }: Typed): boolean => /^application\/x-www-form-urlencoded *(;|$)/i.test(headers["content-type"] ?? "");
+
+/** Fields are texts. What begins like JSON is that: curl calls every body a form that it is not told the type of. */
+const readForm: RequestHandler = (request, _response, next) => {
+  const body: unknown = request.body;
+  if (typeof body === "string" && isForm(request)) request.body = /^\s*[{[]/.test(body) ? parseJson(body) : fieldsOf(body);
+  next();
+};
+
+/** Each a property of its own, whatever its name. */
+const fieldsOf = (form: string): object => Object.fromEntries(new URLSearchParams(form));
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Malformed("the body is not valid JSON", { code: "invalid_json", cause });
+  }
+}
 
 const refuseOtherTypes: RequestHandler = (request, _response, next) => {
   const { "content-length": length, "transfer-encoding": encoding, "content-type": type } = request.headers;
   const hasBody = encoding !== undefined || (length !== undefined && length !== "0");
-  if (hasBody && request.body === undefined && request.method !== "GET" && request.method !== "HEAD" && !isJson(request)) {
-    throw new Malformed(`the body's content type is ${type === undefined ? "missing" : `'${type}'`}: it must be application/json`, {
-      code: "wrong_content_type",
-    });
+  if (
+    hasBody &&
+    request.body === undefined &&
+    request.method !== "GET" &&
+    request.method !== "HEAD" &&
+    !isJson(request) &&
+    !isForm(request)
+  ) {
+    throw new Malformed(
+      `the body's content type is ${type === undefined ? "missing" : `'${type}'`}: it must be application/json or application/x-www-form-urlencoded`,
+      {
+        code: "wrong_content_type",
+      },
+    );
   }
   next();
 };

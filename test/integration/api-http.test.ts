@@ -115,11 +115,8 @@ describe.each(endpoints)("%s %s", (method, path) => {
         headers: { "content-type": "application/json" },
         expected: [422, "invalid_input"],
       },
-      {
-        raw: "a=b",
-        headers: { "content-type": "application/x-www-form-urlencoded" },
-        expected: [400, "wrong_content_type"],
-      },
+      { raw: '{"a":', headers: { "content-type": "application/x-www-form-urlencoded" }, expected: [400, "invalid_json"] },
+      { raw: "[]", headers: { "content-type": "application/x-www-form-urlencoded" }, expected: [422, "invalid_input"] },
       { raw: '{"a":1}', headers: { "content-type": "text/plain" }, expected: [400, "wrong_content_type"] },
       {
         raw: '{"a":1}',
@@ -178,6 +175,25 @@ describe("requests", () => {
       duration_ms: expect.any(Number),
     });
     expect(JSON.stringify(api.log)).not.toMatch(/very-secret|key-of-/);
+  });
+});
+
+describe("a form", () => {
+  const form = { "content-type": "application/x-www-form-urlencoded; charset=UTF-8" };
+
+  test("has parameters as JSON has, as texts", async () => {
+    const raw = new URLSearchParams({ url: "https://form.test/ä?b=1", name: "a b" }).toString();
+    const { status, body } = await api.ask("POST", "/v1/webhooks", { raw, headers: form });
+    expect([status, body.data.url, body.data.name]).toEqual([200, "https://form.test/ä?b=1", "a b"]);
+    const { id } = body.data;
+    expect((await api.ask("PUT", `/v1/webhooks/${id}`, { raw: "active=false", headers: form })).body.data.active).toBe(false);
+    expect((await api.ask("POST", "/v1/webhooks", { raw: "__proto__=x&url=ftp://x", headers: form })).status).toBe(422);
+  });
+
+  test("is JSON where a client says no type and its tool says form", async () => {
+    const raw = JSON.stringify({ url: "https://form.test/", name: "a&b=c" });
+    const { status, body } = await api.ask("POST", "/v1/webhooks", { raw, headers: form });
+    expect([status, body.data.name]).toEqual([200, "a&b=c"]);
   });
 });
 
