@@ -8,7 +8,18 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -90,20 +101,41 @@ function bringNode() {
   }
 }
 
-/** Under the new Node, since npm picks what suits the Node it runs on; without install scripts, which could do anything. */
+/**
+ * Under the new Node, since npm picks what suits the Node it runs on; without install scripts, which could do anything. In a directory
+ * of its own that takes the place of the old one when it is whole: npm ci begins by emptying it, under whatever runs from it, and would
+ * leave nothing when it fails.
+ */
 function installModules(node) {
+  const isUpdate = existsSync(join(root, "node_modules"));
   say("installing node_modules by the lockfile (npm ci)");
-  npm(node, ["ci", "--ignore-scripts", "--no-fund", "--no-audit"]);
-  writeFileSync(marker, lockfileHash());
+  const fresh = join(kept, `modules.${process.pid}`);
+  const replaced = join(kept, `replaced-modules.${process.pid}`);
+  for (const name of existsSync(kept) ? readdirSync(kept) : [])
+    if (/^(replaced-)?modules\.\d+$/.test(name)) rmSync(join(kept, name), { recursive: true, force: true }); // Of one that was killed.
+  mkdirSync(fresh, { recursive: true });
+  try {
+    const hash = lockfileHash();
+    for (const name of ["package.json", "package-lock.json", ".npmrc"])
+      if (existsSync(join(root, name))) copyFileSync(join(root, name), join(fresh, name));
+    npm(node, ["ci", "--ignore-scripts", "--no-fund", "--no-audit"], fresh);
+    mkdirSync(join(fresh, "node_modules"), { recursive: true }); // A lockfile without packages makes none.
+    writeFileSync(join(fresh, "node_modules", basename(marker)), hash);
+    if (isUpdate) renameSync(join(root, "node_modules"), replaced);
+    renameSync(join(fresh, "node_modules"), join(root, "node_modules"));
+    if (isUpdate) say("node_modules are replaced: what runs in this directory goes on, start it again to have it use them");
+  } finally {
+    for (const directory of [fresh, replaced]) rmSync(directory, { recursive: true, force: true });
+  }
 }
 
-function npm(node, args) {
+function npm(node, args, cwd = root) {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle)_|^npm_config_(local_)?prefix$/.test(name)),
   );
   env.PATH = `${dirname(node)}${delimiter}${env.PATH ?? ""}`;
   // Its table of packages goes to standard error, like everything else that is not the script's own output.
-  const { status, error } = spawnSync(node, [npmCli(), ...args], { cwd: root, env, stdio: ["ignore", 2, 2] });
+  const { status, error } = spawnSync(node, [npmCli(), ...args], { cwd, env, stdio: ["ignore", 2, 2] });
   if (status !== 0) throw new Refusal(`npm ${args[0]} failed (${error?.message ?? `exit code ${status}`}); what it said is above`);
 }
 

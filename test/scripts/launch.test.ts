@@ -1,10 +1,10 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A package of its own whose node_modules are as the lockfile says: nothing is to be installed. */
@@ -53,6 +53,59 @@ describe("scripts/launch.mjs", () => {
   it("ends by the signal that ended the script", async () => {
     await writeFile(join(directory.path, "dies.ts"), "process.kill(process.pid, 'SIGKILL');");
     expect(await once(launch(["dies.ts"]), "close")).toEqual([null, "SIGKILL"]);
+  });
+});
+
+/** A package whose lockfile changed: npm is one of the test's, which is given the directory that it has to fill. */
+describe("scripts/launch.mjs with node_modules of an older lockfile", () => {
+  let directory: TemporaryDirectory;
+  const at = (path: string): string => join(directory.path, path);
+  const npm = (does: string): Promise<void> =>
+    writeFile(at("npm-cli.js"), `const fs = require("node:fs"); if (process.argv[2] !== "ci") process.exit(9); ${does}`);
+  const launch = async (): Promise<{ readonly code: unknown; readonly said: string }> => {
+    const env = { ...process.env, npm_execpath: at("npm-cli.js") };
+    const child = spawn(process.execPath, [at("scripts/launch.mjs")], { stdio: ["ignore", "ignore", "pipe"], env });
+    const [said, [code]] = await Promise.all([textOf(child.stderr), once(child, "close")]);
+    return { code, said };
+  };
+
+  beforeEach(async () => {
+    directory = await temporaryDirectory("launch-update");
+    await Promise.all(["scripts", "node_modules/old"].map((folder) => mkdir(at(folder), { recursive: true })));
+    await copyFile(join(import.meta.dirname, "../../scripts/launch.mjs"), at("scripts/launch.mjs"));
+    await writeFile(at("package.json"), "{}");
+    await writeFile(at("package-lock.json"), '{"changed":true}');
+    await writeFile(at("node_modules/old/index.js"), "module.exports = 1;");
+  });
+  afterEach(() => directory.remove());
+
+  it("replaces them at once when the new ones are whole, so that nothing that runs sees them empty", async () => {
+    // What runs meanwhile finds its packages for as long as npm works.
+    await npm(`fs.mkdirSync("node_modules/new", { recursive: true });
+      fs.writeFileSync("node_modules/new/index.js", "");
+      fs.writeFileSync(${JSON.stringify(at("seen"))}, [fs.existsSync(${JSON.stringify(at("node_modules/old/index.js"))}), fs.readFileSync("package-lock.json", "utf8")].join());`);
+    expect(await launch()).toMatchObject({ code: 0, said: expect.stringContaining("start it again to have it use them") as string });
+    expect(await readFile(at("seen"), "utf8")).toBe('true,{"changed":true}');
+    expect((await readdir(at("node_modules"))).toSorted()).toEqual([".headwater-lockfile", "new"]);
+    expect(await readdir(at(".headwater"))).toEqual([]);
+    // The next start finds them as the lockfile says.
+    await npm("process.exit(1);");
+    expect(await launch()).toEqual({ code: 0, said: "" });
+  });
+
+  it("leaves them as they are when npm fails, and clears away what one that was killed left", async () => {
+    await npm(`fs.mkdirSync("node_modules/half", { recursive: true }); process.exit(1);`);
+    await mkdir(at(".headwater/modules.99999999/node_modules"), { recursive: true });
+    expect(await launch()).toMatchObject({ code: 1, said: expect.stringContaining("npm ci failed") as string });
+    expect(await readdir(at("node_modules"))).toEqual(["old"]);
+    expect(await readdir(at(".headwater"))).toEqual([]);
+  });
+
+  it("makes the first ones where there are none", async () => {
+    await rm(at("node_modules"), { recursive: true });
+    await npm(`fs.mkdirSync("node_modules/new", { recursive: true });`);
+    expect((await launch()).code).toBe(0);
+    expect((await readdir(at("node_modules"))).toSorted()).toEqual([".headwater-lockfile", "new"]);
   });
 });
 
