@@ -26,7 +26,7 @@ export interface Turn {
 const runCostMs = 1;
 /** More than this behind the others nobody falls, ms: whoever computed for an hour does not wait for an hour. */
 const mostDebtMs = 60_000;
-/** Owners at rest whose debts are remembered, or what their runs cost. */
+/** Owners at rest of whom it is remembered what they were given, and what their runs cost. */
 const mostRemembered = 10_000;
 /** A run counts for no more, ms: after a single one that computed for long, an owner's short ones are soon known as such again. */
 const mostExpectedMs = 1_000;
@@ -219,14 +219,21 @@ export class FairOrder {
   }
 
   #add(id: string): Owner {
-    const owner = { id, ready: new Set<string>(), urgent: new Set<string>(), running: 0, present: 0, expectedMs: 0, served: this.#now };
+    const owner = {
+      id,
+      ready: new Set<string>(),
+      urgent: new Set<string>(),
+      running: 0,
+      present: 0,
+      expectedMs: unknownMs(this.#limits),
+      served: this.#now,
+    };
     this.#owners.set(id, owner);
     return owner;
   }
 
   #rest(owner: Owner): void {
     this.#owners.delete(owner.id);
-    if (owner.served <= this.#now && presentRuns(owner.expectedMs, this.#limits) === this.#limits.ownerPresentRuns) return;
     this.#owners.set(owner.id, owner); // Last in the order of the map.
     if (this.#owners.size <= mostRemembered) return;
     for (const other of this.#owners.values()) if (isIdle(other)) return void this.#owners.delete(other.id);
@@ -237,6 +244,9 @@ export class FairOrder {
 function expected(beforeMs: number, costMs: number): number {
   return beforeMs + (Math.min(costMs, mostExpectedMs) - beforeMs) / 8;
 }
+
+/** Of whose runs nothing is known yet, two begin: all that began together is under way before the first of them tells what it costs. */
+const unknownMs = ({ ownerPresentMs }: RunLimits): number => Math.max(0, ownerPresentMs / 2 - runCostMs);
 
 /** How many runs of an owner may be present at once beside others. */
 function presentRuns(expectedMs: number, { ownerPresentRuns, ownerPresentMs, ownerCostlyRuns }: RunLimits): number {

@@ -264,7 +264,7 @@ describe("the fair order of runs", () => {
       order.end("b1", 0);
       return started;
     };
-    expect([fill(0.5, 1), fill(4, 100), fill(40, 100), fill(0.5, 100)]).toEqual([8, 4, 2, 8]);
+    expect([fill(0, 0), fill(0.5, 100), fill(4, 100), fill(40, 100), fill(0.5, 100)]).toEqual([2, 8, 4, 2, 8]);
     // Of those that compute for seconds one is enough to know, and after some that do not it is forgotten.
     expect([fill(5_000, 1), fill(0.5, 60)]).toEqual([2, 8]);
   });
