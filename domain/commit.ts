@@ -35,6 +35,9 @@ export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "er
   readonly skippedTicks?: readonly number[];
 }
 
+/** Epoch ms, before and after 1970: a Date holds them, and some time more, since readers add to them. No commit has others, or it is not read. */
+export const mostDistantMs = 8e15;
+
 export interface CommittedEvent {
   /** `<epoch ms>-<sequence>`; grows strictly within a source. */
   readonly id: string;

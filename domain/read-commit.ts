@@ -1,12 +1,11 @@
 import { z } from "zod";
-import type { Commit } from "./commit.ts";
+import { type Commit, mostDistantMs } from "./commit.ts";
 import { partitionOf } from "./partition.ts";
 import { runSubject } from "./subjects.ts";
 import { mostSkippedTold } from "./ticks.ts";
 import { parseTraceparent, parseTracestate } from "./traces.ts";
 
-/** Epoch ms that a Date can hold, and some time after it too. */
-const time = z.number().min(-8e15).max(8e15);
+const time = z.number().min(-mostDistantMs).max(mostDistantMs);
 /** Becomes part of subjects and message ids. */
 const token = z.string().regex(/^[\w-]{1,200}$/);
 const text = z.string().nullable();

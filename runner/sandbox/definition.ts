@@ -24,23 +24,19 @@ export function readDefinition(text: string | null): Inspection {
   if (found["found"] !== "component") {
     return reject(
       "no_component",
-      `the component's default export is ${String(found["found"])}; it must be an object with name, run and props: export default { … }`,
+      `the component's default export is ${String(found["found"]).slice(0, maxShown)}; it must be an object with name, run and props: export default { … }`,
     );
   }
   if (found["hasRun"] !== true && !listOf(found["props"]).some(isInterface))
     return reject("no_run", "the component has neither a function 'run' nor an interface whose events it could emit as they come");
   const name = found["name"];
-  if (typeof name !== "string" || name.trim() === "")
-    return reject("no_name", `the component's name is ${JSON.stringify(name) ?? "missing"}; it must be a text`);
+  if (typeof name !== "string" || name.trim() === "") return reject("no_name", `the component's name is ${shown(name)}; it must be a text`);
+  if (name.length > maxName) return reject("no_name", `the component's name has ${name.length} characters; the limit is ${maxName}`);
   const type = found["type"] ?? "source";
-  if (!isOneOf(componentTypes, type))
-    return reject("unknown_type", `the component's type is ${JSON.stringify(type)}; it must be source or action`);
+  if (!isOneOf(componentTypes, type)) return reject("unknown_type", `the component's type is ${shown(type)}; it must be source or action`);
   const dedupe = found["dedupe"] ?? undefined;
   if (dedupe !== undefined && !isOneOf(dedupeStrategies, dedupe)) {
-    return reject(
-      "invalid_dedupe",
-      `the component's dedupe is ${JSON.stringify(dedupe)}; it must be one of ${dedupeStrategies.join(", ")}`,
-    );
+    return reject("invalid_dedupe", `the component's dedupe is ${shown(dedupe)}; it must be one of ${dedupeStrategies.join(", ")}`);
   }
   const props = readProps(found["props"]);
   if ("code" in props) return { outcome: "rejected", ...props };
@@ -58,6 +54,13 @@ export function readDefinition(text: string | null): Inspection {
   return { outcome: "read", definition };
 }
 
+/** Of a value in an error: it is answered, logged and stored. */
+const maxShown = 100;
+/** As for its key: lists show it. */
+const maxName = 255;
+
+const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, maxShown) ?? "missing";
+
 /** What is wrong with a prop, or with what was to be a list of them. */
 export type WrongProp = { readonly code: string; readonly message: string; readonly prop?: string };
 
@@ -73,19 +76,20 @@ function isInterface(prop: unknown): boolean {
 
 function checkProp(prop: Fields): WrongProp | undefined {
   const name = String(prop["name"]);
+  const named = name.slice(0, maxShown);
   const type = prop["type"];
   // As a field name it would set the prototype of whatever object holds the props.
   if (name === "__proto__") return wrongProp("invalid_prop_name", "a prop cannot be named '__proto__'; choose another name", name);
   if (typeof prop["missingDefinition"] === "string") {
     return wrongProp(
       "unknown_prop_definition",
-      `prop '${name}' refers to the propDefinition '${prop["missingDefinition"]}', which its app does not have`,
+      `prop '${named}' refers to the propDefinition '${prop["missingDefinition"].slice(0, maxShown)}', which its app does not have`,
       name,
     );
   }
   if (typeof type === "string" && knownTypes.has(type)) return undefined;
-  const what = type === undefined || type === null ? "has no type" : `has the unknown type ${JSON.stringify(type)}`;
-  return wrongProp("unknown_prop_type", `prop '${name}' ${what}; known are ${[...knownTypes].join(", ")}`, name);
+  const what = type === undefined || type === null ? "has no type" : `has the unknown type ${shown(type)}`;
+  return wrongProp("unknown_prop_type", `prop '${named}' ${what}; known are ${[...knownTypes].join(", ")}`, name);
 }
 
 /** Fields whose readers count on a type; others are passed as they are written. */

@@ -1,3 +1,4 @@
+import { mostDistantMs } from "../../domain/commit.ts";
 import type { HttpResponse, LogRecord, RunError } from "../../domain/invocation.ts";
 import { limits } from "./limits.ts";
 import type { Emit, Products } from "./port.ts";
@@ -162,9 +163,9 @@ function cutNotice(): LogRecord {
   return { k: "console.warn", ts: Date.now(), msg };
 }
 
-/** What a `Date` can hold (ECMA-262, 21.4.1.1): anything else throws in whoever makes one of it. */
+/** Any other would throw in whoever makes a `Date` of it, or have the run's commit left out by whoever reads it: nothing of it kept, told or counted. */
 function isTime(value: unknown): value is number {
-  return isFinite(value) && Math.abs(value) <= 8.64e15;
+  return isFinite(value) && Math.abs(value) <= mostDistantMs;
 }
 
 function isFinite(value: unknown): value is number {

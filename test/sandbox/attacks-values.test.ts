@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { mostDistantMs } from "../../domain/commit.ts";
 import { openRange } from "./attack-range.ts";
 import { emitted, ended, errorOf } from "./sandbox-fixture.ts";
 
@@ -154,10 +155,18 @@ describe("emits, db and responses", () => {
   it("have no times that are none", async () => {
     const execution = ended(
       await range.attack(
-        `for (const ts of [1e300, -1e300, Infinity, NaN, "x", new Date(NaN), {}, "9".repeat(400)]) this.$emit(1, { ts, delivery_ts: ts });`,
+        `for (const ts of [1e300, -1e300, Infinity, NaN, "x", new Date(NaN), {}, "9".repeat(400), 8.64e15, -8.64e15, 8.1e15]) this.$emit(1, { ts, delivery_ts: ts });`,
       ),
     );
     expect(execution.emits.filter((emit) => emit.ts !== undefined || emit.deliverAt !== undefined)).toEqual([]);
+  });
+
+  it("have times with which a run is read by all who read it, whatever the clock says", async () => {
+    const body = `Date.now = () => 8.6e15; console.log("x"); for (const ts of [8e15, -8e15, 8e15 + 2, 8.3e15]) this.$emit(1, { ts, delivery_ts: ts });`;
+    const { emits, logs } = ended(await range.attack(body));
+    const times = [...emits.flatMap(({ ts, deliverAt, at }) => [ts, deliverAt, at]), ...logs.map(({ ts }) => ts)];
+    expect(times.filter((time) => time !== undefined && Math.abs(time) > mostDistantMs)).toEqual([]);
+    expect(emits.map(({ ts }) => ts)).toEqual([8e15, -8e15, undefined, undefined]);
   });
 
   it.each([

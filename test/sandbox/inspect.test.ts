@@ -65,6 +65,8 @@ describe("inspection rejects", () => {
   it.each([
     ["a component without run", `export default { name: "c" }`, { code: "no_run" }],
     ["one without a name", `export default { run() {} }`, { code: "no_name" }],
+    ["one of a name that fills pages", `export default { name: "n".repeat(9e5), run() {} }`, { code: "no_name" }],
+    ["a name that says something else", `export default { name: { toJSON: () => "n".repeat(9e5) }, run() {} }`, { code: "no_name" }],
     ["one that is no object", `export default 5`, { code: "no_component" }],
     ["a module without an export", `const a = 1;`, { code: "no_run" }],
     ["an unknown type", `export default { name: "c", type: "app", run() {} }`, { code: "unknown_type" }],
@@ -119,6 +121,37 @@ describe("inspection rejects", () => {
     ],
   ])("%s", async (_, code, expected) => {
     expect(await inspect(code)).toMatchObject({ outcome: "rejected", ...expected });
+  });
+
+  it.each([
+    ["its type", `type: "t".repeat(9e5)`, "unknown_type"],
+    ["its dedupe", `dedupe: "t".repeat(9e5)`, "invalid_dedupe"],
+    ["a prop's type", `props: { ["p".repeat(1e5)]: { type: "t".repeat(8e5) } }`, "unknown_prop_type"],
+    ["a prop's definition", `props: { p: { propDefinition: [{ type: "app", app: "a" }, "t".repeat(9e5)] } }`, "unknown_prop_definition"],
+  ])("what fills pages, in a few words: %s", async (_, field, code) => {
+    const rejected = await inspect(`export default { name: "c", run() {}, ${field} }`);
+    expect(rejected).toMatchObject({ outcome: "rejected", code });
+    expect(rejected.outcome === "rejected" && rejected.message.length).toBeLessThan(1_000);
+  });
+
+  it.each([
+    ["a component that is a proxy of keys without end", `new Proxy({ name: "c", run() {} }, { ownKeys() { for (;;); } })`],
+    ["props of a proxy", `{ name: "c", run() {}, props: new Proxy({}, { ownKeys() { for (;;); } }) }`],
+    ["a million props", `{ name: "c", run() {}, props: Object.fromEntries(Array.from({ length: 1e6 }, (_, i) => ["p" + i, "string"])) }`],
+    [
+      "a definition that refers to itself",
+      `(() => { const a = { type: "app", propDefinitions: {} }; a.propDefinitions.p = { propDefinition: [a, "p"] }; return { name: "c", run() {}, props: { p: { propDefinition: [a, "p"] } } }; })()`,
+    ],
+    [
+      "a default of five thousand levels",
+      `{ name: "c", run() {}, props: { p: { type: "string", default: JSON.parse("[".repeat(5e3) + "]".repeat(5e3)) } } }`,
+    ],
+    ["JSON that is a function", `(JSON.stringify = () => JSON.parse, { name: "c", run() {} })`],
+    ["JSON that is a million brackets", `(JSON.stringify = () => "[".repeat(1e6), { name: "c", run() {} })`],
+    ["a registration of its own that throws without end", `(__register(null, { get message() { for (;;); } }), { name: "c", run() {} })`],
+  ])("or reads, and goes on after: %s", { timeout: 20_000 }, async (_, component) => {
+    await inspect(`export default ${component}`);
+    expect(await inspect(`export default { name: "after", run() {} }`)).toMatchObject({ outcome: "read", definition: { name: "after" } });
   });
 
   it("a bundle that does not parse, naming the place", async () => {
