@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Kind, Resource } from "../../crds/resource.ts";
 import type { PageRequest } from "../../domain/page.ts";
+import { batched } from "./batched.ts";
 import type { Database } from "./connection.ts";
 import { placeOf } from "./resources/place.ts";
 import { selects } from "./resources/reads.ts";
@@ -33,6 +34,22 @@ export interface ResourcePages {
 }
 
 export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages {
+  const finders = new Map<string, (id: string) => Promise<ResourceRow | undefined>>();
+
+  /** By their public ids; of those with the same, the oldest. */
+  function byId(kind: string): (id: string) => Promise<ResourceRow | undefined> {
+    const known = finders.get(kind);
+    if (known !== undefined) return known;
+    const find = batched(async (ids) => {
+      const { rows } = await sql<ResourceRow & { public_id: string }>`
+        select distinct on (public_id) public_id, ${columns} from resources
+        where kind = ${kind} and public_id = any(${ids}::text[]) and ended_at is null order by public_id, created_version`.execute(db);
+      return new Map(rows.map((row) => [row.public_id, row]));
+    });
+    finders.set(kind, find);
+    return find;
+  }
+
   return {
     async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, { limit, cursor }: PageRequest) {
       const backwards = cursor?.side === "before";
@@ -59,11 +76,8 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
       return rows[0] === undefined ? undefined : resourceFrom(rows[0]);
     },
     async findById(kind, id) {
-      const { rows } = await sql<ResourceRow>`
-        select ${columns} from resources where kind = ${kind.kind} and public_id = ${id} and ended_at is null order by created_version limit 1`.execute(
-        db,
-      );
-      return rows[0] === undefined ? undefined : resourceFrom(rows[0]);
+      const row = await byId(kind.kind)(id);
+      return row === undefined ? undefined : resourceFrom(row);
     },
     async takenSlugs(kind, namespace, base) {
       const numbered = `${base.replaceAll(/[\\%_]/g, "\\$&")}-%`;

@@ -2,11 +2,13 @@ import { sql, type Kysely, type Selectable } from "kysely";
 import type { Accounts, ApiKey, Scope } from "../../../api/owners/ports.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { ApiKeyTable, Tables } from "../tables.ts";
+import { batched } from "../batched.ts";
 import { told } from "./constraints.ts";
 
 const usedEvery = "1 minute";
 
 interface KeyRow {
+  readonly key_hash: string;
   readonly key: string;
   readonly scopes: readonly Scope[];
   readonly expires_at: Date | null;
@@ -20,13 +22,17 @@ type Keys = Pick<Accounts, "findKey" | "listKeys" | "createKey" | "revokeKey">;
 
 /** Use of a key is noted once a minute, and not after its end. */
 export function createKeys(db: Kysely<Tables>): Keys {
+  // Each request asks for its key.
+  const find = batched(async (hashes) => {
+    const { rows } = await sql<KeyRow>`
+      select key_hash, api_keys.id as key, scopes, expires_at, users.id, username, email,
+        coalesce(last_used_at < now() - ${usedEvery}::interval, true) and coalesce(expires_at > now(), true) as is_stale
+      from api_keys join users on users.id = user_id where key_hash = any(${hashes}::text[]) and revoked_at is null`.execute(db);
+    return new Map(rows.map((row) => [row.key_hash, row]));
+  });
   return {
     async findKey(hash) {
-      const { rows } = await sql<KeyRow>`
-        select api_keys.id as key, scopes, expires_at, users.id, username, email,
-          coalesce(last_used_at < now() - ${usedEvery}::interval, true) and coalesce(expires_at > now(), true) as is_stale
-        from api_keys join users on users.id = user_id where key_hash = ${hash} and revoked_at is null`.execute(db);
-      const row = rows[0];
+      const row = await find(hash);
       if (row === undefined) return undefined;
       // Of requests at once, one notes it.
       if (row.is_stale)
