@@ -9,6 +9,7 @@ import type { Attempted, Outcome, WebhookDeliverer } from "./deliverers/webhook.
 import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { FailingEndpoints } from "./failing-endpoints.ts";
+import { LateAttempts } from "./late-attempts.ts";
 import { Patience } from "./patience.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import type { Routes, Webhook } from "./routes.ts";
@@ -41,6 +42,7 @@ export class Deliverer {
   readonly #underWay = new Set<Promise<void>>();
   /** Attempts that could not be settled: they are settled again, and not made again. */
   readonly #made = new WeakMap<Delivery, Promise<Outcome>>();
+  readonly #late = new LateAttempts();
 
   constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
     this.#config = config;
@@ -77,6 +79,7 @@ export class Deliverer {
     try {
       const made = this.#made.get(delivery);
       if (made !== undefined) return await this.#settleMade(delivery, made);
+      if (await this.#late.makesNeedless(delivery)) return;
       const webhook = routes.webhook(delivery.listener);
       // Whoever asks for it again asks for the webhook, whatever became of the subscription.
       const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
@@ -141,12 +144,18 @@ export class Deliverer {
     try {
       if (outcome !== undefined) return await this.#settle(delivery, outcome, false);
       await this.#retryLater(delivery, this.#config.attemptTimeoutMs - this.#patience.ms);
-      this.#inBackground(attempt.then((late) => this.#settle(delivery, late, true)));
+      this.#inBackground(this.#late.add(delivery, this.#settleLate(delivery, attempt)));
     } catch (error) {
       this.#made.set(delivery, attempt);
       attempt.catch(() => this.#made.delete(delivery));
       throw error;
     }
+  }
+
+  async #settleLate(delivery: Delivery, attempt: Promise<Outcome>): Promise<Outcome> {
+    const outcome = await attempt;
+    await this.#settle(delivery, outcome, true);
+    return outcome;
   }
 
   /** What can only be settled in Postgres comes again: nothing else waits for it meanwhile. */
@@ -247,9 +256,10 @@ export class Deliverer {
     return this.#ports.history.recordDeadLetters([letter]);
   }
 
-  #inBackground(work: Promise<void>): void {
-    const logged = work.catch((error: unknown) =>
-      this.#ports.log.warn({ op: "delivery.withdraw", err: error }, "a delivery that succeeded late may be repeated"),
+  #inBackground(work: Promise<unknown>): void {
+    const logged = work.then(
+      () => undefined,
+      (error: unknown) => this.#ports.log.warn({ op: "delivery.withdraw", err: error }, "a delivery that succeeded late may be repeated"),
     );
     this.#underWay.add(logged);
     void logged.then(() => this.#underWay.delete(logged)); // Never rejects.

@@ -4,10 +4,11 @@ import { Unavailable } from "../../domain/errors.ts";
 import { AttemptBuffer } from "../../delivery/attempt-buffer.ts";
 import { Deliverer } from "../../delivery/deliver.ts";
 import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
-import { decodeDelivery, firstDelivery } from "../../delivery/delivery.ts";
+import { decodeDelivery, firstDelivery, type Delivery } from "../../delivery/delivery.ts";
 import { Endpoints } from "../../delivery/endpoints.ts";
 import { FailingEndpoints } from "../../delivery/failing-endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
+import { Routes } from "../../delivery/routes.ts";
 
 const now = 1_000_000;
 const config: DeliveryConfig = {
@@ -137,6 +138,61 @@ describe("an attempt that outlives the patience", () => {
     answer.resolve(result);
     await deliverer.drain();
     expect(asked).toMatchObject({ posts: 1, ...expected });
+    await stop();
+  });
+});
+
+describe("a next attempt that is due while the one before it is under way, or has just ended", () => {
+  const routes = new Routes();
+  routes.set(route.subscription, route);
+  /** As it comes out of the stream. */
+  const next = (delivery: Delivery): Delivery => ({ ...delivery, attempt: 2 });
+
+  it.each([
+    ["delivered", answered(200), 1, 1],
+    ["gone", answered(410), 1, 1],
+    ["asked to wait", answered(429, "60"), 1, 2],
+    ["failed", answered(500), 2, 3],
+  ])("waits for it, and when that was %s makes as many attempts as it should", async (_how, result, posts, postsInAll) => {
+    const answer = Promise.withResolvers<PostResult>();
+    const { deliverer, delivery, asked, stop } = world(() => answer.promise);
+    await deliverer.direct(delivery, route, 0);
+    const due = deliverer.due(next(delivery), routes);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked.posts).toBe(1);
+    answer.resolve(result);
+    await due;
+    await deliverer.drain();
+    expect(asked.posts).toBe(posts);
+    await deliverer.due(next(delivery), routes);
+    expect(asked.posts).toBe(postsInAll);
+    await stop();
+  });
+
+  it("is made when what came of the one before it could not be written", async () => {
+    const answer = Promise.withResolvers<PostResult>();
+    const { deliverer, delivery, asked, away, stop } = world(() => answer.promise);
+    await deliverer.direct(delivery, route, 0);
+    away.streams = true;
+    answer.resolve(answered(429, "60"));
+    await deliverer.drain();
+    away.streams = false;
+    await deliverer.due(next(delivery), routes);
+    expect(asked.posts).toBe(2);
+    await stop();
+  });
+
+  it("is made when somebody asks for it again", async () => {
+    const { deliverer, delivery, asked, stop } = world(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 2 * config.patienceMs));
+      return answered(200);
+    });
+    await deliverer.direct(delivery, route, 0);
+    await deliverer.drain();
+    const listener = { kind: "webhook", id: "wh_1", url: "http://a", keys: [`whsec_${"A".repeat(32)}`] } as const;
+    routes.set("wh_1", { ...route, subscription: "wh_1", emitter: "wh_1", listener });
+    await deliverer.due({ ...next(delivery), attemptsBefore: 1 }, routes);
+    expect(asked.posts).toBe(2);
     await stop();
   });
 });
