@@ -43,7 +43,9 @@ export function parseQuery(search: string): Record<string, string | string[]> {
   const query = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(search)) {
     const held = query.get(name);
-    query.set(name, held === undefined ? value : Array.isArray(held) ? [...held, value] : [held, value]);
+    // In place: a copy for each of eight thousand values of one name, in one request line, would take a fifth of a second.
+    if (Array.isArray(held)) held.push(value);
+    else query.set(name, held === undefined ? value : [held, value]);
   }
   return Object.fromEntries(query);
 }

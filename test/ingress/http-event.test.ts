@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { parseQuery } from "../../ingress/http-event.ts";
+
+describe("a query", () => {
+  it("has one value, or all of a name in order", () => {
+    expect(parseQuery("a=1&b=2&a=3&a=&c")).toEqual({ a: ["1", "3", ""], b: "2", c: "" });
+    expect(parseQuery("")).toEqual({});
+  });
+
+  it("has names that are properties of objects, and a whole request line of one name", () => {
+    const query = parseQuery(`__proto__=1&constructor=2&${Array(8_000).fill("a").join("&")}`);
+    expect(Object.getPrototypeOf(query)).toBe(Object.prototype);
+    expect(Object.entries(query).map(([name, value]) => [name, value.length])).toEqual([
+      ["__proto__", 1],
+      ["constructor", 1],
+      ["a", 8_000],
+    ]);
+  });
+});
