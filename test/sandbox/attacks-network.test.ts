@@ -104,11 +104,27 @@ describe("private networks", () => {
     ["X.LOCAL", "NS"],
     ["db", "MX"],
     ["metadata.google.internal", "CNAME"],
+    ["_https._tcp.kubernetes.default.svc.cluster。local", "SRV"],
+    ["a.router．ｌａｎ", "TXT"],
+    ["a.ⓡouter.ⓛan", "MX"],
+    ["a.router.l\u00adan", "TXT"],
+    ["a.router.LOCAL。", "NS"],
+    ["1。0.0.10.in-addr.arpa", "PTR"],
   ])("tell no names: %s %s", async (name, type) => {
     expect(await returned(`return await __builtin("dns").promises.resolve("${name}", "${type}").then(() => "told", (e) => e.code)`)).toBe(
       "egress_denied",
     );
   });
+});
+
+describe("names in other spellings", () => {
+  it.each(["a.router.\\\\108an", "a.router\\\\.lan", "a.router.lan\\\\000.example.com", "a..lan", "a b.example.com", "a.router.lan/x"])(
+    "are none: %s",
+    async (name) => {
+      const body = `return await __builtin("dns").promises.resolve("${name}", "TXT").then(() => "told", (e) => e.code)`;
+      expect(await returned(body)).toBe("EBADNAME");
+    },
+  );
 });
 
 describe("requests", () => {
