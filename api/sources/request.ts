@@ -1,31 +1,40 @@
 import { z } from "zod";
 import { flag, text } from "../http/parameters.ts";
 
-export const httpUrl = z
-  .string()
-  .max(2_048, "it must have at most 2048 characters")
-  .refine(isHttpUrl, "it must begin with http:// or https:// and have a host name");
+const tooLong = "it must have at most 2048 characters";
+const noHttpUrl = "it must begin with http:// or https:// and have a host name";
+
+export const httpUrl = z.string().max(2_048, tooLong).refine(isHttpUrl, noHttpUrl);
 
 /** Absent and null mean the same, as clients that always send every field mean it. */
 const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
 
+/** An empty text says nothing either: languages whose fields always have a value send it for those that nobody set. */
+const optionalText = (schema: z.ZodType<string>) =>
+  schema.nullish().transform((value) => (value === "" ? undefined : (value ?? undefined)));
+
 /** Where code comes from; unknown fields are ignored. */
 export const codeFields = z.object({
-  component_id: optional(text),
-  component_code: optional(z.string().min(1, "it must not be empty")),
-  component_url: optional(httpUrl),
+  component_id: optionalText(text),
+  component_code: optionalText(z.string()),
+  component_url: optionalText(
+    z
+      .string()
+      .max(2_048, tooLong)
+      .refine((value) => value === "" || isHttpUrl(value), noHttpUrl),
+  ),
   component_files: optional(z.record(z.string(), z.string())),
-  component_entry: optional(z.string().min(1, "it must not be empty")),
-  key: optional(z.string().min(1, "it must not be empty").max(255, "it must have at most 255 characters")),
+  component_entry: optionalText(z.string()),
+  key: optionalText(z.string().max(255, "it must have at most 255 characters")),
 });
 export type CodeFields = z.infer<typeof codeFields>;
 
 /** The body of POST and PUT. */
 export const sourceFields = codeFields.extend({
-  name: optional(text.min(1, "it must not be empty").max(255, "it must have at most 255 characters")),
+  name: optionalText(text.max(255, "it must have at most 255 characters")),
   configured_props: optional(z.record(z.string(), z.unknown())),
-  active: optional(z.boolean()),
-  emit_on_deploy: optional(z.boolean()),
+  active: optional(flag),
+  emit_on_deploy: optional(flag),
 });
 export type SourceFields = z.infer<typeof sourceFields>;
 

@@ -64,7 +64,7 @@ describe("creating a source", () => {
     ["an address with nothing behind it", { component_url: "https://x.test/none.mjs" }, 422, "invalid_input"],
     ["an address that is none", { component_url: "ftp://x.test/none.mjs" }, 422, "invalid_input"],
     ["code that is no text", { component_code: 7 }, 422, "invalid_input"],
-    ["empty code", { component_code: "" }, 422, "invalid_input"],
+    ["nothing but empty texts", { component_id: "", component_code: "", component_url: "", key: "" }, 422, "component_missing"],
     ["code that cannot be built", { component_code: "broken" }, 422, "syntax_error"],
     ["an action", { component_code: "name: A; type: action" }, 422, "not_a_source"],
     ["a name that is no text", { component_code: "name: A", name: 1 }, 422, "invalid_input"],
@@ -249,10 +249,22 @@ describe("changing a source", () => {
     });
   });
 
-  test.each([{ name: "" }, { active: "no" }, { configured_props: "x" }, { component_code: "broken" }])("to %j is refused", async (body) => {
-    const source = await create({ component_code: "name: Fine" });
-    expect((await api.ask("PUT", `/v1/sources/${source.id}`, { body })).status).toBe(422);
-  });
+  test.each([{ name: "x".repeat(300) }, { active: "no" }, { configured_props: "x" }, { component_code: "broken" }])(
+    "to %j is refused",
+    async (body) => {
+      const source = await create({ component_code: "name: Fine" });
+      expect((await api.ask("PUT", `/v1/sources/${source.id}`, { body })).status).toBe(422);
+    },
+  );
+});
+
+test("fields that are empty texts count as not given, as clients with fixed fields send them", async () => {
+  const { component_id } = await create({ component_code: "name: Fixed Fields" });
+  const empty = { component_code: "", component_url: "", key: "", name: "", configured_props: null };
+  const made = await create({ ...empty, component_id, active: "true" });
+  expect(made).toMatchObject({ component_id, active: true });
+  const { status, body } = await api.ask("PUT", `/v1/sources/${made.id}`, { body: { ...empty, component_id: "", active: false } });
+  expect([status, body.data.component_id, body.data.name, body.data.active]).toEqual([200, component_id, made.name, false]);
 });
 
 describe("deleting a source", () => {
