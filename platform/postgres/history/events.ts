@@ -29,13 +29,28 @@ export async function pageEvents(
   const { limit, cursor } = page;
   const backwards = cursor?.side === "before";
   const beyond = cursor === null ? sql`true` : sql`(ms, seq) ${backwards ? sql`>` : sql`<`} ${pair(cursor.id)}`;
+  const { kept, from } = isWhole(page) ? wholeList(source, keep) : { kept: keptEvents(source, keep, page), from: sql`kept where true` };
   const { rows } = await sql<EventRow & { ms: number | null; total: number }>`
-    with ${keptEvents(source, keep, page)}
+    with ${kept}
     select counted.total, found.* from (select count(*) as total from kept) counted left join (
-      select * from kept where ${beyond} order by ${backwards ? sql`ms, seq` : sql`ms desc, seq desc`} limit ${limit}
+      select ${columns} from ${from} and ${beyond} order by ${backwards ? sql`ms, seq` : sql`ms desc, seq desc`} limit ${limit}
     ) found on true
     order by found.ms desc, found.seq desc`.execute(db);
   return { items: rows.filter((row) => row.ms !== null).map(eventFrom), total: rows[0]?.total ?? 0 };
+}
+
+const columns = sql`ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run`;
+
+const isWhole = ({ channel, sinceMs, untilMs }: EventFilter & TimeRange): boolean =>
+  channel === undefined && sinceMs === undefined && untilMs === undefined;
+
+/** All that is kept is counted in the index alone, and no more events are read than are shown, whatever is kept. */
+function wholeList(source: string, keep: number): { readonly kept: RawBuilder<unknown>; readonly from: RawBuilder<unknown> } {
+  const ofSource = sql`source = ${source} and ${isNotBeingDeleted(source)}`;
+  return {
+    kept: sql`kept as (select ms, seq from events where ${ofSource} order by ms desc, seq desc limit ${keep})`,
+    from: sql`events where ${ofSource} and (ms, seq) >= (select ms, seq from kept order by ms, seq limit 1)`,
+  };
 }
 
 /** Oldest first, as one replays them. */
@@ -53,7 +68,7 @@ export async function listEventsBetween(
 /** The newest `keep` of the source that are not being deleted, whatever pruning has left, and of those the ones on the channel and of the time. */
 function keptEvents(source: string, keep: number, filter: EventFilter & TimeRange): RawBuilder<unknown> {
   return sql`newest as (
-      select ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run from events
+      select ${columns} from events
       where source = ${source} and ${isNotBeingDeleted(source)} order by ms desc, seq desc limit ${keep}
     ), kept as (select * from newest where ${onChannel(filter)} and ${ofTime(filter)})`;
 }
