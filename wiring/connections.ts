@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Unavailable } from "../domain/errors.ts";
 import { connect, type Connection } from "../platform/jetstream/connection.ts";
-import { areSetUp } from "../platform/jetstream/streams.ts";
+import { missingStreams } from "../platform/jetstream/streams.ts";
 import type { RoleContext } from "./context.ts";
 import { Shared } from "./shared.ts";
 
@@ -23,7 +23,7 @@ async function openNats(context: RoleContext): Promise<Connection> {
   });
   connection.onStatus((status) => context.logger.info({ op: "nats.status", status }, `nats is ${status}`));
   try {
-    await streamsExist(connection);
+    await streamsExist(connection, context.logger);
     return connection;
   } catch (error) {
     await connection.close();
@@ -32,13 +32,23 @@ async function openNats(context: RoleContext): Promise<Connection> {
 }
 
 /** Roles may start in any order and on any machine; the streams are set up by one that may, see `startRoles`, in a cluster by setup. */
-async function streamsExist(connection: Connection): Promise<void> {
-  const deadline = performance.now() + setUpTimeoutMs;
-  while (!(await areSetUp(connection))) {
+export async function streamsExist(
+  connection: Connection,
+  log: Pick<RoleContext["logger"], "warn">,
+  waitMs = setUpTimeoutMs,
+): Promise<void> {
+  const deadline = performance.now() + waitMs;
+  for (let told = false; ; told = true) {
+    const missing = await missingStreams(connection);
+    if (missing?.length === 0) return;
+    const what = missing === undefined ? "has no streams of Headwater yet" : `lacks streams of this version (${missing.join(", ")})`;
     if (performance.now() > deadline)
       throw new Unavailable(
-        `the streams are not set up after ${setUpTimeoutMs / 1000} s: run setup (--setup), or start the operator, in a cluster look at the Job headwater-setup`,
+        `the message server ${what}, after ${waitMs / 1000} s of waiting: run setup of this version (npm start -- --setup), or start the operator; in a cluster look at the Job headwater-setup`,
+        { code: "not_set_up" },
       );
+    if (!told)
+      log.warn({ op: "nats.wait", missing: missing ?? "all" }, `the message server ${what}: waiting for setup (npm start -- --setup)`);
     await sleep(250);
   }
 }

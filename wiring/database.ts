@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { Invariant, Unavailable } from "../domain/errors.ts";
 import { createDatabase, type Database } from "../platform/postgres/connection.ts";
-import { migrate, untilMigrated } from "../platform/postgres/migrations.ts";
+import { migrate, notSetUp, untilMigrated } from "../platform/postgres/migrations.ts";
 import { isRoleUrl } from "../platform/postgres/roles.ts";
 import type { Configuration } from "../platform/process/configuration.ts";
 import type { RoleContext } from "./context.ts";
@@ -21,7 +21,7 @@ export async function checkDatabase(url: string): Promise<void> {
 export async function databaseOf(context: RoleContext): Promise<{ database: Database; release: () => Promise<void> }> {
   const { databaseUrl: url, configuration } = context;
   if (url === undefined) throw new Invariant("this role needs Postgres and was given no DATABASE_URL");
-  const migrated = mayMigrate(configuration) && !isRoleUrl(url) ? migrate : untilMigrated;
+  const migrated = mayMigrate(configuration) && !isRoleUrl(url) ? migrate : (db: Database["db"]) => untilMigrated(db);
   const open = (): Promise<Database> => openDatabaseWithin(startWaitMs[configuration.resources], url, migrated);
   const { value: database, release } = await databases.use(url, open);
   return { database, release };
@@ -46,7 +46,7 @@ async function openDatabaseWithin(waitMs: number, url: string, migrated: typeof 
     try {
       return await openDatabase(url, migrated);
     } catch (error) {
-      if (!(error instanceof Unavailable) || performance.now() > deadline) throw error;
+      if (!(error instanceof Unavailable) || error.code === notSetUp || performance.now() > deadline) throw error;
       await sleep(tryEveryMs);
     }
   }
@@ -59,7 +59,7 @@ async function openDatabase(url: string, migrated: typeof migrate): Promise<Data
     return database;
   } catch (cause) {
     await database.close();
-    if (!isTheirs(cause)) throw cause;
+    if (!isTheirs(cause) || (cause instanceof Unavailable && cause.code === notSetUp)) throw cause;
     const { host, pathname } = new URL(url);
     throw new Unavailable(
       `cannot use Postgres at ${host}${pathname} (${cause.message}): start it there, or set DATABASE_URL to another; unset, one is started for you`,

@@ -47,11 +47,34 @@ export async function setUpStreams(connection: Connection, options: StreamOption
   await createOrUpdate(manager, stateConfig(options));
   await setUpPool(connection, options);
   await new Objm(connection.nats).create(bundleStore, { storage: StorageType.File, replicas: options.replicas });
+  // Last of all, so that it tells of what is there. What a newer version made is told on: it goes on being there.
+  const held = (await findConfig(manager, bundleStream))?.metadata ?? {};
+  const made = [...new Set([...subjectsTold(held), ...subjectsOf(options)])].join(" ");
+  if (made !== held[setUpMark]) await manager.streams.update(bundleStream, { metadata: { ...held, [setUpMark]: made } });
 }
 
-/** Has everything been made? The object store comes last. */
-export async function areSetUp({ manager }: Connection): Promise<boolean> {
-  return (await findConfig(manager, `OBJ_${bundleStore}`)) !== undefined;
+const bundleStream = `OBJ_${bundleStore}`;
+/** What setup has made, in the metadata of the one stream that every role may look at. */
+const setUpMark = "headwater-set-up";
+
+/** Each stream with each of its subjects. */
+const subjectsOf = (options: StreamOptions): readonly string[] =>
+  [...streamConfigs(options), ...bucketConfigs(options)].flatMap(({ name, subjects = [] }) => subjects.map((each) => `${name}=${each}`));
+const subjectsTold = (metadata: Readonly<Record<string, string>>): readonly string[] =>
+  (metadata[setUpMark] ?? "").split(" ").filter((each) => each !== "");
+
+/** The streams that this version needs and setup has not made, or not as this version needs them; undefined when nothing was set up at all. */
+export async function missingStreams({ manager }: Connection): Promise<readonly string[] | undefined> {
+  const config = await findConfig(manager, bundleStream);
+  if (config === undefined) return undefined;
+  const made = new Set(subjectsTold(config.metadata ?? {}));
+  const missing = subjectsOf({ replicas: 1, runsMaxAgeMs: 1, partitions: 1, pool: "" }).filter((each) => !made.has(each));
+  return [...new Set(missing.map((each) => each.split("=")[0] ?? each))];
+}
+
+/** Has everything been made that this version needs? */
+export async function areSetUp(connection: Connection): Promise<boolean> {
+  return (await missingStreams(connection))?.length === 0;
 }
 
 function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Config[] {

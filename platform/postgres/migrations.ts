@@ -128,11 +128,13 @@ async function executedMigrations(db: Kysely<Tables>): Promise<readonly string[]
   return rows.map(({ name }) => name);
 }
 
+/** By this code it is told from a Postgres that cannot be used. */
+export const notSetUp = "not_set_up";
 const migratedTimeoutMs = 60_000;
 
 /** For those who may not change tables: resolves when all that this version needs is there. @throws Unavailable after a minute */
-export async function untilMigrated(db: Kysely<Tables>): Promise<void> {
-  const deadline = performance.now() + migratedTimeoutMs;
+export async function untilMigrated(db: Kysely<Tables>, waitMs = migratedTimeoutMs): Promise<void> {
+  const deadline = performance.now() + waitMs;
   for (;;) {
     const executed = await executedMigrations(db).catch((error: unknown) => {
       throw asUnavailable(error);
@@ -140,7 +142,10 @@ export async function untilMigrated(db: Kysely<Tables>): Promise<void> {
     const missing = Object.keys(migrations).filter((name) => !executed.includes(name));
     if (missing.length === 0) return;
     if (performance.now() > deadline)
-      throw new Unavailable(`the tables lack ${missing.join(", ")}: run setup of this version (main.ts with HEADWATER_ROLES=setup)`);
+      throw new Unavailable(
+        `the tables in Postgres lack changes of this version (${missing.join(", ")}), after ${waitMs / 1000} s of waiting: run setup of this version (npm start -- --setup); in a cluster look at the Job headwater-setup`,
+        { code: notSetUp },
+      );
     await sleep(500);
   }
 }
