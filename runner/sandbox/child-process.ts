@@ -280,6 +280,8 @@ function start(settings: ChildSettings): ChildProcess {
     "--no-node-snapshot",
     // For what is young, in each isolate: docs/operations.md, "Memory".
     "--max-semi-space-size=2",
+    // Isolates at rest are collected by it, see isolate-memory.ts.
+    "--expose-gc",
     "--permission",
     "--allow-addons",
     ...settings.readable.map((path) => `--allow-fs-read=${path}`),

@@ -98,6 +98,7 @@ async function start(options: ChildOptions): Promise<void> {
   setInterval(() => {
     enforceCpuLimit(active);
     warm.sweep();
+    void warm.collectOne(); // Never rejects.
   }, 250);
   setInterval(() => tellPauses(active), 25);
   send({ kind: "ready", ...(caches && { caches }) });

@@ -97,6 +97,7 @@ async function warmUp(request: ExecuteRequest, room: ExecutionRoom, products: Pr
     bytes: 0,
     lastUsedAt: 0,
     restingCpuMs: 0,
+    isCollected: false,
   };
   room.warm.add(warm);
   return warm;
@@ -117,6 +118,7 @@ async function release(warm: WarmIsolate, { bundle }: ExecuteRequest, room: Exec
   if (warm.guest.isSpent) return room.warm.drop(warm);
   if (warm.runs > 1 && warm.runs % 50 !== 0) return room.warm.keep(warm, warm.bytes);
   const bytes = await warm.guest.heapBytes().catch(() => warm.bytes);
+  warm.isCollected = false;
   if (warm.runs === 1 && warm.codeLength > worthCaching && findCodeCache(bundle) === undefined) {
     keepCodeCache(
       bundle,

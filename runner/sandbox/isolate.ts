@@ -6,6 +6,7 @@ import { fairEgress } from "./fair-egress.ts";
 import { limits } from "./limits.ts";
 import { answerCall, performPost, performSync } from "./guest-calls.ts";
 import type { Egress } from "./operations/index.ts";
+import { type Collector, heapBytesOf, takeCollector } from "./isolate-memory.ts";
 import type { IsolateOptions } from "./isolate-options.ts";
 import { OpenEntries } from "./open-entries.ts";
 import { newMessages } from "./outbox.ts";
@@ -27,6 +28,7 @@ type Dispatch = ivm.Reference<(acknowledged: number, kind: string, ...args: unkn
 export class GuestIsolate implements Entrances {
   readonly egress: Egress;
   readonly state = new Map<string, unknown>();
+  collectGarbage: Collector = () => Promise.resolve();
   /** Whose code it runs: shares in places to compute are theirs. */
   owner = "";
   readonly #options: IsolateOptions;
@@ -60,6 +62,7 @@ export class GuestIsolate implements Entrances {
     const guest = new GuestIsolate(options);
     try {
       guest.#context = await guest.#isolate.createContext();
+      guest.collectGarbage = takeCollector(guest.#context);
       await runPrelude(guest.#isolate, guest.#context, options.prelude, options.needsNode);
       const callback = new ivm.Callback((...args: unknown[]) => guest.#onCallback(args), { sync: true });
       guest.#dispatch = await guest.#context.evalClosure("return globalThis.__bind($0)", [callback], {
@@ -89,9 +92,8 @@ export class GuestIsolate implements Entrances {
   }
 
   /** Bytes it holds now; enters the isolate. */
-  async heapBytes(): Promise<number> {
-    const heap = await this.#isolate.getHeapStatistics();
-    return heap.total_physical_size + heap.externally_allocated_size + heap.malloced_memory;
+  heapBytes(): Promise<number> {
+    return heapBytesOf(this.#isolate);
   }
 
   /** Compiles and evaluates a bundle, see the bundler: done when it has registered. */
@@ -173,10 +175,7 @@ export class GuestIsolate implements Entrances {
   ): Promise<void> {
     return this.#inside(activity, async (context) => {
       if (this.#options.needsNode) await this.#call("environment", [environment]);
-      const script = await this.#isolate.compileScript(code, {
-        filename: bundleName,
-        ...(cachedData && { cachedData }),
-      });
+      const script = await this.#isolate.compileScript(code, { filename: bundleName, ...(cachedData && { cachedData }) });
       // The script's value is a promise, which cannot cross and need not: it registers, or its rejection fails this entry or a later one.
       await script.run(context, { timeout: this.#entryMs(limits.loadMs), release: true });
       await this.#call("collect", []);

@@ -40,6 +40,10 @@ export const limits = {
   executionsAtOnce: 200,
   runsPerIsolate: 1_000,
   idleMs: 10 * 60_000,
+  /** How long an isolate is at rest before what its runs left behind is collected: others run meanwhile, and it may soon run again. */
+  collectAfterMs: 1_000,
+  /** A larger heap is not collected so: that takes time in proportion, and a hostile one would take it every time. */
+  collectedBytes: 64 * 1024 * 1024,
   /** How long an isolate may compute after it was disposed of, before its process must die. */
   disposeMs: 1_000,
 } as const;

@@ -17,6 +17,8 @@ export interface WarmIsolate {
   lastUsedAt: number;
   /** CPU time when it came to rest: it must not grow after that. */
   restingCpuMs: number;
+  /** Whether what its runs left behind was collected since its memory was last looked at. */
+  isCollected: boolean;
 }
 
 /**
@@ -29,6 +31,7 @@ export class WarmIsolates {
   readonly #random: () => number;
   #bytes = 0;
   #evictions = 0;
+  #collecting: WarmIsolate | undefined;
 
   /** @param random in [0, 1) */
   constructor(budgetBytes: number, random: () => number = Math.random) {
@@ -68,18 +71,16 @@ export class WarmIsolates {
 
   /** Keeps a busy isolate after its run, or drops it when it has served its time. */
   keep(warm: WarmIsolate, bytes: number): void {
-    const isKnown = this.#bySource.get(warm.source) === warm;
-    if (!isKnown || warm.guest.isSpent || warm.runs >= limits.runsPerIsolate) return this.drop(warm);
+    if (!this.#isKnown(warm) || warm.guest.isSpent || warm.runs >= limits.runsPerIsolate) return this.drop(warm);
     warm.busy = false;
     warm.lastUsedAt = Date.now();
     warm.restingCpuMs = warm.guest.cpuMs();
-    this.#bytes += bytes - warm.bytes;
-    warm.bytes = bytes;
+    this.#measure(warm, bytes);
     this.#shrink();
   }
 
   drop(warm: WarmIsolate): void {
-    if (this.#bySource.get(warm.source) === warm) this.#remove(warm);
+    if (this.#isKnown(warm)) this.#remove(warm);
     else warm.guest.dispose();
   }
 
@@ -95,8 +96,42 @@ export class WarmIsolates {
   sweep(): void {
     const idleSince = Date.now() - limits.idleMs;
     for (const warm of this.#bySource.values()) {
-      if (!warm.busy && (warm.lastUsedAt < idleSince || warm.guest.cpuMs() > warm.restingCpuMs + 100)) this.#remove(warm);
+      if (!warm.busy && warm !== this.#collecting && (warm.lastUsedAt < idleSince || warm.guest.cpuMs() > warm.restingCpuMs + 100))
+        this.#remove(warm);
     }
+  }
+
+  /**
+   * Has one that is at rest give back what it does not need: V8 collects when a heap grows, and this one may not for hours. One at a time,
+   * since it takes some 10 ms of a core.
+   */
+  async collectOne(): Promise<void> {
+    const restingSince = Date.now() - limits.collectAfterMs;
+    const isDue = (warm: WarmIsolate): boolean =>
+      !warm.busy && !warm.isCollected && warm.lastUsedAt < restingSince && warm.bytes <= limits.collectedBytes;
+    const warm = this.#collecting === undefined ? this.#bySource.values().find(isDue) : undefined;
+    if (warm === undefined) return;
+    this.#collecting = warm;
+    warm.isCollected = true;
+    try {
+      await warm.guest.collectGarbage();
+      const bytes = await warm.guest.heapBytes();
+      if (this.#isKnown(warm)) this.#measure(warm, bytes);
+    } catch {
+      // It was disposed of meanwhile.
+    } finally {
+      warm.restingCpuMs = warm.guest.cpuMs();
+      this.#collecting = undefined;
+    }
+  }
+
+  #isKnown(warm: WarmIsolate): boolean {
+    return this.#bySource.get(warm.source) === warm;
+  }
+
+  #measure(warm: WarmIsolate, bytes: number): void {
+    this.#bytes += bytes - warm.bytes;
+    warm.bytes = bytes;
   }
 
   #shrink(): void {

@@ -103,6 +103,25 @@ describe("memory", () => {
   }, 30_000);
 });
 
+describe("an isolate at rest", () => {
+  it("gives back what its run left behind, stays warm, and shows nobody how", async () => {
+    const fixture = await start();
+    const bundle = await fixture.bundle(
+      `let runs = 0; export default { name: "c", run() {
+        const all = Array.from({ length: 300 }, (_, at) => new Array(16_384).fill(at));
+        return [++runs, all.length, typeof gc, typeof globalThis.gc, (0, eval)("typeof gc")];
+      } }`,
+    );
+    const run = (): Promise<Execution> => fixture.sandbox.execute(requestFor(bundle));
+    const left = [300, "undefined", "undefined", "undefined"];
+    expect(await run()).toMatchObject({ outcome: "returned", result: JSON.stringify([1, ...left]) });
+    await until(() => fixture.sandbox.stats().residentBytes > 80 * 2 ** 20, "what the run used to be seen");
+    const held = fixture.sandbox.stats().residentBytes;
+    await until(() => fixture.sandbox.stats().residentBytes < held - 20 * 2 ** 20, "20 of 40 MB to come back");
+    expect(await run()).toMatchObject({ outcome: "returned", result: JSON.stringify([2, ...left]) });
+  }, 60_000);
+});
+
 describe("an owner of whom a run filled its memory", () => {
   const bomb = `export default { name: "b", run() { const all = []; for (;;) all.push(new Array(100_000).fill(1)); } }`;
   const counter = `let runs = 0; export default { name: "c", run: () => ++runs }`;
