@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRange } from "./attack-range.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
@@ -174,4 +175,29 @@ describe("requests", () => {
       expect.stringMatching(/^(ECONNRESET|ERR_SSL_)/),
     ]);
   });
+
+  it("over TLS offer no group of the server's own making, in which one handshake takes seconds", async () => {
+    const hellos: Buffer[] = [];
+    const listener = createServer((socket) => socket.on("error", () => {}).once("data", (hello) => socket.end(void hellos.push(hello))));
+    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+    const { port } = listener.address() as AddressInfo;
+    const body = `const o = { host: "127.0.0.1", port: ${port} }; for (const make of [() => __builtin("tls").connect(o), () => __builtin("https").get(o), () => __builtin("https").get({ ...o, ca: "x" })]) await new Promise((ok) => make().on("error", ok).on("close", ok)); return 1;`;
+    expect(await returned(body)).toBe(1);
+    listener.close();
+    expect(hellos).toHaveLength(3);
+    const finiteFields = new Set([0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xccaa, 0xc09e, 0xc09f]);
+    for (const hello of hellos) {
+      const offered = ciphersOf(hello);
+      expect(offered.length).toBeGreaterThan(5);
+      expect(offered.filter((cipher) => finiteFields.has(cipher))).toEqual([]);
+    }
+  });
 });
+
+/** ClientHello: record and handshake headers, version, random, session id, then the ciphers (RFC 8446, 4.1.2). */
+function ciphersOf(hello: Buffer): number[] {
+  const session = 5 + 4 + 2 + 32;
+  const start = session + 1 + (hello[session] ?? 0);
+  const bytes = hello.readUInt16BE(start);
+  return Array.from({ length: bytes / 2 }, (_, index) => hello.readUInt16BE(start + 2 + 2 * index));
+}
