@@ -45,38 +45,67 @@ const lockedMs = 10_000;
 
 /**
  * Replaces the keys by others that follow from them, one process at a time: of two that read the same file, the second would
- * otherwise take away a key that something is sealed with by now. Who was killed while it held the lock does not hold it for long.
+ * otherwise take away a key that something is sealed with by now. Who was killed while it held the lock does not hold it for long;
+ * who was only slow, and lost it, starts over.
  * @throws Conflict when others keep at it
  */
 export async function changeKeys(file: string, change: (keys: KeySet) => Promise<KeySet>): Promise<KeySet> {
   const lock = `${file}.lock`;
-  await takeLock(lock);
-  try {
-    const before = await readKeys(file);
-    if (before === undefined) throw new InvalidInput(`there is no key file ${file}: start Headwater once, or set HEADWATER_KEYS`);
-    const keys = await change(before);
-    await rename(await writeDraft(file, keys), file);
-    return keys;
-  } finally {
-    await rm(lock, { force: true });
+  const deadline = Date.now() + 2 * lockedMs;
+  for (;;) {
+    const token = await takeLock(lock, deadline);
+    try {
+      const before = await readKeys(file);
+      if (before === undefined) throw new InvalidInput(`there is no key file ${file}: start Headwater once, or set HEADWATER_KEYS`);
+      const keys = await change(before);
+      const draft = await writeDraft(file, keys);
+      if ((await holderOf(lock)) === token) {
+        await rename(draft, file);
+        return keys;
+      }
+      await rm(draft, { force: true });
+    } finally {
+      if ((await holderOf(lock)) === token) await rm(lock, { force: true });
+    }
   }
 }
 
-async function takeLock(lock: string): Promise<void> {
-  const deadline = Date.now() + 2 * lockedMs;
+/** @returns what the file holds as long as the lock is ours */
+async function takeLock(lock: string, deadline: number): Promise<string> {
+  const token = `${process.pid} ${randomUUID()}`;
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
+  const draft = `${lock}.${randomUUID()}`;
   while (Date.now() < deadline) {
+    await writeFile(draft, token, { mode: 0o600 });
     try {
-      return await writeFile(lock, String(process.pid), { mode: 0o600, flag: "wx" });
+      // Unlike a file that is written in place, a link is there with all it holds.
+      await link(draft, lock);
+      return token;
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    } finally {
+      await rm(draft, { force: true });
     }
-    const made = await stat(lock).catch(() => undefined);
-    if (made !== undefined && Date.now() - made.mtimeMs > lockedMs) await rm(lock, { force: true });
-    else await pause(50);
+    if (!(await endStale(lock))) await pause(50);
   }
   throw new Conflict(`the keys are being changed by another process: try again, or remove ${lock} when there is none`);
 }
+
+/**
+ * Ends a lock that was held for too long. Between looking and removing, another one may have done so and taken the lock: so it is moved
+ * aside, looked at again, and put back when it is not the one that was meant.
+ */
+async function endStale(lock: string): Promise<boolean> {
+  const [made, holder] = [await stat(lock).catch(() => undefined), await holderOf(lock)];
+  if (made === undefined || Date.now() - made.mtimeMs <= lockedMs) return false;
+  const aside = `${lock}.${randomUUID()}.stale`;
+  await rename(lock, aside).catch(() => undefined);
+  if ((await holderOf(aside)) !== holder) await link(aside, lock).catch(() => undefined);
+  await rm(aside, { force: true });
+  return true;
+}
+
+const holderOf = (lock: string): Promise<string | undefined> => readFile(lock, "utf8").catch(() => undefined);
 
 async function writeDraft(file: string, keys: KeySet): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });

@@ -108,7 +108,9 @@ describe("secrets at rest", () => {
     await writeFile(`${file}.lock`, "1");
     const longAgo = new Date(Date.now() - 60_000);
     await utimes(`${file}.lock`, longAgo, longAgo);
-    expect(await rotateMasterKey(directory)).toBe(7);
+    // All of them find it too old at once, and only one may end it.
+    await Promise.all(Array.from({ length: 30 }, () => rotateMasterKey(directory)));
+    expect(await rotateMasterKey(directory)).toBe(37);
     expect((await readdir(directory)).filter((name) => name !== "master.json")).toEqual([]);
   });
 
