@@ -3,12 +3,16 @@ import { sourceKind } from "../../crds/source.ts";
 import { accountIdsAmong } from "../../domain/account-props.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
+import type { PageRequest } from "../../domain/page.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import type { Listed } from "../ports.ts";
 import type { ApiContext } from "../routes/context.ts";
+import type { SourceResource } from "../sources/source.ts";
 import type { AccountResource } from "./spec.ts";
 
 /** Sources named in a refusal; of more, their number tells. */
 const mostNamed = 20;
+const pageSize = 100;
 
 /** @throws Conflict while sources use it, unless `force` */
 export async function deleteAccount(account: AccountResource, force: boolean, { ports }: ApiContext): Promise<void> {
@@ -19,14 +23,31 @@ export async function deleteAccount(account: AccountResource, force: boolean, { 
   await ports.store.delete(accountKind, namespace, name);
 }
 
-async function refuseInUse(id: string, namespace: string, { pages }: ApiContext["ports"]): Promise<void> {
-  const { items, total } = await pages.listPage(sourceKind, { namespace, mentions: id }, { limit: 100, cursor: null });
-  const users = items.filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && accountIdsAmong(spec.props).includes(id));
+async function refuseInUse(id: string, namespace: string, ports: ApiContext["ports"]): Promise<void> {
+  const { users, hasMore } = await usersOf(id, namespace, ports);
   if (users.length === 0) return;
   const sources = users.slice(0, mostNamed).map(publicIdOf);
-  const others = items.length < total ? " and others" : "";
+  const others = hasMore || users.length > mostNamed ? " and others" : "";
   throw new Conflict(
     `account ${id} is used by ${sources.join(", ")}${others}: choose another account there, delete them, or delete it all the same with force=true`,
     { code: "account_in_use", details: { sources } },
   );
+}
+
+/** The first page of mentions on which there is one: what mentions an id need not use it, and who is being deleted does not any more. */
+async function usersOf(
+  id: string,
+  namespace: string,
+  { pages }: ApiContext["ports"],
+): Promise<{ readonly users: readonly SourceResource[]; readonly hasMore: boolean }> {
+  for (let cursor: PageRequest["cursor"] = null; ;) {
+    const { items }: Listed<SourceResource> = await pages.listPage(sourceKind, { namespace, mentions: id }, { limit: pageSize, cursor });
+    const users = items.filter(
+      ({ metadata, spec }) => metadata.deletionTimestamp === undefined && accountIdsAmong(spec.props).includes(id),
+    );
+    const last = items.at(-1);
+    const hasMore = items.length === pageSize && last !== undefined;
+    if (users.length > 0 || !hasMore) return { users, hasMore };
+    cursor = { side: "after", id: publicIdOf(last) };
+  }
 }

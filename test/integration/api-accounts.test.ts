@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { accountKind } from "../../crds/account.ts";
+import { sourceKind } from "../../crds/source.ts";
 import { namespaceOfOwner } from "../../domain/ids.ts";
 import { acme, ada, keys, withApi } from "./api-support.ts";
 
@@ -213,6 +214,20 @@ describe("a source with an app prop", () => {
     const [none, others] = [await source({ shop: "apn_none" }), await source({ shop: bobs.body.data.id })];
     for (const answer of [none, others]) expect(answer.status).toBe(422);
     expect(others.body.error.replaceAll(bobs.body.data.id, "apn_none")).toBe(none.body.error);
+  });
+
+  it("finds who uses it behind a hundred that only mention it", async () => {
+    const { id } = await create();
+    const user = (await source({ shop: id })).body.data.id;
+    const namespace = namespaceOfOwner(ada.id);
+    const mentions = Array.from({ length: 101 }, (_, n) => {
+      const spec = sourceKind.spec.parse({ code: "export default {}", name: `beside ${id}` });
+      return api.store.create(sourceKind, { namespace, name: `mentions-${n}`, spec });
+    });
+    await Promise.all(mentions);
+    const refused = await ask("DELETE", `/v1/accounts/${id}`);
+    expect([refused.status, refused.body.details]).toEqual([409, { sources: [user] }]);
+    for (let n = 0; n < mentions.length; n++) await api.store.delete(sourceKind, namespace, `mentions-${n}`);
   });
 
   it("checks a change as well, and keeps its account from being deleted, unless by force", async () => {
