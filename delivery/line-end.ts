@@ -8,6 +8,9 @@ import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 const limits: PackLimits = { deliveries: 100, bytes: 256 * 1_024 };
 const retryMs = 500;
 
+/** Why a line ends whose webhook was deleted: its deliveries end with it. */
+export const lineIsGone = "the webhook is gone";
+
 interface Waiting {
   deliveries: readonly Delivery[];
   texts: readonly string[];
@@ -33,6 +36,9 @@ export class LineEnd {
   readonly #signal: AbortSignal;
   /** Undefined: it has to be read. */
   #tail: LineTail | undefined;
+  #reading: Promise<LineTail> | undefined;
+  /** What the last message has, when it was read: it may be ours, stored without our hearing so, or before a crash. */
+  #read = new Set<string>();
   #waiting: Waiting[] = [];
   #isStoring = false;
 
@@ -45,18 +51,20 @@ export class LineEnd {
     signal.addEventListener("abort", () => this.#giveUp(), { once: true });
   }
 
-  /** Resolves when they are stored, also by whoever stored them before a crash. `position`: that of their commit. */
+  /** Resolves when they are stored, also by whoever stored them before a crash, or when the line is gone. `position`: that of their commit. */
   append(deliveries: readonly Delivery[], position: CommitPosition | undefined): Promise<void> {
-    if (this.#signal.aborted) return Promise.reject(ended());
     const stored = Promise.withResolvers<void>();
     this.#waiting.push({ deliveries, texts: deliveries.map(encodeDelivery), position, stored });
-    if (!this.#isStoring) void this.#store(); // Never rejects.
+    if (this.#signal.aborted) this.#giveUp();
+    else if (!this.#isStoring) void this.#store(); // Never rejects.
     return stored.promise;
   }
 
   /** Where the line ends. @throws Unavailable */
   async tail(): Promise<LineTail> {
-    return (this.#tail ??= await this.#read());
+    if (this.#tail !== undefined) return this.#tail;
+    this.#reading ??= this.#readLast().finally(() => (this.#reading = undefined));
+    return (this.#tail = await this.#reading);
   }
 
   /** Of the last delivery that is stored, as far as it is known. */
@@ -119,22 +127,22 @@ export class LineEnd {
   }
 
   #dropStored(tail: LineTail): void {
-    while (this.#waiting[0] !== undefined && hasCommit(tail, this.#waiting[0].position)) this.#waiting.shift()?.stored.resolve();
+    for (const waiting of this.#read.size === 0 ? [] : this.#waiting) {
+      const left = waiting.deliveries.map(({ id }) => !this.#read.has(id));
+      waiting.deliveries = waiting.deliveries.filter((_, index) => left[index]);
+      waiting.texts = waiting.texts.filter((_, index) => left[index]);
+    }
+    this.#read.clear();
+    const isStored = ({ texts, position }: Waiting): boolean => texts.length === 0 || hasCommit(tail, position);
+    while (this.#waiting[0] !== undefined && isStored(this.#waiting[0])) this.#waiting.shift()?.stored.resolve();
   }
 
-  /** What the last message has of those that wait was stored although we did not hear so, or before a crash. */
-  async #read(): Promise<LineTail> {
+  async #readLast(): Promise<LineTail> {
     const last = await this.#ports.lines.findLast(this.#webhook);
     const { number, upTo } = this.#rest.state();
     if (last === undefined) return { seq: 0, number, ...(upTo === undefined ? {} : { upTo }) };
     const pack = decodePack(last.text);
-    const stored = new Set(pack.deliveries.map(({ id }) => id));
-    for (const waiting of this.#waiting) {
-      const left = waiting.deliveries.map(({ id }) => !stored.has(id));
-      waiting.deliveries = waiting.deliveries.filter((_, index) => left[index]);
-      waiting.texts = waiting.texts.filter((_, index) => left[index]);
-    }
-    while (this.#waiting[0]?.texts.length === 0) this.#waiting.shift()?.stored.resolve();
+    this.#read = new Set(pack.deliveries.map(({ id }) => id));
     const told = pack.upTo ?? upTo;
     return { seq: last.seq, number: pack.number, ...(told === undefined ? {} : { upTo: told }) };
   }
@@ -151,8 +159,9 @@ export class LineEnd {
   }
 
   #giveUp(): void {
-    for (const { stored } of this.#waiting.splice(0)) stored.reject(ended());
+    for (const { stored } of this.#waiting.splice(0)) {
+      if (this.#signal.reason === lineIsGone) stored.resolve();
+      else stored.reject(new Error("stopped before the delivery was in line"));
+    }
   }
 }
-
-const ended = (): Error => new Error("stopped before the delivery was in line");

@@ -2,7 +2,7 @@ import { failed, nextIn, passed, type LineState } from "../domain/line.ts";
 import type { CommitPosition } from "../domain/deployment.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Again, LineAttempts } from "./line-attempts.ts";
-import { LineEnd } from "./line-end.ts";
+import { lineIsGone, LineEnd } from "./line-end.ts";
 import { decodePack } from "./line-pack.ts";
 import type { DeliveryConfig, DeliveryPorts, LineMessage } from "./ports.ts";
 import { untilDone } from "./until-done.ts";
@@ -86,14 +86,14 @@ export class Line {
     return true;
   }
 
-  /** Resolves when nothing is attempted any more; how far it came is kept unless the line is to end. */
-  async stop(keeps = true): Promise<void> {
-    this.#ending.abort();
+  /** Resolves when nothing is attempted any more. How far it came is kept, unless its webhook is gone. */
+  async stop(isGone = false): Promise<void> {
+    this.#ending.abort(isGone ? lineIsGone : undefined);
     this.#hurry?.();
     await this.#running;
     clearTimeout(this.#timer);
     await this.#keeping;
-    if (keeps && this.#kept !== this.#state) await this.#write();
+    if (!isGone && this.#kept !== this.#state) await this.#write();
   }
 
   async #run(): Promise<void> {

@@ -75,7 +75,7 @@ export class Lines {
     const { ports } = this.#parts;
     if (line === undefined) return;
     const remove = () => untilDone(() => ports.lines.end(webhook), { id: webhook }, ports, this.#stopping.signal);
-    const ending = line.stop(false).then(remove);
+    const ending = line.stop(true).then(remove);
     this.#ending.add(ending);
     void ending.then(() => this.#ending.delete(ending)); // Neither rejects.
   }
