@@ -44,17 +44,25 @@ export interface Pair {
   readonly sent: Set<string>;
 }
 
-/** `through`: the code of a source in between, which hears the first one and which the webhook hears. */
-export async function createPair(cluster: Pick<Cluster, "call">, through?: string): Promise<Pair> {
+/** `through`: the code of a source in between, which hears the first one and which the webhook hears. `fields`: more of the webhook. */
+export async function createPair(cluster: Pick<Cluster, "call">, through?: string, fields: object = {}): Promise<Pair> {
   const endpoint = await startFailingEndpoint();
   const source = await create<{ configured_props: { http: { endpoint_url: string } } }>(cluster, "/sources", { component_code: counter });
-  const webhook = await create(cluster, "/webhooks", { url: endpoint.url });
+  const webhook = await create(cluster, "/webhooks", { url: endpoint.url, ...fields });
   const between = through === undefined ? undefined : await create(cluster, "/sources", { component_code: through });
   if (between !== undefined) await create(cluster, "/subscriptions", { emitter_id: source.id, listener_id: between.id });
   const heardSource = between?.id ?? source.id;
   await create(cluster, "/subscriptions", { emitter_id: heardSource, listener_id: webhook.id });
   const endpointUrl = source.configured_props.http.endpoint_url;
   return { source: source.id, heardSource, endpointUrl, webhook: webhook.id, endpoint, accepted: new Set(), sent: new Set() };
+}
+
+/** One more source that the pair's webhook hears. */
+export async function addSource(cluster: Pick<Cluster, "call">, pair: Pair): Promise<Pair> {
+  const source = await create<{ configured_props: { http: { endpoint_url: string } } }>(cluster, "/sources", { component_code: counter });
+  await create(cluster, "/subscriptions", { emitter_id: source.id, listener_id: pair.webhook });
+  const endpointUrl = source.configured_props.http.endpoint_url;
+  return { ...pair, source: source.id, heardSource: source.id, endpointUrl, accepted: new Set(), sent: new Set() };
 }
 
 async function create<More>(cluster: Pick<Cluster, "call">, path: string, body: object): Promise<{ readonly id: string } & More> {

@@ -57,6 +57,23 @@ describe("a webhook", () => {
       expect((await put(id, body)).status).toBe(422);
   });
 
+  it("is ordered when it is asked to be, from the start or later, and whoever delivers is told", async () => {
+    const { body } = await api.ask("POST", `/v1/webhooks?url=${url}&ordered=true`);
+    expect(body.data.ordered).toBe(true);
+    const { id } = await world.createWebhook(url);
+    const isTold = async () => {
+      await world.observe(id);
+      const listener = (await world.routeOf(id))?.listener;
+      return listener?.kind === "webhook" && listener.ordered === true;
+    };
+    expect([(await world.get(`/v1/webhooks/${id}`)).data.ordered, await isTold()]).toEqual([false, false]);
+    expect([(await put(id, { ordered: true })).body.data.ordered, await isTold()]).toEqual([true, true]);
+    expect((await put(id, { name: "still" })).body.data.ordered).toBe(true);
+    expect((await api.ask("PUT", `/v1/webhooks/${id}?ordered=false`)).body.data.ordered).toBe(false);
+    expect([(await world.get(`/v1/webhooks/${id}`)).data.ordered, await isTold()]).toEqual([false, false]);
+    expect((await put(id, { ordered: "perhaps" })).status).toBe(422);
+  });
+
   it("that was changed says when", async () => {
     const { id } = await world.createWebhook(url);
     const stored = await api.store.findById(webhookKind, id);

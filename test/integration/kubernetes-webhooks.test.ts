@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { subscriptionKind } from "../../crds/subscription.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import type { EndpointFailures } from "../../domain/endpoint-failures.ts";
 import { markDisabled } from "../../operator/webhook/disabled.ts";
+import { subscriptionReconciler } from "../../operator/subscription/reconciler.ts";
 import { webhookReconciler } from "../../operator/webhook/reconciler.ts";
 import { SigningKeys } from "../../operator/webhook/signing-keys.ts";
 import { withKubeApi } from "../support/kube-api.ts";
@@ -11,13 +13,13 @@ import { withOperatorWorld } from "./operator-world.ts";
 
 const kube = await withKubeApi();
 const owner = newOwner();
-const manifest = (enabledAt = ""): string => `
+const manifest = (more = ""): string => `
 apiVersion: headwater.dev/v1alpha1
 kind: Webhook
 metadata: { name: hook }
 spec:
   url: https://example.com/hook
-  ${enabledAt}
+  ${more}
 `;
 
 kube.describe("a webhook on a Kubernetes API", () => {
@@ -54,5 +56,34 @@ kube.describe("a webhook on a Kubernetes API", () => {
     expect(await reconcile()).toEqual({ id, ...before });
     await look();
     expect(await reconcile()).toEqual({ id, ...before });
+  });
+
+  it("is ordered while its spec says so, and so are the routes of its subscriptions", async () => {
+    const namespace = await kube.namespace({ "headwater.dev/owner": newOwner() });
+    const { store, routes } = world.ports;
+    const listenerRef = "listenerRef: { kind: Webhook, name: hook }";
+    await kube.objects.apply(
+      `apiVersion: headwater.dev/v1alpha1\nkind: Subscription\nmetadata: { name: all }\nspec: { emitter: "dc_*", ${listenerRef} }\n`,
+      namespace,
+    );
+    for (const [more, ordered] of [
+      ["", undefined],
+      ["ordered: true", true],
+      ["ordered: false", undefined],
+    ] as const) {
+      await kube.objects.apply(manifest(more), namespace);
+      const signingKeys = new SigningKeys(world.ports);
+      await webhookReconciler({}, world.ports, signingKeys)(`${namespace}/hook`);
+      await subscriptionReconciler(world.ports, signingKeys)(`${namespace}/all`);
+      const ids = [
+        (await store.get(webhookKind, namespace, "hook")).status.id,
+        (await store.get(subscriptionKind, namespace, "all")).status.id,
+      ];
+      for (const id of ids) {
+        const listener = (await routes.get(id ?? ""))?.listener;
+        expect([more, listener?.kind === "webhook" && listener.ordered]).toEqual([more, ordered]);
+      }
+    }
+    await expect(kube.objects.apply(manifest("ordered: perhaps"), namespace)).rejects.toThrow("ordered");
   });
 });

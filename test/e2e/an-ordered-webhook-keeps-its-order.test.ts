@@ -1,0 +1,83 @@
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { disorder, returns } from "../support/order.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { startCluster, type Cluster } from "./cluster.ts";
+import type { Behaviour } from "./failing-endpoint.ts";
+import { until } from "./headwater.ts";
+import { addSource, closeAgent, createPair, eventsOf, idsHeard, send, taken, type Pair } from "./sources-with-endpoints.ts";
+
+const waitMs = 240_000;
+/** Between two requests to a source: it emits more than its endpoint takes while that fails, and less than it takes then. */
+const pauseMs = 150;
+const kills = ["delivery", "nats", "delivery", "runner", "nats", "delivery"] as const;
+/** One after the other, so that a run of the test is like the next. */
+const behaviours: readonly Behaviour[] = ["answers", "answers", "fails", "answers", "resets", "answers", "answers"];
+
+let directory: TemporaryDirectory;
+let cluster: Cluster;
+let sources: readonly Pair[];
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("ordered");
+  cluster = await startCluster(directory.path, { env: { HEADWATER_DELIVERY_RETRY: "50ms,100ms,200ms,400ms,800ms,2s,4s,8s,16s" } });
+  const first = await createPair(cluster, undefined, { ordered: true });
+  sources = [first, await addSource(cluster, first)];
+}, 400_000);
+afterAll(async () => {
+  await cluster.stop();
+  await sources[0]?.endpoint.close();
+  await closeAgent();
+  await directory.remove();
+}, 60_000);
+
+/**
+ * What each source has emitted, by its history, against what the endpoint heard of it: every event, in order, and back to one before
+ * at most once for each kill, from where it went on in order again.
+ */
+it("goes on in order, whoever is killed with -9, and loses nothing", async () => {
+  const [first] = sources;
+  if (first === undefined) throw new Error("there is no webhook");
+  const { endpoint } = first;
+  let turn = 0;
+  const missing = (names: Iterable<string>): readonly string[] => {
+    const all = taken(first);
+    return [...names].filter((name) => !all.has(name));
+  };
+  endpoint.behave(() => (++turn % 100 === 0 ? "asks to wait" : (behaviours[turn % behaviours.length] ?? "answers")));
+  let isOver = false;
+  const sending = Promise.all(
+    sources.map(async (source, which) => {
+      for (let n = 0; !isOver; n++) {
+        await send(source, `s${which}r${n}`, { events: 1 + (n % 3) });
+        await setTimeout(pauseMs);
+      }
+    }),
+  );
+  for (const target of kills) {
+    const before = endpoint.heard.length;
+    await until(() => endpoint.heard.length > before + 20, "it is heard", waitMs);
+    await cluster.kill(target);
+  }
+  isOver = true;
+  await sending;
+  endpoint.behave(() => "answers");
+  for (const [which, source] of sources.entries()) {
+    await until(
+      () => missing(source.accepted).length === 0,
+      "each accepted request is taken",
+      waitMs,
+      () =>
+        `${missing(source.accepted).length} of ${source.accepted.size}, from ${missing(source.accepted)[0]} on; heard ${endpoint.heard.length}`,
+    );
+    const expected = async () => (await eventsOf(cluster, source.source)).map(({ request }) => request).toReversed();
+    await until(async () => missing(await expected()).length === 0, "each event is taken", waitMs);
+    const heard = endpoint.heard.map(({ request }) => request).filter((name) => name.startsWith(`s${which}`));
+    expect(disorder(await expected(), heard)).toBeUndefined();
+    expect(returns(await expected(), heard)).toBeLessThanOrEqual(kills.length);
+  }
+  for (const [name, ids] of idsHeard(first)) expect([...ids], `${name} keeps its id`).toHaveLength(1);
+  // One attempt at a time, but for what a killed process had begun.
+  const overlaps = endpoint.heard.filter(({ at }, index) => index > 0 && (endpoint.heard[index - 1]?.endedAt ?? at) > at);
+  expect(overlaps.length).toBeLessThanOrEqual(kills.length);
+}, 600_000);
