@@ -8,13 +8,20 @@ import { bind } from "./bridge.ts";
 /** Threads, shared memory and machine code serve no component, and each is a way round the time limit. */
 const forbidden = ["WebAssembly"];
 
-/** Packages look at its prototype when they load, so as to tell its instances from others. There are none. */
+/** Packages look at its prototype when they load, and make an empty one, so as to tell instances from other things. */
 class SharedArrayBuffer {
-  constructor() {
-    throw new TypeError("SharedArrayBuffer is not available to components: nothing shares memory here");
+  readonly #byteLength = 0;
+  constructor(length: unknown = 0) {
+    if (Number(length) !== 0) throw new TypeError("SharedArrayBuffer is not available to components: nothing shares memory here");
   }
   get byteLength(): number {
-    throw new TypeError("this is no SharedArrayBuffer");
+    return this.#byteLength;
+  }
+  get growable(): boolean {
+    return this.#byteLength > 0;
+  }
+  get [Symbol.toStringTag](): string {
+    return "SharedArrayBuffer";
   }
 }
 
