@@ -21,5 +21,7 @@ export function takeCollector(context: ivm.Context): Collector {
   const take = `if (typeof gc !== "function") return; const taken = gc; gc = undefined; return taken;`;
   const gc: ivm.Reference<(how: object) => void> = context.evalClosureSync(take, [], { result: { reference: true }, timeout: timeoutMs });
   if (gc.typeof !== "function") return () => Promise.resolve();
-  return async () => void (await gc.apply(undefined, [thoroughly], { arguments: { copy: true }, timeout: timeoutMs }));
+  return async () => {
+    await gc.apply(undefined, [thoroughly], { arguments: { copy: true }, timeout: timeoutMs });
+  };
 }
