@@ -56,7 +56,7 @@ export interface ListedComponents {
 export interface ComponentLibrary {
   /** Newest first; cursors are public ids. @param selection `keyLabel`: only those with this key @throws InvalidInput for a cursor that is not in the list */
   listPage(selection: { readonly namespace: string; readonly keyLabel?: string }, page: PageRequest): Promise<ListedComponents>;
-  /** Best first: equal names and keys, then beginnings of words, names before descriptions, newer before older. One for each key, the newest. */
+  /** Best first: equal names and keys, then beginnings of words, names before descriptions, newer before older. One for each key, the newest, and of each owner among a bounded number. */
   search(query: ComponentQuery): Promise<ListedComponents>;
   /** The newest of its versions that has this one. */
   findVersion(namespace: string, keyLabel: string, version: string): Promise<Resource<ComponentSpec, ComponentStatus> | undefined>;

@@ -18,8 +18,14 @@ interface ListedRow {
 
 const built = sql`kind = ${componentKind.kind} and component is not null and ended_at is null and deletion_timestamp is null`;
 
+/** Words may be anywhere in names and descriptions, so a search reads what it looks through: of each owner the newest. */
+const defaultMostSearched = 2_000;
+
 /** Reads what `component` of the table `resources` holds: a component's code may be a mebibyte, and no list needs it. */
-export function createComponentLibrary({ db }: Pick<Database, "db">): ComponentLibrary {
+export function createComponentLibrary(
+  { db }: Pick<Database, "db">,
+  { mostSearched = defaultMostSearched }: { readonly mostSearched?: number } = {},
+): ComponentLibrary {
   return {
     async listPage({ namespace, keyLabel }, { limit, cursor }) {
       const backwards = cursor?.side === "before";
@@ -39,7 +45,7 @@ export function createComponentLibrary({ db }: Pick<Database, "db">): ComponentL
     },
     async search(query) {
       const { rows } = await sql<{ total: number; n: number | null } & (ListedRow | { component: null })>`
-        with ${candidates(query)}, ${ranked(query)}
+        with ${candidates(query, mostSearched)}, ${ranked(query)}
         select public_id, name, created_at, component, n, count(*) over () as total from found order by weight desc, n nulls first, created_at desc, name limit ${query.limit}`.execute(
         db,
       );
@@ -74,11 +80,15 @@ function ofRow({ public_id, name, created_at, component }: ListedRow): ListedCom
 }
 
 /** The newest of each key: one's own, and those of the registry that nobody of them has a component of their own for. `n` is its place among these. */
-function candidates({ namespaces, published }: ComponentQuery): RawBuilder<unknown> {
+function candidates({ namespaces, published }: ComponentQuery, mostSearched: number): RawBuilder<unknown> {
   const definitions = JSON.stringify(published.map(({ definition }) => definition));
   return sql`own as (
       select distinct on (coalesce(component_key, name)) public_id, name, created_at, component, null::bigint as n
-      from resources where ${built} and namespace = any(${namespaces}::text[]) and not labels ? ${labels.registry}
+      from unnest(${namespaces}::text[]) as searched (of) cross join lateral (
+        select public_id, name, namespace, component_key, created_at, component
+        from resources where ${built} and namespace = searched.of and not labels ? ${labels.registry}
+        order by created_at desc, name desc limit ${mostSearched}
+      ) newest
       order by coalesce(component_key, name), array_position(${namespaces}::text[], namespace), created_at desc, name desc
     ),
     candidates as (

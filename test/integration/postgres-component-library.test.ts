@@ -73,6 +73,17 @@ describe("lists of components", () => {
     expect(await library.findVersion("pages", "paged", "9.0.0")).toBeUndefined();
   });
 
+  test("are searched among the newest of each owner alone, however many there are", async () => {
+    const few = createComponentLibrary(database, { mostSearched: 2 });
+    for (const namespace of ["many", "more"])
+      for (const n of [1, 2, 3]) await save(namespace, define({ name: `Searched ${n}`, key: `${namespace}-${n}` }));
+    const query: ComponentQuery = { namespaces: ["many", "more"], words: ["searched"], limit: 9, published: [] };
+    const found = await few.search(query);
+    expect(found.items.map(({ definition: { key } }) => key).toSorted()).toEqual(["many-2", "many-3", "more-2", "more-3"]);
+    expect(found.total).toBe(4);
+    expect((await library.search(query)).total).toBe(6);
+  });
+
   test("show what a cluster's mirror holds, until it has ended", async () => {
     const mirror = createResourceMirror(database);
     const definition = define({ name: "Mirrored", key: "mirrored", version: "1.0.0" });
