@@ -18,8 +18,8 @@ const runsOfChild = 200;
 const freshRuns = 96;
 /** A neighbour's next run waits for these, at a fraction of a millisecond each. */
 const ownerPresentRuns = 8;
-/** For each core, ms: eight trivial runs, or one that emits half a megabyte. */
-const ownerPresentMs = 8;
+/** For each core, ms: of trivial runs as many as there may be, also where the machine is busy and each takes longer; one that emits half a megabyte. */
+const ownerPresentMs = 16;
 const waitingBytes = 64 * 2 ** 20;
 
 export function queueLimits({ children, ownerRuns, ownerWaiting }: QueueSize): QueueLimits {
