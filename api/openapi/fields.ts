@@ -37,7 +37,8 @@ export const meanings: Readonly<Record<string, string>> = {
   name: "For people.",
   configured_props: "Values by name of the prop.",
   active: "False: it is paused.",
-  ordered: "True: events arrive in the order of their commits, one at a time; each waits until the one before was delivered or became a dead letter.",
+  ordered:
+    "True: events arrive in the order of their commits, one at a time; each waits until the one before was delivered or became a dead letter.",
   emit_on_deploy: "False drops what the deploy hook emits.",
   ignore_hook_errors: "True: the deactivate hook is tried once, in place of three times.",
   prop_name: "A prop whose options are a function.",
