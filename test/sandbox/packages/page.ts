@@ -3,6 +3,8 @@ import type { PackageCase } from "./case.ts";
 import { connectionCases } from "./connection-cases.ts";
 import { dataCases } from "./data-cases.ts";
 import { httpCases } from "./http-cases.ts";
+import { moreDataCases } from "./more-data-cases.ts";
+import { moreServiceCases } from "./more-service-cases.ts";
 import { notes } from "./notes.ts";
 import { serviceCases } from "./service-cases.ts";
 
@@ -15,9 +17,9 @@ Each was installed from the registry, bundled by the builder and run in the sand
 A package that is not here is likely to run when it is JavaScript and uses the modules below.
 
 ${section("Clients of HTTP", httpCases)}
-${section("Clients of services", serviceCases)}
+${section("Clients of services", [...serviceCases, ...moreServiceCases])}
 ${section("Databases, queues, mail", connectionCases)}
-${section("Computing", dataCases)}
+${section("Computing", [...dataCases, ...moreDataCases])}
 ## Node's modules
 
 All can be imported, with and without \`node:\`. *Whole*: everything that Node ${process.versions.node.split(".")[0]} exports is there, and behaves as in Node as far as generated tests
