@@ -133,7 +133,7 @@ export interface Workflows {
 
 /** What runners are told of owners who have used up their quota. */
 export interface OverQuota {
-  /** Of whom it is told now. */
+  /** Of whom it is told now; none where they are too many to list: what is told ends at midnight. */
   list(): Promise<readonly string[]>;
   /** Until then, epoch ms. */
   tell(owner: string, untilMs: number): Promise<void>;

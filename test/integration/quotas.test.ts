@@ -5,7 +5,7 @@ import { partitionOf } from "../../domain/partition.ts";
 import { dayOf } from "../../domain/quota.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../../domain/subjects.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { overQuotaOf, readWeights } from "../../platform/jetstream/over-quota.ts";
+import { overQuotaOf, readOverQuota, readWeights } from "../../platform/jetstream/over-quota.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
 import { OwnerWeights } from "../../runner/owner-weights.ts";
@@ -159,6 +159,25 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
     expect(Math.abs(dayOf(clock.now()).endMs / 1_000 - clock.now() / 1_000 - waitS)).toBeLessThan(600);
   });
 });
+
+it(
+  "is told of more owners than the server lists at once, and ends for them when their plan gives something",
+  { timeout: 300_000 },
+  async () => {
+    const nothing = { name: "nothing", form: "free", dailyInvocations: 0, dailyComputeMs: null, weight: 1 } as const;
+    await accounts.savePlan(nothing);
+    const owners = Array.from({ length: 1_100 }, (_, n) => `u_many${n}`);
+    for (const owner of owners) await accounts.choosePlan(owner, nothing.name);
+    const counting = await startCounting(database, nats.connection, new TestClock());
+    ends.push(() => counting.stop());
+    const { untilOf } = readOverQuota(nats.connection);
+    const areHeld = async (held: boolean): Promise<boolean> =>
+      (await Promise.all(owners.map(untilOf))).every((until) => (until !== undefined) === held);
+    await until(() => areHeld(true), "all are told", 120_000);
+    await accounts.savePlan({ ...nothing, dailyInvocations: 1 });
+    await until(() => areHeld(false), "none is told any more", 120_000);
+  },
+);
 
 describe("the weight of a plan", { timeout: 120_000 }, () => {
   it("is told to runners beside that of the default plan, changes with the plan, and ends with it", async () => {
