@@ -10,7 +10,8 @@ const maxDepth = 64;
 export function readBodies(bodyBytes: number): RequestHandler[] {
   return [
     refuseOtherTypes,
-    express.json({ limit: bodyBytes, type: isJson }),
+    // Not strict: what is JSON and no object is refused below, in its own words.
+    express.json({ limit: bodyBytes, type: isJson, strict: false }),
     express.text({ limit: bodyBytes, type: isForm, defaultCharset: "utf-8" }),
     readForm,
     checkBody,

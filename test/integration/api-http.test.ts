@@ -103,7 +103,9 @@ describe.each(endpoints)("%s %s", (method, path) => {
     if (!isWrite(method)) return;
     const asks = [
       { raw: "{", headers: { "content-type": "application/json" }, expected: [400, "invalid_json"] },
-      { raw: "7", headers: { "content-type": "application/json" }, expected: [400, "invalid_json"] },
+      { raw: "7", headers: { "content-type": "application/json" }, expected: [422, "invalid_input"] },
+      { raw: " null ", headers: { "content-type": "application/json" }, expected: [422, "invalid_input"] },
+      { raw: '"x"', headers: { "content-type": "application/json" }, expected: [422, "invalid_input"] },
       { raw: "[]", headers: { "content-type": "application/json" }, expected: [422, "invalid_input"] },
       {
         raw: "[".repeat(100_000) + "]".repeat(100_000),
