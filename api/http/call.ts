@@ -11,7 +11,7 @@ export interface Asked {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
   /** What is done for it follows from this, see domain/traces.ts. */
-  readonly trace?: TraceContext;
+  readonly trace?: TraceContext | undefined;
 }
 
 /** A request as the routes see it. */

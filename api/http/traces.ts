@@ -20,6 +20,8 @@ export function traceRequests(traces: Traces | undefined): RequestHandler {
   };
 }
 
-export function traceOf(response: Response): TraceContext {
-  return (response.locals["trace"] ?? {}) as TraceContext; // Nobody else writes it.
+/** Undefined: the caller named none, and there are no traces. */
+export function traceOf(response: Response): TraceContext | undefined {
+  const trace = response.locals["trace"] as TraceContext | undefined; // Nobody else writes it.
+  return trace?.traceparent === undefined ? undefined : trace;
 }

@@ -52,6 +52,7 @@ const webhook = {
   description: null,
   url: "https://x.test/hook",
   active: true,
+  ordered: false,
   created_at: seconds,
   updated_at: seconds,
 };
