@@ -131,6 +131,7 @@ describe("webhooks", () => {
       description: "d",
       url: "https://x.test:8080/hook?a=1",
       active: true,
+      ordered: false,
       created_at: expect.any(Number),
       updated_at: expect.any(Number),
     });
