@@ -11,7 +11,7 @@ export interface TableOptions {
   readonly memoryMb?: number;
   /** JSON text of what `run` receives. */
   readonly event?: () => string;
-  /** Attacks that can be ended with their process only; of all others a process that dies is a failure. */
+  /** Attacks that may have to be ended with their process; of all others a process that dies is a failure. */
   readonly costsProcess?: boolean;
 }
 
