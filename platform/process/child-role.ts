@@ -20,8 +20,8 @@ export interface ChildRoleOptions {
   readonly stopTimeoutMs: number;
 }
 
-/** isolated-vm crashes when Node starts from its snapshot. What is young needs little room: docs/operations.md, "Memory". */
-const flags = ["--no-node-snapshot", "--max-semi-space-size=2"];
+/** isolated-vm crashes when Node starts from its snapshot. What is young has some room, docs/operations.md, "Memory". */
+const flags = ["--no-node-snapshot", "--max-semi-space-size=8"];
 
 /**
  * Runs one role in a process of its own, by the same main with HEADWATER_ROLES set to it; resolves when it is ready.

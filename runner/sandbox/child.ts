@@ -98,7 +98,7 @@ async function start(options: ChildOptions): Promise<void> {
   setInterval(() => {
     enforceCpuLimit(active);
     warm.sweep();
-    void warm.collectOne(); // Never rejects.
+    if (active.size === 0) void warm.collectOne(); // Not beside runs, which it would hold up. Never rejects.
   }, 250);
   setInterval(() => tellPauses(active), 25);
   send({ kind: "ready", ...(caches && { caches }) });

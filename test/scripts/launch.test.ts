@@ -35,7 +35,7 @@ describe("scripts/launch.mjs", () => {
   it("starts with the flags that Headwater needs", async () => {
     await writeFile(join(directory.path, "flags.ts"), "console.log(JSON.stringify(process.execArgv));");
     const child = launch(["flags.ts"]);
-    expect(JSON.parse(await textOf(child.stdout))).toEqual(["--no-node-snapshot", "--max-semi-space-size=2"]);
+    expect(JSON.parse(await textOf(child.stdout))).toEqual(["--no-node-snapshot", "--max-semi-space-size=8"]);
   });
 
   it("passes a signal on once", async () => {
