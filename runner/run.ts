@@ -161,7 +161,6 @@ function ticksOf(
   };
 }
 
-/** So that sources which hear each other do not go round for ever. */
 /** A run that is not made, or of which nothing can be kept. */
 export function refusal(error: RunError): Execution {
   return {
