@@ -12,7 +12,7 @@ import { adminCredentials } from "../../platform/process/nats-accounts.ts";
 import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
 import type { NatsConnection } from "../../platform/process/nats-connection.ts";
 import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
-import { defaultPool, routerConsumer } from "../../domain/subjects.ts";
+import { defaultPool, routerConsumer, streams } from "../../domain/subjects.ts";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { call, until, type Called } from "./headwater.ts";
@@ -43,6 +43,8 @@ export interface Cluster {
   takeAway(server: ServerName): Promise<() => Promise<void>>;
   /** What is still to be delivered; undefined while the message server does not tell. */
   backlog(): Promise<Backlog | undefined>;
+  /** What lies in the stream of deliveries, for whoever wonders why: how many of each kind, the oldest few as they are stored, and what the delivery role says. */
+  leftDeliveries(): Promise<string>;
   /** How many runs were committed: as many messages as the stream of runs has ever had. */
   commits(): Promise<number>;
   /** Its process stands still that long, as on a machine that was suspended or waits for its disk. */
@@ -130,6 +132,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     },
     takeAway: (server) => servers.takeAway(server),
     backlog: () => backlogOf(servers.natsConnection()),
+    leftDeliveries: async () => `${await leftDeliveriesOf(servers.natsConnection())}\n${roles.get("delivery")?.output.slice(-4_000)}`,
     commits: async () => {
       const backlog = await backlogOf(servers.natsConnection());
       if (backlog === undefined) throw new Error("the message server does not tell how many runs were committed");
@@ -210,6 +213,32 @@ async function backlogOf(server: NatsConnection): Promise<Backlog | undefined> {
     }
   } catch {
     return undefined; // It is being started, or has not heard of the delivery role yet.
+  }
+}
+
+async function leftDeliveriesOf(server: NatsConnection): Promise<string> {
+  const connection = await connect({ server, name: "test" });
+  try {
+    const { streams: stored, consumers, direct } = connection.manager;
+    const { state } = await stored.info(streams.deliveries, { subjects_filter: ">" });
+    const subjects = Object.keys(state.subjects ?? {});
+    const kinds = Object.entries(Object.groupBy(subjects, (subject) => subject.split(".")[0] ?? "")).map(
+      ([kind, all]) => `${kind}: ${all?.length}`,
+    );
+    const due = await consumers.info(streams.deliveries, "delivery");
+    const oldest = await Promise.all(
+      subjects.slice(0, 5).map(async (subject) => {
+        const message = await direct.getMessage(streams.deliveries, { last_by_subj: subject });
+        const headers = [...(message?.header ?? [])].map(([name, values]) => `${name}: ${values.join()}`);
+        return `${message?.seq} ${message?.time.toISOString()} ${subject} ${headers.join("; ")} ${message?.string().slice(0, 300)}`;
+      }),
+    );
+    const { num_pending, num_ack_pending, delivered, ack_floor } = due;
+    return [new Date().toISOString(), kinds.join(), JSON.stringify({ num_pending, num_ack_pending, delivered, ack_floor }), ...oldest].join(
+      "\n",
+    );
+  } finally {
+    await connection.close();
   }
 }
 

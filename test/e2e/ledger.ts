@@ -50,7 +50,11 @@ export async function untilQuiet(cluster: Cluster, pairs: readonly Pair[]): Prom
     told = backlog;
     return backlog !== undefined && backlog.unrouted + backlog.due + backlog.scheduled === 0;
   };
-  await until(isQuiet, "nothing is under way", waitMs, () => JSON.stringify(told));
+  try {
+    await until(isQuiet, "nothing is under way", waitMs, () => JSON.stringify(told));
+  } catch (error) {
+    throw new Error(await cluster.leftDeliveries(), { cause: error });
+  }
 }
 
 /** The history has each accepted request once, and the db has counted each run once. @returns how many runs there were, at least: one that emits nothing new leaves no event */
