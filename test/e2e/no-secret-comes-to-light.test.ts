@@ -255,6 +255,9 @@ describe("no secret comes to light", () => {
     headwater = await start();
     const run = await call<{ data: { status: string } }>("POST", `/sources/${idOfSource}/runs`, {});
     expect(run.body.data.status, run.text).toBe("succeeded");
+    // It seals behind its readiness: whoever stops it before only finds less done.
+    const isSealed = () => headwater.output().includes("everything kept is sealed with the newest key");
+    await until(isSealed, "everything is sealed anew", 60_000, headwater.output);
   }, 180_000);
 
   it("in an answer, in metrics, or in what is printed", async () => {

@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import { decodeProtectedHeader } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accountKind } from "../../crds/account.ts";
@@ -10,8 +11,11 @@ import { migrate } from "../../platform/postgres/migrations.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
 import { resealResources } from "../../platform/postgres/resources/reseal.ts";
 import { createSecrets, rotateMasterKey, type OwnSecrets } from "../../platform/secrets/secrets.ts";
+import { createLogger } from "../../platform/telemetry/logger.ts";
+import { startResealing } from "../../wiring/reseal.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { until } from "./jetstream-support.ts";
 
 const postgres = withPostgres();
 const namespace = "hw-u-tester";
@@ -154,6 +158,24 @@ describe("after a key was added", () => {
     expect(spec.credentials["lost"]).toEqual(lost);
     expect(await secrets.open(spec.credentials["found"]?.sealed ?? "")).toBe("found");
     await store.delete(accountKind, namespace, "lost");
+  });
+
+  it("a Postgres that fails meanwhile is asked again, until everything is sealed anew", async () => {
+    await createSources(2);
+    const kid = await rotate();
+    const destination = new PassThrough();
+    let printed = "";
+    destination.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+    await postgres.client.query("alter table resources rename to resources_away");
+    const resealing = startResealing(database, secrets, { logger: createLogger({ level: "debug", destination }) });
+    try {
+      await until(() => printed.includes("not everything is sealed with the newest key yet"), "it fails");
+    } finally {
+      await postgres.client.query("alter table resources_away rename to resources");
+    }
+    await until(() => printed.includes("everything kept is sealed with the newest key"), "everything is sealed anew");
+    await resealing.stop();
+    expect(keyIdsOf(await everything())).toEqual(new Set([kid]));
   });
 
   it("those who watch are told", async () => {
