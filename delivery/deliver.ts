@@ -6,7 +6,7 @@ import type { AttemptBuffer } from "./attempt-buffer.ts";
 import { deliverToSource } from "./deliverers/source.ts";
 import { deliverToWorkflow } from "./deliverers/workflow.ts";
 import type { Attempted, Outcome, WebhookDeliverer } from "./deliverers/webhook.ts";
-import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
+import { deadLetter, encodeDelivery, type Delivery } from "./delivery.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { FailingEndpoints } from "./failing-endpoints.ts";
 import { LateAttempts } from "./late-attempts.ts";
@@ -246,14 +246,7 @@ export class Deliverer {
   }
 
   #bury(delivery: Delivery, reason: string): Promise<void> {
-    const letter = {
-      ...subjectOf(delivery),
-      attempts: delivery.attempt,
-      reason,
-      diedAt: this.#ports.clock.now(),
-      payload: delivery.event.payload,
-    };
-    return this.#ports.history.recordDeadLetters([letter]);
+    return this.#ports.history.recordDeadLetters([deadLetter(delivery, reason, this.#ports.clock.now())]);
   }
 
   #inBackground(work: Promise<unknown>): void {

@@ -1,7 +1,5 @@
 import type { Route } from "../domain/deployment.ts";
-import type { Replay } from "../domain/replay.ts";
-import type { TraceContext } from "../domain/traces.ts";
-import type { DeadLetter, DeliverySubject } from "./ports.ts";
+import type { Carried, DeadLetter, DeliverySubject } from "./ports.ts";
 
 /** One event on its way to one listener. Travels as JSON; everything an attempt needs but the route, which may change meanwhile. */
 export interface Delivery {
@@ -16,27 +14,14 @@ export interface Delivery {
   readonly attemptsBefore?: number;
 }
 
-/** What attempts follow from is the trace context of its commit, or of its replay. */
-export interface RoutedEvent extends TraceContext {
+export interface RoutedEvent extends Carried {
   readonly emitId: string;
   readonly eventId: string;
   readonly source: string;
   readonly owner: string;
   readonly channel: string;
-  /** Epoch ms. */
-  readonly ts: number;
   /** JSON text. */
   readonly payload: string;
-  /** The id given to `$emit`; absent: none. */
-  readonly dedupeId?: string;
-  readonly summary?: string;
-  readonly deliverAt?: number;
-  /** Of the run that emitted it. */
-  readonly hops?: number;
-  /** The last sources on its way to that run. */
-  readonly way?: readonly string[];
-  /** Set for one that is delivered once more because somebody asked for it. */
-  readonly replay?: Replay;
 }
 
 export function firstDelivery(event: RoutedEvent, route: Route): Delivery {
@@ -49,11 +34,19 @@ export function firstDelivery(event: RoutedEvent, route: Route): Delivery {
   };
 }
 
+/** A delivery that nobody will try again, with all that its event carries: what is delivered again is to look as it did. */
+export function deadLetter(delivery: Delivery, reason: string, diedAt: number): DeadLetter {
+  const { id, listener: webhook, subscription, event, attempt: attempts } = delivery;
+  const { emitId, eventId, source, owner, channel, payload, ...carried } = event;
+  const subject = { delivery: id, webhook, subscription, owner, source, event: eventId, emitId, channel };
+  return { ...subject, attempts, reason, diedAt, payload, carried };
+}
+
 /** A dead letter to be delivered again: the next attempt, under the same id. */
 export function redelivery(letter: DeadLetter): Delivery {
   const { delivery, subscription, webhook, emitId, event: eventId, source, owner, channel, payload, attempts } = letter;
-  const ts = committedAt(eventId) ?? letter.diedAt;
-  const event: RoutedEvent = { emitId, eventId, source, owner, channel, ts, payload };
+  const carried = letter.carried ?? { ts: committedAt(eventId) ?? letter.diedAt };
+  const event: RoutedEvent = { ...carried, emitId, eventId, source, owner, channel, payload };
   return { id: delivery, subscription, listener: webhook, event, attempt: attempts + 1, attemptsBefore: attempts };
 }
 

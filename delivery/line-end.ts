@@ -1,6 +1,6 @@
 import type { CommitPosition } from "../domain/deployment.ts";
 import { hasCommit, planPack, type LineState, type LineTail, type PackLimits } from "../domain/line.ts";
-import { encodeDelivery, subjectOf, type Delivery } from "./delivery.ts";
+import { deadLetter, encodeDelivery, type Delivery } from "./delivery.ts";
 import { decodePack, encodePack } from "./line-pack.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 
@@ -151,8 +151,9 @@ export class LineEnd {
   async #bury(first: Waiting): Promise<void> {
     const reason = `${this.#config.mostInLine} deliveries wait for this ordered webhook: no more are put in line`;
     const diedAt = this.#ports.clock.now();
+    // None of them was attempted.
     await this.#ports.history.recordDeadLetters(
-      first.deliveries.map((delivery) => ({ ...subjectOf(delivery), attempts: 0, reason, diedAt, payload: delivery.event.payload })),
+      first.deliveries.map((delivery) => deadLetter({ ...delivery, attempt: 0 }, reason, diedAt)),
     );
     if (this.#waiting[0] === first) this.#waiting.shift();
     first.stored.resolve();

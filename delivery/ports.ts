@@ -4,7 +4,8 @@ import type { CommitPosition, Route, RouteListener } from "../domain/deployment.
 import type { EndpointFailures } from "../domain/endpoint-failures.ts";
 import type { LineState } from "../domain/line.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
-import type { Traces } from "../domain/traces.ts";
+import type { Replay } from "../domain/replay.ts";
+import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { Hmac } from "../domain/webhook-signature.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
 
@@ -215,6 +216,22 @@ export interface Attempt extends DeliverySubject {
   readonly error: string | null;
 }
 
+/** What an event takes along to whoever gets it, beside its payload and what its delivery is about. Its trace context is that of its commit, or of its replay. */
+export interface Carried extends TraceContext {
+  /** Epoch ms. */
+  readonly ts: number;
+  /** The id given to `$emit`; absent: none. */
+  readonly dedupeId?: string;
+  readonly summary?: string;
+  readonly deliverAt?: number;
+  /** Of the run that emitted it. */
+  readonly hops?: number;
+  /** The last sources on its way to that run. */
+  readonly way?: readonly string[];
+  /** Set for one that is delivered once more because somebody asked for it. */
+  readonly replay?: Replay;
+}
+
 export interface DeadLetter extends DeliverySubject {
   readonly attempts: number;
   /** Why nobody will try again. */
@@ -223,6 +240,8 @@ export interface DeadLetter extends DeliverySubject {
   readonly diedAt: number;
   /** JSON text of the event. */
   readonly payload: string;
+  /** Delivered again, it is as it was; absent: an earlier version has not kept it. */
+  readonly carried?: Carried;
 }
 
 export interface KeptDeadLetter extends DeadLetter {

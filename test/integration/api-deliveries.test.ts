@@ -95,6 +95,38 @@ describe("dead letters", () => {
     expect(await attempts(webhook.id, "&outcome=delivered")).toMatchObject([{ attempt: 2 }, { attempt: 2 }]);
   });
 
+  /** Method: all headers of the first attempt and of the last are compared, but for what tells of the time of an attempt. */
+  it("look to their endpoint as they did at first, with the trace that their run was part of", async () => {
+    world.waits = [10];
+    await world.deliver();
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    world.also = { traceparent, tracestate: "theirs=1", hops: 3, way: ["dc_before"] };
+    const { receiver, webhook } = await withDeadLetters({ n: 1 });
+    receiver.status = 200;
+    await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`);
+    await until(() => receiver.received.length === 3, "it is delivered again");
+    const ofItsTime = ["webhook-timestamp", "webhook-signature", "x-pd-signature", "x-pd-timestamp"];
+    const [first, , again] = receiver.received.map(({ body, headers }) => ({
+      body,
+      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !ofItsTime.includes(name))),
+    }));
+    expect(first?.headers).toMatchObject({ traceparent, tracestate: "theirs=1" });
+    expect(again).toEqual(first);
+  });
+
+  it("of an earlier version, which kept less of them, are delivered again without a trace", async () => {
+    world.waits = [];
+    await world.deliver();
+    world.also = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
+    const { receiver, webhook } = await withDeadLetters({ n: 1 });
+    await world.query("update dead_letters set record = (record::jsonb - 'carried')::text where webhook = $1", webhook.id);
+    receiver.status = 200;
+    await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`);
+    await until(() => receiver.received.length === 2, "it is delivered again");
+    expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
+    expect(receiver.received[1]?.headers).not.toHaveProperty("traceparent");
+  });
+
   it("that fail again have all their attempts anew, and are dead letters again", async () => {
     world.waits = [10];
     await world.deliver();

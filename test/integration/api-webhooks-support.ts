@@ -51,6 +51,8 @@ export interface RepairWorld {
   readonly streams: TestJetStream;
   /** Waits in front of the attempts after the first, ms. */
   waits: number[];
+  /** What commits of `emit` have beside their events. */
+  also: Partial<Commit>;
   /** Starts the delivery role, with this in place of what it does with Postgres and of its settings; it ends with the test. */
   deliver(history?: Partial<History>, settings?: Partial<DeliveryConfig>): Promise<StartedDelivery>;
   receive(): Promise<Receiver>;
@@ -98,6 +100,7 @@ export function withRepairWorld(): RepairWorld {
     poster = createWebhookClient({ egress: createEgress({ allow: egressAllow }), timeoutMs: 5_000, connections: 4 });
   });
   afterEach(async () => {
+    world.also = {};
     for (const webhook of subscribed.keys()) await world.remove(webhook);
     for (const end of ends.splice(0).toReversed()) await end();
   });
@@ -166,6 +169,7 @@ export function withRepairWorld(): RepairWorld {
     api,
     streams,
     waits: [],
+    also: {},
     deliver,
     receive,
     createWebhook,
@@ -203,7 +207,17 @@ export function withRepairWorld(): RepairWorld {
         payload: JSON.stringify(value),
       }));
       const run = { id: `r_${number}`, trigger: "http", generation: 1, startedAt: at, durationMs: 1, cpuMs: 1, result: null } as const;
-      const commit: Commit = { source, owner: ada.id, deployment: "d_1", run, events, logs: [], error: null, state: emptyState };
+      const commit: Commit = {
+        source,
+        owner: ada.id,
+        deployment: "d_1",
+        run,
+        events,
+        logs: [],
+        error: null,
+        state: emptyState,
+        ...world.also,
+      };
       await appendCommit(streams.connection, { source, owner: ada.id, partition: partitionOf(source) }, JSON.stringify(commit), 0);
       return events.map(({ emitId }) => emitId);
     },
