@@ -1,4 +1,15 @@
-const declared = /([\w$]+)(\s*=\s*(?:\/\*[^*]*\*\/\s*)?[\w$.]*createRequire[\w$]*\(\s*import\.meta\.url\s*\))/gi;
+/**
+ * All is bounded, and begins where a word begins: texts are hostile, and patterns that try each length of a megabyte's one word from
+ * each of its letters take minutes, on the thread that all builds share.
+ */
+const word = "[\\w$]{0,100}";
+const space = "\\s{0,100}";
+const called = `createRequire${word}\\(${space}import\\.meta\\.url`;
+const calling = new RegExp(called, "i");
+const declared = new RegExp(
+  `(?<![\\w$])([\\w$]{1,100})(${space}=${space}(?:/\\*[^*]{0,100}\\*/${space})?[\\w$.]{0,100}${called}${space}\\))`,
+  "gi",
+);
 /** Of the same length as `require`, so that columns stay what they are. */
 const standIn = "_equire";
 
@@ -7,11 +18,11 @@ const standIn = "_equire";
  * bundled. Here its calls with a name become calls of `require`, which the bundler follows; all else stays with what they made.
  */
 export function withPlainRequire(text: string): string {
-  if (!/createRequire[\w$]*\(\s*import\.meta\.url/i.test(text)) return text;
+  if (!calling.test(text)) return text;
   const names = new Set(Array.from(text.matchAll(declared), ([, name = ""]) => name));
-  const own = names.has("require") ? text.replaceAll(/(?<![\w$.])require\b(?!\(\s*["'])/g, standIn) : text;
+  const own = names.has("require") ? text.replaceAll(/(?<![\w$.])require\b(?!\(\s{0,100}["'])/g, standIn) : text;
   // A short name is a bundler's, and may be something else's in the next function.
   const others = [...names].filter((name) => name !== "require" && /req/i.test(name)).map((name) => name.replaceAll("$", "\\$"));
   if (others.length === 0) return own;
-  return own.replaceAll(new RegExp(`(?<![\\w$.])(?:${others.join("|")})\\((?=\\s*["'])`, "g"), "require(");
+  return own.replaceAll(new RegExp(`(?<![\\w$.])(?:${others.slice(0, 100).join("|")})\\((?=\\s{0,100}["'])`, "g"), "require(");
 }

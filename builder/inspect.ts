@@ -33,7 +33,7 @@ function withoutAccounts(definition: ComponentDefinition, bundle: string): Compo
 
 function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modules): Error {
   const mapped = rejected.stack === undefined ? "" : mapper.mapStack(rejected.stack);
-  const stack = /^\s+at /m.test(mapped) ? mapped : undefined;
+  const stack = /^[ \t]+at /m.test(mapped) ? mapped : undefined;
   const place = placeOf(rejected, mapper, stack, modules);
   const code = place && modules.texts.get(place.file);
   const frame = place === undefined || code === undefined ? undefined : codeFrame(code, place);
@@ -46,7 +46,7 @@ function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modu
 
 /** The user's own line when the stack passes through it: an error thrown deep in a package is fixed where it was called. */
 function placeOf(rejected: Rejected, mapper: StackMapper, stack: string | undefined, { texts }: Modules): Origin | undefined {
-  const frames = (stack ?? "").matchAll(/^\s+at (?:.* \()?(.+?):(\d+):(\d+)\)?$/gm);
+  const frames = (stack ?? "").matchAll(/^[ \t]+at (?:.* \()?(.+?):(\d+):(\d+)\)?$/gm);
   for (const [, file = "", line, column] of frames) if (texts.has(file)) return { file, line: Number(line), column: Number(column) };
   return rejected.line === undefined ? undefined : mapper.find(rejected.line, rejected.column ?? 1);
 }

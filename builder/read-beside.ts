@@ -1,13 +1,18 @@
 import { posix } from "node:path";
 
+/** Bounded, as all repetitions are here: packages are hostile, and what tries each length from each place takes minutes of the thread that all builds share. */
+const space = "\\s{0,100}";
+const quoted = `["']([^"'\\\\]{1,1000})["']`;
 /** `fs.readFileSync(…)`, with or without an encoding, of a file whose path is said in one of the ways below. */
 const reading = (path: string): RegExp =>
-  new RegExp(`\\b[\\w$]+(?:\\.default)?\\.readFileSync\\(\\s*${path}\\s*(?:,\\s*(["'][\\w-]+["'])\\s*)?\\)`, "g");
-const quoted = `["']([^"'\\\\]+)["']`;
+  new RegExp(
+    `(?<![\\w$])[\\w$]{1,100}(?:\\.default)?\\.readFileSync\\(${space}${path}${space}(?:,${space}(["'][\\w-]{1,100}["'])${space})?\\)`,
+    "g",
+  );
 const ways: readonly RegExp[] = [
-  reading(`require\\.resolve\\(\\s*${quoted}\\s*\\)`),
-  reading(`__dirname\\s*\\+\\s*${quoted}`),
-  reading(`[\\w$]*path[\\w$]*(?:\\.default)?\\.(?:join|resolve)\\(\\s*__dirname\\s*,\\s*${quoted}\\s*\\)`),
+  reading(`require\\.resolve\\(${space}${quoted}${space}\\)`),
+  reading(`__dirname${space}\\+${space}${quoted}`),
+  reading(`[\\w$]{0,100}path[\\w$]{0,100}(?:\\.default)?\\.(?:join|resolve)\\(${space}__dirname${space},${space}${quoted}${space}\\)`),
 ];
 
 /** Before the path of an import that stands for the file's text. */

@@ -15,6 +15,8 @@ export interface StackMapper {
 
 const frame = /^\s*at (?:(.*?) \()?.*?:(\d+):(\d+)\)?$/;
 const stackBytes = 16_384;
+/** A line beyond is no frame: a pattern would try each of its parts from each of its places, and whoever throws an error writes its stack. */
+const frameCharacters = 1_000;
 /** The bundle's own first module, which only hands the component over; the plugin names it. */
 const handingOver = "headwater:entry";
 
@@ -31,7 +33,7 @@ export function createStackMapper(map: string): StackMapper {
   }
 
   function mapLine(line: string): string | undefined {
-    const [whole, name, row, column] = frame.exec(line) ?? [];
+    const [whole, name, row, column] = (line.length <= frameCharacters && frame.exec(line)) || [];
     if (whole === undefined) return /^\s*at /.test(line) ? undefined : line;
     const origin = find(Number(row), Number(column));
     if (!origin) return undefined;
