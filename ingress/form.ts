@@ -14,13 +14,14 @@ export interface FormFile {
 
 type FormValue = string | FormFile;
 
-const urlencodedLimits = { depth: 8, parameterLimit: 1_000, arrayLimit: 1_000 };
+/** Names stay as they were sent, brackets and all: components read `body["data[id]"]`. One that comes twice has a list. */
+const urlencodedOptions = { depth: 0, parseArrays: false, parameterLimit: 1_000, arrayLimit: 1_000 };
 const multipartLimits = { fields: 1_000, files: 100, parts: 1_000, headerPairs: 100 };
 
 /** The fields of a form, or undefined for any other content. A form that cannot be read stays as it is: whoever sent it may not be able to mend it. */
 export async function parseForm(contentType: string, body: Buffer): Promise<unknown> {
   const type = contentType.split(";", 1)[0]?.trim().toLowerCase();
-  if (type === "application/x-www-form-urlencoded") return qs.parse(body.toString("utf8"), urlencodedLimits);
+  if (type === "application/x-www-form-urlencoded") return qs.parse(body.toString("utf8"), urlencodedOptions);
   if (type !== "multipart/form-data") return undefined;
   try {
     return await parseMultipart(contentType, body);

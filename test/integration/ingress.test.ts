@@ -144,7 +144,7 @@ test("forms and multipart arrive parsed", async () => {
       ["a", "3"],
     ]),
   });
-  expect(form.body).toEqual({ a: ["1", "3"], b: { c: "2" } });
+  expect(form.body).toEqual({ a: ["1", "3"], "b[c]": "2" });
   const multipart = new FormData();
   multipart.append("name", "x");
   multipart.append("tag", "1");
