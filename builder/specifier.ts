@@ -12,7 +12,7 @@ export type Specifier =
       readonly range: string | null;
       /** "" or `/sub/path`. */ readonly subpath: string;
     }
-  /** `@pipedream/platform`, and `@pipedream/types` or `headwater/types`: our own implementation. */
+  /** `@pipedream/platform` (`@pipedreamhq/platform` of old), and `@pipedream/types` or `headwater/types`: our own implementation. */
   | { readonly kind: "platform"; readonly module: "platform" | "types" }
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -50,7 +50,7 @@ function parsePackage(text: string): Specifier {
   const [, name = "", range, subpath = ""] = shape.exec(text) ?? [];
   if (!packageName.test(name) || name === "node_modules") return refused("this is no name of an npm package");
   if (subpath.split("/").includes("..")) return refused("a path inside a package must not climb out of it");
-  if (name === "@pipedream/platform") return { kind: "platform", module: "platform" };
+  if (/^@pipedream(hq)?\/platform$/.test(name)) return { kind: "platform", module: "platform" };
   if (name === "@pipedream/types" || (name === "headwater" && subpath === "/types")) return { kind: "platform", module: "types" };
   if (range === "~" || range === "^") return refused(`"${range}" is no version: a number must follow it`);
   if (range !== undefined && !isRange(range)) {

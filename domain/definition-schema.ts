@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { componentTypes, dedupeStrategies, knownPropTypes, type ComponentDefinition, type PropDefinition } from "./definition.ts";
+import {
+  componentTypes,
+  dedupeStrategies,
+  knownPropTypes,
+  pickedPropType,
+  type ComponentDefinition,
+  type PropDefinition,
+} from "./definition.ts";
 
 /**
  * The component definition format (specification, "Component definition format") for programs: what a definition is once it is read,
@@ -11,7 +18,9 @@ const option = z.union([
   z.boolean(),
   z.looseObject({ label: z.string().describe("What people see."), value: z.unknown().describe("What is configured.") }),
 ]);
-const propType = z.enum(knownPropTypes).meta({ id: "propType", description: "What value it takes, or what the system gives it." });
+const propType = z
+  .union([z.enum(knownPropTypes), z.string().regex(pickedPropType)])
+  .meta({ id: "propType", description: "What value it takes, or what the system gives it." });
 
 const sharedFields = {
   label: z.string().exactOptional().describe("For people; without one, the prop's name."),
@@ -31,7 +40,7 @@ const sharedFields = {
 
 const propDefinition: z.ZodType<PropDefinition> = z.looseObject({
   name: z.string(),
-  type: z.enum(knownPropTypes),
+  type: z.union([z.enum(knownPropTypes), z.string().regex(pickedPropType)]),
   ...sharedFields,
   options: z.array(z.unknown()).exactOptional(),
   remoteOptions: z.boolean().exactOptional(),

@@ -26,7 +26,9 @@ const propTypes = [
   "sql",
 ] as const;
 
-/** What an app's own picker chooses in the known service: here any value that the app's interface names it by. */
+/** What an app's own picker chooses in the known service, `$.<app>.<what>`: here any value that the app's interface names it by. */
+export const pickedPropType = /^\$\.(?!interface\.|service\.)[a-z]\w*\.[a-z]\w*(\[\])?$/i;
+/** Those that are known to be in use. */
 const pickedPropTypes = [
   "$.airtable.baseId",
   "$.airtable.tableId",
@@ -38,7 +40,7 @@ const pickedPropTypes = [
   "$.discord.userId[]",
 ] as const;
 
-/** All types that a prop may have. */
+/** All types that a prop may have, but for what apps pick else. */
 export const knownPropTypes: readonly string[] = [...propTypes, ...arrayPropTypes.map((type) => `${type}[]`), ...pickedPropTypes];
 
 export interface PropDefinition {

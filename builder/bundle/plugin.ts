@@ -101,8 +101,8 @@ async function resolvePackageImport(
   } else {
     // "punycode/" with the slash is the package of that name.
     if (isBuiltin(path)) return builtin(options, path.replace(/^node:/, ""));
-    if (/^@pipedream\/(platform|types)$/.test(path))
-      return { path: resolve(options.platform, `${path.slice("@pipedream/".length)}.ts`), sideEffects: false };
+    const module = /^@pipedream(?:hq)?\/(platform|types)$/.exec(path)?.[1];
+    if (module !== undefined) return { path: resolve(options.platform, `${module}.ts`), sideEffects: false };
     if (path === "undici") return ourUndici(options);
     if (path.startsWith(textOf)) return fileBeside(options, args);
     if (path.startsWith("data:")) return undefined;

@@ -3,6 +3,7 @@ import {
   componentTypes,
   dedupeStrategies,
   knownPropTypes,
+  pickedPropType,
   type PropDefinition,
 } from "../../domain/definition.ts";
 import { hooks } from "../../domain/invocation.ts";
@@ -87,7 +88,7 @@ function checkProp(prop: Fields): WrongProp | undefined {
       name,
     );
   }
-  if (typeof type === "string" && knownTypes.has(type)) return undefined;
+  if (typeof type === "string" && (knownTypes.has(type) || pickedPropType.test(type))) return undefined;
   const what = type === undefined || type === null ? "has no type" : `has the unknown type ${shown(type)}`;
   return wrongProp("unknown_prop_type", `prop '${named}' ${what}; known are ${[...knownTypes].join(", ")}`, name);
 }

@@ -21,6 +21,7 @@ describe("a specifier", () => {
     ["sqlite", { kind: "package", name: "sqlite", range: null, subpath: "" }],
     ["@pipedream/platform", { kind: "platform", module: "platform" }],
     ["@pipedream/platform@3.0.0", { kind: "platform", module: "platform" }],
+    ["@pipedreamhq/platform", { kind: "platform", module: "platform" }],
     ["@pipedream/types", { kind: "platform", module: "types" }],
     ["headwater/types", { kind: "platform", module: "types" }],
     ["headwater/other", { kind: "package", name: "headwater", range: null, subpath: "/other" }],

@@ -238,5 +238,6 @@ export const rows: readonly Row[] = [
     given: "app1",
     has: "app1",
   },
+  { prop: `{ type: "$.shop.product", appProp: "app" }`, shown: { type: "$.shop.product", appProp: "app" }, given: "p1", has: "p1" },
   { prop: `"$.discord.channel[]"`, shown: { type: "$.discord.channel[]" }, given: ["1", "2"], has: ["1", "2"] },
 ];
