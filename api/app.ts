@@ -115,6 +115,7 @@ export function routes(context: ApiContext): RoutesOf<TabledOperations, Call> & 
     "/webhooks/:id/rotate_key": { POST: webhooks.rotateKey },
     "/webhooks/:id/previous_key": { DELETE: webhooks.endPreviousKey },
     "/webhooks/:id/test": { POST: webhooks.test },
+    "/webhooks/:id/backlog": { GET: deliveries.backlog },
     "/webhooks/:id/deliveries": { GET: deliveries.attempts },
     "/webhooks/:id/dead_letters": { GET: deliveries.deadLetters, DELETE: deliveries.purge },
     "/webhooks/:id/dead_letters/redrive": { POST: deliveries.redrive },

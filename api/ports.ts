@@ -19,7 +19,7 @@ import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
-import type { DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
+import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
 export type { User };
 
@@ -38,6 +38,7 @@ export interface ApiPorts {
   readonly runs: Runs;
   readonly deliveries: DeliveryHistory;
   readonly redeliveries: Redeliveries;
+  readonly backlogs: Backlogs;
   /** Absent: there are no live streams. */
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;

@@ -10,6 +10,7 @@ import { requestBuild, requestComponent } from "../platform/jetstream/build-requ
 import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
 import { publishReplay } from "../platform/jetstream/replays.ts";
 import { readRunMessages } from "../platform/jetstream/run-messages.ts";
+import { readWebhookBacklog } from "../platform/jetstream/webhook-backlog.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
 import { createComponentLibrary } from "../platform/postgres/component-library.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
@@ -65,6 +66,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       runs: runsOf(connection, asker),
       deliveries: createDeliveryRecords(database),
       redeliveries: redeliveriesOf(connection),
+      backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
       streams: { runs: readRunMessages(connection, (stream) => history.readPosition(stream)), stopping: stopping.signal },
       configurations: { configure: (request) => requestConfigure(connection.nats, request) },
       replays: { publish: (events) => publishReplay(connection, events) },

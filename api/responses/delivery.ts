@@ -1,21 +1,13 @@
 import { isId } from "../../domain/ids.ts";
-import type { StoredAttempt, StoredDeadLetter } from "../webhooks/ports.ts";
+import type { LineHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
 import type { Tested } from "../webhooks/test.ts";
 import type { Answered } from "./answered.ts";
-import type { attemptSchema, deadLetterSchema, testedWebhookSchema } from "./schemas-delivery.ts";
+import type { attemptSchema, backlogSchema, deadLetterSchema, lineHeadSchema, testedWebhookSchema } from "./schemas-delivery.ts";
 
 /** One attempt at a delivery. A test has no source. */
 export function attemptResponse(stored: StoredAttempt): Answered<typeof attemptSchema> {
-  const { attempt, at, durationMs, outcome, status, error } = stored;
-  return {
-    ...subjectOf(stored),
-    attempt,
-    at_ms: at,
-    duration_ms: durationMs,
-    outcome,
-    response_status: status,
-    cause: error,
-  };
+  const { attempt, outcome } = stored;
+  return { ...subjectOf(stored), attempt, outcome, ...answerOf(stored) };
 }
 
 /** @param isWhole with the event itself */
@@ -30,11 +22,36 @@ export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): 
   };
 }
 
-export function testResponse({ outcome, delivery, at, durationMs, status, error }: Tested): Answered<typeof testedWebhookSchema> {
-  return { delivery_id: delivery, at_ms: at, duration_ms: durationMs, outcome, response_status: status, cause: error };
+export function testResponse({ outcome, delivery, ...answer }: Tested): Answered<typeof testedWebhookSchema> {
+  return { delivery_id: delivery, outcome, ...answerOf(answer) };
 }
 
-function subjectOf({ delivery, event, source, subscription, channel }: StoredAttempt | StoredDeadLetter) {
+/** @param lastAttempt of the first in line */
+export function backlogResponse(backlog: WebhookBacklog, lastAttempt: StoredAttempt | undefined): Answered<typeof backlogSchema> {
+  const { due, scheduled, nextAt, inLine, head } = backlog;
+  return {
+    due,
+    scheduled: { count: scheduled, next_at_ms: nextAt ?? null },
+    line: { count: inLine, head: head === undefined ? null : headResponse(head, lastAttempt) },
+  };
+}
+
+function headResponse(head: LineHead, lastAttempt: StoredAttempt | undefined): Answered<typeof lineHeadSchema> {
+  const { attempts, since, nextAt } = head;
+  return {
+    ...subjectOf(head),
+    attempts,
+    waiting_since_ms: since,
+    next_attempt_at_ms: nextAt ?? null,
+    last_attempt: lastAttempt === undefined ? null : answerOf(lastAttempt),
+  };
+}
+
+function answerOf({ at, durationMs, status, error }: Pick<StoredAttempt, "at" | "durationMs" | "status" | "error">) {
+  return { at_ms: at, duration_ms: durationMs, response_status: status, cause: error };
+}
+
+function subjectOf({ delivery, event, source, subscription, channel }: Omit<StoredAttempt | StoredDeadLetter | LineHead, "id">) {
   return {
     delivery_id: delivery,
     event_id: event,

@@ -43,6 +43,31 @@ export const deadLetterSchema = z
   })
   .meta({ id: "DeadLetter", description: "A delivery that failed for good." });
 
+export const lineHeadSchema = z
+  .object({
+    ...subject,
+    attempts: z.int().describe("Made so far."),
+    waiting_since_ms: ms.describe("In line since then, epoch milliseconds."),
+    next_attempt_at_ms: ms.nullable().describe("Null: it is attempted as soon as there is a place."),
+    last_attempt: z.object(answered).nullable().describe("What came of it; null of none, or when it is not written yet."),
+  })
+  .meta({ id: "LineHead", description: "The delivery that all others in line wait for." });
+
+export const backlogSchema = z
+  .object({
+    due: z.int().describe("Their time has come, and they wait to be attempted."),
+    scheduled: z
+      .object({
+        count: z.int(),
+        next_at_ms: ms.nullable().describe("The first of their times; null: there is none, or there are too many to look at."),
+      })
+      .describe("Deliveries with a time of their own: of the next attempt, or that their event asked for."),
+    line: z
+      .object({ count: z.int(), head: lineHeadSchema.nullable() })
+      .describe("Of an ordered webhook: what waits for its turn, the first included."),
+  })
+  .meta({ id: "Backlog", description: "What is stored for a webhook and not delivered yet." });
+
 export const testedWebhookSchema = z
   .object({ delivery_id: z.string(), outcome: z.enum(["delivered", "failed"]), ...answered })
   .meta({ id: "TestedWebhook" });

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { accepted, ok, okPage, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
-import { attemptResponse, deadLetterResponse } from "../responses/delivery.ts";
-import { attemptOutcomes } from "../webhooks/ports.ts";
+import { attemptResponse, backlogResponse, deadLetterResponse } from "../responses/delivery.ts";
+import { attemptOutcomes, type LineHead, type StoredAttempt } from "../webhooks/ports.ts";
 import { redriveDeadLetters, retryDelivery } from "../webhooks/redeliver.ts";
 import { webhookIdOf, webhookOf } from "../webhooks/webhook.ts";
 import type { ApiContext } from "./context.ts";
@@ -26,10 +26,20 @@ export const redrive = z.object({
     .optional(),
 });
 
-/** What became of deliveries to a webhook, and their repair. */
+/** What became of deliveries to a webhook, what waits for it, and their repair. */
 export function deliveryRoutes(context: ApiContext) {
-  const { deliveries } = context.ports;
+  const { deliveries, backlogs } = context.ports;
+  /** Of the newest that are kept. */
+  const lastAttemptOf = async (head: LineHead | undefined, webhook: string): Promise<StoredAttempt | undefined> => {
+    if (head === undefined || head.attempts === 0) return undefined;
+    return (await deliveries.pageAttempts(webhook, { limit: 1, cursor: null, delivery: head.delivery })).items[0];
+  };
   return {
+    backlog: async (call: Call) => {
+      const webhook = await webhookIdOf(call, context);
+      const backlog = await backlogs.read(webhook);
+      return ok(backlogResponse(backlog, await lastAttemptOf(backlog.head, webhook)));
+    },
     attempts: async (call: Call) => {
       const { outcome, event_id: event, since: sinceMs, until: untilMs } = parse(filter, call.parameters);
       const page = parsePage(call.parameters);

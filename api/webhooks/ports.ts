@@ -44,6 +44,7 @@ export interface StoredDeadLetter extends Delivered {
 }
 
 export interface AttemptFilter {
+  readonly delivery?: string;
   readonly event?: string;
   readonly outcome?: AttemptOutcome;
   /** Both included. */
@@ -65,6 +66,35 @@ export interface DeliveryHistory {
   deleteDeadLetters(webhook: string, deliveries?: readonly string[]): Promise<number>;
   /** All that is kept of it. */
   deleteWebhook(webhook: string): Promise<void>;
+}
+
+/** What is stored for a webhook and not delivered yet. First attempts that go straight from a run are not among it. */
+export interface WebhookBacklog {
+  /** Their time has come, and they wait for whoever delivers or for a place at the endpoint. */
+  readonly due: number;
+  /** With a time of their own: of their next attempt, or that their event asked for. */
+  readonly scheduled: number;
+  /** The first of those times, epoch ms; undefined: there is none, or there are too many to look at. */
+  readonly nextAt: number | undefined;
+  /** In the line of an ordered webhook. */
+  readonly inLine: number;
+  /** The first in line. */
+  readonly head: LineHead | undefined;
+}
+
+/** The delivery that all others in line wait for. */
+export interface LineHead extends Omit<Delivered, "id"> {
+  /** Made so far. */
+  readonly attempts: number;
+  /** In line since then, epoch ms. */
+  readonly since: number;
+  /** Epoch ms of its next attempt; undefined: it has not failed yet. */
+  readonly nextAt: number | undefined;
+}
+
+export interface Backlogs {
+  /** @throws Unavailable */
+  read(webhook: string): Promise<WebhookBacklog>;
 }
 
 /** What whoever delivers is asked for. */

@@ -7,7 +7,9 @@ import {
   changedSubject,
   configureSubject,
   deploymentKey,
+  lineSubject,
   partitionCount,
+  poolRequests,
   poolRequestSubject,
   redeliverySubject,
   routerConsumer,
@@ -73,7 +75,7 @@ const following = (stream: string): readonly string[] => [
 ];
 
 export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
-  /** Asks for runs, builds, calls of components, replays, redeliveries and tests of webhooks, hears what comes of them; follows runs. */
+  /** Asks for runs, builds, calls of components, replays, redeliveries and tests of webhooks, hears what comes of them; follows runs, reads what waits for webhooks. */
   api: {
     publish: [
       setUpCheck,
@@ -85,6 +87,11 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       webhookTestSubject,
       ...following(streams.runs),
       api(`STREAM.MSG.GET.${streams.runs}`),
+      // What waits for a webhook.
+      ...[streams.deliveries, streams.ordered].map((stream) => api(`DIRECT.GET.${stream}`)),
+      api(`DIRECT.GET.${streams.ordered}.${lineSubject("*")}`),
+      api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
+      api(`STREAM.INFO.${streams.deliveries}`),
     ],
     // Consumers that follow have names of chance, which no pattern tells from that of the router, whose place in the stream is all deliveries'.
     neverPublish: ["CREATE", "DELETE", "MSG.NEXT"].flatMap((act) => [
@@ -110,6 +117,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     publish: [
       setUpCheck,
       "invoke.>",
+      "aside.>",
+      ...["INFO", "PURGE"].map((request) => api(`STREAM.${request}.${streams.invocations}`)),
       "timer.>",
       "retry.>",
       "workflow.>",
@@ -128,7 +137,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${bucket(buckets.quotas)}`),
       `$KV.${buckets.quotas}.*`,
     ],
-    subscribe: [`seen.${buckets.routes}`, poolRequestSubject("*", "arm"), poolRequestSubject("*", "move"), webhookTestSubject],
+    subscribe: [`seen.${buckets.routes}`, ...poolRequests.map((request) => poolRequestSubject("*", request)), webhookTestSubject],
   },
   /** Makes and changes streams, writes what the others read, sets timers, asks for hooks, ends histories. It deletes no stream. */
   operator: {
@@ -167,8 +176,8 @@ const partitions = Array.from({ length: partitionCount }, (_, partition) => part
 
 /**
  * All that a pool's runners can reach: its invocations (by consumers that others made, since a consumer's settings can name any subject
- * to deliver to), its deployments, bundles by their hash, the histories of its owner's sources, heartbeats, answers, and the two
- * things it may ask for. Without an owner the pool is everybody's: whose sources run there cannot be told by a subject.
+ * to deliver to), its deployments, bundles by their hash, the histories of its owner's sources, heartbeats, answers, and what
+ * it may ask for. Without an owner the pool is everybody's: whose sources run there cannot be told by a subject.
  */
 export function runnerServices(pool: string, owner = "*"): readonly Service[] {
   const consumers = partitions.map((partition) => runnerConsumer(pool, partition));
@@ -187,8 +196,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${owner}.*`))),
     one(`runs.*.${owner}.*`),
     one(answerSubject("*", "*")),
-    one(poolRequestSubject(pool, "arm")),
-    one(poolRequestSubject(pool, "move")),
+    ...poolRequests.map((request) => one(poolRequestSubject(pool, request))),
   ];
 }
 

@@ -20,6 +20,7 @@ import { createEgress } from "../../platform/http/egress.ts";
 import { createWebhookClient, type WebhookClient } from "../../platform/http/webhook-client.ts";
 import { Asker } from "../../platform/jetstream/answers.ts";
 import { appendCommit } from "../../platform/jetstream/commits.ts";
+import { readWebhookBacklog } from "../../platform/jetstream/webhook-backlog.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
 import { operatorPorts } from "../../wiring/operator-ports.ts";
@@ -84,6 +85,7 @@ export function withRepairWorld(): RepairWorld {
         request: (request) => redeliveriesOf(streams.connection).request(request),
         test: (request) => redeliveriesOf(streams.connection).test(request),
       },
+      backlogs: { read: (webhook) => readWebhookBacklog(streams.connection, webhook) },
     },
   );
   const ends: (() => Promise<void>)[] = [];

@@ -27,6 +27,7 @@ import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
 import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
 import { endSchedule, publishScheduled } from "../../platform/jetstream/schedules.ts";
+import { readWebhookBacklog } from "../../platform/jetstream/webhook-backlog.ts";
 import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/webhook-tests.ts";
 import { linesOf } from "../../platform/jetstream/lines.ts";
 import { publishReplay, readReplays } from "../../platform/jetstream/replays.ts";
@@ -473,6 +474,21 @@ describe("the line of an ordered webhook", () => {
       const { publisher } = await as(role, await roleCredentials(keys, role));
       await expect(publisher.publish("ordered.wh_1", "{}", { timeoutMs: 1_000 })).rejects.toThrow();
     }
+  });
+
+  it("is the API's to look at, and so is what is scheduled", async () => {
+    const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
+    const lines = linesOf(deliverer);
+    const head = { id: "em_3.sub_1", subscription: "sub_1", event: { source, eventId: "1-0", channel: "" }, attempt: 1 };
+    await lines.append("wh_2", JSON.stringify({ number: 1, deliveries: [head] }), 0);
+    await lines.keep("wh_2", newLine("s"));
+    const schedule = { kind: "at", atMs: Date.now() + 3_600_000 } as const;
+    const [subject, target] = [retrySubject("wh_2", "em_1.sub_1"), deliverSubject("wh_2", "em_1.sub_1")];
+    await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
+    const told = { due: 0, scheduled: 1, nextAt: schedule.atMs, inLine: 1, head: { delivery: "em_3.sub_1" } };
+    expect(await readWebhookBacklog(await as("api", await roleCredentials(keys, "api")), "wh_2")).toMatchObject(told);
+    await lines.end("wh_2");
+    await endSchedule(deliverer, streams.deliveries, subject);
   });
 });
 

@@ -1,5 +1,6 @@
 import {
   attemptSchema,
+  backlogSchema,
   deadLetterSchema,
   purgedSchema,
   redrivenSchema,
@@ -35,6 +36,12 @@ export const deliveryOperations = {
     means: { event: "What is posted; one that says that it is a test, unless it is given." },
     answers: one(testedWebhookSchema),
     errors: [409, 504],
+  },
+  "GET /webhooks/:id/backlog": {
+    id: "getBacklog",
+    summary: "What waits for a webhook",
+    description: "How many deliveries, until when, and which one holds up the line of an ordered webhook.",
+    answers: one(backlogSchema),
   },
   "GET /webhooks/:id/deliveries": {
     id: "listAttempts",
