@@ -1,10 +1,14 @@
 import { stop } from "esbuild";
 import PQueue from "p-queue";
 import { refuse } from "./errors.ts";
+import { mostMemoryBytes, residentBytesOfEsbuild } from "./esbuild-memory.ts";
+import { formatBytes } from "./limits.ts";
+
+const watchMs = 100;
 
 /** Lets one use of esbuild happen at a time, and brings esbuild back when a use ended it. */
 export interface EsbuildLane {
-  /** @throws InvalidInput `code_too_complex` when esbuild died of it, or took longer than `timeoutMs`. */
+  /** @throws InvalidInput `code_too_complex` when esbuild died of it, took longer than `timeoutMs`, or more memory than there is for it. */
   run<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>;
   onIdle(): Promise<void>;
 }
@@ -35,10 +39,15 @@ export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: n
 async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   // Ending its process is the only way to interrupt esbuild, and leaves the calls it had without an answer for ever.
-  const timer = setTimeout(() => {
+  const end = (why: string): void => {
     void stop();
-    reject(tooComplex(` in ${timeoutMs / 1_000} s`));
-  }, timeoutMs);
+    reject(tooComplex(why));
+  };
+  const timer = setTimeout(() => end(` in ${timeoutMs / 1_000} s`), timeoutMs);
+  // A few lines have it multiply texts, and what it takes is taken from all that runs on this machine.
+  const watch = setInterval(() => {
+    void residentBytesOfEsbuild().then((bytes) => bytes > mostMemoryBytes && end(` with ${formatBytes(mostMemoryBytes)} of memory`));
+  }, watchMs);
   try {
     return await Promise.race([work(), late]);
   } catch (error) {
@@ -47,6 +56,7 @@ async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>
     throw tooComplex(": it is nested too deeply", error);
   } finally {
     clearTimeout(timer);
+    clearInterval(watch);
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Loader, OnLoadResult } from "esbuild";
 import { defaultEntry, type ComponentCode } from "../domain/component-code.ts";
 import { withPlainRequire } from "./created-require.ts";
@@ -47,6 +48,9 @@ const loaders: Readonly<Record<string, Loader>> = {
  * them, source maps that a comment names and imports whose path is computed: from here they lead to nothing.
  */
 const nowhere = `/nowhere${"/component".repeat(64)}`;
+
+/** Whether a relative path leads to nothing from there: one that climbs further may find something, which must not be told apart. */
+export const isNowhere = (path: string | undefined): boolean => path !== undefined && resolve(nowhere, path).startsWith("/nowhere/");
 
 /** A module as esbuild gets it. Maps that its comments name are not read: stacks show what was sent. */
 export function loadModule({ texts }: Pick<Modules, "texts">, path: string, loader: Loader): OnLoadResult {

@@ -11,7 +11,7 @@ import {
 import { isRelative } from "../domain/module-path.ts";
 import { modulePathOf, moduleNamespace, placeOf, plainText, type Place } from "./code-frame.ts";
 import { refuse, refuseAt } from "./errors.ts";
-import { loadModule, loaderOf, type Modules } from "./modules.ts";
+import { isNowhere, loadModule, loaderOf, type Modules } from "./modules.ts";
 import type { BuildRequest } from "./ports.ts";
 import { importRelative } from "./relative-imports.ts";
 import { specifierIn, type Specifier } from "./specifier.ts";
@@ -157,7 +157,9 @@ function refuseErrors(modules: Modules, { errors, warnings }: Parse): void {
   if (error) throw explain(modules, error);
 }
 
-const isComputedPath = ({ text }: Message): boolean => /^(Could not resolve|The glob pattern) (import|require)\("[^"]*\*/.test(text);
+const computed = /^(?:Could not resolve|The glob pattern) (?:import|require)\("([^"]*\*[^"]*)/;
+const computedIn = ({ text }: Message): string | undefined => computed.exec(text)?.[1];
+const isComputedPath = (message: Message): boolean => computedIn(message) !== undefined;
 
 const placeIn = ({ entry }: Modules, { location }: Message): Place => (location ? placeOf(location) : { file: entry, line: 1, column: 1 });
 
@@ -165,7 +167,10 @@ const placeIn = ({ entry }: Modules, { location }: Message): Place => (location 
 function explain(modules: Modules, message: Message): Error {
   // The place of a file that was found is none of the user's.
   if (message.text === computedPath) return refuse("import_refused", computedPath);
-  if (isComputedPath(message) && message.location) return refuseAt("import_refused", computedPath, modules, placeOf(message.location));
+  if (isComputedPath(message))
+    return message.location && isNowhere(computedIn(message))
+      ? refuseAt("import_refused", computedPath, modules, placeOf(message.location))
+      : refuse("import_refused", computedPath);
   const ours = message.pluginName === pluginName && typeof message.detail === "string" ? message.detail : undefined;
   const code = ours ?? (message.text.startsWith("No matching export") ? "export_not_found" : "syntax_error");
   const text = plainText(message.text);

@@ -7,7 +7,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { sha256 } from "../hash.ts";
 import { formatBytes, type BuildLimits } from "../limits.ts";
 import type { Modules } from "../modules.ts";
-import { explainBundle } from "./explain.ts";
+import { explainBundle, refuseOutside } from "./explain.ts";
 import { entryImport, sandboxPlugin, type PluginOptions } from "./plugin.ts";
 
 export interface BundleRequest {
@@ -44,6 +44,7 @@ export async function bundle(request: BundleRequest, limits: BuildLimits, signal
     builtins,
     platform,
     packages: await realpath(request.packages),
+    fileBytes: limits.bundleBytes,
   };
   const output = await run(options, signal);
   if (Buffer.byteLength(output.text) > limits.bundleBytes) {
@@ -66,7 +67,8 @@ async function run(options: PluginOptions, signal: AbortSignal): Promise<{ text:
   signal.addEventListener("abort", cancel);
   try {
     signal.throwIfAborted();
-    const { outputFiles = [] } = await esbuild.rebuild();
+    const { outputFiles = [], warnings } = await esbuild.rebuild();
+    refuseOutside(warnings, options);
     const file = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "";
     return { text: file("bundle.js"), map: file("bundle.js.map") };
   } catch (error) {

@@ -1,10 +1,26 @@
+import { dirname, resolve } from "node:path";
 import type { Message } from "esbuild";
 import { modulePathOf, placeOf, plainText } from "../code-frame.ts";
 import { refuse, refuseAt } from "../errors.ts";
 import { describePackage } from "./installed-package.ts";
-import type { PluginOptions } from "./plugin.ts";
+import { isInside, outsidePackages, type PluginOptions } from "./plugin.ts";
 
-type Bundled = Pick<PluginOptions, "modules" | "packages" | "dependencies">;
+type Bundled = Pick<PluginOptions, "modules" | "packages" | "dependencies" | "platform">;
+
+/** Of an import whose path is computed: esbuild looks for what fits, and says of folders and files that there are none. */
+const computed = /^(?:Could not resolve|The glob pattern) (?:import|require)\("([^"]*\*[^"]*)"/;
+
+/** @throws InvalidInput for a computed path out of the packages: whether something lies there must not be told apart. */
+export function refuseOutside(messages: readonly Message[], bundled: Bundled): void {
+  const outside = messages.find((message) => isOutside(message, bundled));
+  if (outside !== undefined) throw refuseFile(outside, outsidePackages);
+}
+
+function isOutside({ text, location }: Message, bundled: Bundled): boolean {
+  const [, pattern] = computed.exec(text) ?? [];
+  if (pattern === undefined || location === null || modulePathOf(location.file) !== undefined) return false;
+  return !isInside(bundled, resolve(bundled.packages, dirname(location.file), pattern));
+}
 
 /** What esbuild says, about the user's module where it can be. */
 export async function explainBundle(error: unknown, bundled: Bundled): Promise<unknown> {
@@ -20,11 +36,16 @@ export async function explainBundle(error: unknown, bundled: Bundled): Promise<u
     };
     return refuseAt(code, text, bundled.modules, placeOf(first.location), details);
   }
-  const file = first.location?.file.replace(/^.*node_modules\//, "");
+  return refuseFile(first, isOutside(first, bundled) ? outsidePackages : first.text);
+}
+
+/** What is said of a package's file. */
+function refuseFile(message: Message, text: string): Error {
+  const file = message.location?.file.replace(/^.*node_modules\//, "");
   return refuse(
     "bundle_error",
-    file ? `${file}:${first.location?.line ?? 1}: ${first.text}` : first.text,
-    file ? { ...packageOf(first), text: file } : packageOf(first),
+    file ? `${file}:${message.location?.line ?? 1}: ${text}` : text,
+    file ? { ...packageOf(message), text: file } : packageOf(message),
   );
 }
 

@@ -1,12 +1,13 @@
-import { readFile, realpath } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { isBuiltin } from "node:module";
-import { dirname, isAbsolute, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, resolve, sep } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from "esbuild";
 import { isRelative } from "../../domain/module-path.ts";
 import { moduleName, moduleNamespace, pathOfName } from "../code-frame.ts";
 import { withPlainRequire } from "../created-require.ts";
 import { platformAxios, type Dependencies } from "../dependencies.ts";
+import { formatBytes } from "../limits.ts";
 import { loadModule, loaderOf, type Modules } from "../modules.ts";
 import { importRelative } from "../relative-imports.ts";
 import { textOf, withFilesBeside } from "../read-beside.ts";
@@ -26,6 +27,8 @@ export interface PluginOptions {
   /** Real path of our implementation of the platform package. */
   readonly platform: string;
   readonly dependencies: Dependencies;
+  /** Of one file: what is larger fits into no bundle. */
+  readonly fileBytes: number;
   /** Filled while bundling: built-ins that were resolved. */
   readonly builtins: Set<string>;
 }
@@ -140,7 +143,7 @@ async function find(
 
 const isPath = (path: string): boolean => /^\.{0,2}(\/|$)/.test(path) || isAbsolute(path);
 
-function isInside({ packages, platform }: PluginOptions, path: string): boolean {
+export function isInside({ packages, platform }: Pick<PluginOptions, "packages" | "platform">, path: string): boolean {
   return path.startsWith(packages + sep) || path.startsWith(platform + sep);
 }
 
@@ -157,17 +160,30 @@ const nativeHint = ": native addons cannot be loaded in the sandbox; use a packa
 const throwing = (path: string): string =>
   `throw Object.assign(new Error(${JSON.stringify(`Cannot find module '${path}'${path.endsWith(".node") ? nativeHint : ""}`)}), { code: "MODULE_NOT_FOUND" });`;
 
+/** The same whether there is such a file or not. */
+export const outsidePackages = "a package imports a file outside the packages";
+
 /** The last word on what is read: the real path, after all links. */
 async function loadFile(options: PluginOptions, path: string): Promise<OnLoadResult | undefined> {
   if (plainFiles.has(path)) return undefined;
-  if (!isInside(options, await realpath(path))) return { errors: [{ text: "a package imports a file outside the packages" }] };
-  const text = /\.[cm]?js$/.test(path) ? await readFile(path, "utf8") : "";
+  const real = isInside(options, path) ? await realpath(path).catch(() => "") : "";
+  if (!isInside(options, real)) return { errors: [{ text: outsidePackages }] };
+  const { size } = await stat(real);
+  if (size > options.fileBytes)
+    return { errors: [{ text: `${basename(path)} is ${formatBytes(size)}, ${formatBytes(options.fileBytes)} are allowed` }] };
+  const text = /\.[cm]?[jt]sx?$/.test(path) ? await readFile(path, "utf8") : "";
   // `require(__dirname + "/x.json")` is a relative import in disguise.
-  const contents = withFilesBeside(withPlainRequire(text)).replaceAll(/require\(\s*__dirname\s*\+\s*(['"])\//g, "require($1./");
-  if (contents !== text) return { contents, loader: "js", resolveDir: dirname(path) };
+  const changed = /\.[cm]?js$/.test(path)
+    ? withFilesBeside(withPlainRequire(text)).replaceAll(/require\(\s{0,100}__dirname\s{0,100}\+\s{0,100}(['"])\//g, "require($1./")
+    : text;
+  const contents = changed.replaceAll(distantMap, "$1 $2");
+  if (contents !== text) return { contents, loader: loaderOf(path), resolveDir: dirname(path) };
   plainFiles.set(path, true);
   return undefined;
 }
+
+/** The comment that names a source map, but for one that is in the comment itself or lies beside the file: esbuild reads whatever is named, devices too. */
+const distantMap = /([/*])[#@](\s{0,100}sourceMappingURL=)(?!data:|[\w@.~-]{1,255}(?:\s|\*|$))/g;
 
 function fileBeside(options: PluginOptions, { resolveDir, path }: OnResolveArgs): OnResolveResult {
   const file = resolve(resolveDir, path.slice(textOf.length));
@@ -176,6 +192,7 @@ function fileBeside(options: PluginOptions, { resolveDir, path }: OnResolveArgs)
 
 async function loadText(options: PluginOptions, path: string): Promise<OnLoadResult> {
   const file = await realpath(path).catch(() => undefined);
-  if (file === undefined || !isInside(options, file)) return { contents: throwing(path.split("/").pop() ?? "") };
+  if (file === undefined || !isInside(options, file) || (await stat(file)).size > options.fileBytes)
+    return { contents: throwing(path.split("/").pop() ?? "") };
   return { contents: await readFile(file, "utf8"), loader: "text" };
 }
