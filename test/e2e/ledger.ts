@@ -25,6 +25,8 @@ const waitMs = 240_000;
 const writtenMs = 10_000;
 /** Less than an attempt may take before its next one is written. */
 const patienceMs = 500;
+/** An attempt that gets no answer ends after that long. */
+const longestMs = 10_000;
 /** As many are listed of a webhook. */
 const mostListed = 500;
 
@@ -95,7 +97,8 @@ export function expectOneIdEach(pair: Pair): void {
  */
 export async function expectAttempts(asked: Asked, pair: Pair, disturbances: readonly Disturbance[]): Promise<void> {
   const all = await attemptsOf(asked, pair.webhook);
-  const oldest = all.length < mostListed ? 0 : Math.min(...all.map(({ at_ms }) => at_ms));
+  // They are kept in the order in which they ended: one that took long may have begun before some that are not kept any more.
+  const oldest = all.length < mostListed ? 0 : (all.at(-1)?.at_ms ?? 0) + longestMs + writtenMs;
   const told = Map.groupBy(all, ({ delivery_id }) => delivery_id.slice(0, delivery_id.lastIndexOf(".")));
   for (const [id, made] of Map.groupBy(pair.endpoint.heard, (heard) => heard.id)) {
     const listed = told.get(id) ?? [];
