@@ -26,7 +26,7 @@ const writtenMs = 10_000;
 /** Less than an attempt may take before its next one is written. */
 const patienceMs = 500;
 /** An attempt that gets no answer ends after that long. */
-const longestMs = 10_000;
+const longestMs = 15_000;
 /** As many are listed of a webhook. */
 const mostListed = 500;
 
