@@ -15,6 +15,7 @@ import { withReadableLogs, withReadableStack } from "./readable.ts";
 import { receivedEvent } from "./received-event.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import type { ExecuteRequest, Execution } from "./sandbox/port.ts";
+import { isStillRight, type RanAhead } from "./ran-ahead.ts";
 import { RunTrace, traceWait } from "./run-trace.ts";
 import { skippedLinks } from "./skipped-links.ts";
 
@@ -30,6 +31,8 @@ export interface Received {
   readonly skippedTicks: number;
   /** Epoch ms at which the last of those were due; absent: none were skipped. */
   readonly skippedDue?: readonly number[];
+  /** What was run of it before its turn, if anything. */
+  readonly ahead?: Promise<RanAhead | undefined> | undefined;
 }
 
 /** `answered`: committed now or before. `dropped`: there is nothing to run any more. */
@@ -84,7 +87,9 @@ async function runAndCommit(
   const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, follows);
   let commit: Commit | undefined;
   try {
-    const executed = await execute(received, history, deployment, config, ports);
+    const ahead = await received.ahead;
+    const isRight = ahead !== undefined && isStillRight(ahead, deployment.id, history.state);
+    const executed = isRight ? ahead.ran : await execute(received, history, deployment, config, ports);
     const traceparent = trace === undefined ? follows : trace.commits();
     const ran = traceparent === undefined ? executed : { ...executed, traceparent };
     const state = { ...history.state, answered: history.unsettled() };

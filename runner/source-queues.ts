@@ -1,10 +1,11 @@
 import type { Invocation } from "../domain/invocation.ts";
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
+import { Ahead, type RunAhead } from "./ahead.ts";
 import { FairOrder, type RunLimits } from "./fair-order.ts";
 import type { QueueCounts } from "./ports.ts";
 import type { Received } from "./run.ts";
 import { type Shared, type ShareLimits, Shares } from "./shares.ts";
-import { isAwaited, isPlainTick, isUrgent, sharedOf, type Disposition, type Waiting } from "./waiting.ts";
+import { isAwaited, isPlainTick, isUrgent, sharedOf, type Disposition, type QueueWatch, type Waiting } from "./waiting.ts";
 
 export type { Disposition, Waiting } from "./waiting.ts";
 
@@ -14,6 +15,8 @@ export interface QueueOptions {
   readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
   /** Turns errors into dispositions; never rejects. */
   readonly answer: (received: Received) => Promise<Disposition>;
+  /** Absent: nothing is run before its turn. */
+  readonly runAhead?: RunAhead;
   /** Answers whoever waits for what does not run, since its owner's quota is used up; it is settled then. */
   readonly refuse?: (invocation: Invocation, owner: string) => void;
   /** Above 0; absent: all owners weigh 1. */
@@ -21,13 +24,6 @@ export interface QueueOptions {
   /** ms, from anywhere; never goes back. */
   readonly now: () => number;
   readonly watch?: QueueWatch;
-}
-
-/** What there is to tell of a queue. */
-export interface QueueWatch {
-  /** An owner's share is used up: what more there is of this source waits in the stream. */
-  parked(source: string, owner: string): void;
-  resumed(source: string, owner: string): void;
 }
 
 interface Queue {
@@ -60,6 +56,7 @@ export class SourceQueues {
   readonly #options: QueueOptions;
   readonly #order: FairOrder;
   readonly #shares: Shares;
+  readonly #ahead: Ahead;
   readonly #sweeping: NodeJS.Timeout;
   #size = 0;
   #idle: (() => void)[] = [];
@@ -69,6 +66,7 @@ export class SourceQueues {
     this.#options = options;
     this.#order = new FairOrder(options.limits, options.weightOf);
     this.#shares = new Shares(options.limits);
+    this.#ahead = new Ahead(options.runAhead);
     this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
     this.#sweeping.unref();
   }
@@ -223,6 +221,7 @@ export class SourceQueues {
     this.#size++;
     if (isFirst) queue.waiting.splice(queue.waiting.filter(isUrgent).length, 0, entry);
     else queue.waiting.push(entry);
+    this.#ahead.look(queue);
     if (isIdle) queue.busySince = now;
     else if (!isFirst || queue.running !== undefined) return;
     this.#wait(queue, owner);
@@ -263,12 +262,13 @@ export class SourceQueues {
     queue.running = entry;
     queue.skippedTicks = 0;
     queue.skippedDue = [];
+    this.#ahead.look(queue);
     this.#shares.release(sharedOf(entry, owner));
     const growing = setTimeout(() => {
       this.#order.grow(source);
       this.#startNext();
     }, freshMs);
-    const disposition = await this.#options.answer({ ...entry.received, skippedTicks, skippedDue });
+    const disposition = await this.#options.answer({ ...entry.received, skippedTicks, skippedDue, ahead: this.#ahead.take(entry) });
     clearTimeout(growing);
     const now = this.#options.now();
     queue.running = undefined;

@@ -17,9 +17,11 @@ import { metered } from "./metered.ts";
 import { OwnersOverQuota, refusal } from "./over-quota.ts";
 import { OwnerWeights } from "./owner-weights.ts";
 import { queueLimits } from "./queue-limits.ts";
+import { runAhead } from "./run-ahead.ts";
 import { answerInvocation, type Received } from "./run.ts";
 import type { Sandbox } from "./sandbox/port.ts";
-import { SourceQueues, type Disposition, type QueueWatch } from "./source-queues.ts";
+import { SourceQueues } from "./source-queues.ts";
+import type { Disposition, QueueWatch } from "./waiting.ts";
 
 const usualLimits = queueLimits({ children: 2, ownerRuns: 100, ownerWaiting: 512 });
 
@@ -61,6 +63,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
         histories: commits,
       });
     },
+    runAhead: (received) => runAhead(received, deployments, config, { ...ports, sandbox }),
     weightOf: (owner) => weights.weightOf(owner),
     now: () => performance.now(),
     watch: parkingLog(ports.log),

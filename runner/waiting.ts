@@ -5,6 +5,13 @@ import type { Shared } from "./shares.ts";
 /** `done` means answered or dropped: never deliver it again. `later` means: deliver it again after a while. */
 export type Disposition = "done" | "later";
 
+/** What there is to tell of a queue. */
+export interface QueueWatch {
+  /** An owner's share is used up: what more there is of this source waits in the stream. */
+  parked(source: string, owner: string): void;
+  resumed(source: string, owner: string): void;
+}
+
 /** An invocation that waits for its turn. */
 export interface Waiting {
   readonly received: Omit<Received, "skippedTicks">;
