@@ -1,8 +1,8 @@
 import { stop } from "esbuild";
 import PQueue from "p-queue";
 import { refuse } from "./errors.ts";
-import { mostMemoryBytes, residentBytesOfEsbuild } from "./esbuild-memory.ts";
 import { formatBytes } from "./limits.ts";
+import { mostMemoryBytes, residentBytesOfEsbuild } from "./process-memory.ts";
 
 const watchMs = 100;
 

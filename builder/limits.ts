@@ -13,6 +13,8 @@ export interface BuildLimits {
   readonly packages: number;
   /** Of one set of packages on disk. */
   readonly unpackedBytes: number;
+  /** Files and folders of one set. */
+  readonly unpackedFiles: number;
   readonly lockfileBytes: number;
   /** Builds under way and in line; more are refused. */
   readonly waiting: number;
@@ -33,6 +35,7 @@ export const defaultLimits: BuildLimits = {
   bundleBytes: 24 * mebibyte,
   packages: 600,
   unpackedBytes: 320 * mebibyte,
+  unpackedFiles: 60_000,
   lockfileBytes: 2 * mebibyte,
   waiting: 64,
   buildMs: 60_000,

@@ -54,10 +54,10 @@ export function explainInstall(error: unknown, modules: Modules, imports: readon
             `the npm registry cannot be reached (${failure.code ?? "no answer"}${failure.host ? ` from ${failure.host}` : ""}): try again, or check the registry in npm's configuration`,
             { code: "registry_unreachable", cause: error },
           )
-        : new Unavailable(`installing the packages failed: ${failure.message}`, {
-            code: "install_failed",
-            cause: error,
-          });
+        : isOurs(failure)
+          ? new Unavailable(`installing the packages failed: ${failure.message}`, { code: "install_failed", cause: error })
+          : // What is left is about what packages say of themselves, or hold: trying again does not mend it.
+            at("package_refused", `the packages cannot be installed: ${failure.message}`);
   }
 }
 
@@ -76,7 +76,8 @@ interface Failure {
 function parseFailure(error: unknown): Failure {
   // Every field is checked before it is used.
   const fields = (typeof error === "object" && error !== null ? error : {}) as Record<string, unknown>;
-  const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+  const text = (value: unknown): string | undefined =>
+    typeof value === "string" && value !== "" ? value.slice(0, mostCharacters) : undefined;
   const uri = text(fields["uri"]) ?? text(fields["url"]);
   const host = uri && URL.canParse(uri) ? new URL(uri).host : undefined;
   const spec = text(fields["package"]) ?? text(fields["spec"]) ?? text(fields["pkgid"]);
@@ -84,7 +85,7 @@ function parseFailure(error: unknown): Failure {
   const latest = typeof packument === "object" && packument !== null && "latest" in packument ? text(packument.latest) : undefined;
   const failure = {
     code: text(fields["code"]),
-    message: withoutCredentials(text(fields["message"]) ?? String(error)),
+    message: withoutPaths(withoutCredentials(text(fields["message"]) ?? "no reason is told")),
     host,
     spec,
     latest,
@@ -94,6 +95,12 @@ function parseFailure(error: unknown): Failure {
   };
   return Object.fromEntries(Object.entries(failure).filter(([, value]) => value !== undefined)) as unknown as Failure;
 }
+
+/** Of what packages say of themselves, in an error. */
+const mostCharacters = 200;
+
+/** Where the builder keeps what it installs is nobody's business. */
+const withoutPaths = (message: string): string => message.replaceAll(/(?:, \w+)? '\/[^']*'?(?: -> '[^']*'?)?/g, "");
 
 /** A registry's address may hold a name and a password. */
 const withoutCredentials = (message: string): string => message.replaceAll(/\/\/[^/\s@]*@/g, "//");
@@ -108,6 +115,11 @@ function packageOf(fields: Record<string, unknown>, uri: string | undefined, spe
 
 const requirer = (location: string | undefined): string | undefined =>
   location?.split("node_modules/").pop()?.replace(/^\.$/, "") || undefined;
+
+/** The disk, the memory or the rights of the builder, or its program's end. */
+function isOurs({ code = "" }: Failure): boolean {
+  return /^(ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|EROFS|EACCES|EPERM|ERR_ACCESS_DENIED|ERR_IPC|EINSTALL)/.test(code);
+}
 
 function isUnreachable({ code = "", message }: Failure): boolean {
   return (

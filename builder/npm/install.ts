@@ -1,12 +1,13 @@
-import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { fork, type ChildProcess } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type Arborist from "@npmcli/arborist";
-import type { ArboristOptions, ArboristTree } from "@npmcli/arborist";
-import { LimitExceeded } from "../../domain/errors.ts";
+import { InvalidInput, LimitExceeded } from "../../domain/errors.ts";
 import { formatBytes, type BuildLimits } from "../limits.ts";
+import { mostMemoryBytes, residentBytesOf } from "../process-memory.ts";
 import type { NpmConfig } from "./config.ts";
+import { measureFolder, type FolderSize } from "./folder-size.ts";
+import type { InstallAnswer, InstallOrder } from "./install-program.ts";
 import { parseLockfile, pinTags, restoreWishes } from "./lockfile.ts";
-import { omitted, vetTree } from "./vet.ts";
 
 export interface InstallRequest {
   /** An empty folder. */
@@ -23,10 +24,7 @@ export interface Installed {
   readonly bytes: number;
 }
 
-/**
- * Resolves and installs packages into a folder: no scripts, no bin links, nothing that does not come from the registry.
- * The tree is vetted between deciding and downloading.
- */
+/** Resolves and installs packages into a folder, by a process of its own (`install-program.ts`), which is killed when it takes too much. */
 export async function install(request: InstallRequest, npm: NpmConfig, cache: string, limits: BuildLimits): Promise<Installed> {
   const { directory, wanted, lockfile, signal } = request;
   // The name ends up in the lockfile; a fixed one keeps equal sets equal.
@@ -39,87 +37,101 @@ export async function install(request: InstallRequest, npm: NpmConfig, cache: st
     }),
   );
   if (lockfile !== null) await writeFile(join(directory, "package-lock.json"), lockfile);
-  // Loaded at the first install: it takes tens of megabytes, and many components import nothing.
-  const { default: Tree } = await import("@npmcli/arborist");
-  const options = {
-    ...npm,
-    path: directory,
-    cache,
-    signal,
-    ignoreScripts: true,
-    binLinks: false,
-    audit: false,
-    omit: omitted,
-    lockfileVersion: 3,
-    allowGit: "none",
-    allowRemote: "none",
-    allowFile: "none",
-    allowDirectory: "none",
-    timeout: 20_000,
-    fetchRetries: 1,
-    fetchRetryMintimeout: 500,
-    fetchRetryMaxtimeout: 2_000,
-  } as const;
-  const { arborist, tree } = await decide(Tree, options);
-  vetTree(tree, limits);
-  const bytes = await whileWatched(directory, limits, () => arborist.reify());
+  settle(await perform({ directory, npm, cache, limits }, signal));
+  const size = await measureFolder(directory, { bytes: limits.unpackedBytes, files: limits.unpackedFiles });
+  const excess = excessOf(size, limits);
+  if (excess !== undefined) throw excess;
   const written = await readFile(join(directory, "package-lock.json"), "utf8");
-  return { lockfile: restoreWishes(parseLockfile(written, limits), wanted), bytes };
+  return { lockfile: restoreWishes(parseLockfile(written, limits), wanted), bytes: size.bytes };
 }
 
-/**
- * Packages that were imported without versions, or with old ones, may each name another version of a third as their peer. Most get on
- * with it all the same, and nobody could say in an import what would be right, so the wish of whoever is nearer to the root counts.
- */
-async function decide(Tree: typeof Arborist, options: ArboristOptions): Promise<{ arborist: Arborist; tree: ArboristTree }> {
-  const strict = new Tree(options);
-  try {
-    return { arborist: strict, tree: await strict.buildIdealTree() };
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERESOLVE")) throw error;
-    const lenient = new Tree({ ...options, force: true });
-    return { arborist: lenient, tree: await lenient.buildIdealTree() };
-  }
-}
+const watchMs = 500;
+const heapMb = 1024;
 
-/**
- * The registry's word on sizes is its publisher's word, so the folder is measured while it fills. Removing it under the
- * extraction is the brake: what still runs fails for want of a folder.
- */
-async function whileWatched(directory: string, limits: BuildLimits, reify: () => Promise<unknown>): Promise<number> {
-  let exceeded = false;
+async function perform(order: InstallOrder, signal: AbortSignal): Promise<InstallAnswer> {
+  signal.throwIfAborted();
+  const program = start(order);
+  const { promise, resolve, reject } = Promise.withResolvers<InstallAnswer>();
+  const end = (error: unknown): void => {
+    reject(error);
+    program.kill("SIGKILL");
+  };
+  const abort = (): void => end(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  let looking = false;
   const watch = setInterval(() => {
-    void sizeOf(directory)
-      .then(async (bytes) => {
-        if (bytes <= 2 * limits.unpackedBytes) return;
-        exceeded = true;
-        await rm(directory, { recursive: true, force: true });
-      })
-      .catch(() => undefined); // Folders come and go while npm works; the measure after the install is the exact one.
-  }, 1_000);
+    if (looking) return;
+    looking = true;
+    void excessWhile(program, order).then((excess) => {
+      looking = false;
+      if (excess !== undefined) end(excess);
+    });
+  }, watchMs);
+  const gone = new Promise<void>((done) => program.once("exit", () => done()));
+  program.once("error", end);
+  program.once("message", (answer: InstallAnswer) => resolve(answer)); // by our own program
+  // V8 ends a process whose heap is full.
+  program.once("exit", (code, how) => reject(how === "SIGABRT" || code === 134 ? tooMuchMemory() : ended(how ?? `exit code ${code}`)));
+  program.send(order, () => {});
   try {
-    await reify();
-  } catch (error) {
-    throw exceeded ? tooLarge(2 * limits.unpackedBytes, limits) : error;
+    return await promise;
   } finally {
     clearInterval(watch);
+    signal.removeEventListener("abort", abort);
+    // What it was writing is removed next.
+    await gone;
   }
-  const bytes = await sizeOf(directory);
-  if (exceeded || bytes > limits.unpackedBytes) throw tooLarge(bytes, limits);
-  return bytes;
 }
 
-const tooLarge = (bytes: number, limits: BuildLimits): Error =>
-  new LimitExceeded(
-    `the packages take ${formatBytes(bytes)} unpacked, ${formatBytes(limits.unpackedBytes)} are allowed: import less, or a smaller package`,
-    { code: "packages_too_large", details: { bytes, limit: limits.unpackedBytes } },
-  );
+/** It may write where it installs, and start nothing. */
+function start({ directory, cache }: InstallOrder): ChildProcess {
+  return fork(join(import.meta.dirname, "install-program.ts"), [], {
+    execArgv: [
+      `--max-old-space-size=${heapMb}`,
+      "--permission",
+      "--allow-fs-read=*",
+      `--allow-fs-write=${directory}`,
+      `--allow-fs-write=${cache}`,
+      "--disable-warning=SecurityWarning",
+      "--disable-warning=ExperimentalWarning",
+    ],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+}
 
-/** Bytes of all files below a folder. */
-export async function sizeOf(directory: string): Promise<number> {
-  let bytes = 0;
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size;
+/** The registry's word on sizes is its publisher's word, so the folder is measured while it fills. */
+async function excessWhile(program: ChildProcess, { directory, limits }: InstallOrder): Promise<Error | undefined> {
+  if ((await residentBytesOf(program.pid)) > mostMemoryBytes) return tooMuchMemory();
+  return excessOf(await measureFolder(directory, { bytes: limits.unpackedBytes, files: limits.unpackedFiles }), limits);
+}
+
+function excessOf({ bytes, files }: FolderSize, limits: BuildLimits): Error | undefined {
+  if (files > limits.unpackedFiles)
+    return tooLarge(`are more than ${limits.unpackedFiles} files and folders`, { files, limit: limits.unpackedFiles });
+  if (bytes <= limits.unpackedBytes) return undefined;
+  return tooLarge(`take ${formatBytes(bytes)} unpacked, ${formatBytes(limits.unpackedBytes)} are allowed`, {
+    bytes,
+    limit: limits.unpackedBytes,
+  });
+}
+
+const tooMuchMemory = (): Error => tooLarge("take more memory to install than there is for it", {});
+
+const tooLarge = (what: string, details: unknown): Error =>
+  new LimitExceeded(`the packages ${what}: import less, or a smaller package`, { code: "packages_too_large", details });
+
+const ended = (how: string): Error => Object.assign(new Error(`its process ended with ${how}`), { code: "EINSTALL" });
+
+function settle(answer: InstallAnswer): void {
+  switch (answer.outcome) {
+    case "installed":
+      return;
+    case "refused": {
+      const { status, code, message, details } = answer;
+      throw status === 413 ? new LimitExceeded(message, { code, details }) : new InvalidInput(message, { code, details });
+    }
+    case "failed":
+      throw Object.assign(new Error("npm's libraries failed"), answer.fields);
   }
-  return bytes;
 }

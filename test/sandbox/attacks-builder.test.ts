@@ -1,9 +1,12 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
 import { withPlainRequire } from "../../builder/created-require.ts";
 import { withFilesBeside } from "../../builder/read-beside.ts";
 import { startRegistry, type FakePackage } from "../integration/builder-registry.ts";
 import { failure, openBuilder } from "../integration/builder-support.ts";
+import { until } from "./processes.ts";
 
 /** Components and packages that attack the builder: they keep it from others, or have it tell what lies on its disk. */
 const megabyte = (piece: string): string => piece.repeat(2 ** 20 / piece.length);
@@ -90,6 +93,46 @@ describe("packages", () => {
     const files = { "large.json": JSON.stringify("x".repeat(70_000)) };
     const told = await verdict(`module.exports = require("./large.json")`, { files }, { limits: { bundleBytes: 65_536 } });
     expect(told).toBe("one/index.js:1: large.json is 70002 bytes, 65536 bytes are allowed");
+  });
+});
+
+describe("packages that are installed", () => {
+  /** A tarball's worth of empty files: a few bytes of it each. */
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`f${index}`, ""]));
+
+  it("may have so many files, empty ones as well", async () => {
+    expect(await verdict("module.exports = 1", { files: many }, { limits: { unpackedFiles: 200 } })).toBe(
+      "the packages are more than 200 files and folders: import less, or a smaller package",
+    );
+    expect(await verdict("module.exports = 1", { files: many }, { limits: { unpackedFiles: 400 } })).toBe("built 1");
+  });
+
+  it("end with their process when its time is over, and the next are installed", { timeout: 60_000 }, async () => {
+    const { npm } = await startRegistry([{ name: "one", files: { "index.js": "module.exports = 1", ...many } }]);
+    const { builder, directory } = await openBuilder({ npm, limits: { buildMs: 150 } });
+    expect(await failure(builder.build({ code: importing }))).toMatchObject({ status: 503 });
+    await until(() => readdirSync(join(directory, "filling")).length === 0, "the end of what was begun");
+    const { builder: next } = await openBuilder({ npm, directory });
+    expect((await next.build({ code: importing })).definition.name).toBe("1");
+  });
+
+  it.each([
+    ["a name that climbs", { dependencies: { "../../evil": "*" } }],
+    ["a name that is of every object", { dependencies: { constructor: "*" } }],
+    ["a name that is too long", { dependencies: { ["x".repeat(300)]: "*" } }],
+    ["an alias that is a path", { dependencies: { b: "npm:../../evil@1" } }],
+    ["a protocol that is none", { dependencies: { b: "workspace:*" } }],
+    ["a version that is an object", { dependencies: { b: { a: 1 } as unknown as string } }],
+    ["a version of a hundred thousand characters", { dependencies: { b: ">=".repeat(50_000) } }],
+  ])("are refused for good, in a few words, for %s", async (_, fields) => {
+    const packages = ["b", "../../evil", "constructor", "x".repeat(300)].map((name) => ({ name, files: { "index.js": "" } }));
+    const { npm } = await startRegistry([...packages, { name: "one", ...fields, files: { "index.js": "module.exports = 1" } }]);
+    const { builder, directory } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: importing }));
+    expect(error).toMatchObject({ status: 422, code: "package_refused" });
+    expect(error.message.length).toBeLessThan(400);
+    expect(error.message).not.toContain(directory);
+    expect(readdirSync(join(directory, "filling"))).toEqual([]);
   });
 });
 
