@@ -29,8 +29,21 @@ export interface NatsOptions {
   readonly keys?: NatsKeys;
   /** Pools known from the start; the default one when absent. */
   readonly pools?: readonly Pool[];
+  /** One of several that keep streams together; absent: it is alone. */
+  readonly cluster?: NatsCluster;
   /** Path of nats-server; what `findNatsServer()` finds when absent. */
   readonly binary?: string;
+}
+
+/** As the chart configures its servers. */
+interface NatsCluster {
+  /** Of this server, another one than that of the others; its copies of streams go by it. */
+  readonly serverName: string;
+  readonly port: number;
+  /** Ports of all servers, on 127.0.0.1. */
+  readonly ports: readonly number[];
+  /** By which they know each other. */
+  readonly password: string;
 }
 
 export interface NatsServer {
@@ -116,11 +129,25 @@ function configuration(directory: string, options: NatsOptions, access: Readonly
     logfile_max_num: 2,
     max_payload: 8 * 1024 * 1024,
     jetstream: { store_dir: join(directory, "jetstream"), sync_interval: options.syncInterval ?? "always" },
+    ...(options.cluster === undefined ? {} : clustered(options.cluster)),
     ...access,
   };
   return `${Object.entries(lines)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join("\n")}\n`;
+}
+
+function clustered({ serverName, port, ports, password }: NatsCluster): Readonly<Record<string, unknown>> {
+  return {
+    server_name: serverName,
+    cluster: {
+      name: "headwater",
+      listen: `127.0.0.1:${port}`,
+      authorization: { user, password, timeout: 5 },
+      // Who is dialled asks for the password, and it is told only where it is part of the address.
+      routes: ports.map((each) => `nats://${user}:${encodeURIComponent(password)}@127.0.0.1:${each}`),
+    },
+  };
 }
 
 /**

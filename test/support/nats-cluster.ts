@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import type { NatsConnection } from "../../platform/process/nats-connection.ts";
+import type { NatsKeys } from "../../platform/process/nats-keys.ts";
+import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
+import { natsBinary } from "./nats.ts";
+import { steadyPort } from "./steady-port.ts";
+
+export interface TestNatsCluster {
+  /** Address and credentials, of all servers. */
+  readonly connection: NatsConnection;
+  readonly servers: readonly NatsServer[];
+  /** kill -9 of one, which stays away; the returned function starts it again, on the same data and ports. */
+  takeAway(n: number): Promise<() => Promise<void>>;
+  /** Resolves when that one has all that the others have. */
+  untilCaughtUp(n: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const returnTimeoutMs = 60_000;
+
+/** Several servers that keep streams together, as with the chart's `nats.replicas`, on loopback. Resolves when each of them takes part. */
+export async function startNatsCluster(directory: string, keys: NatsKeys | undefined, count = 3): Promise<TestNatsCluster> {
+  const binary = await natsBinary();
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = await steadyPort();
+    if (!ports.includes(port)) ports.push(port);
+  }
+  const start = (n: number, port = 0): Promise<NatsServer> =>
+    startNats({
+      dataDirectory: join(directory, `nats-${n}`),
+      binary,
+      port,
+      monitoringPort: 0,
+      cluster: { serverName: `nats-${n}`, port: ports[n] ?? 0, ports, password: "of the routes" },
+      ...(keys === undefined ? {} : { keys }),
+    });
+  const servers = await Promise.all(ports.map((_, n) => start(n)));
+  const get = (n: number): NatsServer => {
+    const server = servers[n];
+    if (server === undefined) throw new Error(`there is no server ${n}`);
+    return server;
+  };
+  const cluster: TestNatsCluster = {
+    get connection() {
+      return { ...get(0).connection, servers: servers.map(({ url }) => url).join(",") };
+    },
+    servers,
+    takeAway: async (n) => {
+      const { port } = get(n);
+      await get(n).kill();
+      return async () => {
+        servers[n] = await start(n, port);
+      };
+    },
+    untilCaughtUp: async (n) => {
+      const deadline = performance.now() + returnTimeoutMs;
+      for (;;) {
+        const told = await fetch(`http://127.0.0.1:${get(n).monitoringPort}/healthz`).catch(() => undefined);
+        if (told?.ok === true) return;
+        if (performance.now() > deadline) throw new Error(`server ${n} has not caught up: ${await told?.text()}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    stop: async () => {
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+  try {
+    for (const n of ports.keys()) await cluster.untilCaughtUp(n);
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+  return cluster;
+}
