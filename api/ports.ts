@@ -145,8 +145,8 @@ export interface History {
 }
 
 export interface Builds {
-  /** Building the same code again costs next to nothing. @throws InvalidInput, LimitExceeded, Unavailable */
-  build(component: ComponentCode): Promise<Build>;
+  /** Building the same code again costs next to nothing. Owners take turns. @throws InvalidInput, LimitExceeded, Unavailable */
+  build(component: ComponentCode, owner: string): Promise<Build>;
 }
 
 /** What somebody who configures a component, maybe for a source that runs it, wants its code to tell. */

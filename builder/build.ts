@@ -44,21 +44,20 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
   if (known && (await deadline.during("store", isStored(known.bundle, parts)))) return known;
 
   const modules = modulesOf(request);
-  const scanned = await deadline.during(
-    "scan",
-    parts.esbuild.run(() => scan(modules, request.language ?? "auto"), limits.scanMs),
+  const owner = request.owner ?? "";
+  const scanned = await deadline.inTurn("scan", (begin) =>
+    parts.esbuild.run(owner, () => (begin(), scan(modules, request.language ?? "auto")), limits.scanMs),
   );
   const dependencies = planDependencies(scanned.imports);
   const lockfile = request.lockfile ?? null;
   const { packages, bundled } = await withFittingPackages(
     { wanted: dependencies.wanted, mayBeOlder: lockfile === null },
     async (wanted) => {
-      const set = await deadline.during("install", provide({ modules, lockfile }, scanned, wanted, parts));
+      const set = await deadline.during("install", provide({ modules, lockfile, owner }, scanned, wanted, parts));
       const { language, esModules } = scanned;
       const input = { modules, language, esModules, dependencies, packages: set.directory };
-      const text = await deadline.during(
-        "bundle",
-        parts.esbuild.run(() => bundle(input, limits, deadline.signal), limits.bundleMs),
+      const text = await deadline.inTurn("bundle", (begin) =>
+        parts.esbuild.run(owner, () => (begin(), bundle(input, limits, deadline.signal)), limits.bundleMs),
       );
       return { packages: set, bundled: text };
     },
@@ -66,7 +65,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
   await cache.writeBundle(bundled);
   const definition = await deadline.during(
     "inspect",
-    inspect(ports.inspector, bundled, cache.bundlePath(bundled.hash), modules, limits.inspectMs),
+    inspect({ inspector: ports.inspector, owner, timeoutMs: limits.inspectMs }, bundled, cache.bundlePath(bundled.hash), modules),
   );
   await deadline.during("store", store(bundled, parts));
 
@@ -85,7 +84,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
 }
 
 async function provide(
-  request: { readonly modules: Modules; readonly lockfile: string | null },
+  request: { readonly modules: Modules; readonly lockfile: string | null; readonly owner: string },
   scanned: Scan,
   wanted: Dependencies["wanted"],
   parts: BuildParts,
@@ -93,7 +92,7 @@ async function provide(
   if (Object.keys(wanted).length === 0) return { directory: parts.packages.empty, lockfile: null };
   const lockfile = request.lockfile ? parseLockfile(request.lockfile, parts.limits) : null;
   try {
-    return await parts.packages.provide(wanted, lockfile);
+    return await parts.packages.provide(wanted, lockfile, request.owner);
   } catch (error) {
     throw explainInstall(error, request.modules, scanned.imports);
   }

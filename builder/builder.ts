@@ -1,16 +1,17 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { stop as stopEsbuild } from "esbuild";
-import PQueue from "p-queue";
 import { systemClock, type Clock } from "../domain/clock.ts";
 import type { ComponentCode } from "../domain/component-code.ts";
 import type { Build } from "../domain/definition.ts";
 import { Unavailable } from "../domain/errors.ts";
+import { Admissions } from "./admissions.ts";
 import { build, buildKey, type BuildParts } from "./build.ts";
 import { openBuildCache } from "./build-cache.ts";
 import { collect } from "./collect/collect.ts";
 import { collectLimits, type CollectLimits } from "./collect/limits.ts";
 import { startDeadline } from "./deadline.ts";
 import { createEsbuildLane } from "./esbuild-lane.ts";
+import { FairLine } from "./fair-line.ts";
 import { defaultLimits, type BuildLimits } from "./limits.ts";
 import { readNpmConfig, type NpmConfig } from "./npm/config.ts";
 import { openPackageStore } from "./npm/package-store.ts";
@@ -30,7 +31,7 @@ export interface Builder {
   /** See {@link build}. Equal requests at the same time share one build. */
   build(request: BuildRequest): Promise<Build>;
   /** See {@link collect}. */
-  collect(url: string, addresses: Addresses): Promise<ComponentCode>;
+  collect(url: string, addresses: Addresses, owner?: string): Promise<ComponentCode>;
   /** Refuses new builds, lets those under way end. */
   stop(): Promise<void>;
 }
@@ -40,7 +41,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   const limits = { ...defaultLimits, ...options.limits };
   await mkdir(options.directory, { recursive: true });
   const directory = await realpath(options.directory);
-  const installs = new PQueue({ concurrency: 1 });
+  const installs = new FairLine();
   const esbuild = createEsbuildLane();
   const parts: BuildParts = {
     ports: { inspector: options.inspector, bundles: options.bundles },
@@ -51,12 +52,14 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       limits,
       npm: options.npm ?? (await readNpmConfig(process.env, process.cwd())),
       clock: options.clock ?? systemClock,
-      enqueue: (work) => installs.add(work),
+      enqueue: (owner, work) => installs.run(owner, work),
     }),
     esbuild,
   };
   const running = new Map<string, Promise<Build>>();
   const collecting = new Set<Promise<ComponentCode>>();
+  const builds = new Admissions("builds are waiting", limits);
+  const fetches = new Admissions("components are being fetched", limits);
   let stopped = false;
 
   async function start(request: BuildRequest): Promise<Build> {
@@ -72,21 +75,31 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     async build(request) {
       if (stopped) throw new Unavailable("the builder is stopping: try again");
       const key = buildKey(request);
-      if (running.size >= limits.waiting && !running.has(key)) {
-        throw new Unavailable(`${running.size} builds are waiting already: try again`, { code: "builder_busy" });
-      }
-      const shared = running.get(key) ?? start(request).finally(() => running.delete(key));
-      running.set(key, shared);
-      return shared;
+      const known = running.get(key);
+      if (known !== undefined) return known;
+      const leave = builds.enter(request.owner ?? "");
+      const begun = start(request).finally(() => {
+        running.delete(key);
+        leave();
+      });
+      running.set(key, begun);
+      return begun;
     },
-    async collect(url, addresses) {
+    async collect(url, addresses, owner = "") {
       if (stopped) throw new Unavailable("the builder is stopping: try again");
-      if (collecting.size >= limits.waiting) {
-        throw new Unavailable(`${collecting.size} components are being fetched already: try again`, { code: "builder_busy" });
-      }
-      const collected = collect(url, { addresses, esbuild, scanMs: limits.scanMs, limits: { ...collectLimits, ...options.collectLimits } });
+      const leave = fetches.enter(owner);
+      const collected = collect(url, {
+        addresses,
+        esbuild,
+        owner,
+        scanMs: limits.scanMs,
+        limits: { ...collectLimits, ...options.collectLimits },
+      });
       collecting.add(collected);
-      return collected.finally(() => collecting.delete(collected));
+      return collected.finally(() => {
+        collecting.delete(collected);
+        leave();
+      });
     },
     async stop() {
       stopped = true;

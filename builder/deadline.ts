@@ -8,6 +8,8 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Runs a step and gives up on it when the time of the whole build is over. */
   during<T>(step: Step, work: Promise<T>): Promise<T>;
+  /** The same for a step that waits for its turn: until `begin` is called it is the others who take the time. */
+  inTurn<T>(step: Step, enter: (begin: () => void) => Promise<T>): Promise<T>;
   end(): void;
 }
 
@@ -24,21 +26,31 @@ const sentences: Readonly<Record<Step, string>> = {
 export function startDeadline(ms: number): Deadline {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);
+  async function within<T>(step: () => Step, work: Promise<T>): Promise<T> {
+    if (controller.signal.aborted) throw exceeded(step(), ms);
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = (): void => reject(exceeded(step(), ms));
+    controller.signal.addEventListener("abort", abort);
+    try {
+      return await Promise.race([work, aborted]);
+    } catch (error) {
+      throw controller.signal.aborted && !(error instanceof HeadwaterError) ? exceeded(step(), ms) : error;
+    } finally {
+      controller.signal.removeEventListener("abort", abort);
+    }
+  }
   return {
     signal: controller.signal,
     end: () => clearTimeout(timer),
-    async during(step, work) {
-      if (controller.signal.aborted) throw exceeded(step, ms);
-      const { promise: aborted, reject } = Promise.withResolvers<never>();
-      const abort = (): void => reject(exceeded(step, ms));
-      controller.signal.addEventListener("abort", abort);
-      try {
-        return await Promise.race([work, aborted]);
-      } catch (error) {
-        throw controller.signal.aborted && !(error instanceof HeadwaterError) ? exceeded(step, ms) : error;
-      } finally {
-        controller.signal.removeEventListener("abort", abort);
-      }
+    during: (step, work) => within(() => step, work),
+    inTurn: (step, enter) => {
+      let at: Step = "wait";
+      return within(
+        () => at,
+        enter(() => {
+          at = step;
+        }),
+      );
     },
   };
 }

@@ -1,15 +1,15 @@
 import { stop } from "esbuild";
-import PQueue from "p-queue";
 import { refuse } from "./errors.ts";
+import { FairLine } from "./fair-line.ts";
 import { formatBytes } from "./limits.ts";
 import { mostMemoryBytes, residentBytesOfEsbuild } from "./process-memory.ts";
 
 const watchMs = 100;
 
-/** Lets one use of esbuild happen at a time, and brings esbuild back when a use ended it. */
+/** Lets one use of esbuild happen at a time, each owner in turn, and brings esbuild back when a use ended it. */
 export interface EsbuildLane {
   /** @throws InvalidInput `code_too_complex` when esbuild died of it, took longer than `timeoutMs`, or more memory than there is for it. */
-  run<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>;
+  run<T>(owner: string, work: () => Promise<T>, timeoutMs: number): Promise<T>;
   onIdle(): Promise<void>;
 }
 
@@ -19,20 +19,23 @@ export interface EsbuildLane {
  * nobody else along. It starts with the first use, and ends when there was none for `idleMs`.
  */
 export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): EsbuildLane {
-  const queue = new PQueue({ concurrency: 1 });
+  const line = new FairLine();
   let resting: NodeJS.Timeout | undefined;
+  let users = 0;
   return {
-    run: async (work, timeoutMs) => {
+    run: async (owner, work, timeoutMs) => {
       clearTimeout(resting);
+      users += 1;
       try {
-        return await queue.add(() => survive(work, timeoutMs));
+        return await line.run(owner, () => survive(work, timeoutMs));
       } finally {
+        users -= 1;
         clearTimeout(resting);
         // A process that nobody needs takes 12 MB; it starts again within a build.
-        if (queue.size + queue.pending === 0) resting = setTimeout(() => void stop(), idleMs).unref();
+        if (users === 0) resting = setTimeout(() => void stop(), idleMs).unref();
       }
     },
-    onIdle: () => queue.onIdle(),
+    onIdle: () => line.onIdle(),
   };
 }
 

@@ -13,14 +13,13 @@ type Rejected = Extract<Inspection, { outcome: "rejected" }>;
  * @throws InvalidInput with the sandbox's code (`no_run`, `unknown_prop_type`, `evaluation_timeout`, …), in terms of the user's modules.
  */
 export async function inspect(
-  inspector: Inspector,
+  { inspector, owner, timeoutMs }: { readonly inspector: Inspector; readonly owner: string; readonly timeoutMs: number },
   bundled: BundleText,
   path: string,
   modules: Modules,
-  timeoutMs: number,
 ): Promise<ComponentDefinition> {
   const { hash, needsNode } = bundled;
-  const inspection = await inspector.inspect({ bundle: { hash, path, needsNode }, timeoutMs });
+  const inspection = await inspector.inspect({ bundle: { hash, path, needsNode }, owner, timeoutMs });
   if (inspection.outcome === "read") return withoutAccounts(inspection.definition, bundled.text);
   throw explainRejection(inspection, createStackMapper(bundled.map), modules);
 }

@@ -18,6 +18,8 @@ export interface BuildLimits {
   readonly lockfileBytes: number;
   /** Builds under way and in line; more are refused. */
   readonly waiting: number;
+  /** Of one owner. */
+  readonly waitingOfOwner: number;
   /** From request to answer, waiting in line included. */
   readonly buildMs: number;
   readonly scanMs: number;
@@ -38,6 +40,7 @@ export const defaultLimits: BuildLimits = {
   unpackedFiles: 60_000,
   lockfileBytes: 2 * mebibyte,
   waiting: 64,
+  waitingOfOwner: 16,
   buildMs: 60_000,
   scanMs: 10_000,
   bundleMs: 40_000,

@@ -18,6 +18,8 @@ export interface InspectRequest {
     /** File of the bundle's text. */ readonly path: string;
     readonly needsNode: boolean;
   };
+  /** Whose it is: places to compute in are shared out by owner. */
+  readonly owner?: string;
   readonly timeoutMs: number;
 }
 
@@ -49,6 +51,8 @@ export interface BuildRequest extends ComponentCode {
   readonly language?: "js" | "ts" | "auto";
   /** `Build.lockfile` of an earlier build: its versions and integrity hashes are used again. */
   readonly lockfile?: string | null;
+  /** For whom it is built: owners take turns. Without one it is nobody's, and shares turns with all such. */
+  readonly owner?: string;
 }
 
 /** Reads what lies at addresses of the outside world, as far as the egress policy allows. */
@@ -70,7 +74,7 @@ export type AddressedText =
 export interface BuilderCalls {
   build(request: BuildRequest): Promise<Build>;
   /** The component at an address, with the modules and package.json files that belong to it. */
-  collect(url: string): Promise<ComponentCode>;
+  collect(url: string, owner?: string): Promise<ComponentCode>;
 }
 
 /** Brings requests to the builder and takes answers back. */

@@ -11,7 +11,7 @@ export async function startBuilder({ requests, addresses, ...options }: StartOpt
   const builder = await createBuilder(options);
   const serving = await requests.serve({
     build: (request) => builder.build(request),
-    collect: (url) => builder.collect(url, addresses),
+    collect: (url, owner) => builder.collect(url, addresses, owner),
   });
   return {
     async stop() {

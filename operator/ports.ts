@@ -104,8 +104,8 @@ export interface Pools {
 }
 
 export interface Builds {
-  /** Building the same code again costs next to nothing. @throws InvalidInput, Unavailable */
-  build(component: ComponentCode): Promise<Build>;
+  /** Building the same code again costs next to nothing. Owners take turns. @throws InvalidInput, Unavailable */
+  build(component: ComponentCode, owner: string): Promise<Build>;
 }
 
 /** A bucket of entries by key. */

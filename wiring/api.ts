@@ -62,7 +62,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       published: await readRegistry(registryDirectory),
       accounts,
       history,
-      builds: { build: (component) => requestBuild(connection.nats, component) },
+      builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
       runs: runsOf(connection, asker),
       deliveries: createDeliveryRecords(database),
       redeliveries: redeliveriesOf(connection),

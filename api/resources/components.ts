@@ -90,7 +90,7 @@ export class Components {
     )
       return found;
     // Its author hears of a mistake now, with all the builder says, and no component is made.
-    const { definition } = await this.#ports.builds.build(component);
+    const { definition } = await this.#ports.builds.build(component, owner);
     const spec: ComponentSpec = {
       code,
       ...(entry === undefined ? {} : { entry }),

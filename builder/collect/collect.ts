@@ -16,6 +16,8 @@ import { rawAddress } from "./raw-address.ts";
 export interface CollectParts {
   readonly addresses: Addresses;
   readonly esbuild: EsbuildLane;
+  /** Who waits in its line. */
+  readonly owner: string;
   readonly scanMs: number;
   readonly limits: CollectLimits;
 }
@@ -117,7 +119,7 @@ async function collectImports(
 async function readImports(module: Fetched, { unversioned }: Collection, parts: CollectParts): Promise<readonly RelativeImport[]> {
   const loader = loaderOf(module.path);
   if (loader === "json" || loader === "text") return [];
-  const imports = await parts.esbuild.run(() => listImports(module.path, module.text), parts.scanMs);
+  const imports = await parts.esbuild.run(parts.owner, () => listImports(module.path, module.text), parts.scanMs);
   const others = imports.filter(({ text }) => !isRelative(text)).map(({ text }) => text);
   if (others.length > 0) unversioned.set(module.path, others);
   return imports.filter(({ text }) => isRelative(text)).map(({ text, place }) => ({ importer: module, specifier: text, place }));

@@ -16,7 +16,7 @@ export interface PackageSet {
 
 export interface PackageStore {
   /** Finds the set in the store, or installs it. Equal wishes at the same time share one install. */
-  provide(wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet>;
+  provide(wanted: Readonly<Record<string, string>>, lockfile: string | null, owner: string): Promise<PackageSet>;
   /** An empty set, for components that import nothing. */
   readonly empty: string;
 }
@@ -26,8 +26,8 @@ interface Options {
   readonly npm: NpmConfig;
   readonly limits: BuildLimits;
   readonly clock: Clock;
-  /** Lets one install run at a time. */
-  readonly enqueue: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Lets one install run at a time, each owner in turn. */
+  readonly enqueue: <T>(owner: string, work: () => Promise<T>) => Promise<T>;
 }
 
 /** What a wish was resolved to; a file of `resolutions/`, named by the hash of the wish. */
@@ -56,13 +56,13 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   const resolutions = new LRUCache<string, Resolution>({ max: 10_000 });
   const installing = new Map<string, Promise<PackageSet>>();
 
-  async function provide(wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet> {
+  async function provide(wanted: Readonly<Record<string, string>>, lockfile: string | null, owner: string): Promise<PackageSet> {
     const wish = sha256(JSON.stringify(wanted), lockfile ?? "");
     const known = await find(wish, lockfile !== null);
     if (known) return known;
     const running = installing.get(wish);
     if (running) return running;
-    const started = options.enqueue(() => fill(wish, wanted, lockfile)).finally(() => installing.delete(wish));
+    const started = options.enqueue(owner, () => fill(wish, wanted, lockfile)).finally(() => installing.delete(wish));
     installing.set(wish, started);
     return started;
   }

@@ -21,13 +21,14 @@ export function componentReconciler(ports: OperatorPorts) {
     if (isJudged(found)) return;
     const id = await idOf(ports, componentKind, found, "component");
     const component = await labelWithId(ports.store, componentKind, found, id);
-    if ((await ports.owners.ownerOf(namespace)) === undefined) {
+    const owner = await ports.owners.ownerOf(namespace);
+    if (owner === undefined) {
       await say(component, { id }, namespaceHasNoOwner(namespace), ports);
       return lookForOwnerMs;
     }
     // A build is asked for whole: what is read from a cache may lack the code.
     const { spec } = await ports.store.get(componentKind, namespace, name);
-    const { fields, verdict, cause } = await built(spec, ports);
+    const { fields, verdict, cause } = await built(spec, owner, ports);
     if (cause !== undefined) {
       await say(component, { id }, verdict, ports);
       throw cause;
@@ -54,9 +55,9 @@ interface Built {
   readonly cause?: Unavailable;
 }
 
-async function built(component: ComponentSpec, ports: OperatorPorts): Promise<Built> {
+async function built(component: ComponentSpec, owner: string, ports: OperatorPorts): Promise<Built> {
   try {
-    const build = await ports.builds.build(component);
+    const build = await ports.builds.build(component, owner);
     return { fields: { build }, verdict: { ready: true, reason: "Built", message: `built, ${build.bundleBytes} bytes` } };
   } catch (error) {
     if (error instanceof Unavailable)

@@ -15,13 +15,15 @@ const componentCode = z.object({
 });
 /** What is asked of a builder, read at this edge: to build, or to fetch what is to be built. */
 const builderRequest = z.union([
-  componentCode.extend({ language: z.enum(["js", "ts", "auto"]).optional(), lockfile: z.string().nullish() }),
-  z.object({ collect: z.string() }),
+  componentCode.extend({ language: z.enum(["js", "ts", "auto"]).optional(), lockfile: z.string().nullish(), owner: z.string().optional() }),
+  z.object({ collect: z.string(), owner: z.string().optional() }),
 ]);
 
 export interface BuildRequest extends ComponentCode {
   readonly language?: "js" | "ts" | "auto";
   readonly lockfile?: string | null;
+  /** For whom: the builder has owners take turns. */
+  readonly owner?: string;
 }
 
 const answer = z.union([
@@ -78,8 +80,8 @@ async function reply(message: Msg, calls: BuilderCalls): Promise<void> {
 async function answerTo(message: Msg, calls: BuilderCalls): Promise<Answer> {
   try {
     const request = builderRequest.parse(await unpack(message.data));
-    if ("collect" in request) return { component: await calls.collect(request.collect) };
-    const { code, entry, files, language, lockfile } = request;
+    if ("collect" in request) return { component: await calls.collect(request.collect, request.owner) };
+    const { code, entry, files, language, lockfile, owner } = request;
     return {
       build: await calls.build({
         code,
@@ -87,6 +89,7 @@ async function answerTo(message: Msg, calls: BuilderCalls): Promise<Answer> {
         ...(files === undefined ? {} : { files }),
         ...(language ? { language } : {}),
         ...(lockfile ? { lockfile } : {}),
+        ...(owner === undefined ? {} : { owner }),
       }),
     };
   } catch (error) {
@@ -109,8 +112,8 @@ interface AskOptions {
  * @throws what the builder threw (InvalidInput, LimitExceeded, Unavailable); Unavailable when none answers.
  */
 export async function requestBuild(nats: NatsConnection, request: BuildRequest, options: AskOptions = {}): Promise<Build> {
-  const { code, entry, files, language, lockfile } = request;
-  const answered = await ask(nats, { code, entry, files, language, lockfile }, options);
+  const { code, entry, files, language, lockfile, owner } = request;
+  const answered = await ask(nats, { code, entry, files, language, lockfile, owner }, options);
   if (!("build" in answered)) throw new Invariant("a builder that was asked for a build answered with something else");
   return answered.build;
 }
@@ -119,8 +122,12 @@ export async function requestBuild(nats: NatsConnection, request: BuildRequest, 
  * Asks a builder for the component at an address.
  * @throws what the builder threw (InvalidInput, Forbidden, LimitExceeded, Unavailable); Unavailable when none answers.
  */
-export async function requestComponent(nats: NatsConnection, url: string, options: AskOptions = {}): Promise<ComponentCode> {
-  const answered = await ask(nats, { collect: url }, options);
+export async function requestComponent(
+  nats: NatsConnection,
+  url: string,
+  options: AskOptions & { owner?: string } = {},
+): Promise<ComponentCode> {
+  const answered = await ask(nats, { collect: url, owner: options.owner }, options);
   if (!("component" in answered)) throw new Invariant("a builder that was asked for a component answered with something else");
   return answered.component;
 }

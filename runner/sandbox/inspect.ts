@@ -10,9 +10,10 @@ import { bundlePosition } from "./run-error.ts";
 const memoryMb = 256;
 
 /** Evaluates a bundle in an isolate of its own and reads the component's definition. */
-export async function inspect({ bundle, timeoutMs }: InspectRequest, room: ExecutionRoom): Promise<Inspection> {
+export async function inspect({ bundle, owner = "", timeoutMs }: InspectRequest, room: ExecutionRoom): Promise<Inspection> {
   const code = await readBundle(bundle);
   const guest = await room.nursery.take({ needsNode: bundle.needsNode, memoryMb });
+  guest.owner = owner;
   try {
     const loaded = await watched(guest, room, () => guest.load(code, undefined, {}, timeoutMs, new ProductCollector()));
     if (loaded.outcome !== "done") return rejection(loaded.error);

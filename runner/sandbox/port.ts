@@ -102,6 +102,8 @@ export interface Emit {
 
 export interface InspectRequest {
   readonly bundle: Bundle;
+  /** Whose it is; without one it is nobody's, and shares places to compute in with all such. */
+  readonly owner?: string;
   readonly timeoutMs: number;
 }
 

@@ -21,7 +21,7 @@ it.runIf(process.platform === "linux")("ends esbuild's process when nobody needs
   const lane = createEsbuildLane({ idleMs: 20 });
   expect(isRunning()).toBe(false);
   for (const code of ["let a: number = 1", "let b: number = 2"]) {
-    const { code: made } = await lane.run(() => transform(code, { loader: "ts" }), 30_000);
+    const { code: made } = await lane.run("", () => transform(code, { loader: "ts" }), 30_000);
     expect(made).toContain(code.replace(": number", ""));
     await until(() => !isRunning(), "the end of esbuild's process");
   }
@@ -30,7 +30,7 @@ it.runIf(process.platform === "linux")("ends esbuild's process when nobody needs
 it("lets esbuild go on while something waits for its turn", async () => {
   const lane = createEsbuildLane({ idleMs: 1 });
   const made = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => lane.run(() => transform(`let a${index}: number`, { loader: "ts" }), 30_000)),
+    Array.from({ length: 50 }, (_, index) => lane.run("", () => transform(`let a${index}: number`, { loader: "ts" }), 30_000)),
   );
   expect(made.map(({ code }) => code)).toEqual(Array.from({ length: 50 }, (_, index) => `let a${index};\n`));
 });

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
+import { FairLine } from "../../builder/fair-line.ts";
 import { withPlainRequire } from "../../builder/created-require.ts";
 import { withFilesBeside } from "../../builder/read-beside.ts";
 import { startRegistry, type FakePackage } from "../integration/builder-registry.ts";
@@ -133,6 +134,39 @@ describe("packages that are installed", () => {
     expect(error.message.length).toBeLessThan(400);
     expect(error.message).not.toContain(directory);
     expect(readdirSync(join(directory, "filling"))).toEqual([]);
+  });
+});
+
+describe("an owner who has more built than there is time for", () => {
+  it("has one turn of the line, and then whoever else waits", async () => {
+    const line = new FairLine();
+    const order: string[] = [];
+    const take = (owner: string) => line.run(owner, async () => void order.push(owner));
+    const all = [take("a"), take("a"), take("a"), take("a")];
+    all.push(take("b"), take("c"), take("b"));
+    await Promise.all(all);
+    expect(order).toEqual(["a", "b", "c", "a", "b", "a", "a"]);
+    await line.run("a", () => Promise.reject(new Error("no"))).catch(() => order.push("failed"));
+    await line.onIdle();
+    expect(order.at(-1)).toBe("failed");
+  });
+
+  it("has so many waiting at most, and others are built meanwhile", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const read = { outcome: "read", definition: { name: "x", type: "source", props: [], hooks: [], hasAdditionalProps: false } } as const;
+    const inspect = async ({ owner }: { readonly owner?: string }) => {
+      if (owner === "u_greedy") await promise;
+      return read;
+    };
+    const { builder } = await openBuilder({ limits: { waitingOfOwner: 3 }, inspector: { inspect } });
+    const build = (owner: string, name: string) => builder.build({ code: `export default { name: "${name}", run() {} };`, owner });
+    const begun = ["1", "2", "3"].map((name) => build("u_greedy", name));
+    const error = await failure(build("u_greedy", "4"));
+    expect(error).toMatchObject({ status: 503, code: "builder_busy", message: "3 of your builds are waiting already: try again" });
+    expect((await build("u_other", "5")).definition.name).toBe("x");
+    resolve();
+    await Promise.all(begun);
+    await build("u_greedy", "6");
   });
 });
 
