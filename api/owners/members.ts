@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Conflict, NotFound } from "../../domain/errors.ts";
+import { NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import { memberRoles, type Accounts, type Member } from "./ports.ts";
 
@@ -18,11 +18,4 @@ export async function getMember(organization: string, user: string, accounts: Ac
 export function checkUserId(id: string): string {
   if (!isId("user", id)) throw new NotFound(`there is no user '${id.slice(0, 80)}': ids of users look like u_…`);
   return id;
-}
-
-/** Members cannot leave their organization without one who says who belongs to it. @throws Conflict */
-export async function checkNotLastAdmin(organization: string, user: string, accounts: Accounts): Promise<void> {
-  const admins = (await accounts.listMembers(organization)).filter(({ role }) => role === "admin");
-  if (admins.length !== 1 || admins[0]?.id !== user) return;
-  throw new Conflict(`${user} is the last admin of ${organization}: make another member an admin first`, { code: "last_admin" });
 }

@@ -65,6 +65,12 @@ export interface SignInKey extends KeyGrant {
 export const memberRoles = ["admin", "member"] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
+/** What a change of members must leave. */
+export interface MemberRule {
+  /** Without one, nobody could say any more who belongs to it. */
+  readonly keepsAdmin?: boolean;
+}
+
 export interface Member extends User {
   readonly role: MemberRole;
 }
@@ -120,10 +126,10 @@ export interface Accounts {
   isMember(user: string, organization: string): Promise<boolean>;
   /** By username. */
   listMembers(organization: string): Promise<readonly Member[]>;
-  /** Adds the member, or changes the role. @throws NotFound when user or organization do not exist */
-  putMember(user: string, organization: string, role: MemberRole): Promise<void>;
-  /** @throws NotFound when there is no such member */
-  removeMember(user: string, organization: string): Promise<void>;
+  /** Adds the member, or changes the role. @throws NotFound when user or organization do not exist, Conflict by the rule */
+  putMember(user: string, organization: string, role: MemberRole, rule?: MemberRule): Promise<void>;
+  /** @throws NotFound when there is no such member, Conflict by the rule */
+  removeMember(user: string, organization: string, rule?: MemberRule): Promise<void>;
 
   /** Of a user or an organization; `default` for all who were given no other. */
   planOf(owner: string): Promise<Plan>;

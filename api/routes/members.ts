@@ -2,7 +2,7 @@ import { Forbidden } from "../../domain/errors.ts";
 import { noContent, ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
-import { checkNotLastAdmin, checkUserId, getMember, memberFields, memberResponse } from "../owners/members.ts";
+import { checkUserId, getMember, memberFields, memberResponse } from "../owners/members.ts";
 import type { ApiContext } from "./context.ts";
 
 /** Who belongs to an organization of the caller's. All members see it, admins say it. */
@@ -24,15 +24,13 @@ export function memberRoutes({ access, ports }: Pick<ApiContext, "access" | "por
       const organization = await administeredBy(call);
       const user = checkUserId(pathOf(call, "user_id"));
       const { role } = parse(memberFields, call.body);
-      if (role !== "admin") await checkNotLastAdmin(organization, user, accounts);
-      await accounts.putMember(user, organization, role);
+      await accounts.putMember(user, organization, role, { keepsAdmin: true });
       return ok(memberResponse(await getMember(organization, user, accounts)));
     },
     remove: async (call: Call) => {
       const organization = await administeredBy(call);
       const user = checkUserId(pathOf(call, "user_id"));
-      await checkNotLastAdmin(organization, user, accounts);
-      await accounts.removeMember(user, organization);
+      await accounts.removeMember(user, organization, { keepsAdmin: true });
       return noContent;
     },
   };

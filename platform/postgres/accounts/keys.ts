@@ -56,11 +56,15 @@ export function createKeys(db: Kysely<Tables>): Keys {
     async createKey(user, { id, hash, prefix, name, scopes, expiresAt }, mostKeys) {
       const expires = expiresAt === null ? null : new Date(expiresAt);
       const { rows } = await told(
-        sql<Selectable<ApiKeyTable>>`
-        insert into api_keys (key_hash, id, user_id, prefix, name, scopes, expires_at)
-        select ${hash}, ${id}, ${user}, ${prefix}, ${name}, ${scopes}::text[], ${expires}::timestamptz
-        where (select count(*) from api_keys where user_id = ${user} and revoked_at is null) < ${mostKeys}
-        returning *`.execute(db),
+        db.transaction().execute(async (transaction) => {
+          // One after the other: those at once would each count the keys without those of the others.
+          await sql`select from users where id = ${user} for no key update`.execute(transaction);
+          return sql<Selectable<ApiKeyTable>>`
+            insert into api_keys (key_hash, id, user_id, prefix, name, scopes, expires_at)
+            select ${hash}, ${id}, ${user}, ${prefix}, ${name}, ${scopes}::text[], ${expires}::timestamptz
+            where (select count(*) from api_keys where user_id = ${user} and revoked_at is null) < ${mostKeys}
+            returning *`.execute(transaction);
+        }),
       );
       if (rows[0] === undefined)
         throw new Conflict(`the user has ${mostKeys} API keys, as many as one may have: revoke one first`, { code: "too_many_keys" });

@@ -78,22 +78,43 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
         .where("organization_id", "=", organization)
         .orderBy("username")
         .execute(),
-    async putMember(user, organization, role) {
-      await told(
-        sql`
-        insert into memberships (organization_id, user_id, role) values (${organization}, ${user}, ${role})
-        on conflict (user_id, organization_id) do update set role = excluded.role`.execute(db),
-      );
-    },
-    async removeMember(user, organization) {
-      const { numDeletedRows } = await db
-        .deleteFrom("memberships")
-        .where("user_id", "=", user)
-        .where("organization_id", "=", organization)
-        .executeTakeFirst();
-      if (numDeletedRows !== 1n) throw new NotFound(`${user} is no member of ${organization}`);
-    },
+    putMember: (user, organization, role, { keepsAdmin = false } = {}) =>
+      told(
+        changeMembers(db, organization, keepsAdmin, async (transaction) => {
+          await sql`
+            insert into memberships (organization_id, user_id, role) values (${organization}, ${user}, ${role})
+            on conflict (user_id, organization_id) do update set role = excluded.role`.execute(transaction);
+        }),
+      ),
+    removeMember: (user, organization, { keepsAdmin = false } = {}) =>
+      changeMembers(db, organization, keepsAdmin, async (transaction) => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom("memberships")
+          .where("user_id", "=", user)
+          .where("organization_id", "=", organization)
+          .executeTakeFirst();
+        if (numDeletedRows !== 1n) throw new NotFound(`${user} is no member of ${organization}`);
+      }),
   };
+}
+
+/** One change after the other: of two admins who remove each other at once, each would else count on the other. */
+async function changeMembers(
+  db: Kysely<Tables>,
+  organization: string,
+  keepsAdmin: boolean,
+  change: (transaction: Kysely<Tables>) => Promise<void>,
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await sql`select from organizations where id = ${organization} for no key update`.execute(transaction);
+    await change(transaction);
+    if (!keepsAdmin) return;
+    const { rows } = await sql`select from memberships where organization_id = ${organization} and role = 'admin' limit 1`.execute(
+      transaction,
+    );
+    if (rows.length === 0)
+      throw new Conflict(`${organization} would be left without an admin: make another member an admin first`, { code: "last_admin" });
+  });
 }
 
 function organizationFrom(row: Organization & { readonly created_at: Date; readonly plan: string }): Organization & OwnerNotes {
