@@ -1,6 +1,7 @@
 import { accountKind, appLabelOf } from "../../crds/account.ts";
 import { labels } from "../../crds/resource.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
+import { confirmOwned } from "../owners/present.ts";
 import { keepOnce } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../routes/context.ts";
 import type { AccountFields } from "./request.ts";
@@ -12,10 +13,12 @@ export async function createAccount({ app, ...fields }: AccountFields, owner: st
   const holder = { kind: accountKind.kind, namespace: await ports.owners.ensure(owner), name: resourceNameOf(id) };
   const texts = textsOf(fields);
   const kept = Object.keys(texts).length === 0 ? {} : await keepOnce(holder, ports)(texts);
-  return ports.store.create(accountKind, {
+  const account = await ports.store.create(accountKind, {
     name: holder.name,
     namespace: holder.namespace,
     labels: { [labels.id]: id, [labels.owner]: owner, [labels.app]: appLabelOf(app) },
     spec: changedSpec({ app, name: app, credentials: {} }, fields, kept),
   });
+  await confirmOwned(accountKind, account, owner, ports);
+  return account;
 }

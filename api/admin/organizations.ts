@@ -8,7 +8,7 @@ import type { Organization, OwnerNotes } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { AdminContext } from "./context.ts";
-import { kindsOwnedBy } from "./owned.ts";
+import { clearOwned, kindsOwnedBy } from "./owned.ts";
 import { emailField, nameField } from "./users.ts";
 
 export const organizationFields = z.object({
@@ -37,6 +37,7 @@ export function organizationRoutes({ ports }: AdminContext) {
           details: { kinds: owned },
         });
       await ports.accounts.deleteOrganization(id);
+      await clearOwned(id, ports);
       return noContent;
     },
   };

@@ -1,6 +1,22 @@
 import { kinds } from "../../crds/kinds.ts";
 import type { Kind } from "../../crds/resource.ts";
+import { NotFound } from "../../domain/errors.ts";
 import type { ApiPorts } from "../ports.ts";
+
+/** What came while its owner was deleted: requests under way then had been let in before. */
+export async function clearOwned(owner: string, { owners, store }: Pick<ApiPorts, "owners" | "store">): Promise<void> {
+  const namespace = await owners.find(owner);
+  if (namespace === undefined) return;
+  await Promise.all(
+    kinds.map(async (kind: Kind) => {
+      for (const { metadata } of (await store.list(kind, { namespace })).items) {
+        await store.delete(kind, namespace, metadata.name).catch((error: unknown) => {
+          if (!(error instanceof NotFound)) throw error;
+        });
+      }
+    }),
+  );
+}
 
 /** Kinds of which the owner has resources. What is on its way out counts: it still is the owner's. */
 export async function kindsOwnedBy(owner: string, { owners, store }: Pick<ApiPorts, "owners" | "store">): Promise<readonly string[]> {

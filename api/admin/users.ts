@@ -8,7 +8,7 @@ import type { OwnerNotes, User } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { AdminContext } from "./context.ts";
-import { kindsOwnedBy } from "./owned.ts";
+import { clearOwned, kindsOwnedBy } from "./owned.ts";
 
 export const emailField = text
   .max(255, "it must have at most 255 characters")
@@ -37,6 +37,7 @@ export function userRoutes({ ports }: AdminContext) {
           details: { kinds: owned },
         });
       await ports.accounts.deleteUser(id);
+      await clearOwned(id, ports);
       return noContent;
     },
   };

@@ -7,6 +7,7 @@ import type { ComponentDefinition } from "../../domain/definition.ts";
 import { Conflict, InvalidInput, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { ApiConfig } from "../config.ts";
+import { confirmOwned } from "../owners/present.ts";
 import type { ApiPorts } from "../ports.ts";
 import { publicIdOf } from "./identity.ts";
 import { keyOf, type ResourceWatch } from "./resource-watch.ts";
@@ -101,6 +102,7 @@ export class Components {
     const following = this.#watch.follow(namespace, name);
     try {
       const created = await this.#create({ namespace, owner, id, origin }, spec);
+      await confirmOwned(componentKind, created, owner, this.#ports);
       if (created.metadata.name !== name) return await this.#built(created);
       const signal = AbortSignal.timeout(this.#config.deployTimeoutMs);
       const verdict =

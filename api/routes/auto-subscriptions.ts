@@ -1,6 +1,7 @@
 import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { ok, type Call } from "../http/call.ts";
+import { checkPresent } from "../owners/present.ts";
 import { autoSubscriptionResponse } from "../responses/auto-subscription.ts";
 import { createAutoSubscription, deleteAutoSubscription, findAutoSubscription } from "../subscriptions/auto-subscription.ts";
 import { checkListener } from "../subscriptions/check.ts";
@@ -14,8 +15,12 @@ export function autoSubscriptionRoutes(context: ApiContext) {
     create: async (call: Call) => {
       const wanted = parseAutoSubscription(call.parameters);
       const owner = await access.owner(call);
-      await checkListener(wanted.listener, owner, call.user, access);
-      const made = await createAutoSubscription(wanted, owner, context);
+      const check = async (): Promise<void> => {
+        await checkListener(wanted.listener, owner, call.user, access);
+        await checkPresent(owner, context.ports);
+      };
+      await check();
+      const made = await createAutoSubscription(wanted, owner, check, context);
       await context.ports.pages.show(autoSubscriptionKind, made);
       return ok(autoSubscriptionResponse(made));
     },

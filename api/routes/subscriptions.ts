@@ -1,6 +1,7 @@
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { ok, type Call } from "../http/call.ts";
+import { checkPresent } from "../owners/present.ts";
 import { subscriptionResponse } from "../responses/subscription.ts";
 import { checkSubscription } from "../subscriptions/check.ts";
 import { createSubscription } from "../subscriptions/create.ts";
@@ -15,8 +16,12 @@ export function subscriptionRoutes(context: ApiContext) {
     create: async (call: Call) => {
       const wanted = parseSubscription(call.parameters);
       const owner = await access.owner(call);
-      await checkSubscription(wanted, owner, call.user, access);
-      const made = await createSubscription(wanted, owner, context);
+      const check = async (): Promise<void> => {
+        await checkSubscription(wanted, owner, call.user, access);
+        await checkPresent(owner, context.ports);
+      };
+      await check();
+      const made = await createSubscription(wanted, owner, check, context);
       await context.ports.pages.show(subscriptionKind, made);
       return ok(subscriptionResponse(made));
     },

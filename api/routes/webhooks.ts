@@ -4,6 +4,8 @@ import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
 import { noContent, ok, type Call } from "../http/call.ts";
 import { parse } from "../http/parameters.ts";
+import { confirmOwned } from "../owners/present.ts";
+import { unlessGone } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import { testResponse } from "../responses/delivery.ts";
@@ -46,6 +48,7 @@ export function webhookRoutes(context: ApiContext) {
           signingKeys,
         },
       });
+      await confirmOwned(webhookKind, webhook, owner, ports);
       await settleSecrets(webhook, signingKeys, ports);
       return ok({ ...webhookResponse(webhook, { userId: call.user.id }), signing_key: signingKey });
     },
@@ -55,12 +58,13 @@ export function webhookRoutes(context: ApiContext) {
       const webhook = await changeWebhook(await webhookOf(call, context), given, context);
       return ok(webhookResponse(webhook, await changed(call, webhook)));
     },
-    /** Its subscriptions go first: without it they would lead nowhere. */
+    /** Its subscriptions go first: without it they would lead nowhere. So would those that are made meanwhile, which it goes by once more. */
     delete: async (call: Call) => {
       const webhook = await webhookOf(call, context);
       const { namespace, name } = webhook.metadata;
       await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
-      await ports.store.delete(webhookKind, namespace, name);
+      await unlessGone(ports.store.delete(webhookKind, namespace, name));
+      await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
       await ports.deliveries.deleteWebhook(publicIdOf(webhook));
       return noContent;
     },

@@ -4,6 +4,7 @@ import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
 import { ObservationError } from "../http/errors.ts";
+import { confirmOwned } from "../owners/present.ts";
 import type { User } from "../ports.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../routes/context.ts";
@@ -42,6 +43,7 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
         ignoreHookErrors: false,
       },
     });
+    await confirmOwned(sourceKind, created, owner, ports);
     await settleSecrets(created, Object.values(stored.secrets), ports);
     return await untilDeployed(created, following, context);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { sourceKind } from "../../crds/source.ts";
+import { unlessGone } from "../resources/change.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { changeSource } from "./change.ts";
 import type { SourceResource } from "./source.ts";
@@ -14,7 +15,7 @@ export async function deleteSource(
   try {
     if (ignoreHookErrors && source.invalid === undefined)
       await changeSource(ports.store, source, ({ spec }) => ({ ...spec, ignoreHookErrors: true }));
-    await ports.store.delete(sourceKind, namespace, name);
+    await unlessGone(ports.store.delete(sourceKind, namespace, name));
     await following.until((seen) => (seen === undefined ? true : undefined), AbortSignal.timeout(config.deletionTimeoutMs));
   } finally {
     following.end();

@@ -5,6 +5,7 @@ import { sourceKind } from "../../crds/source.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
+import { confirmCreated, unlessGone } from "../resources/change.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { findOrCreate } from "./find-or-create.ts";
 import { autoSubscriptionId } from "./names.ts";
@@ -19,15 +20,25 @@ export function listeningBy({ spec, status }: AutoSubscriptionResource): {
   return { channel: spec.channel, listener: spec.listener ?? status.listener };
 }
 
-/** Makes the owner's unless it is there. All that is created after it is covered, however late the operator hears of it. */
-export async function createAutoSubscription(wanted: AutoListening, owner: string, context: ApiContext): Promise<AutoSubscriptionResource> {
+/**
+ * Makes the owner's unless it is there. All that is created after it is covered, however late the operator hears of it.
+ * @param check that the listener is there, see {@link confirmCreated}
+ */
+export async function createAutoSubscription(
+  wanted: AutoListening,
+  owner: string,
+  check: () => Promise<void>,
+  context: ApiContext,
+): Promise<AutoSubscriptionResource> {
   const there = await findAutoSubscription(wanted, owner, context);
   if (there !== undefined) return there;
   const id = autoSubscriptionId(owner, wanted);
   const namespace = await context.ports.owners.ensure(owner);
   await untilOthersAreOlder(namespace, context);
   const given = { name: resourceNameOf(id), namespace, spec: wanted, labels: { [labels.id]: id, [labels.owner]: owner } };
-  return findOrCreate(autoSubscriptionKind, given, context.autoSubscriptions, context);
+  const made = await findOrCreate(autoSubscriptionKind, given, context.autoSubscriptions, context);
+  await confirmCreated(autoSubscriptionKind, made, check, context.ports.store);
+  return made;
 }
 
 export async function findAutoSubscription(
@@ -51,7 +62,7 @@ export async function deleteAutoSubscription(
 ): Promise<void> {
   const following = autoSubscriptions.follow(namespace, name);
   try {
-    await ports.store.delete(autoSubscriptionKind, namespace, name);
+    await unlessGone(ports.store.delete(autoSubscriptionKind, namespace, name));
     await following.until((seen) => (seen === undefined ? true : undefined), AbortSignal.timeout(config.deletionTimeoutMs));
   } finally {
     following.end();

@@ -1,4 +1,5 @@
 import { subscriptionKind } from "../../crds/subscription.ts";
+import { unlessGone } from "../resources/change.ts";
 import type { ApiContext } from "../routes/context.ts";
 import type { SubscriptionResource } from "./find.ts";
 
@@ -9,7 +10,7 @@ export async function deleteSubscription(
 ): Promise<void> {
   const following = subscriptions.follow(namespace, name);
   try {
-    await ports.store.delete(subscriptionKind, namespace, name);
+    await unlessGone(ports.store.delete(subscriptionKind, namespace, name));
     await following.until((seen) => (seen === undefined ? true : undefined), AbortSignal.timeout(config.deletionTimeoutMs));
   } finally {
     following.end();

@@ -1,0 +1,21 @@
+import type { Kind, Resource } from "../../crds/resource.ts";
+import { NotFound } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
+import type { ApiPorts } from "../ports.ts";
+import { confirmCreated } from "../resources/change.ts";
+
+/** @throws NotFound */
+export async function checkPresent(owner: string, { accounts }: Pick<ApiPorts, "accounts">): Promise<void> {
+  const found = isId("organization", owner) ? await accounts.findOrganization(owner) : await accounts.findUser(owner);
+  if (found === undefined) throw new NotFound(`${owner} was deleted`);
+}
+
+/** What is made for somebody who was deleted meanwhile would go on, and nobody could end it. @throws NotFound */
+export async function confirmOwned<S, T>(
+  kind: Kind<S, T>,
+  made: Resource<S, T>,
+  owner: string,
+  ports: Pick<ApiPorts, "accounts" | "store">,
+): Promise<void> {
+  await confirmCreated(kind, made, () => checkPresent(owner, ports), ports.store);
+}
