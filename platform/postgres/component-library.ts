@@ -29,7 +29,7 @@ export function createComponentLibrary(
   return {
     async listPage({ namespace, keyLabel }, { limit, cursor }) {
       const backwards = cursor?.side === "before";
-      const place = cursor === null ? undefined : await placeOf(db, componentKind.kind, cursor.id);
+      const place = cursor === null ? undefined : await placeOf(db, componentKind.kind, cursor.id, namespace);
       const beyond =
         place === undefined
           ? sql`true`

@@ -53,7 +53,7 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
   return {
     async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, { limit, cursor }: PageRequest) {
       const backwards = cursor?.side === "before";
-      const place = cursor === null ? undefined : await placeOf(db, kind.kind, cursor.id);
+      const place = cursor === null ? undefined : await placeOf(db, kind.kind, cursor.id, selection.namespace);
       const beyond =
         place === undefined
           ? sql`true`
