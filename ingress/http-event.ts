@@ -11,6 +11,15 @@ export interface Target {
   readonly search: string;
 }
 
+/**
+ * Path and query of what a request is for. Proxies are sent whole addresses, and every server has to take them (RFC 9112, section 3.2.2).
+ */
+export function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  const rest = /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
+  return rest === undefined || rest.startsWith("/") ? (rest ?? target) : `/${rest}`;
+}
+
 /** `<base>/<key>[/rest][?search]`; undefined for an address outside the base path. */
 export function parseTarget(url: string, basePath: string): Target | undefined {
   if (!url.startsWith(`${basePath}/`)) return undefined;
@@ -29,7 +38,7 @@ export async function httpEvent(request: IncomingMessage, target: Target, body: 
   return {
     method: request.method ?? "GET",
     path: target.path,
-    url: `${protocol(request, trustedProxies)}://${request.headers.host ?? "localhost"}${request.url}`,
+    url: `${protocol(request, trustedProxies)}://${request.headers.host ?? "localhost"}${originForm(request.url ?? "/")}`,
     query: parseQuery(target.search),
     headers: joinHeaders(request),
     client_ip: clientAddress(request, trustedProxies),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { NotFound, QuotaUsedUp, Unavailable } from "../domain/errors.ts";
+import { Malformed, NotFound, QuotaUsedUp, Unavailable } from "../domain/errors.ts";
 import type { Endpoint } from "../domain/deployment.ts";
 import type { HttpEvent, Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
@@ -7,7 +7,7 @@ import type { TraceContext } from "../domain/traces.ts";
 import type { BacklogGate } from "./backlog-gate.ts";
 import { awaitAnswer } from "./await-answer.ts";
 import { discard, readBody } from "./body.ts";
-import { httpEvent, parseTarget, type Target } from "./http-event.ts";
+import { httpEvent, originForm, parseTarget, type Target } from "./http-event.ts";
 import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import type { QuotaGate } from "./quota-gate.ts";
@@ -33,6 +33,11 @@ export async function receive(
   receiving: Receiving,
   trace: TraceContext,
 ): Promise<void> {
+  // Of several, a proxy in front may have read another one than we do (RFC 9112, section 3.2).
+  if ((request.headersDistinct["host"]?.length ?? 0) > 1) {
+    discard(request);
+    throw new Malformed("the request has several Host headers: it must have one");
+  }
   if (request.method === "OPTIONS") {
     request.resume();
     return replyPreflight(response, request.headers["access-control-request-headers"]);
@@ -52,7 +57,7 @@ async function find(
   request: IncomingMessage,
   { config, ports }: Receiving,
 ): Promise<{ readonly target: Target; readonly endpoint: Endpoint }> {
-  const target = parseTarget(request.url ?? "/", config.basePath);
+  const target = parseTarget(originForm(request.url ?? "/"), config.basePath);
   const known = target === undefined ? null : ports.endpoints.peek(target.key);
   const endpoint = known === undefined && target !== undefined ? await ports.endpoints.find(target.key) : known;
   if (target !== undefined && endpoint?.active === true) return { target, endpoint };

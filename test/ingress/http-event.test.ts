@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseQuery } from "../../ingress/http-event.ts";
+import { originForm, parseQuery } from "../../ingress/http-event.ts";
 
 describe("a query", () => {
   it("has one value, or all of a name in order", () => {
@@ -15,5 +15,15 @@ describe("a query", () => {
       ["constructor", 1],
       ["a", 8_000],
     ]);
+  });
+});
+
+describe("the target of a request", () => {
+  it("is a path, or an address of which the path counts", () => {
+    expect(
+      ["/k/a?b", "//k", "http://h/k/a?b", "HTTPS://u@h:1/k", "http://h?x", "http://h", "http:///k", "*", "h:443", "ftp://h/k"].map(
+        originForm,
+      ),
+    ).toEqual(["/k/a?b", "//k", "/k/a?b", "/k", "/?x", "/", "/k", "*", "h:443", "ftp://h/k"]);
   });
 });

@@ -182,6 +182,24 @@ test("OPTIONS is answered with permissive CORS", async () => {
   expect([response.status, response.headers.get("access-control-allow-headers")]).toEqual([204, "x-a, x-b"]);
 });
 
+test("an address may be written whole, as proxies are sent it; several hosts may not be", async () => {
+  const [host = "", port = ""] = ingress.address.split(":");
+  const sent = (target: string, hosts: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = net.connect(Number(port), host, () => socket.write(`POST ${target} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`));
+      let answer = "";
+      socket.setEncoding("utf8").on("data", (text: string) => (answer += text));
+      socket.once("close", () => resolve(answer)).once("error", reject);
+    });
+  const got: Invocation[] = [];
+  await receive(sources.plain, (invocation) => got.push(invocation));
+  expect(await sent("http://elsewhere.test/plain1/a?x=1", "Host: here.test\r\n")).toMatch(/^HTTP\/1\.1 200 /);
+  await until(() => got.length === 1, "the invocation");
+  expect(got[0]?.event).toMatchObject({ path: "/a", query: { x: "1" }, url: "http://here.test/plain1/a?x=1" });
+  expect(await sent("/plain1", "Host: a\r\nHost: b\r\n")).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed"/s);
+  expect(await sent("http://elsewhere.test", "Host: a\r\n")).toMatch(/^HTTP\/1\.1 404 /);
+});
+
 test("a body over the limit is 413, declared or not, and one at the limit is taken", async () => {
   const limit = ingressDefaults.bodyLimitBytes;
   const stream = (bytes: number) =>
