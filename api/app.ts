@@ -6,6 +6,7 @@ import type { Call } from "./http/call.ts";
 import { readBodies } from "./http/body.ts";
 import { answerErrors } from "./http/errors.ts";
 import type { HttpMetrics } from "./http/metrics.ts";
+import { refuseSeveralHosts } from "./http/one-host.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { logRequests } from "./http/request-log.ts";
 import { mount, noSuchRoute, routesOf, type RouteTable } from "./http/route-table.ts";
@@ -148,7 +149,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   if (ports.streams !== undefined) v1.use(streamRoutes(context));
   const table = routes(context);
   mount(v1, "/v1", table, signedInCall);
-  app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders);
+  app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts);
   app.use(healthRoutes(ports, config.servesMetrics ? metrics : undefined));
   app.use(documentRoutes([...routesOf(table), ...(ports.streams === undefined ? [] : streamed)]));
   if (ports.streams !== undefined) app.use(unversionedStreams);

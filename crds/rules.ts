@@ -54,7 +54,7 @@ export const time = matching(
 /** http or https with a host name, at most 2,048 characters. What Go and browsers read differently (a fragment as host, a lone %) is refused. */
 export const httpUrl = withRules(z.string().max(2_048), {
   cel: "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && !self.matches(r'\\s')",
-  holds: (text) => /^https?:\/\/[^/?#\s\\]+(?:[/?]|$)/i.test(text) && !/\s|%(?![0-9a-f]{2})/i.test(text) && URL.canParse(text),
+  holds: (text) => /^https?:\/\/[^/?#\s\\]+(?:[/?]|$)/i.test(text) && !/[\s\p{Cc}]|%(?![0-9a-f]{2})/iu.test(text) && URL.canParse(text),
   message: "it must be an address that begins with http:// or https:// and names a host, such as https://example.com/events",
 });
 

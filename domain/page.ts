@@ -43,13 +43,12 @@ export function parsePageQuery(query: PageQuery, form: CursorForm = "resource"):
   return { limit, cursor: null };
 }
 
-/** More than 100 is clamped, since known clients send 500. */
-export function parseLimit(limit: string | number | undefined): number {
+/** More than 100 is clamped, however much more, since known clients send 500. @param name of the parameter, for the refusal */
+export function parseLimit(limit: string | number | undefined, name = "limit"): number {
   if (limit === undefined) return defaultLimit;
-  const wanted = typeof limit === "number" || /^\d{1,15}$/.test(limit) ? Number(limit) : Number.NaN;
-  if (!Number.isInteger(wanted) || wanted < 1)
-    throw new InvalidInput(`limit '${limit}' is invalid: it must be an integer from 1 to ${maxLimit}`);
-  return Math.min(wanted, maxLimit);
+  if (typeof limit === "string" ? /^0*[1-9]\d*$/.test(limit) : Number.isInteger(limit) && limit >= 1)
+    return Math.min(Number(limit), maxLimit);
+  throw new InvalidInput(`${name} '${String(limit).slice(0, 80)}' is invalid: it must be an integer from 1 to ${maxLimit}`);
 }
 
 export function cursorOf(id: string, form: CursorForm): string {

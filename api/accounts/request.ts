@@ -65,5 +65,8 @@ export const accountChanges = z.object({
 });
 export type AccountChanges = z.infer<typeof accountChanges>;
 
-export const listFields = z.object({ app: text.optional() });
+/** Empty is as good as nothing. */
+export const listFields = z.object({
+  app: text.refine((app) => app === "" || appName.pattern.test(app), appName.message).optional(),
+});
 export const deletionFields = z.object({ force: flag.optional() });

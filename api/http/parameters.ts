@@ -18,10 +18,19 @@ function explain(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_type" ? `is invalid: it must be ${article(issue.expected)}` : `is invalid: ${issue.message}`;
 }
 
-const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
+/** As those say it who do not know zod. */
+const typeNames: Readonly<Record<string, string>> = { record: "object", int: "integer" };
 
-/** Text that Postgres can be asked for: any but with the character U+0000. */
-export const text = z.string().refine((value) => !value.includes("\0"), "it must not hold the character U+0000");
+function article(expected: string): string {
+  const type = typeNames[expected] ?? expected;
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+/** Text that Postgres can be asked for: any but with the character U+0000 or with half a character, as a text has that was cut between two surrogates. */
+export const text = z
+  .string()
+  .refine((value) => !value.includes("\0"), "it must not hold the character U+0000")
+  .refine((value) => value.isWellFormed(), "it must not hold half of a surrogate pair");
 
 /** Booleans of a body, and as the query writes them. */
 export const flag = z.union(

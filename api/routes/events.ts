@@ -42,7 +42,7 @@ export function eventRoutes(context: ApiContext) {
     },
     // The form before event_summaries: some clients still read it.
     legacy: async (call: Call) => {
-      const limit = parseLimit(parse(legacy, call.parameters).n);
+      const limit = parseLimit(parse(legacy, call.parameters).n, "n");
       const emitter = await sourceIdOf(call, context);
       const { items } = await history.pageEvents(emitter, { limit, cursor: null });
       return ok(
@@ -57,6 +57,8 @@ export function eventRoutes(context: ApiContext) {
     },
     delete: async (call: Call) => {
       const { event_name, start_id, end_id } = parse(deletion, call.parameters);
+      if (isDerived(event_name))
+        throw new InvalidInput(`event_name '${event_name}' cannot be deleted: it tells of runs, and holds no events`);
       const source = await sourceIdOf(call, context);
       await history.deleteEvents(source, {
         ...(start_id === undefined ? {} : { startId: start_id }),

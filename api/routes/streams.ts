@@ -77,7 +77,7 @@ function fromOf(request: Request): From {
     );
   if (last !== "") return { kind: "after", id: last };
   const { replay } = parse(parameters, request.query);
-  return replay === undefined || replay === "0" ? { kind: "now" } : { kind: "last", count: parseLimit(replay) };
+  return replay === undefined || replay === "0" ? { kind: "now" } : { kind: "last", count: parseLimit(replay, "replay") };
 }
 
 /** The owner is part of where a source's commits lie: a runner may write under its owner's name alone. */

@@ -1,10 +1,19 @@
 import { z } from "zod";
+import { httpUrl as storedUrl } from "../../crds/rules.ts";
 import { flag, text } from "../http/parameters.ts";
 
 const tooLong = "it must have at most 2048 characters";
 const noHttpUrl = "it must begin with http:// or https:// and have a host name";
 
-export const httpUrl = z.string().max(2_048, tooLong).refine(isHttpUrl, noHttpUrl);
+/** What is stored as it is given: another parser must not read another address in it. */
+export const httpUrl = z
+  .string()
+  .max(2_048, tooLong)
+  .refine(isHttpUrl, noHttpUrl)
+  .refine(
+    (value) => !isHttpUrl(value) || storedUrl.safeParse(value).success,
+    "it must be written as a URL is: a blank, a control character or a lone % as %20, %00 or %25, and no fragment next to the host",
+  );
 
 /** Absent and null mean the same, as clients that always send every field mean it. */
 const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);

@@ -65,6 +65,7 @@ const sources: readonly Omit<Example, "kind">[] = [
   { spec: { url: "ftp://example.com/feed.mjs" }, refused: address },
   { spec: { url: "example.com/feed.mjs" }, refused: address },
   { spec: { url: "https:///feed.mjs" }, refused: address },
+  { spec: { url: "https://example.com/\u0001" }, refused: address },
   { spec: { componentRef: { name: "a" }, name: "" }, refused: ["should be at least 1 chars long", ">=1 characters"] },
   { spec: { componentRef: { name: "a" }, name: "x".repeat(255) } },
   { spec: { componentRef: { name: "a" }, name: "x".repeat(256) }, refused: ["Too long: may not be more than 255", "<=255 characters"] },

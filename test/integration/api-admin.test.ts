@@ -236,7 +236,7 @@ describe("plans", () => {
     for (const [weight, why] of [
       [0, "at least 1"],
       [101, "at most 100"],
-      [1.5, "an int"],
+      [1.5, "an integer"],
     ] as const)
       expect((await admin("PUT", "/plans/x", { form: "free", weight })).body.error).toBe(`weight is invalid: it must be ${why}`);
   });

@@ -57,7 +57,7 @@ describe("a new key", () => {
     [{ scopes: ["admin"] }, "it must be read or write"],
     [{ scopes: "read" }, "scopes is invalid"],
     [{ expires_at: 1_600_000_000 }, "expires_at 1600000000 is invalid: it must be later than now"],
-    [{ expires_at: 1_600_000_000.5 }, "expires_at is invalid: it must be an int"],
+    [{ expires_at: 1_600_000_000.5 }, "expires_at is invalid: it must be an integer"],
     [{ expires_at: Date.now() * 1_000 }, "it must be epoch seconds"],
   ])("as %j is refused: %s", async (wrong, message) => {
     const { status, body } = await api.ask("POST", path, { body: { name: "made", ...wrong } });
