@@ -257,6 +257,13 @@ describe("http", () => {
     expect(emitted(await run(tell, { event: event({ headers, bodyRaw: `{"a":1}` }) }))).toEqual([{ body: { a: 1 }, bodyRaw: `{"a":1}` }]);
     expect(emitted(await run(tell, { event: event({ headers, bodyRaw: `{"a` }) }))).toEqual([{ body: `{"a`, bodyRaw: `{"a` }]);
     expect(emitted(await run(tell, { event: event({ bodyRaw: `{"a":1}` }) }))).toEqual([{ body: `{"a":1}`, bodyRaw: `{"a":1}` }]);
+    const plain = { "content-type": "text/plain; charset=UTF-8" };
+    expect(emitted(await run(tell, { event: event({ headers: plain, bodyRaw: `{"a":1}` }) }))).toEqual([
+      { body: { a: 1 }, bodyRaw: `{"a":1}` },
+    ]);
+    for (const bodyRaw of ["5", `"a"`, "{a", "null"]) {
+      expect(emitted(await run(tell, { event: event({ headers: plain, bodyRaw }) }))).toEqual([{ body: bodyRaw, bodyRaw }]);
+    }
     expect(emitted(await run(tell, { event: event({ headers, bodyRaw: "a=1", body: { a: "1" } }) }))).toEqual([
       { body: { a: "1" }, bodyRaw: "a=1" },
     ]);

@@ -8,9 +8,13 @@ declare function require(path: "./web/encoding.ts"): typeof encoding;
 
 const jsonType = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
+/** Some services call their JSON plain text (Amazon SNS is one), and components count on the value all the same. */
+const plainType = /^\s*text\/plain\s*(?:;|$)/i;
+
 /**
  * Gives the event of an HTTP request its `bodyRaw` (text, also of bytes that are no UTF-8) and `body`: what the ingress made of a
- * form, the parsed value when the content type says JSON and it is, else the text. Other events pass as they are.
+ * form, the parsed value when the content type says JSON and it is, or when it is plain text that is a JSON object or array, else the
+ * text. Other events pass as they are.
  */
 export function completeEvent(event: unknown): unknown {
   if (!isObject(event) || typeof event["method"] !== "string" || !isObject(event["headers"]) || typeof event["path"] !== "string")
@@ -21,7 +25,8 @@ export function completeEvent(event: unknown): unknown {
 }
 
 function toBody(text: string, headers: Fields): unknown {
-  if (!jsonType.test(String(headers["content-type"] ?? ""))) return text;
+  const type = String(headers["content-type"] ?? "");
+  if (!jsonType.test(type) && !(plainType.test(type) && /^\s*[{[]/.test(text))) return text;
   try {
     return JSON.parse(text);
   } catch {
