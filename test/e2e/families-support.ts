@@ -2,7 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, relative, sep } from "node:path";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { registryAnswers } from "../support/npm-registry.ts";
 import { until } from "./headwater.ts";
 import { withRunWorld, type Answered, type Run, type RunWorld, type Source } from "./run-world.ts";
 
@@ -19,7 +20,7 @@ export interface Asked {
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface Answer {
+interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** A text, or what becomes JSON. */
@@ -27,7 +28,7 @@ export interface Answer {
 }
 
 /** `METHOD /path`, where `*` stands for one segment; what is there for it answers. */
-export type Routes = Readonly<Record<string, (asked: Asked) => Answer | Promise<Answer>>>;
+type Routes = Readonly<Record<string, (asked: Asked) => Answer | Promise<Answer>>>;
 
 /** The double of a service. */
 export interface Service {
@@ -38,7 +39,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function startService(routes: Routes): Promise<Service> {
+async function startService(routes: Routes): Promise<Service> {
   const asked: Asked[] = [];
   const patterns = Object.entries(routes).map(([route, answer]) => ({
     pattern: new RegExp(`^${route.replaceAll(/[.?+]/g, "\\$&").replaceAll("*", "[^/]+")}$`),
@@ -91,7 +92,7 @@ function parsed(text: string): Asked["body"] {
 }
 
 /** The files of a family by their paths, as they are sent. */
-export async function filesOf(family: string): Promise<Record<string, string>> {
+async function filesOf(family: string): Promise<Record<string, string>> {
   const directory = join(root, family);
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -99,7 +100,7 @@ export async function filesOf(family: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(named));
 }
 
-export interface FamilyWorld extends RunWorld {
+interface FamilyWorld extends RunWorld {
   /** A double of the service, closed after the tests. */
   serve(routes: Routes): Promise<Service>;
   /** An account of that app, as a prop takes it. */
@@ -115,11 +116,15 @@ export interface FamilyWorld extends RunWorld {
   succeed(event: unknown, source: Source): Promise<Run>;
 }
 
-/** Everything that is real but the services. */
+/** Everything that is real but the services. Their packages come from npm: tests are skipped, visibly, where no registry answers. */
 export function withFamilies(): FamilyWorld {
   const world = withRunWorld();
   const services: Service[] = [];
-  beforeAll(() => undefined);
+  let hasRegistry = false;
+  beforeAll(async () => {
+    hasRegistry = await registryAnswers();
+  }, 60_000);
+  beforeEach(({ skip }) => skip(!hasRegistry, "the registry of npm's configuration does not answer"));
   afterAll(async () => {
     for (const service of services) await service.close();
   });
