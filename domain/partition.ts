@@ -9,6 +9,12 @@ export function partitionOf(id: string): number {
 }
 
 /**
+ * Messages of a partition that are handed out and not acked at once: its window. Those that were given back for a while count as well, so
+ * no single owner may fill it; see runner/overflow.ts.
+ */
+export const partitionWindow = 16_384;
+
+/**
  * The runner that pulls from a partition: the one with the highest score for it (rendezvous hashing). Every runner computes the
  * same from the same list; when one comes or goes, only the partitions that it gains or had move. Undefined without runners.
  */

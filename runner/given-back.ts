@@ -38,6 +38,11 @@ export class GivenBack {
     return first !== undefined && first.key < keyOf(number);
   }
 
+  /** Whether it is one of them. */
+  has(number: InvocationNumber): boolean {
+    return this.#entries[this.#position(keyOf(number))]?.key === keyOf(number);
+  }
+
   /** Whether none is to come any more. */
   isOver(now: number): boolean {
     this.#forget(now);

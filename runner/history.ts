@@ -19,6 +19,8 @@ export interface HistoryPorts {
   readonly isOpen: (seq: number) => boolean;
   /** Of the source's partition; undefined: not known yet. Absent: no other runner holds anything. */
   readonly progress?: () => Progress | undefined;
+  /** Something of the source lies aside that this runner has not looked at, and that may be answered. Absent: nothing ever does. */
+  readonly mayLieAside?: () => boolean;
 }
 
 /**
@@ -34,6 +36,7 @@ export class History {
   /** Stream sequence → epoch ms from which on it cannot be delivered again. */
   readonly #settledAt = new Map<number, number>();
   readonly #progress: HistoryPorts["progress"];
+  readonly #mayLieAside: NonNullable<HistoryPorts["mayLieAside"]>;
   /** Messages that another runner may hold, for as long as something else in them runs there. */
   readonly #heldElsewhere = new Set<number>();
   /** Epoch ms since which that is so of the last of them. */
@@ -45,13 +48,14 @@ export class History {
   #isInterrupted = false;
 
   /** @param isOpen whether this runner holds the message of that sequence: then it is not settled, however long it waits here */
-  constructor(source: string, owner: string, { histories, clock, isOpen, progress }: HistoryPorts) {
+  constructor(source: string, owner: string, { histories, clock, isOpen, progress, mayLieAside = () => false }: HistoryPorts) {
     this.source = source;
     this.owner = owner;
     this.#histories = histories;
     this.#clock = clock;
     this.#isOpen = isOpen;
     this.#progress = progress;
+    this.#mayLieAside = mayLieAside;
   }
 
   get state(): SourceState {
@@ -102,8 +106,9 @@ export class History {
     });
   }
 
-  /** By what the server says since: all that was handed out by then is acked. */
+  /** By what the server says since: all that was handed out by then is acked. And nothing lies aside. */
   #isNoneHeld(): boolean {
+    if (this.#mayLieAside()) return false;
     if (this.#progress === undefined) return true;
     const progress = this.#progress();
     if (progress === undefined || progress.askedAt <= this.#heldSince) return false;

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { decodePack, type Invocation } from "../domain/invocation.ts";
 import type { IntakeMessage } from "./ports.ts";
-import type { Waiting } from "./source-queues.ts";
+import type { Disposition, Waiting } from "./waiting.ts";
 
 /** Twice that is well below the consumer's ack wait of 10 s: a message that is still open is told to the server as being worked on. */
 const workingEveryMs = 2_500;
@@ -22,6 +22,8 @@ interface Open {
   left: number;
   /** Indexes of those that are done. */
   readonly done: Set<number>;
+  /** Sources of which something of it lies aside. */
+  readonly aside: Set<string>;
   /** Handed out since the server was told last. */
   isYoung: boolean;
   /** After how long each that was not answered is to come again, ms; whatever else is in the message then comes too. */
@@ -32,6 +34,13 @@ interface Open {
 export type MessageEnd = "ack" | "postpone";
 type OnEnd = (end: MessageEnd, seq: number, sources: ReadonlySet<string>) => void;
 
+export interface Laying {
+  /** Resolves with whether the invocation lies aside now. */
+  lay(waiting: Pick<Waiting, "received" | "bytes">): Promise<boolean>;
+  isLaying(waiting: Pick<Waiting, "received">): boolean;
+}
+const nothingAside: Laying = { lay: () => Promise.resolve(false), isLaying: () => false };
+
 /** Messages handed out and not settled. A message is acked soon after each invocation of its pack was done, postponed if one was not. */
 export class OpenMessages {
   readonly #open = new Set<Open>();
@@ -41,13 +50,18 @@ export class OpenMessages {
   readonly #done = new LRUCache<number, { readonly storedAt: number; readonly indexes: ReadonlySet<number> }>({ max: mostRemembered });
   readonly #timer: NodeJS.Timeout;
   readonly #onEnd: OnEnd;
+  readonly #laying: Laying;
   /** Done, and not acked yet. */
   readonly #untold: IntakeMessage[] = [];
   #telling: NodeJS.Timeout | undefined;
 
-  /** @param onEnd is told the sequence of the number under which the invocations of these sources are answered */
-  constructor(onEnd: OnEnd) {
+  /**
+   * @param onEnd is told the sequence of the number under which the invocations of these sources are answered, unless they are to be
+   *   answered when they are taken up from where they lie aside
+   */
+  constructor(onEnd: OnEnd, laying: Laying = nothingAside) {
     this.#onEnd = onEnd;
+    this.#laying = laying;
     this.#timer = setInterval(() => this.#tellWorking(), workingEveryMs);
   }
 
@@ -55,9 +69,9 @@ export class OpenMessages {
     return this.#open.size;
   }
 
-  /** Whether some invocation with a number of that sequence is here. */
+  /** Whether some invocation with a number of that sequence is here, or is to come again with others of its message that need not be run. */
   isOpen(seq: number): boolean {
-    return this.#numbers.has(seq);
+    return this.#numbers.has(seq) || this.#done.has(seq);
   }
 
   /** The invocations of a message, each to be settled once; without those that are done, should it have gone back. */
@@ -70,13 +84,15 @@ export class OpenMessages {
       sources: bySequence(invocations, message.seq),
       left: invocations.length - done.size,
       done,
+      aside: new Set(),
       isYoung: true,
       delays: [],
     };
     if (open.left > 0) this.#open.add(open);
     const bytes = Math.ceil(message.text.length / invocations.length);
+    const waiting = invocations.flatMap((invocation, index) => (done.has(index) ? [] : [this.#waiting(open, invocation, index, bytes)]));
     for (const seq of open.sources.keys()) this.#numbers.set(seq, (this.#numbers.get(seq) ?? 0) + 1);
-    return invocations.flatMap((invocation, index) => (done.has(index) ? [] : [this.#waiting(open, invocation, index, bytes)]));
+    return waiting;
   }
 
   /** Whatever is done is acked. */
@@ -100,16 +116,26 @@ export class OpenMessages {
   #waiting(open: Open, invocation: Invocation, index: number, bytes: number): Waiting {
     const { seq, storedAt } = open.message;
     const position = { seq, index };
+    const received = { invocation, number: invocation.movedFrom ?? position, position, storedAt };
     let settled = false;
+    const settle = (disposition: Disposition, delayMs: () => number): void => {
+      if (disposition === "later") open.delays.push(delayMs);
+      else open.done.add(index);
+      if (--open.left === 0) this.#close(open);
+    };
     return {
-      received: { invocation, number: invocation.movedFrom ?? position, position, storedAt },
+      received,
       bytes,
-      settle: (disposition, delayMs = () => retryDelayMs) => {
+      isKept: open.message.wasAside === true || (this.#numbers.has(received.number.seq) && !this.#laying.isLaying({ received })),
+      settle: (settlement, delayMs = () => retryDelayMs) => {
         if (settled) return;
         settled = true;
-        if (disposition === "later") open.delays.push(delayMs);
-        else open.done.add(index);
-        if (--open.left === 0) this.#close(open);
+        if (settlement !== "aside") return settle(settlement, delayMs);
+        // Never rejects.
+        void this.#laying.lay({ received, bytes }).then((isAside) => {
+          if (isAside) open.aside.add(invocation.source);
+          settle(isAside ? "done" : "later", delayMs);
+        });
       },
     };
   }
@@ -129,7 +155,7 @@ export class OpenMessages {
     else open.message.postpone(Math.min(...open.delays.map((delayMs) => delayMs())));
     for (const [seq, sources] of open.sources) {
       this.#leave(seq);
-      this.#onEnd(end, seq, sources);
+      this.#onEnd(end, seq, open.aside.size === 0 ? sources : new Set([...sources].filter((each) => !open.aside.has(each))));
     }
   }
 

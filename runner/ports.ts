@@ -11,6 +11,8 @@ export interface RunnerPorts {
   readonly deployments: Deployments;
   readonly histories: Histories;
   readonly moves: Moves;
+  /** Absent: nothing is laid aside, all that waits beyond shares is given back. */
+  readonly asides?: AsideStore;
   readonly intake: Intake;
   readonly membership: Membership;
   readonly overQuota: OverQuota;
@@ -51,6 +53,8 @@ export interface QueueCounts {
   readonly overQuota: number;
   /** Invocations that went back to the stream because enough of their owners' wait here. */
   readonly givenBack: number;
+  /** Messages that lie aside in the stream, of the partitions that this runner pulls; about. */
+  readonly aside: number;
 }
 
 export interface Log {
@@ -80,9 +84,52 @@ export interface Moves {
   move(position: InvocationNumber): Promise<void>;
 }
 
+/** Of one message of INVOCATIONS, the invocations of one source. */
+export interface AsidePart {
+  readonly seq: number;
+  readonly source: string;
+  readonly indexes: readonly number[];
+}
+
+export interface LaidAside {
+  /** Those of the part that lie aside now, or are gone since somebody else has answered them; the others stay where they are. */
+  readonly indexes: readonly number[];
+  /** Stream sequence of their message aside; 0: none was stored now. */
+  readonly at: number;
+}
+
+/** A message that lies aside: invocations of one source that stood in one message, under the numbers they had there. */
+export interface AsideMessage {
+  readonly text: string;
+  readonly seq: number;
+  /** Sequence of that message. */
+  readonly from: number;
+  /** That one is still there, and may be handed out again; false when it was not asked. */
+  readonly isLeft: boolean;
+  /** Epoch ms at which the server stored the invocations. */
+  readonly storedAt: number;
+}
+
+/** What waits in the stream where no runner is handed it. Each @throws Unavailable when that cannot be done now. */
+export interface AsideStore {
+  /** In this order; tells of each part what became of it. What lies there already stays there once. */
+  lay(parts: readonly AsidePart[]): Promise<readonly LaidAside[]>;
+  /** The first messages of the source after a sequence, and whether there are more. */
+  take(
+    source: string,
+    request: { readonly after: number; readonly most: number; readonly isChecked: boolean },
+  ): Promise<{ readonly messages: readonly AsideMessage[]; readonly isLast: boolean }>;
+  /** Those of the source up to a sequence need not be run any more. */
+  clear(source: string, upTo: number): Promise<void>;
+  /** How many messages of which sources of the partition lie aside. */
+  list(partition: number): Promise<ReadonlyMap<string, number>>;
+}
+
 /** One message of INVOCATIONS. */
 export interface IntakeMessage {
   readonly text: string;
+  /** It lay aside: its turn has come, it stays. */
+  readonly wasAside?: boolean;
   readonly seq: number;
   /** Epoch ms at which the server stored it. */
   readonly storedAt: number;

@@ -1,7 +1,9 @@
+import { partitionWindow } from "../domain/partition.ts";
 import type { RunLimits } from "./fair-order.ts";
+import type { OverflowLimits } from "./overflow.ts";
 import type { ShareLimits } from "./shares.ts";
 
-export type QueueLimits = RunLimits & ShareLimits;
+export type QueueLimits = RunLimits & ShareLimits & OverflowLimits;
 
 export interface QueueSize {
   /** Processes that hold isolates. */
@@ -34,5 +36,7 @@ export function queueLimits({ children, ownerRuns, ownerWaiting }: QueueSize): Q
     ownerCostlyRuns: Math.max(1, Math.floor(children / 2)),
     waiting: ownerWaiting,
     waitingBytes,
+    outstanding: partitionWindow / 8,
+    partitionOutstanding: partitionWindow / 2,
   };
 }

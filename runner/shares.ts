@@ -43,6 +43,8 @@ export class Shares {
   readonly #owners = new Map<string, Owner>();
   /** Those of which something was given back. */
   readonly #sources = new Map<string, Source>();
+  /** What waits here and what is given back, of each partition and of each owner in it. */
+  readonly #outstanding = new Map<string, number>();
 
   constructor(limits: ShareLimits) {
     this.#limits = limits;
@@ -59,15 +61,42 @@ export class Shares {
     return this.#sources.get(source)?.givenBack.size ?? 0;
   }
 
+  /** It was given back, and has come again. */
+  isGivenBack({ source, position }: Shared): boolean {
+    return this.#sources.get(source)?.givenBack.has(position) === true;
+  }
+
+  /** Invocations that wait here or are given back, of a partition or of one owner in it. */
+  outstanding(partition: number, owner?: string): number {
+    return this.#outstanding.get(placeOf(partition, owner)) ?? 0;
+  }
+
+  /** How many more of the owner's may wait here, of that partition. */
+  roomOf(partition: number, id: string): number {
+    return this.isFull(id) ? 0 : this.#limits.waiting - (this.#owners.get(id)?.waiting.get(partition) ?? 0);
+  }
+
+  /** As many bytes of the owner's wait here as may. */
+  isFull(owner: string): boolean {
+    return (this.#owners.get(owner)?.bytes ?? 0) >= this.#limits.waitingBytes;
+  }
+
   /** Takes it in, or returns false: then it has to be given back, see `leave`. */
   admit(entry: Shared, now: number): boolean {
-    const known = this.#sources.get(entry.source);
-    if (this.#hasRoom(entry) && known?.givenBack.hasBefore(entry.position, now) !== true) {
+    if (this.mayEnter(entry, now)) {
       this.take(entry);
       return true;
     }
-    (known ?? this.#addSource(entry)).givenBack.add(entry.position);
+    const source = this.#sources.get(entry.source) ?? this.#addSource(entry);
+    this.#change(entry.source, source, (givenBack) => givenBack.add(entry.position));
     return false;
+  }
+
+  /** Whether there is room for it, and nothing before it is still on its way. */
+  mayEnter(entry: Shared, now: number): boolean {
+    const known = this.#sources.get(entry.source);
+    const isBehind = known !== undefined && this.#change(entry.source, known, (givenBack) => givenBack.hasBefore(entry.position, now));
+    return this.#hasRoom(entry) && !isBehind;
   }
 
   /**
@@ -84,7 +113,8 @@ export class Shares {
 
   /** It has no need to run any more: should it have been given back before, nothing waits for it. */
   drop({ source, position }: Shared): void {
-    this.#sources.get(source)?.givenBack.remove(position);
+    const known = this.#sources.get(source);
+    if (known !== undefined) this.#change(source, known, (givenBack) => givenBack.remove(position));
   }
 
   /** It waits no more: it runs now. */
@@ -96,6 +126,7 @@ export class Shares {
     if (left > 0) owner.waiting.set(partition, left);
     else owner.waiting.delete(partition);
     owner.bytes -= bytes;
+    this.#count(partition, id, -1);
     if (owner.waiting.size === 0) this.#owners.delete(id);
   }
 
@@ -107,7 +138,7 @@ export class Shares {
 
   /** @returns sources of which nothing is given back any more, with their owners: all of it has come again, or went elsewhere */
   sweep(now: number): readonly { readonly source: string; readonly owner: string }[] {
-    const over = [...this.#sources].filter(([, { givenBack }]) => givenBack.isOver(now));
+    const over = [...this.#sources].filter(([id, source]) => this.#change(id, source, (givenBack) => givenBack.isOver(now)));
     for (const [source] of over) this.#sources.delete(source);
     return over.map(([source, { owner }]) => ({ source, owner }));
   }
@@ -120,6 +151,7 @@ export class Shares {
     const partition = partitionOf(source);
     owner.waiting.set(partition, (owner.waiting.get(partition) ?? 0) + 1);
     owner.bytes += bytes;
+    this.#count(partition, id, 1);
     this.drop(entry);
   }
 
@@ -130,9 +162,26 @@ export class Shares {
     return waiting === 0 || (waiting < this.#limits.waiting && (owner?.bytes ?? 0) + bytes <= this.#limits.waitingBytes);
   }
 
+  #change<T>(id: string, { owner, givenBack }: Source, change: (givenBack: GivenBack) => T): T {
+    const before = givenBack.size;
+    const changed = change(givenBack);
+    if (givenBack.size !== before) this.#count(partitionOf(id), owner, givenBack.size - before);
+    return changed;
+  }
+
+  #count(partition: number, owner: string, by: number): void {
+    for (const place of [placeOf(partition), placeOf(partition, owner)]) {
+      const count = (this.#outstanding.get(place) ?? 0) + by;
+      if (count > 0) this.#outstanding.set(place, count);
+      else this.#outstanding.delete(place);
+    }
+  }
+
   #addSource({ source: id, owner }: Shared): Source {
     const source = { owner, givenBack: new GivenBack(), paceMs: firstPaceMs };
     this.#sources.set(id, source);
     return source;
   }
 }
+
+const placeOf = (partition: number, owner = ""): string => `${partition} ${owner}`;

@@ -1,30 +1,14 @@
-import type { Invocation } from "../domain/invocation.ts";
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
-import { Ahead, type RunAhead } from "./ahead.ts";
-import { FairOrder, type RunLimits } from "./fair-order.ts";
+import { Ahead } from "./ahead.ts";
+import { FairOrder } from "./fair-order.ts";
+import { Overflow } from "./overflow.ts";
 import type { QueueCounts } from "./ports.ts";
-import type { Received } from "./run.ts";
-import { type Shared, type ShareLimits, Shares } from "./shares.ts";
-import { isAwaited, isPlainTick, isUrgent, sharedOf, type Disposition, type QueueWatch, type Waiting } from "./waiting.ts";
+import type { QueueOptions } from "./queue-options.ts";
+import { type Shared, Shares } from "./shares.ts";
+import { isAwaited, isPlainTick, isUrgent, sharedOf, standingOf, type Waiting } from "./waiting.ts";
 
+export type { QueueOptions } from "./queue-options.ts";
 export type { Disposition, Waiting } from "./waiting.ts";
-
-export interface QueueOptions {
-  readonly limits: RunLimits & ShareLimits;
-  /** Whose run it will be; undefined when nobody's, since its source is gone. At once when it is known. */
-  readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
-  /** Turns errors into dispositions; never rejects. */
-  readonly answer: (received: Received) => Promise<Disposition>;
-  /** Absent: nothing is run before its turn. */
-  readonly runAhead?: RunAhead;
-  /** Answers whoever waits for what does not run, since its owner's quota is used up; it is settled then. */
-  readonly refuse?: (invocation: Invocation, owner: string) => void;
-  /** Above 0; absent: all owners weigh 1. */
-  readonly weightOf?: (owner: string) => number;
-  /** ms, from anywhere; never goes back. */
-  readonly now: () => number;
-  readonly watch?: QueueWatch;
-}
 
 interface Queue {
   readonly source: string;
@@ -56,6 +40,7 @@ export class SourceQueues {
   readonly #options: QueueOptions;
   readonly #order: FairOrder;
   readonly #shares: Shares;
+  readonly #overflow: Overflow;
   readonly #ahead: Ahead;
   readonly #sweeping: NodeJS.Timeout;
   #size = 0;
@@ -66,6 +51,7 @@ export class SourceQueues {
     this.#options = options;
     this.#order = new FairOrder(options.limits, options.weightOf);
     this.#shares = new Shares(options.limits);
+    this.#overflow = new Overflow(this.#shares, options.limits, options.asides);
     this.#ahead = new Ahead(options.runAhead);
     this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
     this.#sweeping.unref();
@@ -84,7 +70,13 @@ export class SourceQueues {
       heldBack: this.#order.heldBack(this.#options.now()),
       overQuota: this.#order.parked(),
       givenBack: this.#shares.givenBack,
+      aside: this.#options.asides?.size ?? 0,
     };
+  }
+
+  /** How many invocations of the source that lie aside may be taken up now. */
+  roomFor(source: string, owner: string): number {
+    return this.#overflow.roomFor(source, owner, this.#queues.has(source));
   }
 
   /**
@@ -208,13 +200,14 @@ export class SourceQueues {
       return entry.settle("done");
     }
     const now = this.#options.now();
-    const wasParked = this.#shares.givenBackOf(queue.source) > 0;
     const isParked = this.#order.isParked(owner);
     if (isParked && isAwaited(entry)) return this.#refuse(entry, owner);
     const isIdle = queue.waiting.length === 0 && queue.running === undefined;
     const isFirst = isParked && isUrgent(entry);
-    if (isFirst || (isParked && isPlainTick(entry))) this.#shares.take(shared);
-    else if (!this.#shares.admit(shared, now)) {
+    const wasParked = this.#shares.givenBackOf(queue.source) > 0;
+    const place = this.#overflow.place(shared, standingOf(entry, isParked), now);
+    if (place === "aside") return entry.settle("aside");
+    if (place === "back") {
       if (!wasParked) this.#options.watch?.parked(queue.source, owner);
       return entry.settle("later", () => this.#leave(shared));
     }
@@ -244,6 +237,8 @@ export class SourceQueues {
 
   #leave(shared: Shared): number {
     const [now, queue] = [this.#options.now(), this.#queues.get(shared.source)];
+    const lateMs = this.#overflow.leave(shared, now);
+    if (lateMs !== undefined) return lateMs;
     return this.#shares.leave(shared, now, queue?.waiting.length ?? 0, queue === undefined ? 0 : now - queue.busySince);
   }
 
@@ -277,6 +272,7 @@ export class SourceQueues {
     this.#shares.ran(source, now - queue.busySince);
     queue.busySince = now;
     entry.settle(disposition);
+    this.#options.asides?.wake(source, owner);
     if (queue.waiting.length > 0) this.#wait(queue, owner);
     else this.#close(queue);
     this.#startNext();
@@ -290,6 +286,7 @@ export class SourceQueues {
   }
 
   #sweep(): void {
+    this.#overflow.sweep(this.#options.now());
     for (const { source, owner } of this.#shares.sweep(this.#options.now())) this.#options.watch?.resumed(source, owner);
   }
 }

@@ -3,15 +3,16 @@ import { hasMoved } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { withoutKillers } from "./call-kills.ts";
+import { asidesOf, besideAsides, hasAnswered } from "./beside-asides.ts";
 import { armNextLink } from "./chain.ts";
 import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
 import { answerDryRun } from "./dry-run.ts";
 import { History } from "./history.ts";
 import { largeCommitsInTurn } from "./large-commits.ts";
-import { OpenMessages } from "./open-messages.ts";
+import { OpenMessages, type Laying } from "./open-messages.ts";
 import { Partitions } from "./partitions.ts";
-import type { Log, RunnerConfig, RunnerPorts } from "./ports.ts";
+import type { IntakeMessage, Log, RunnerConfig, RunnerPorts } from "./ports.ts";
 import { Progresses } from "./progress.ts";
 import { metered } from "./metered.ts";
 import { OwnersOverQuota, refusal } from "./over-quota.ts";
@@ -48,6 +49,18 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   const calls = withoutKillers(sandbox, ports.clock);
   const progresses = new Progresses(ports.intake, ports.clock);
   const weights = new OwnerWeights(ports.weights, ports.clock);
+  const asides = asidesOf(ports, {
+    onMessage: (message) => handOut(message),
+    isHere: (seq) => open.isOpen(seq),
+    onCleared: (seq, source) => histories.peek(source)?.settle(seq),
+    roomFor: (source, owner) => queues.roomFor(source, owner),
+    ownerOf: (source) => deployments.ownerOf(source),
+  });
+  const isOpen = (seq: number): boolean => open.isOpen(seq) || asides?.isOpen(seq) === true;
+  const mayLieAside = (source: string): boolean => asides?.has(source) === true;
+  const handOut = (message: IntakeMessage): void => {
+    for (const waiting of open.take(message)) queues.push(waiting);
+  };
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
@@ -55,9 +68,11 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     refuse: ({ answerTo }, owner) => {
       if (answerTo !== undefined) ports.answer(answerTo, refusal(quotas.untilOf(owner), ports.clock.now()));
     },
+    ...(asides === undefined ? {} : { asides }),
     answer: (received) => {
+      if (asides?.isLost(received.position.seq) === true) return Promise.resolve("later");
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, progresses, calls, isOpen: (seq) => open.isOpen(seq) }, config, {
+      return settled(received, { deployments, histories, progresses, calls, isOpen, mayLieAside }, config, {
         ...ports,
         sandbox,
         histories: commits,
@@ -76,22 +91,27 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     else queues.park(owner);
   });
   ports.metrics?.counts(() => queues.counts());
+  const laying: Laying = {
+    lay: async (waiting) => hasAnswered(waiting, histories) || (await asides?.lay(waiting)) === true,
+    isLaying: ({ received: { invocation, position } }) =>
+      asides?.isLaying(partitionOf(invocation.source), position.seq, position.index) === true,
+  };
   const open = new OpenMessages((end, seq, sources) => {
     for (const source of sources) {
       const history = histories.peek(source);
       if (end === "ack") history?.settle(seq);
       else history?.expect(seq);
     }
-  });
+  }, laying);
   const endReach = ports.intake.onReach((isReached) => {
+    if (isReached) asides?.lookAgain();
     for (const history of histories.values()) {
       if (isReached) history.resume();
       else history.interrupt();
     }
   });
-  const partitions = new Partitions(config, ports, (message) => {
-    for (const waiting of open.take(message)) queues.push(waiting);
-  });
+  const partitions = new Partitions(config, { ...ports, intake: besideAsides(ports.intake, asides) }, handOut);
+  asides?.start();
   await quotas.start();
   await weights.start();
   await deployments.start((source) => ports.sandbox.evict(source));
@@ -104,6 +124,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       await weights.stop();
       await queues.stop(signal);
       open.stop();
+      asides?.stop();
       endReach();
       await ports.sandbox.stop(signal);
     },
@@ -118,6 +139,8 @@ interface Known {
   /** The sandbox for what is no run of a source. */
   readonly calls: Sandbox;
   readonly isOpen: (seq: number) => boolean;
+  /** Whether something of the source lies aside. */
+  readonly mayLieAside: (source: string) => boolean;
 }
 
 /** One invocation: load what it needs, answer it, and turn whatever went wrong into "deliver it again". */
@@ -168,12 +191,14 @@ function parkingLog(log: Log): QueueWatch {
 }
 
 /** It is known from the start: what becomes of messages while it is in use concerns it. */
-async function loadHistory(source: string, owner: string, { histories, progresses, isOpen }: Known, ports: RunnerPorts): Promise<History> {
+async function loadHistory(source: string, owner: string, known: Known, ports: RunnerPorts): Promise<History> {
+  const { histories, progresses, isOpen, mayLieAside } = known;
   const history = new History(source, owner, {
     histories: ports.histories,
     clock: ports.clock,
     isOpen,
     progress: () => progresses.of(partitionOf(source)),
+    mayLieAside: () => mayLieAside(source),
   });
   await history.load();
   histories.set(source, history);

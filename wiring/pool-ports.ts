@@ -3,6 +3,7 @@ import { Invariant } from "../domain/errors.ts";
 import type { Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { buckets, deploymentKey } from "../domain/subjects.ts";
+import { asideStoreOf } from "../platform/jetstream/aside-store.ts";
 import { sendAnswer } from "../platform/jetstream/answers.ts";
 import { partitionProgress } from "../platform/jetstream/backlog.ts";
 import { followChanges } from "../platform/jetstream/changes.ts";
@@ -18,7 +19,7 @@ import type { Intake, Membership, RunnerPorts, Timers } from "../runner/ports.ts
 
 type PoolPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "weights" | "timers" | "answer"
+  "deployments" | "moves" | "asides" | "histories" | "intake" | "membership" | "overQuota" | "weights" | "timers" | "answer"
 >;
 
 /** All that a runner reaches of the message server: what its pool's user may do, see platform/jetstream/permissions.ts. */
@@ -26,6 +27,7 @@ export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
   return {
     deployments: deploymentsOf(connection, pool),
     moves: { move: (position) => requestMove(connection, pool, position) },
+    asides: asideStoreOf(connection, pool),
     histories: {
       last: async (owner, source) => {
         const { text, sequence } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });

@@ -5,7 +5,6 @@ import { partitionOf } from "../../domain/partition.ts";
 import { buckets, deploymentKey, invokeSubject, streams } from "../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
-import type { StreamMessage } from "./stream-message.ts";
 
 /**
  * Invocations follow their source to another pool. An invocation keeps the number under which it was first stored, and by that
@@ -15,15 +14,21 @@ import type { StreamMessage } from "./stream-message.ts";
 export async function moveInvocation(connection: Connection, pool: string, position: InvocationNumber): Promise<void> {
   const message = await connection.manager.direct.getMessage(streams.invocations, { seq: position.seq });
   // Gone: somebody else has moved or answered it. The subject shows that it is this pool's own, whoever asks.
-  if (message === null || !message.subject.startsWith(`invoke.${pool}.`)) return;
+  if (message === null || !isOfPool(pool, message.subject)) return;
   const invocation = decodePack(message.string())[position.index];
   if (invocation !== undefined) await move(connection, pool, invocation, position);
 }
 
+/** Whether it lies among the pool's invocations, or aside of them. */
+const isOfPool = (pool: string, subject: string): boolean => subject.startsWith(`invoke.${pool}.`) || subject.startsWith(`aside.${pool}.`);
+
 /** All invocations of a message of the pool; those of sources that are gone end here. */
-export async function moveAll(connection: Connection, pool: string, message: StreamMessage): Promise<void> {
-  for (const [index, invocation] of decodePack(message.text()).entries())
-    await move(connection, pool, invocation, { seq: message.seq, index });
+export async function moveAll(
+  connection: Connection,
+  pool: string,
+  { seq, text }: { readonly seq: number; readonly text: string },
+): Promise<void> {
+  for (const [index, invocation] of decodePack(text).entries()) await move(connection, pool, invocation, { seq, index });
 }
 
 async function move(connection: Connection, pool: string, invocation: Invocation, position: InvocationNumber): Promise<void> {

@@ -133,6 +133,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`STREAM.PURGE.${streams.deliveries}`),
       api(`DIRECT.GET.${streams.deliveries}.retry.>`),
       api(`DIRECT.GET.${streams.invocations}`),
+      api(`DIRECT.GET.${streams.invocations}.aside.>`),
       api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.>`),
       api(`DIRECT.GET.${bucket(buckets.quotas)}`),
       `$KV.${buckets.quotas}.*`,

@@ -4,7 +4,8 @@ import { hasMoved } from "../../domain/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { encodePack, type Invocation, type InvocationNumber } from "../../domain/invocation.ts";
 import { partitionOf } from "../../domain/partition.ts";
-import { deploymentKey, invokeSubject, poolRequestSubject } from "../../domain/subjects.ts";
+import { deploymentKey, invokeSubject, partitionCount, poolRequests, poolRequestSubject, type PoolRequest } from "../../domain/subjects.ts";
+import { clearAside, layAside, listAsides, takeAside } from "./asides.ts";
 import type { Connection } from "./connection.ts";
 import type { Reading } from "./consumer.ts";
 import { deploymentEntries, moveInvocation } from "./moves.ts";
@@ -31,22 +32,36 @@ const armRequest = z.object({
 });
 export type ArmRequest = z.infer<typeof armRequest>;
 
+/** Ids of sources, as they stand in subjects. */
+const source = z.string().regex(/^[A-Za-z0-9_-]+$/);
+/** Parts of one request to lay aside. */
+const mostParts = 256;
+const layRequest = z
+  .array(z.object({ seq: z.int().positive(), source, indexes: z.array(z.int().min(0)).min(1).max(4_096) }))
+  .max(mostParts);
+const takeRequest = z.object({ source, after: z.int().min(0), most: z.int().min(1).max(1_000), isChecked: z.boolean() });
+const clearRequest = z.object({ source, upTo: z.int().positive() });
+const listRequest = z.object({
+  partition: z
+    .int()
+    .min(0)
+    .max(partitionCount - 1),
+});
+
 const queueGroup = "pool-requests";
 const timeoutMs = 5_000;
 
 /** Answers what runners ask for; any number of processes may do so, each request goes to one. */
 export async function servePoolRequests(connection: Connection): Promise<Reading> {
-  const serve = (subject: string, act: (pool: string, request: unknown) => Promise<void>) =>
-    connection.nats.subscribe(subject, {
+  const acts = actsOf(connection);
+  const subscriptions = poolRequests.map((request) =>
+    connection.nats.subscribe(poolRequestSubject("*", request), {
       queue: queueGroup,
       callback: (error, message) => {
-        if (error === null) void answer(message, act); // Never rejects.
+        if (error === null) void answer(message, acts[request]); // Never rejects.
       },
-    });
-  const subscriptions = [
-    serve(poolRequestSubject("*", "move"), (pool, request) => moveInvocation(connection, pool, moveRequest.parse(request))),
-    serve(poolRequestSubject("*", "arm"), (pool, request) => arm(connection, pool, armRequest.parse(request))),
-  ];
+    }),
+  );
   // The server knows of them before this resolves, so the first request finds somebody.
   await connection.nats.flush();
   return {
@@ -56,11 +71,28 @@ export async function servePoolRequests(connection: Connection): Promise<Reading
   };
 }
 
-async function answer(message: Msg, act: (pool: string, request: unknown) => Promise<void>): Promise<void> {
+/** Resolves with what the runner is answered, JSON; nothing: that it is done. */
+type Act = (pool: string, request: unknown) => Promise<string | void>;
+
+const actsOf = (connection: Connection): Readonly<Record<PoolRequest, Act>> => ({
+  move: (pool, request) => moveInvocation(connection, pool, moveRequest.parse(request)),
+  arm: (pool, request) => arm(connection, pool, armRequest.parse(request)),
+  lay: async (pool, request) => JSON.stringify({ laid: await layAside(connection, pool, layRequest.parse(request)) }),
+  take: async (pool, request) => {
+    const { messages, isLast } = await takeAside(connection, pool, takeRequest.parse(request));
+    // Each is JSON already: as a text in JSON it might be too long for an answer.
+    const packs = messages.map(({ text, ...about }) => `${JSON.stringify(about).slice(0, -1)},"pack":${text}}`);
+    return `{"isLast":${isLast},"messages":[${packs.join(",")}]}`;
+  },
+  clear: (pool, request) => clearAside(connection, pool, clearRequest.parse(request)),
+  list: async (pool, request) =>
+    JSON.stringify({ counts: Object.fromEntries(await listAsides(connection, pool, listRequest.parse(request).partition)) }),
+});
+
+async function answer(message: Msg, act: Act): Promise<void> {
   const [, pool = ""] = message.subject.split(".");
   try {
-    await act(pool, message.json());
-    message.respond("{}");
+    message.respond((await act(pool, message.json())) ?? "{}");
   } catch (error) {
     message.respond(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
   }
@@ -82,19 +114,22 @@ async function arm(connection: Connection, pool: string, { source, prop, atMs, i
 }
 
 /** @throws Unavailable when nobody answers or it cannot be done now */
-export const requestMove = (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
-  ask(connection, poolRequestSubject(pool, "move"), number);
+export const requestMove = async (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
+  void (await askOfPool(connection, pool, "move", number));
 
 /** @throws Unavailable when nobody answers or it cannot be done now */
-export const requestArm = (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
-  ask(connection, poolRequestSubject(pool, "arm"), request);
+export const requestArm = async (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
+  void (await askOfPool(connection, pool, "arm", request));
 
-const reply = z.object({ error: z.string().optional() });
+const reply = z.looseObject({ error: z.string().optional() });
 
-async function ask(connection: Connection, subject: string, request: object): Promise<void> {
+/** Resolves with the answer. @throws Unavailable when nobody answers or it cannot be done now */
+export async function askOfPool(connection: Connection, pool: string, what: PoolRequest, request: object): Promise<unknown> {
+  const subject = poolRequestSubject(pool, what);
   const message = await connection.nats.request(subject, JSON.stringify(request), { timeout: timeoutMs }).catch((cause: unknown) => {
     throw new Unavailable(`nobody answers on '${subject}': a process with the role delivery does`, { cause });
   });
-  const { error } = reply.parse(message.json());
-  if (error !== undefined) throw new Unavailable(`'${subject}' is refused: ${error}`);
+  const answered = reply.parse(message.json());
+  if (answered.error !== undefined) throw new Unavailable(`'${subject}' is refused: ${answered.error}`);
+  return answered;
 }

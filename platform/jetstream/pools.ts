@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasMoved } from "../../domain/deployment.ts";
 import { Conflict, Unavailable } from "../../domain/errors.ts";
+import { partitionWindow } from "../../domain/partition.ts";
 import { buckets, invokeFilter, partitionCount, runnerConsumer, streams } from "../../domain/subjects.ts";
+import { moveAsides } from "./asides.ts";
 import type { Connection } from "./connection.ts";
 import { queueConsumer, readQueue } from "./consumer.ts";
 import { createOrUpdateConsumer } from "./durable.ts";
@@ -13,7 +15,8 @@ export interface PoolOptions {
   readonly partitions?: number;
   /**
    * Messages of a partition handed out and not acked. Those that a runner gave back for a while count as well, and must not keep it from
-   * being handed what others have behind them; how many wait in a runner is the runner's to say (runner/shares.ts).
+   * being handed what others have behind them; how many wait in a runner, and what is laid aside, is the runner's to say (runner/shares.ts,
+   * runner/overflow.ts).
    */
   readonly maxAckPending?: number;
 }
@@ -24,7 +27,7 @@ const removeTimeoutMs = 60_000;
 
 /** One durable consumer per partition: whoever pulls from it owns the partition. Safe to repeat. */
 export async function setUpPool(connection: Connection, options: PoolOptions): Promise<void> {
-  const { partitions = partitionCount, pool, maxAckPending = 16_384 } = options;
+  const { partitions = partitionCount, pool, maxAckPending = partitionWindow } = options;
   const consumers = Array.from({ length: partitions }, (_, partition) =>
     queueConsumer(runnerConsumer(pool, partition), { filter: invokeFilter(pool, partition), ackWaitMs, maxAckPending }),
   );
@@ -54,6 +57,8 @@ export async function removePool(connection: Connection, pool: string): Promise<
     });
   const left = Array.from({ length: partitionCount }, (_, partition) => partition);
   await Promise.all(left.map((partition) => emptyPartition(connection, pool, partition)));
+  // Now that nobody is handed anything of the pool, nothing more is laid aside.
+  await Promise.all(left.map((partition) => moveAsides(connection, pool, partition)));
   await connection.manager.streams.purge(`KV_${buckets.deployments}`, { filter: `$KV.${buckets.deployments}.${pool}.>` });
 }
 
@@ -65,7 +70,7 @@ async function emptyPartition(connection: Connection, pool: string, partition: n
     stream: streams.invocations,
     consumer,
     onMessage: (message) => {
-      moveAll(connection, pool, message).then(
+      moveAll(connection, pool, { seq: message.seq, text: message.text() }).then(
         () => message.ack(),
         () => message.nak(1_000),
       );

@@ -86,7 +86,7 @@ function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Conf
       ...common,
       ...scheduling,
       name: streams.invocations,
-      subjects: ["invoke.>", "timer.>"],
+      subjects: ["invoke.>", "timer.>", "aside.>"],
       retention: RetentionPolicy.Workqueue,
       max_consumers: 4_096,
     },

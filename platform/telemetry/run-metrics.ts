@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { QueueCounts, RunMetrics } from "../../runner/ports.ts";
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
-const none: QueueCounts = { running: 0, waiting: 0, heldBack: 0, overQuota: 0, givenBack: 0 };
+const none: QueueCounts = { running: 0, waiting: 0, heldBack: 0, overQuota: 0, givenBack: 0, aside: 0 };
 
 export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
   const registers = [registry];
@@ -60,10 +60,11 @@ function parked(registry: Registry, pool: string, look: () => QueueCounts): void
     labelNames: ["pool", "reason"],
     registers: [registry],
     collect() {
-      const { heldBack, overQuota, givenBack } = look();
+      const { heldBack, overQuota, givenBack, aside } = look();
       gauge.set({ pool, reason: "owner_runs" }, heldBack);
       gauge.set({ pool, reason: "owner_quota" }, overQuota);
       gauge.set({ pool, reason: "owner_waiting" }, givenBack);
+      gauge.set({ pool, reason: "owner_aside" }, aside);
     },
   });
 }

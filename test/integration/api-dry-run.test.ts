@@ -18,10 +18,11 @@ import { startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts
 import { acme, ada, keys, withApi } from "./api-support.ts";
 import { commitOf } from "./api-streams-support.ts";
 import { committedEvent as event } from "./committed-event.ts";
-import { until, withJetStream } from "./jetstream-support.ts";
+import { until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
 
 /** Runs that leave nothing, and runs of past events: API, stream, runner and isolates are real. */
 const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
 let asker: Asker;
 const runs = () => runsOf(nats.connection, asker);
 const api = withApi(

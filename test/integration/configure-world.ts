@@ -18,7 +18,7 @@ import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { MemoryStore } from "../operator/memory-store.ts";
 import { startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { withJetStream } from "./jetstream-support.ts";
+import { withJetStream, withPoolRequests } from "./jetstream-support.ts";
 
 /** The whole way of a call but for HTTP: request, operator, stream, runner, isolate and back; resources are in memory. */
 export const namespace = "hw-u-tester";
@@ -38,6 +38,7 @@ export interface ConfigureWorld {
 
 export function withConfigureWorld(): ConfigureWorld {
   const nats = withJetStream({ partitions: partitionCount });
+  withPoolRequests(nats);
   const paths = new Map<string, string>();
   const store = new MemoryStore();
   let keys: TemporaryDirectory;

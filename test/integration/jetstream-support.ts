@@ -1,5 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
+import type { Reading } from "../../platform/jetstream/consumer.ts";
+import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
 import { setUpStreams, type StreamOptions } from "../../platform/jetstream/streams.ts";
 import { withNats, type TestNats } from "../support/nats.ts";
 
@@ -33,6 +35,15 @@ export function withJetStream(options: Partial<StreamOptions> = {}): TestJetStre
       return first;
     },
   };
+}
+
+/** Whoever does what runners ask for, for the test file that calls this at its top level. */
+export function withPoolRequests(nats: TestJetStream): void {
+  let requests: Reading;
+  beforeAll(async () => {
+    requests = await servePoolRequests(nats.connection);
+  });
+  afterAll(() => requests.stop());
 }
 
 /** Resolves when the condition holds. */

@@ -14,7 +14,7 @@ import { queueLimits } from "../../runner/queue-limits.ts";
 import { startRunner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
-import { quietMs, until, withJetStream } from "./jetstream-support.ts";
+import { quietMs, until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
 import { withDatabase } from "./postgres-support.ts";
 import { silent, startCounting, TestClock } from "./quota-support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
@@ -22,6 +22,7 @@ import { portsBesidePool } from "./runner-beside.ts";
 /** Real streams, a real Postgres, the runner and what counts for it; user code only notes what it was run with. */
 const database = withDatabase();
 const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
 const accounts = createAccounts(database);
 const history = createHistory(database);
 const small = { name: "small", form: "free", dailyInvocations: 5, dailyComputeMs: null, weight: 1 } as const;

@@ -9,11 +9,12 @@ import { queueLimits } from "../../runner/queue-limits.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
-import { until, withJetStream } from "./jetstream-support.ts";
+import { until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Real streams and the runner role; user code only notes what it was run with. */
 const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
 const flooded = "dc_flooded";
 const neighbour = Array.from({ length: 500 }, (_, n) => `dc_n${n}`).find((id) => partitionOf(id) === partitionOf(flooded)) ?? "";
 const count = 400;

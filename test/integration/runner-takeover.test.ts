@@ -6,11 +6,12 @@ import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
-import { until, withJetStream } from "./jetstream-support.ts";
+import { until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Real streams, two runners; user code only notes what it was run with, and lasts as long as the test says. */
 const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import type { Commit } from "../../domain/commit.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { defaultPool } from "../../domain/subjects.ts";
+import { lastCommit } from "../../platform/jetstream/commits.ts";
+import type { Connection } from "../../platform/jetstream/connection.ts";
+import type { RunnerPorts } from "../../runner/ports.ts";
+import { queueLimits } from "../../runner/queue-limits.ts";
+import { startRunner, type Runner } from "../../runner/start.ts";
+import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { portsBesidePool } from "./runner-beside.ts";
+
+export interface Seen {
+  /** As `<source> <event>`, in order. */
+  readonly ran: string[];
+  readonly log: string[];
+}
+export const nothingSeen = (): Seen => ({ ran: [], log: [] });
+
+export interface StartOptions {
+  readonly pool?: string;
+  /** Resolves when the run of the source may end. */
+  readonly running?: (source: string) => Promise<unknown>;
+  readonly overQuota?: RunnerPorts["overQuota"];
+}
+
+const counter = z.object({ service: z.object({ n: z.string() }).partial() }).partial();
+const limits = { ...queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 8 }), outstanding: 16, partitionOutstanding: 48 };
+
+/** A runner that takes little at once, whose user code is a counter in the source's db: it shows every run that was doubled or lost. */
+export function startCountingRunner(connection: Connection, seen: Seen, options: StartOptions = {}): Promise<Runner> {
+  const { pool = defaultPool, running, overQuota } = options;
+  const noted = (fields: object): void => void seen.log.push(JSON.stringify(fields));
+  const ports: RunnerPorts = {
+    ...poolPortsOf(connection, pool),
+    ...portsBesidePool(async ({ source, event, db }) => {
+      seen.ran.push(`${source} ${event}`);
+      await running?.(source);
+      const n = Number(counter.parse(db).service?.n ?? "0") + 1;
+      const about = { outcome: "ok", emits: [], logs: [], response: null, durationMs: 1, cpuMs: 1, error: null, result: null };
+      return { ...about, db: { service: { n: String(n) } } };
+    }),
+    ...(overQuota === undefined ? {} : { overQuota }),
+    log: { info: noted, warn: noted, error: noted },
+  };
+  const config = { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
+  return startRunner(config, ports);
+}
+
+/** How many runs of a source are committed. */
+export async function committedRuns(connection: Connection, owner: string, source: string): Promise<number> {
+  const { text } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
+  if (text === undefined) return 0;
+  return Number(counter.parse((JSON.parse(text) as Commit).state.db).service?.n ?? "0"); // Written by the runner above.
+}
