@@ -54,11 +54,14 @@ export async function installationSecrets(roots: Roots, postgres: PostgresAddres
   const keys = natsKeysOf(roots.nats);
   const passwordOf = (name: string): string => createHash("sha256").update(`${roots.passwords} ${name}`).digest("base64url");
   const databaseUrl = (role: DatabaseRole): string => urlOf(postgres.address, databaseRoles[role], passwordOf(role));
+  const routesPassword = passwordOf("nats routes");
   const master = { "master.json": roots.master };
   return {
     "headwater-nats": {
       "auth.conf": lines(await authentication(keys, [{ pool: defaultPool }], "/data")),
-      "cluster-auth.conf": lines({ authorization: { user: "headwater", password: passwordOf("nats routes"), timeout: 5 } }),
+      "cluster-auth.conf": lines({ authorization: { user: "headwater", password: routesPassword, timeout: 5 } }),
+      // For the addresses of the other servers: whoever dials tells it there.
+      "routes-password": routesPassword,
     },
     "headwater-api": { ...master, "nats.creds": await roleCredentials(keys, "api"), DATABASE_URL: databaseUrl("api") },
     "headwater-operator": {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { findProgram, objectsOf, render, type Rendered } from "../support/helm.ts";
+import { chart, findProgram, helm, objectsOf, render, type Rendered } from "../support/helm.ts";
 import { withKubeApi } from "../support/kube-api.ts";
 
 /** The chart on a real API server: it takes every object, and its RBAC allows what is meant and nothing else. */
@@ -52,6 +52,15 @@ const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasK
 const suite = missing === undefined ? describe : describe.skip;
 
 suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  it("refuses another number of NATS servers than there is, in words", async () => {
+    const upgrade = ["template", "headwater", chart, "--namespace", "headwater", "--is-upgrade", "--dry-run=server"];
+    const upgraded = (replicas: number) => helm(upgrade.concat("--kubeconfig", kube.kubeconfigPath, "--set", `nats.replicas=${replicas}`));
+    const [same, more] = [await upgraded(1), await upgraded(3)];
+    expect(same.code, same.stderr).toBe(0);
+    expect(more.code).not.toBe(0);
+    expect(more.stderr).toContain("nats.replicas is 1 here and cannot become 3");
+  });
+
   it.each(variants)(
     "is accepted with %j %s, and every pod is restricted",
     async (...flags) => {

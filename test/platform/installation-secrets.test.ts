@@ -40,6 +40,13 @@ describe("the Secrets of an installation", () => {
     expect(Object.keys(secrets["headwater-builder"] ?? {})).toEqual(["nats.creds"]);
   });
 
+  it("tell the message servers one password for each other", () => {
+    const { "cluster-auth.conf": asked, "routes-password": told } = secrets["headwater-nats"] ?? {};
+    expect(told).toMatch(/^[\w-]{43}$/);
+    expect(asked).toContain(JSON.stringify(told));
+    expect(holdersOf(told ?? "")).toEqual(["headwater-nats"]);
+  });
+
   it("tell the message server nothing secret but the password of its routes", () => {
     expect(secrets["headwater-nats"]?.["auth.conf"]).not.toMatch(/\bS[UAO][A-Z2-7]{54,}/);
   });
