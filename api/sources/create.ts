@@ -1,6 +1,6 @@
 import { finalizer, labels } from "../../crds/resource.ts";
 import { sourceKind } from "../../crds/source.ts";
-import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
 import { ObservationError } from "../http/errors.ts";
@@ -25,7 +25,8 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
   const name = resourceNameOf(id);
   const keep = keepOnce({ kind: sourceKind.kind, namespace, name }, ports);
   const definition = await definitionFor(component, build.definition, { props: fields.configured_props ?? {} }, context);
-  await checkAccounts(build.definition, fields.configured_props ?? {}, namespace, context);
+  const checkAccountsOfProps = (): Promise<void> => checkAccounts(build.definition, fields.configured_props ?? {}, namespace, context);
+  await checkAccountsOfProps();
   const stored = await storedProps(definition, fields.configured_props, undefined, keep);
   const following = sources.follow(namespace, name);
   try {
@@ -45,7 +46,12 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
     });
     await confirmOwned(sourceKind, created, owner, ports);
     await settleSecrets(created, Object.values(stored.secrets), ports);
-    return await untilDeployed(created, following, context);
+    // One that was deleted since it was looked at did not know of this source, and would be waited for.
+    await checkAccountsOfProps();
+    return await untilDeployed(created, following, context).catch(async (error: unknown) => {
+      if (error instanceof Unavailable) await checkAccountsOfProps();
+      throw error;
+    });
   } catch (error) {
     if (error instanceof ObservationError || error instanceof InvalidInput) await discard(namespace, name, context);
     throw error;

@@ -17,13 +17,17 @@ export async function untilDeployed(
   { config, ports }: ApiContext,
 ): Promise<SourceResource> {
   const { generation } = written.metadata;
+  let last = written;
+  const read = (seen: SourceResource | undefined) => {
+    last = seen ?? last;
+    return verdictOf(seen, generation);
+  };
   const verdict =
-    verdictOf(written, generation) ??
-    (await following.until((seen) => verdictOf(seen, generation), AbortSignal.timeout(config.deployTimeoutMs)));
+    verdictOf(written, generation) ?? (await following.until((seen) => read(seen), AbortSignal.timeout(config.deployTimeoutMs)));
   const id = publicIdOf(written);
   if (verdict === undefined)
     throw new Unavailable(
-      `source ${id} is saved and was not deployed within ${config.deployTimeoutMs / 1000} s; it will be as soon as it can: see GET /v1/sources/${id}`,
+      `source ${id} is saved and was not deployed within ${config.deployTimeoutMs / 1000} s${whyNot(last)}; it will be as soon as it can: see GET /v1/sources/${id}`,
       { code: "not_ready_in_time", details: { id } },
     );
   if (verdict.outcome === "ready" && verdict.resource !== undefined) return verdict.resource;
@@ -43,4 +47,10 @@ export async function untilDeployed(
     code: "not_deployable",
     details: { reason: verdict.reason },
   });
+}
+
+/** What the operator waits for, such as an account without a token. */
+function whyNot({ metadata, status }: SourceResource): string {
+  const ready = status.conditions?.find(({ type }) => type === "Ready");
+  return ready?.status === "False" && ready.observedGeneration >= metadata.generation ? ` (${ready.message})` : "";
 }

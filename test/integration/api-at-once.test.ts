@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../crds/kinds.ts";
+import type { SourceResource } from "../../api/sources/source.ts";
 import type { Kind } from "../../crds/resource.ts";
+import { sourceKind } from "../../crds/source.ts";
 import { namespaceOfOwner } from "../../domain/ids.ts";
 import { fakeBuild } from "./api-fake-builds.ts";
 import { acme, ada, bob, keys, until, withApi, type Answer } from "./api-support.ts";
@@ -13,7 +15,7 @@ const adminToken = "an-admin-token-of-many-characters-0123456789";
 /** Builds of code that says `held` wait for `released`, and tell that they do. */
 const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 const api = withApi(
-  { adminToken },
+  { adminToken, deployTimeoutMs: 3_000 },
   {
     builds: {
       build: async ({ code }) => {
@@ -101,6 +103,47 @@ describe("a webhook that is deleted", () => {
     expect(statusesOf(answers)).toEqual([204, 404]);
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
     for (const { status, body } of answers) if (status === 404) expect(body.error).toBe("record not found");
+  });
+});
+
+describe("a source that is not deployed in time", () => {
+  /** Asks for one that the operator never gets done with. */
+  const stuck = async (body: object) => {
+    const before = new Set((await api.store.list(sourceKind, {})).items.map(({ metadata }) => metadata.name));
+    const asked = api.ask("POST", "/v1/sources", { body: { name: "stuck", ...body } });
+    let made: SourceResource | undefined;
+    await until(async () => {
+      made = (await api.store.list(sourceKind, {})).items.find(({ metadata }) => !before.has(metadata.name));
+      return made !== undefined;
+    });
+    if (made === undefined) throw new Error("there is no source");
+    return { asked, made };
+  };
+
+  test("is refused and gone when its account was deleted meanwhile", async () => {
+    const { id } = await made("POST", "/v1/accounts", { app: "shop", credentials: {} });
+    const props = { component_code: "name: shopper; props: shop", configured_props: { shop: { authProvisionId: id } } };
+    const { asked, made: source } = await stuck(props);
+    expect((await api.ask("DELETE", `/v1/accounts/${id}?force=true`)).status).toBe(204);
+    const { status, body } = await asked;
+    expect([status, body.code]).toEqual([422, "invalid_props"]);
+    await until(async () => (await api.store.find(sourceKind, source.metadata.namespace, source.metadata.name)) === undefined);
+  });
+
+  test("is kept else, and the answer says what it waits for", async () => {
+    const { asked, made: source } = await stuck({ component_code: "name: waiter" });
+    const { generation } = source.metadata;
+    const lastTransitionTime = new Date().toISOString();
+    const waits = { type: "Ready", status: "False", reason: "Waits", message: "it waits for a token", lastTransitionTime } as const;
+    const conditions = [{ ...waits, observedGeneration: generation }];
+    await api.store.updateStatus(sourceKind, { ...source, status: { ...source.status, conditions } });
+    const { status, body } = await asked;
+    expect([status, body.code, body.error]).toEqual([
+      503,
+      "not_ready_in_time",
+      expect.stringContaining("within 3 s (it waits for a token);"),
+    ]);
+    expect((await api.ask("GET", `/v1/sources/${body.details.id}`)).status).toBe(200);
   });
 });
 
