@@ -23,6 +23,7 @@ import { lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
 import { FloorReader } from "../platform/jetstream/floor-reader.ts";
+import { takeUpLeftBehind } from "../platform/jetstream/left-behind.ts";
 import { linesOf } from "../platform/jetstream/lines.ts";
 import { followPaced } from "../platform/jetstream/paced-follow.ts";
 import { overQuotaOf } from "../platform/jetstream/over-quota.ts";
@@ -81,10 +82,17 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const delivery = await startDelivery(deliveryConfig(context), ports);
   started = delivery;
   const upkeep = startUpkeep(createHistory(postgres.database), logger);
+  const takingUp = takeUpLeftBehind(nats.connection, consumers.due, {
+    found: (messages) =>
+      logger.warn({ op: "delivery.left_behind", messages }, "the message server had kept deliveries back: they are made again"),
+    failed: (error) =>
+      logger.debug({ op: "delivery.left_behind", err: error }, "not looked for deliveries that the message server keeps back"),
+  });
   return {
     stop: async () => {
       await delivery.stop();
       await upkeep.stop();
+      await takingUp.stop();
       await requests.stop();
       await poster.close();
       await nats.release();

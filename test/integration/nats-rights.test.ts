@@ -28,6 +28,7 @@ import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
 import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
 import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
+import { LeftBehind } from "../../platform/jetstream/left-behind.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
 import { endSchedule, publishScheduled } from "../../platform/jetstream/schedules.ts";
 import { readWebhookBacklog } from "../../platform/jetstream/webhook-backlog.ts";
@@ -466,6 +467,7 @@ describe("the API and delivery", () => {
     await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
     expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBe("later");
     expect(await findScheduled(deliverer, "wh_1", "em_2.sub_1")).toBeUndefined();
+    expect(await new LeftBehind(deliverer, "delivery").takeUp(Date.now())).toBe(0);
     await requestRedelivery(asker, { webhook: "wh_1", deliveries: ["em_1.sub_1"] });
     await until(() => asked.length === 1, "the request");
     expect(asked).toEqual([{ webhook: "wh_1", deliveries: ["em_1.sub_1"] }]);
