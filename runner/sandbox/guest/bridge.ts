@@ -36,6 +36,8 @@ const outboxBytes = 256 * 1024;
 /** Of one message: no operation takes more, and the host's thread makes the copies. */
 const maxValues = 10_000;
 const maxDepth = 12;
+/** More than the host takes of a whole run: a text of which V8 has only made the parts would take its full length here and there to be refused. */
+const maxBytes = 64 * 1024 * 1024;
 
 const { apply } = Reflect;
 const { defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object;
@@ -43,6 +45,7 @@ const NativeError = Error;
 const NativePromise = Promise;
 const NativeUint8Array = Uint8Array;
 const NativeTypeError = TypeError;
+const NativeRangeError = RangeError;
 const { isArray } = Array;
 const { keys } = Object;
 const mapGet = Map.prototype.get;
@@ -186,7 +189,7 @@ function copyOf(value: unknown, depth: number): Sendable {
   copiedValues += 1;
   if (copiedValues > maxValues || depth > maxDepth)
     throw new NativeTypeError(`an argument has more than ${maxValues} members or ${maxDepth} levels`);
-  if (typeof value === "string") copiedBytes += value.length * 2;
+  if (typeof value === "string") weigh(value.length * 2);
   else if (typeof value === "object" && value !== null) return copyObject(value, depth);
   else if (typeof value === "function" || typeof value === "symbol")
     throw new NativeTypeError(`a ${typeof value} cannot be given to the host`);
@@ -214,10 +217,16 @@ function copyObject(value: object, depth: number): Sendable {
 
 /** A structured copy of a view would take its whole buffer along: a slice of ten bytes must not carry a megabyte. */
 function copyBytes(value: Uint8Array): Uint8Array {
-  const copy = new NativeUint8Array(apply(byteLengthOf, value, []) as number);
+  const bytes = apply(byteLengthOf, value, []) as number;
+  weigh(bytes);
+  const copy = new NativeUint8Array(bytes);
   apply(setBytes, copy, [value]);
-  copiedBytes += copy.length;
   return copy;
+}
+
+function weigh(bytes: number): void {
+  copiedBytes += bytes;
+  if (copiedBytes > maxBytes) throw new NativeRangeError(`an argument has more than ${maxBytes} bytes`);
 }
 
 /** `list.push`, out of reach of setters that user code may put on Array.prototype. */
