@@ -17,7 +17,7 @@ type Check = (value: unknown, prop: PropDefinition) => string | undefined;
 
 const anything: Check = () => undefined;
 const checks: Readonly<Record<string, Check>> = {
-  string: (value) => (typeof value === "string" ? undefined : "a string"),
+  string: (value, prop) => (typeof value === "string" || isChosen(value, prop) ? undefined : "a string"),
   boolean: (value) => (typeof value === "boolean" ? undefined : "true or false"),
   integer: checkInteger,
   object: (value) => (isObject(value) ? undefined : "an object"),
@@ -55,6 +55,10 @@ function checkOne(type: string, value: unknown, prop: PropDefinition): string | 
   // The builder refuses components with unknown types, so that none is met here.
   return (Object.hasOwn(checks, type) ? checks[type] : undefined)?.(value, prop);
 }
+
+/** The choices that a component offers for a text are often numbers, ids for example, and are given back as they were offered. */
+const isChosen = (value: unknown, { options, remoteOptions }: PropDefinition): boolean =>
+  typeof value === "number" && (options !== undefined || remoteOptions === true);
 
 function checkInteger(value: unknown, { min, max }: PropDefinition): string | undefined {
   const fits = Number.isSafeInteger(value) && Number(value) >= (min ?? -Infinity) && Number(value) <= (max ?? Infinity);

@@ -43,6 +43,19 @@ export const rows: readonly Row[] = [
   },
   { prop: `{ type: "string", hidden: true }`, shown: { type: "string", hidden: true }, has: null },
   { prop: `{ type: "string", disabled: true, readOnly: true }`, shown: { type: "string", disabled: true, readOnly: true }, has: null },
+  {
+    prop: `{ type: "string", options: [{ label: "One", value: 1 }] }`,
+    shown: { type: "string", options: [{ label: "One", value: 1 }] },
+    given: 1,
+    has: 1,
+  },
+  {
+    prop: `{ type: "string[]", options() { return [1]; } }`,
+    shown: { type: "string[]", remoteOptions: true },
+    given: [{ label: "One", value: 1 }, 2],
+    has: [1, 2],
+    refused: [[true], "in which each element is a string"],
+  },
   { prop: `{ type: "string", options: ["a", "b"] }`, shown: { type: "string", options: ["a", "b"] }, given: "b", has: "b" },
   {
     prop: `{ type: "string", options: [{ label: "A", value: "a" }] }`,
