@@ -5,7 +5,9 @@ import { dataCases } from "./data-cases.ts";
 import { httpCases } from "./http-cases.ts";
 import { moreDataCases } from "./more-data-cases.ts";
 import { moreServiceCases } from "./more-service-cases.ts";
+import { namedCases } from "./named-cases.ts";
 import { notes } from "./notes.ts";
+import { publicComponents } from "./public-components.ts";
 import { serviceCases } from "./service-cases.ts";
 
 /** docs/compatibility.md: from the cases that the tests try, and from a comparison of the sandbox's modules with Node's. */
@@ -20,6 +22,8 @@ ${section("Clients of HTTP", httpCases)}
 ${section("Clients of services", [...serviceCases, ...moreServiceCases])}
 ${section("Databases, queues, mail", connectionCases)}
 ${section("Computing", [...dataCases, ...moreDataCases])}
+${section("In versions that public components ask for", namedCases)}
+${publicComponents}
 ## Node's modules
 
 All can be imported, with and without \`node:\`. *Whole*: everything that Node ${process.versions.node.split(".")[0]} exports is there, and behaves as in Node as far as generated tests
