@@ -4,6 +4,7 @@ import { Invariant } from "../domain/errors.ts";
 import { defaultPool, partitionCount } from "../domain/subjects.ts";
 import { connect } from "../platform/jetstream/connection.ts";
 import { setUpStreams } from "../platform/jetstream/streams.ts";
+import { untilAnswers } from "../platform/jetstream/until-answers.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../platform/postgres/roles.ts";
 import type { RoleContext } from "./context.ts";
 import { databaseOf } from "./database.ts";
@@ -17,6 +18,7 @@ export async function prepare(context: RoleContext): Promise<void> {
   const connection = await connect({ server: context.nats, name: "headwater set-up", requestTimeoutMs: setUpTimeoutMs });
   const replicas = context.configuration.natsReplicas;
   try {
+    await untilAnswers(connection, setUpTimeoutMs);
     await setUpStreams(connection, { replicas, runsMaxAgeMs, partitions: partitionCount, pool: defaultPool });
   } finally {
     await connection.close();
