@@ -7,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RoleName } from "../../platform/process/configuration.ts";
 import { connect } from "../../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../../platform/jetstream/delivery-backlog.ts";
-import { findNatsServer, startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { adminCredentials } from "../../platform/process/nats-accounts.ts";
 import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
 import type { NatsConnection } from "../../platform/process/nats-connection.ts";
@@ -16,6 +15,7 @@ import { defaultPool, routerConsumer, streams } from "../../domain/subjects.ts";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { call, until, type Called } from "./headwater.ts";
+import { natsServers, startMessageServers } from "./message-servers.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -64,7 +64,8 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   const ports = { api: await steadyPort(), ingress: await steadyPort() };
   const env = {
     ...process.env,
-    NATS_URL: servers.nats.url,
+    NATS_URL: servers.natsConnection().servers,
+    HEADWATER_STREAM_REPLICAS: String(natsServers),
     DATABASE_URL: servers.postgres.url,
     HEADWATER_DATA: directory,
     HEADWATER_LISTEN: `127.0.0.1:${ports.api}`,
@@ -178,22 +179,20 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 async function startServers(directory: string) {
-  const { path: binary } = await findNatsServer({});
   const keys = natsKeysOf(await keptNatsRoot(join(directory, "keys", "nats-root")));
   await keepRoleCredentials(join(directory, "credentials"), keys, defaultPool);
   await writeFile(join(directory, "credentials", "admin.creds"), await adminCredentials(keys), { mode: 0o600 });
-  let nats: NatsServer = await startNats({ dataDirectory: join(directory, "nats"), binary, keys });
+  const nats = await startMessageServers(directory, keys);
   let postgres: PostgresServer = await startPostgres({ dataDirectory: join(directory, "postgres") });
   return {
-    nats,
     postgres,
-    natsPid: () => nats.pid,
-    natsConnection: () => nats.connection,
+    natsPid: () => nats.pid(),
+    natsConnection: () => nats.connection(),
     takeAway: async (which: ServerName): Promise<() => Promise<void>> => {
-      await { nats, postgres }[which].kill();
+      if (which === "nats") return nats.takeAway();
+      await postgres.kill();
       return async () => {
-        if (which === "nats") nats = await startNats({ dataDirectory: join(directory, "nats"), binary, keys, port: nats.port });
-        else postgres = await startPostgres({ dataDirectory: join(directory, "postgres"), port: postgres.port });
+        postgres = await startPostgres({ dataDirectory: join(directory, "postgres"), port: postgres.port });
       };
     },
     stop: async () => {
