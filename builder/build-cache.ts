@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Build } from "../domain/definition.ts";
+import { DiskRoom } from "./disk-room.ts";
 import type { BundleText } from "./bundle/bundle.ts";
 
 /** Builds made before and the texts of their bundles, in memory and on disk. */
@@ -15,7 +16,7 @@ export interface BuildCache {
 }
 
 /** Files: `builds/<key>.json`, `bundles/<hash>.js`, `bundles/<hash>.js.map`. Each appears whole, by renaming. */
-export async function openBuildCache(directory: string): Promise<BuildCache> {
+export async function openBuildCache(directory: string, keptBytes: number): Promise<BuildCache> {
   const builds = join(directory, "builds");
   const bundles = join(directory, "bundles");
   await Promise.all([builds, bundles].map((path) => mkdir(path, { recursive: true })));
@@ -23,6 +24,8 @@ export async function openBuildCache(directory: string): Promise<BuildCache> {
     maxSize: 32 * 2 ** 20,
     sizeCalculation: (build) => 1_000 + (build.lockfile?.length ?? 0),
   });
+  const roomForBuilds = new DiskRoom(builds, keptBytes);
+  const roomForBundles = new DiskRoom(bundles, keptBytes);
   const bundlePath = (hash: string): string => join(bundles, `${hash}.js`);
 
   return {
@@ -38,11 +41,14 @@ export async function openBuildCache(directory: string): Promise<BuildCache> {
       return build;
     },
     async add(key, build) {
-      await writeWhole(join(builds, `${key}.json`), JSON.stringify(build));
+      const text = JSON.stringify(build);
+      await writeWhole(join(builds, `${key}.json`), text);
       memory.set(key, build);
+      await roomForBuilds.wrote(text.length);
     },
     async writeBundle({ hash, text, map }) {
       await Promise.all([writeWhole(bundlePath(hash), text), writeWhole(`${bundlePath(hash)}.map`, map)]);
+      await roomForBundles.wrote(text.length + map.length);
     },
     async readBundle(hash) {
       const files = [bundlePath(hash), `${bundlePath(hash)}.map`].map((path) => readFile(path));

@@ -46,7 +46,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   const parts: BuildParts = {
     ports: { inspector: options.inspector, bundles: options.bundles },
     limits,
-    cache: await openBuildCache(directory),
+    cache: await openBuildCache(directory, limits.keptBytes),
     packages: await openPackageStore({
       directory,
       limits,

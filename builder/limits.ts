@@ -27,6 +27,10 @@ export interface BuildLimits {
   readonly inspectMs: number;
   /** All sets of packages together; the least recently used go first. */
   readonly storeBytes: number;
+  /** npm's cache of tarballs and answers; it is begun anew above that. */
+  readonly cacheBytes: number;
+  /** Bundles and answers given before, each; the oldest go first. */
+  readonly keptBytes: number;
   /** How long a resolution without a lockfile is reused before the registry is asked again. */
   readonly freshMs: number;
 }
@@ -45,7 +49,10 @@ export const defaultLimits: BuildLimits = {
   scanMs: 10_000,
   bundleMs: 40_000,
   inspectMs: 10_000,
-  storeBytes: 5 * 1024 * mebibyte,
+  // Together with the two that follow, less than the disk that a builder's pod has by default (4 GiB).
+  storeBytes: 2 * 1024 * mebibyte,
+  cacheBytes: 768 * mebibyte,
+  keptBytes: 256 * mebibyte,
   freshMs: 24 * 3_600_000,
 };
 

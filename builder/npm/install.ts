@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidInput, LimitExceeded } from "../../domain/errors.ts";
+import { fileBytes } from "../disk-room.ts";
 import { formatBytes, type BuildLimits } from "../limits.ts";
 import { mostMemoryBytes, residentBytesOf } from "../process-memory.ts";
 import type { NpmConfig } from "./config.ts";
@@ -21,6 +22,7 @@ export interface InstallRequest {
 
 export interface Installed {
   readonly lockfile: string;
+  /** On disk. */
   readonly bytes: number;
 }
 
@@ -42,7 +44,7 @@ export async function install(request: InstallRequest, npm: NpmConfig, cache: st
   const excess = excessOf(size, limits);
   if (excess !== undefined) throw excess;
   const written = await readFile(join(directory, "package-lock.json"), "utf8");
-  return { lockfile: restoreWishes(parseLockfile(written, limits), wanted), bytes: size.bytes };
+  return { lockfile: restoreWishes(parseLockfile(written, limits), wanted), bytes: size.bytes + size.files * fileBytes };
 }
 
 const watchMs = 500;

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile 
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/clock.ts";
+import { beginAnew, DiskRoom } from "../disk-room.ts";
 import { sha256 } from "../hash.ts";
 import type { BuildLimits } from "../limits.ts";
 import type { NpmConfig } from "./config.ts";
@@ -53,6 +54,8 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   };
   await Promise.all(Object.values(paths).map((path) => mkdir(path, { recursive: true })));
   await removeAbandoned(paths.filling, clock.now());
+  const roomForResolutions = new DiskRoom(paths.resolutions, limits.keptBytes);
+  const roomForCache = new DiskRoom(paths.cache, limits.cacheBytes, beginAnew);
   const resolutions = new LRUCache<string, Resolution>({ max: 10_000 });
   const installing = new Map<string, Promise<PackageSet>>();
 
@@ -98,6 +101,9 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
       await writeResolution(join(paths.resolutions, `${wish}.json`), { set, at: clock.now() });
       resolutions.set(wish, { set, at: clock.now() });
       await collectGarbage(paths.sets, set, limits.storeBytes);
+      await roomForResolutions.wrote(0);
+      // In line still, so that nobody installs from it meanwhile.
+      await roomForCache.wrote(installed.bytes);
       return { directory: join(paths.sets, set), lockfile: installed.lockfile };
     } finally {
       await rm(filling, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
@@ -167,6 +167,23 @@ describe("an owner who has more built than there is time for", () => {
     resolve();
     await Promise.all(begun);
     await build("u_greedy", "6");
+  });
+});
+
+describe("a disk", () => {
+  it("is not filled by builds: the oldest texts go, and what is lost is made again", async () => {
+    const { npm } = await startRegistry([{ name: "one", files: { "index.js": "module.exports = 1" } }]);
+    const { builder, directory } = await openBuilder({ npm, limits: { keptBytes: 100_000, cacheBytes: 1 } });
+    const build = (name: string) =>
+      builder.build({ code: `import one from "one";\nexport default { name: "${name}" + one, run() {} };\n` });
+    const folders = ["bundles", "builds"].map((name) => join(directory, name));
+    for (let index = 0; index < 5; index++) await build(`first${index}`);
+    for (const folder of folders) for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0);
+    for (let index = 0; index < 12; index++) await build(`then${index}`);
+    for (const folder of folders)
+      expect(readdirSync(folder).filter((name) => statSync(join(folder, name)).mtimeMs === 0).length).toBeLessThan(10);
+    expect(readdirSync(join(directory, "cache"))).toEqual([]);
+    expect((await build("first0")).definition.name).toBe("first01");
   });
 });
 
