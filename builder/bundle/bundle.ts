@@ -21,7 +21,7 @@ export interface BundleRequest {
 
 export interface BundleText {
   readonly hash: string;
-  /** A script: `(async()=>{"use strict"; … __register(namespace) })().catch(error=>__register(null,error))`. */
+  /** A script: `(async()=>{"use strict"; … __register(namespace) })().catch(error=>__register(null,error))`; not strict, see below. */
   readonly text: string;
   /** Source map, version 3; the user's modules go by their paths, packages by their names. */
   readonly map: string;
@@ -122,11 +122,17 @@ function buildOptions(options: PluginOptions): BuildOptions {
       __dirname: '"/tmp"',
       __filename: '"/tmp/component.mjs"',
     },
-    banner: { js: '(async()=>{"use strict";const __meta={};' },
+    banner: { js: `(async()=>{${isSloppy(options) ? "" : '"use strict";'}const __meta={};` },
     footer: { js: "})().catch(error=>__register(null,error))" },
     logLevel: "silent",
   };
 }
+
+/**
+ * CommonJS is not strict in Node, and older components assign to names that nobody declared. A bundle is one scope: where a single module of
+ * the component is an ES module, all is strict.
+ */
+const isSloppy = ({ esModules }: PluginOptions): boolean => esModules.size === 0;
 
 /**
  * Free uses of `Buffer` and `process` were spelled out by `define`, and built-ins are calls of `__builtin`, so the text tells,

@@ -37,6 +37,20 @@ describe("a default import", () => {
   });
 });
 
+test("CommonJS is not strict, as in Node; a component with an ES module is", async () => {
+  const { builder } = await openBuilder({ npm: (await startRegistry([])).npm });
+  const sloppy = "for (found of ['a', 'b']) last = found; module.exports = { name: last, run() {} };";
+  expect((await builder.build({ code: sloppy })).definition.name).toBe("b");
+  const app = { "app.js": "for (key in { a: 1 }) last = key; exports.last = last;" };
+  const requiring = 'module.exports = { name: require("../app").last, run() {} };';
+  expect((await builder.build({ code: requiring, entry: "sources/x.js", files: app })).definition.name).toBe("a");
+  const importing = 'import { last } from "../app.js"; export default { name: last, run() {} };';
+  expect((await failure(builder.build({ code: importing, entry: "sources/x.mjs", files: app }))).message).toContain("key is not defined");
+  expect((await failure(builder.build({ code: "last = 1; export default { name: 'x', run() {} };" }))).message).toContain(
+    "last is not defined",
+  );
+});
+
 describe("without a version", () => {
   const esm: FakePackage & Record<string, unknown> = {
     name: "moved",
