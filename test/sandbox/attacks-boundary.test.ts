@@ -122,6 +122,20 @@ attackTable(
   { timeoutMs: 700, costsProcess: true },
 );
 
+describe("components that are looked at", () => {
+  it("compute in the places of their owner: others are read meanwhile", { timeout: 60_000 }, async () => {
+    const { sandbox, bundle } = range.fixture;
+    const loops = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => bundle(`for (;;) globalThis.n = ${index}; export default { name: "loop", run() {} }`)),
+    );
+    const innocent = await bundle(`export default { name: "innocent", run() {} }`);
+    const greedy = loops.map((one) => sandbox.inspect({ bundle: one, owner: "u_loops", timeoutMs: 8_000 }));
+    const other = await sandbox.inspect({ bundle: innocent, owner: "u_innocent", timeoutMs: 8_000 });
+    expect(other).toMatchObject({ outcome: "read", definition: { name: "innocent" } });
+    for (const one of await Promise.all(greedy)) expect(one).toMatchObject({ outcome: "rejected", code: "evaluation_timeout" });
+  });
+});
+
 describe("what a run began", () => {
   it("does nothing in the next, whatever it waits for", async () => {
     const code = `let n = 0; const seen = []; const note = (what) => seen.push(what + n); let kept;
