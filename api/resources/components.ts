@@ -13,6 +13,9 @@ import { publicIdOf } from "./identity.ts";
 import { keyOf, type ResourceWatch } from "./resource-watch.ts";
 import { verdictOf } from "./verdict.ts";
 
+/** As requests may name it. */
+const mostKeyCharacters = 255;
+
 export type ComponentResource = Resource<ComponentSpec, ComponentStatus>;
 
 /** What lists need of a source's component; its code may be a mebibyte. */
@@ -92,6 +95,8 @@ export class Components {
       return found;
     // Its author hears of a mistake now, with all the builder says, and no component is made.
     const { definition } = await this.#ports.builds.build(component, owner);
+    if ((definition.key ?? "").length > mostKeyCharacters)
+      throw new InvalidInput(`the component's key has ${definition.key?.length} characters; the limit is ${mostKeyCharacters}`);
     const spec: ComponentSpec = {
       code,
       ...(entry === undefined ? {} : { entry }),

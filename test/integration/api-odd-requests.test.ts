@@ -128,6 +128,14 @@ test.each([
   expect((await api.ask("POST", "/v1/accounts", { body: { app: "shop", oauth } })).body.error).toMatch(/^oauth\.token_url is invalid/);
 });
 
+test("a component's key that no request could name is refused, and one of 255 characters is found by it", async () => {
+  const codeOf = (key: string) => ({ component_code: `name: long; key: ${key}` });
+  const { status, body } = await api.ask("POST", "/v1/components", { body: codeOf("k".repeat(256)) });
+  expect([status, body.error]).toEqual([422, "the component's key has 256 characters; the limit is 255"]);
+  const { id } = await made("/v1/components", codeOf("k".repeat(255)));
+  expect((await api.ask("GET", `/v1/components/${"k".repeat(255)}`)).body.data.id).toBe(id);
+});
+
 describe("what deletes events", () => {
   test("reads its bounds wherever they are, and lets nothing go beyond them", async () => {
     const path = `/v1/sources/${source}/events`;
