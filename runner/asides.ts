@@ -1,7 +1,9 @@
+import { LRUCache } from "lru-cache";
 import { decodePack } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { Aside, type Taken } from "./aside.ts";
 import { LayQueue } from "./lay-queue.ts";
+import { OpenNumbers } from "./open-numbers.ts";
 import type { AsideGate } from "./overflow.ts";
 import type { AsideMessage, AsideStore, IntakeMessage, LaidAside, Log } from "./ports.ts";
 import type { Waiting } from "./waiting.ts";
@@ -10,8 +12,8 @@ export interface AsidesPorts {
   readonly store: AsideStore;
   readonly log: Log;
   readonly onMessage: (message: IntakeMessage) => void;
-  /** What was answered under that number lies nowhere any more. */
-  readonly onCleared: (seq: number, source: string) => void;
+  /** What was answered under that number lies aside no more; @param mayCome it may come from where it stood before */
+  readonly onCleared: (seq: number, source: string, mayCome: boolean) => void;
   /** Whether the message of that sequence is here, or is to come again with others of it that need not be run. */
   readonly isHere: (seq: number) => boolean;
   /** How many more invocations of the source may be taken up now. */
@@ -23,7 +25,7 @@ export interface AsidesPorts {
 const mostTaken = 128;
 const takenAtOnce = 64;
 /** Requests under way for messages. */
-const mostTaking = 4;
+const mostTaking = 16;
 /** Messages of a partition. Beyond that the window fills, and endpoints are refused: what is accepted has to be run within reason. */
 const mostAside = 100_000;
 const lookEveryMs = 250;
@@ -42,8 +44,10 @@ export class Asides implements AsideGate {
   readonly #counts = new Map<number, number>();
   /** Messages that were taken up of partitions that somebody else has by now, until their turn comes. */
   readonly #lost = new Set<number>();
-  /** Sequences of numbers by how many messages that are taken up have them. */
-  readonly #numbers = new Map<number, number>();
+  /** Of what is taken up. */
+  readonly #numbers = new OpenNumbers();
+  /** By source, up to which message all was answered and cleared. What a server that was killed came back with of it is answered. */
+  readonly #clearedUpTo = new LRUCache<string, number>({ max: 10_000 });
   #taking = 0;
   #looking: NodeJS.Timeout | undefined;
   #listing: NodeJS.Timeout | undefined;
@@ -70,17 +74,7 @@ export class Asides implements AsideGate {
   /** Learns what lies aside of a partition, before anything of it is handed out: that belongs behind it. */
   async open(partition: number): Promise<void> {
     this.#queues.set(partition, new LayQueue(this.#ports.store, this.#ports.log));
-    for (let tries = 1; this.#queues.has(partition); tries++) {
-      try {
-        return await this.#list(partition);
-      } catch (error) {
-        if (tries === listTries) {
-          const fields = { op: "partition.read", partition, err: error };
-          return this.#ports.log.warn(fields, "nobody tells what lies aside: what comes may overtake it");
-        }
-        await new Promise((resolve) => setTimeout(resolve, listRetryMs));
-      }
-    }
+    await this.#listSoon(partition);
   }
 
   /** Somebody else pulls the partition now, and takes up what lies there. */
@@ -97,7 +91,7 @@ export class Asides implements AsideGate {
 
   /** The server was away: it may have forgotten what it cleared last. */
   lookAgain(): void {
-    for (const aside of this.#asides.values()) aside.lastTaken = 0;
+    for (const aside of this.#asides.values()) aside.beginAnew();
     this.#listAgain();
   }
 
@@ -181,7 +175,21 @@ export class Asides implements AsideGate {
   }
 
   #listAgain(): void {
-    for (const partition of this.#queues.keys()) void this.#list(partition).catch(() => undefined); // The next time, then.
+    for (const partition of this.#queues.keys()) void this.#listSoon(partition); // Never rejects.
+  }
+
+  async #listSoon(partition: number): Promise<void> {
+    for (let tries = 1; this.#queues.has(partition); tries++) {
+      try {
+        return await this.#list(partition);
+      } catch (error) {
+        if (tries === listTries) {
+          const fields = { op: "partition.read", partition, err: error };
+          return this.#ports.log.warn(fields, "nobody tells what lies aside: what comes may overtake it");
+        }
+        await new Promise((resolve) => setTimeout(resolve, listRetryMs).unref());
+      }
+    }
   }
 
   async #list(partition: number): Promise<void> {
@@ -216,7 +224,8 @@ export class Asides implements AsideGate {
     if (this.#asides.get(aside.source) !== aside || aside.lastTaken !== lastTaken) return;
     for (const message of messages) {
       // Another runner laid it there and did not live to ack it where it was. Once that comes here it is known what was answered of it.
-      if (message.isLeft && !this.#ports.isHere(message.from)) return;
+      const isSafe = aside.taken.has(message.seq) || !message.isLeft || this.#ports.isHere(message.from);
+      if (!isSafe && !aside.hasWaitedFor(message.seq, performance.now())) return;
       aside.lastTaken = message.seq;
       if (!aside.taken.has(message.seq)) this.#hand(aside, message);
     }
@@ -227,9 +236,10 @@ export class Asides implements AsideGate {
 
   #hand(aside: Aside, { seq, text, storedAt }: AsideMessage): void {
     const numbers = [...new Set(decodePack(text).map(({ movedFrom }) => movedFrom?.seq ?? seq))];
-    for (const number of numbers) this.#numbers.set(number, (this.#numbers.get(number) ?? 0) + 1);
-    const taken: Taken = { numbers, isDone: false };
+    this.#numbers.enter(numbers);
+    const taken: Taken = { numbers, isDone: seq <= (this.#clearedUpTo.get(aside.source) ?? 0), isOld: false };
     aside.taken.set(seq, taken);
+    if (taken.isDone) return;
     const isTaken = (): boolean => this.#asides.get(aside.source)?.taken.get(seq) === taken;
     const message: IntakeMessage = {
       text,
@@ -260,12 +270,13 @@ export class Asides implements AsideGate {
   }
 
   #cleared(aside: Aside, upTo: number): void {
-    for (const [seq, { numbers }] of aside.taken) {
+    this.#clearedUpTo.set(aside.source, Math.max(upTo, this.#clearedUpTo.get(aside.source) ?? 0));
+    for (const [seq, { numbers, isOld }] of aside.taken) {
       if (seq > upTo) continue;
       aside.taken.delete(seq);
       this.#count(aside, -1);
-      this.#release(numbers);
-      for (const number of numbers) this.#ports.onCleared(number, aside.source);
+      this.#numbers.leave(numbers);
+      for (const number of numbers) this.#ports.onCleared(number, aside.source, isOld);
     }
     this.#endIfOver(aside);
   }
@@ -279,19 +290,11 @@ export class Asides implements AsideGate {
   #forget(aside: Aside): void {
     this.#asides.delete(aside.source);
     this.#count(aside, -aside.count);
-    for (const { numbers } of aside.taken.values()) this.#release(numbers);
+    for (const { numbers } of aside.taken.values()) this.#numbers.leave(numbers);
   }
 
   #count(aside: Aside, by: number): void {
     aside.count += by;
     this.#counts.set(aside.partition, (this.#counts.get(aside.partition) ?? 0) + by);
-  }
-
-  #release(numbers: readonly number[]): void {
-    for (const number of numbers) {
-      const left = (this.#numbers.get(number) ?? 0) - 1;
-      if (left > 0) this.#numbers.set(number, left);
-      else this.#numbers.delete(number);
-    }
   }
 }

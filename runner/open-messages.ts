@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { decodePack, type Invocation } from "../domain/invocation.ts";
+import { OpenNumbers } from "./open-numbers.ts";
 import type { IntakeMessage } from "./ports.ts";
 import type { Disposition, Waiting } from "./waiting.ts";
 
@@ -45,7 +46,7 @@ const nothingAside: Laying = { lay: () => Promise.resolve(false), isLaying: () =
 export class OpenMessages {
   readonly #open = new Set<Open>();
   /** How many of them have invocations of this number: one that was taken for lost is handed out twice. */
-  readonly #numbers = new Map<number, number>();
+  readonly #numbers = new OpenNumbers();
   /** By sequence, what is done of messages that went back: it must not take the places of what is not. */
   readonly #done = new LRUCache<number, { readonly storedAt: number; readonly indexes: ReadonlySet<number> }>({ max: mostRemembered });
   readonly #timer: NodeJS.Timeout;
@@ -91,7 +92,7 @@ export class OpenMessages {
     if (open.left > 0) this.#open.add(open);
     const bytes = Math.ceil(message.text.length / invocations.length);
     const waiting = invocations.flatMap((invocation, index) => (done.has(index) ? [] : [this.#waiting(open, invocation, index, bytes)]));
-    for (const seq of open.sources.keys()) this.#numbers.set(seq, (this.#numbers.get(seq) ?? 0) + 1);
+    this.#numbers.enter(open.sources.keys());
     return waiting;
   }
 
@@ -154,15 +155,9 @@ export class OpenMessages {
     if (end === "ack") this.#ack(open.message);
     else open.message.postpone(Math.min(...open.delays.map((delayMs) => delayMs())));
     for (const [seq, sources] of open.sources) {
-      this.#leave(seq);
+      this.#numbers.leave([seq]);
       this.#onEnd(end, seq, open.aside.size === 0 ? sources : new Set([...sources].filter((each) => !open.aside.has(each))));
     }
-  }
-
-  #leave(seq: number): void {
-    const left = (this.#numbers.get(seq) ?? 0) - 1;
-    if (left > 0) this.#numbers.set(seq, left);
-    else this.#numbers.delete(seq);
   }
 
   /** Most are settled sooner than that: the young ones are left for the next time. */

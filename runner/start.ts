@@ -52,7 +52,11 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   const asides = asidesOf(ports, {
     onMessage: (message) => handOut(message),
     isHere: (seq) => open.isOpen(seq),
-    onCleared: (seq, source) => histories.peek(source)?.settle(seq),
+    onCleared: (seq, source, mayCome) => {
+      const history = histories.peek(source);
+      if (mayCome) history?.expect(seq);
+      else history?.settle(seq);
+    },
     roomFor: (source, owner) => queues.roomFor(source, owner),
     ownerOf: (source) => deployments.ownerOf(source),
   });

@@ -1,7 +1,7 @@
 import { encodePack, type Invocation, type InvocationNumber } from "../../domain/invocation.ts";
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
 import { partitionOf } from "../../domain/partition.ts";
-import { asideFilter, asideSubject, streams } from "../../domain/subjects.ts";
+import { asideFilter, asideSubject, runnerConsumer, streams } from "../../domain/subjects.ts";
 import type { AsideMessage, AsidePart, LaidAside } from "../../runner/ports.ts";
 import type { Connection } from "./connection.ts";
 import { isMessageNotFound } from "./missing.ts";
@@ -79,8 +79,10 @@ async function store(connection: Connection, copy: Copy | undefined, asked: read
   // It could not be told in an answer any more.
   if (indexes.length === 0 || Buffer.byteLength(text) > most) return { indexes: [], at: 0 };
   try {
-    const { seq } = await connection.publisher.publish(subject, text, { expectedLastSubjectSequence: 0 });
-    return { indexes, at: seq };
+    // Sent again when the server comes back, it must not be stored after what was stored the first time has been run and cleared.
+    const messageId = `${subject}.${indexes.join("-")}`;
+    const { seq, duplicate } = await connection.publisher.publish(subject, text, { messageId, expectedLastSubjectSequence: 0 });
+    return { indexes, at: duplicate ? 0 : seq };
   } catch (error) {
     if (error instanceof WrongLastSequence) return await findLaid(connection, subject, indexes);
     if (error instanceof HeadwaterError && !(error instanceof Unavailable)) return { indexes: [], at: 0 };
@@ -100,7 +102,7 @@ interface TakeAside {
   readonly source: string;
   readonly after: number;
   readonly most: number;
-  /** Tell of each whether the message from which it was laid aside is still there. */
+  /** Tell of each whether the message from which it was laid aside may still be handed out. */
   readonly isChecked?: boolean;
 }
 
@@ -127,16 +129,21 @@ export async function takeAside(
   } catch (error) {
     if (!isMessageNotFound(error)) throw error;
   }
-  return { messages: isChecked ? await withWhatIsLeft(connection, messages) : messages, isLast: pending === 0 };
+  return { messages: isChecked ? await withWhatIsLeft(connection, pool, source, messages) : messages, isLast: pending === 0 };
 }
 
-function withWhatIsLeft({ manager }: Connection, messages: readonly AsideMessage[]): Promise<readonly AsideMessage[]> {
-  return Promise.all(
-    messages.map(async (message) => ({
-      ...message,
-      isLeft: (await manager.direct.getMessage(streams.invocations, { seq: message.from })) !== null,
-    })),
-  );
+async function withWhatIsLeft(
+  { manager }: Connection,
+  pool: string,
+  source: string,
+  messages: readonly AsideMessage[],
+): Promise<readonly AsideMessage[]> {
+  const isThere = async ({ from }: AsideMessage) => (await manager.direct.getMessage(streams.invocations, { seq: from })) !== null;
+  const there = await Promise.all(messages.map(isThere));
+  if (!there.includes(true)) return messages;
+  // A server that was killed may keep what it takes for acked, and never hands it out.
+  const { ack_floor } = await manager.consumers.info(streams.invocations, runnerConsumer(pool, partitionOf(source)));
+  return messages.map((message, at) => ({ ...message, isLeft: there[at] === true && message.from > ack_floor.stream_seq }));
 }
 
 export async function clearAside(
