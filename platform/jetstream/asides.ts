@@ -4,9 +4,9 @@ import { partitionOf } from "../../domain/partition.ts";
 import { asideFilter, asideSubject, runnerConsumer, streams } from "../../domain/subjects.ts";
 import type { AsideMessage, AsidePart, LaidAside } from "../../runner/ports.ts";
 import type { Connection } from "./connection.ts";
-import { isMessageNotFound } from "./missing.ts";
 import { moveAll } from "./moves.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
+import { readBatch } from "./read-batch.ts";
 
 /**
  * Invocations that lie aside, done for runners by whoever may write INVOCATIONS.
@@ -111,25 +111,13 @@ export async function takeAside(
   pool: string,
   { source, after, most, isChecked = false }: TakeAside,
 ): Promise<{ readonly messages: readonly AsideMessage[]; readonly isLast: boolean }> {
-  const messages: AsideMessage[] = [];
-  let pending = 0;
-  try {
-    const found = await connection.manager.direct.getBatch(streams.invocations, {
-      seq: after + 1,
-      next_by_subj: asideFilter(pool, partitionOf(source), source),
-      batch: most,
-      max_bytes: takenBytes,
-    });
-    for await (const message of found) {
-      const text = message.string();
-      const from = Number(message.subject.split(".").at(-1));
-      messages.push({ text, seq: message.seq, from, isLeft: false, storedAt: packOf(text).storedAt });
-      pending = Number(message.header.get("Nats-Num-Pending") || 0);
-    }
-  } catch (error) {
-    if (!isMessageNotFound(error)) throw error;
-  }
-  return { messages: isChecked ? await withWhatIsLeft(connection, pool, source, messages) : messages, isLast: pending === 0 };
+  const filter = asideFilter(pool, partitionOf(source), source);
+  const found = await readBatch(connection, streams.invocations, { seq: after + 1, filter, messages: most, bytes: takenBytes });
+  const messages = found.messages.map((message) => {
+    const text = message.string();
+    return { text, seq: message.seq, from: Number(message.subject.split(".").at(-1)), isLeft: false, storedAt: packOf(text).storedAt };
+  });
+  return { messages: isChecked ? await withWhatIsLeft(connection, pool, source, messages) : messages, isLast: found.isLast };
 }
 
 async function withWhatIsLeft(

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { deliverSubject, redeliverySubject, retrySubject, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import type { Reading } from "./consumer.ts";
-import { isMessageNotFound } from "./missing.ts";
-import { publishScheduled } from "./schedules.ts";
+import { readBatch } from "./read-batch.ts";
+import { onceAt, publishScheduled } from "./schedules.ts";
 
 const [dueFilter, scheduledFilter] = [deliverSubject("*", ">"), retrySubject("*", ">")];
 const lookEveryMs = 60_000;
@@ -79,16 +79,8 @@ export class LeftBehind {
     });
   }
 
-  async #read(filter: string, seq: number, batch: number): Promise<{ readonly messages: readonly StoredMsg[]; readonly isLast: boolean }> {
-    const messages: StoredMsg[] = [];
-    try {
-      const { direct } = this.#connection.manager;
-      const found = await direct.getBatch(streams.deliveries, { seq, next_by_subj: filter, batch, max_bytes: mostBytesAtOnce });
-      for await (const message of found) messages.push(message);
-    } catch (error) {
-      if (!isMessageNotFound(error)) throw error;
-    }
-    return { messages, isLast: Number(messages.at(-1)?.header.get("Nats-Num-Pending") || 0) === 0 };
+  #read(filter: string, seq: number, messages: number): ReturnType<typeof readBatch> {
+    return readBatch(this.#connection, streams.deliveries, { seq, filter, messages, bytes: mostBytesAtOnce });
   }
 }
 
@@ -117,7 +109,4 @@ export function takeUpLeftBehind(
 }
 
 /** Epoch ms: as its schedule says, else when it was stored. */
-function dueAt({ header, time }: StoredMsg): number {
-  const [, at] = /^@at (.+)$/.exec(header.get("Nats-Schedule")) ?? [];
-  return at === undefined ? time.getTime() : Date.parse(at);
-}
+const dueAt = (message: StoredMsg): number => onceAt(message) ?? message.time.getTime();

@@ -1,3 +1,4 @@
+import type { StoredMsg } from "@nats-io/jetstream";
 import { assertNever } from "../../domain/errors.ts";
 import { streams, timerFilter, timerSubject } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
@@ -56,6 +57,12 @@ export function publishScheduled(publisher: Publisher, message: ScheduledMessage
     schedule: messageSchedule(schedule, target),
     ...(messageId === undefined ? {} : { messageId }),
   });
+}
+
+/** Epoch ms at which a message is to be published once; undefined: it is no such schedule. */
+export function onceAt({ header }: Pick<StoredMsg, "header">): number | undefined {
+  const [, at] = /^@at (.+)$/.exec(header.get("Nats-Schedule")) ?? [];
+  return at === undefined ? undefined : Date.parse(at);
 }
 
 /** Ends one schedule, or several with a wildcard. */

@@ -6,13 +6,12 @@ import { buckets, deliverSubject, lineSubject, retrySubject, streams } from "../
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
 import { isMessageNotFound } from "./missing.ts";
+import { onceAt } from "./schedules.ts";
 
 /** Of more schedules than these the first is not looked for: their events would have to be read for it. */
 const mostRead = { messages: 256, bytes: 1_024 * 1_024 };
 /** Behind the last of any: the server tells how many there are, and not which. */
 const behindAll = 2 ** 31 - 1;
-/** Of a schedule that is due once. */
-const once = /^@at (.+)$/;
 
 /**
  * What waits for a webhook, as the streams have it: nobody has to deliver for it to be told. It takes a few requests to the server and
@@ -52,8 +51,8 @@ async function firstOf({ manager }: Connection, webhook: string, scheduled: numb
   try {
     const query = { multi_last: [retrySubject(webhook, ">")], batch: mostRead.messages, max_bytes: mostRead.bytes };
     for await (const message of await manager.direct.getLastMessagesFor(streams.deliveries, query)) {
-      const at = Date.parse(once.exec(message.header.get("Nats-Schedule"))?.[1] ?? "");
-      if (Number.isFinite(at)) times.push(at);
+      const at = onceAt(message);
+      if (at !== undefined) times.push(at);
       left = message.pending;
     }
   } catch (error) {
