@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { installationSecrets, newRoots, type SecretTexts } from "../../wiring/installation-secrets.ts";
 import { findProgram, objectsOf, render } from "../support/helm.ts";
@@ -89,12 +89,9 @@ suite(`the chart's NATS servers${missing}`, () => {
     }
     for (const [n, port] of monitors.entries()) {
       const isWell = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok === true;
-      const deadline = performance.now() + 40_000;
-      while (!(await isWell())) {
-        if (performance.now() > deadline)
-          throw new Error(`server ${n} takes no part:\n${(await readFile(join(directory.path, String(n), "log"), "utf8")).slice(-2_000)}`);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      await vi.waitUntil(isWell, { timeout: 40_000, interval: 100 }).catch(async () => {
+        throw new Error(`server ${n} takes no part:\n${(await readFile(join(directory.path, String(n), "log"), "utf8")).slice(-2_000)}`);
+      });
       const { meta_cluster: meta } = z
         .object({ meta_cluster: z.object({ cluster_size: z.number() }) })
         .parse(await (await fetch(`http://127.0.0.1:${port}/jsz`)).json());
