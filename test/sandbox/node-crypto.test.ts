@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compare, expectSame, type Comparison, type Snippets } from "./node-comparison.ts";
-import { ended, errorOf, startSandbox, type SandboxFixture } from "./sandbox-fixture.ts";
+import { errorOf, startSandbox, type SandboxFixture } from "./sandbox-fixture.ts";
 
 const rsa = generateKeyPairSync("rsa", {
   modulusLength: 2048,
@@ -32,6 +32,7 @@ const snippets: Snippets = {
   random: `${keys} print(c.randomBytes(7).length, await new Promise((r) => c.randomBytes(3, (e, b) => r(b.length))), /^[\\da-f]{8}-[\\da-f]{4}-4[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}$/.test(c.randomUUID()), c.randomFillSync(new Uint32Array(2)).length, [1, 2, 3].includes(c.randomInt(1, 4)), attempt(() => c.randomInt(2, 1)).code, attempt(() => c.randomBytes(-1)).code, c.timingSafeEqual(Buffer.from("a"), Buffer.from("a")), attempt(() => c.timingSafeEqual(Buffer.from("a"), Buffer.from("ab"))).code, c.randomBytes(2000).equals(c.randomBytes(2000)))`,
   exchange: `${keys} const a = c.createECDH("secp256k1"), b = c.createECDH("secp256k1"); a.generateKeys(); b.generateKeys(); print(a.computeSecret(b.getPublicKey()).equals(b.computeSecret(a.getPublicKey())), a.getPublicKey("hex", "compressed").length); const x = c.generateKeyPairSync("x25519"), y = c.generateKeyPairSync("x25519"); print(c.diffieHellman({ privateKey: x.privateKey, publicKey: y.publicKey }).equals(c.diffieHellman({ privateKey: y.privateKey, publicKey: x.publicKey }))); const d1 = c.getDiffieHellman("modp14"), d2 = c.getDiffieHellman("modp14"); d1.generateKeys(); d2.generateKeys(); print(d1.computeSecret(d2.getPublicKey()).equals(d2.computeSecret(d1.getPublicKey())), d1.getPrime().length)`,
   "key pairs": `${keys} const ed = c.generateKeyPairSync("ed25519"); print(ed.publicKey.asymmetricKeyType, c.verify(null, Buffer.from("m"), ed.publicKey, c.sign(null, Buffer.from("m"), ed.privateKey))); const p = await require("util").promisify(c.generateKeyPair)("rsa", { modulusLength: 1024, publicKeyEncoding: { type: "spki", format: "pem" }, privateKeyEncoding: { type: "pkcs8", format: "pem" } }); print(p.publicKey.split("\\n")[0], p.privateKey.split("\\n")[0]); print(await new Promise((r) => c.generateKeyPair("ec", { namedCurve: "P-256" }, (e, pub, priv) => r([e, pub.type, priv.asymmetricKeyDetails]))))`,
+  "large data": `${keys} const data = Buffer.alloc(2_500_001, "0123456789abcdef-"), k = Buffer.alloc(32, 1), iv = Buffer.alloc(16, 2); const end = (b) => c.createHash("sha1").update(b).digest("hex"); for (const size of [4096, 4097, 65536, 65537, 131072, 200001]) for (const name of ["aes-256-cbc", "aes-256-ctr", "aes-256-cfb1", "chacha20", "aes-256-ofb"]) { const part = data.subarray(0, size); const e = c.createCipheriv(name, k, iv); const t = Buffer.concat([e.update(part), e.final()]); const d = c.createDecipheriv(name, k, iv); print(name, size, end(t), Buffer.concat([d.update(t), d.final()]).equals(part)); } const g = c.createCipheriv("aes-256-gcm", k, iv); print(end(Buffer.concat([g.update(data), g.final()])), g.getAuthTag().toString("hex")); for (const size of [1048576, 1048577, 2_500_001]) { const part = data.subarray(0, size); const ed = c.createPrivateKey({ key: Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), k]), format: "der", type: "pkcs8" }); const s = c.createSign("sha256").update(part).sign(rsa.privateKey); print(size, c.createHash("md5").update(part).digest("hex"), c.createHmac("sha512", "k").update(part).digest("hex"), s.toString("hex"), c.createVerify("sha256").update(part).verify(rsa.publicKey, s), c.verify("sha256", part, rsa.publicKey, s), c.sign(null, part, ed).toString("hex"), c.verify(null, part, c.createPublicKey(ed), c.sign(null, part, ed))); }`,
   lists: `${keys} print(c.getHashes().includes("sha256"), c.getCiphers().includes("aes-256-gcm"), c.getCurves().includes("prime256v1"), c.constants.RSA_PKCS1_OAEP_PADDING, c.webcrypto === globalThis.crypto, typeof c.subtle.digest)`,
 };
 
@@ -67,8 +68,16 @@ describe("limits", () => {
     expect(await attempt(expression)).toBe("limit_exceeded");
   });
 
-  it("a synchronous RSA key of 4,096 bits is refused", async () => {
-    expect(await attempt(`c.generateKeyPairSync("rsa", { modulusLength: 4096 })`)).toBe("ERR_OUT_OF_RANGE");
+  it("an RSA key pair of more than 4,096 bits is refused", async () => {
+    expect(await attempt(`c.generateKeyPairSync("rsa", { modulusLength: 4104 })`)).toBe("ERR_OUT_OF_RANGE");
+  });
+
+  it("a cipher that takes all data at once is refused more than its limit, which the error names", async () => {
+    const wrap = `c.createCipheriv("id-aes256-wrap", Buffer.alloc(32), Buffer.alloc(8, 0xa6)).update(Buffer.alloc(65536 + 8))`;
+    expect(await attempt(wrap)).toBe("limit_exceeded");
+    const ccm = `c.createCipheriv("aes-256-ccm", Buffer.alloc(32), Buffer.alloc(12), { authTagLength: 16 }).update(Buffer.alloc(2 ** 20 + 1))`;
+    const message = await attempt(`(() => { try { ${ccm} } catch (e) { throw { code: e.message } } })()`);
+    expect(message).toBe("aes-256-ccm takes at most 1048576 bytes, since it takes all data at once");
   });
 
   it("64 MB of random bytes and more are refused", async () => {
@@ -99,9 +108,9 @@ describe("limits", () => {
 
   it("synchronous work beyond a quarter of the time is refused", async () => {
     const execution = await fixture.run(
-      `import c from "crypto"; export default { name: "c", run() { for (let i = 0; i < 200; i++) c.pbkdf2Sync("a", "b", 600000, 32, "sha256"); } }`,
+      `import c from "crypto"; export default { name: "c", run() { const data = Buffer.alloc(60_000); for (;;) { const x = c.createCipheriv("aes-256-cfb1", Buffer.alloc(32), Buffer.alloc(16)); x.update(data); } } }`,
       { limits: { timeoutMs: 20_000, memoryMb: 128 } },
     );
-    expect(ended(execution).outcome).not.toBe("returned");
+    expect(errorOf(execution)).toMatchObject({ outcome: "threw", message: expect.stringContaining("more than a quarter of the time") });
   });
 });

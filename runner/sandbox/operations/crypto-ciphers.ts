@@ -1,44 +1,56 @@
 import { createCipheriv, createDecipheriv, getCipherInfo, type CipherGCM, type DecipherGCM } from "node:crypto";
 import { bytesArgument, choiceArgument, integerArgument, ownedBytes, recordArgument, textArgument } from "./arguments.ts";
-import type { OperationContext, SyncOperation } from "./context.ts";
+import type { SyncOperation } from "./context.ts";
 import { secretKey } from "./crypto-keys.ts";
+import { handlesOf } from "./handles.ts";
 
-type Cipher = CipherGCM | DecipherGCM;
-interface Ciphers {
-  next: number;
-  readonly open: Map<number, Cipher>;
+interface Cipher {
+  readonly native: CipherGCM | DecipherGCM;
+  readonly limits: CallLimits;
 }
 
-const maxBytes = 64 * 1024 * 1024;
-const maxOpen = 200;
+/** What one call may hand to a cipher. The slowest of them (one bit at a time, triple DES) take about 20 ms for it. */
+interface CallLimits {
+  readonly bytes: number;
+  /** The mode takes its whole input in one call: the guest cannot split what is larger. */
+  readonly isWhole: boolean;
+}
+
+/** Of additional data, which is hashed in one call. */
+const maxAadBytes = 1024 * 1024;
+const maxPlaintextBytes = 64 * 1024 * 1024;
 const authenticated = /gcm|ccm|ocb|poly1305/i;
+const streamingModes: readonly string[] = ["cbc", "cfb", "ctr", "ecb", "gcm", "ocb", "ofb", "stream"];
+
+function limitsOf(algorithm: string): CallLimits {
+  const { mode = "", name = algorithm } = getCipherInfo(algorithm) ?? {};
+  if (streamingModes.includes(mode)) return { bytes: /cfb1$/i.test(name) ? 4 * 1024 : 64 * 1024, isWhole: false };
+  // Key wrapping passes over its input six times, and is made for keys.
+  return { bytes: mode === "wrap" ? 64 * 1024 : 1024 * 1024, isWhole: true };
+}
 
 /**
  * `crypto.cipher(id, spec, data, final)` → `{id, data, tag?}`. The first call opens a cipher (id 0 and a spec), the last one closes
- * it; one that is opened and finished at once never gets an id.
+ * it; one that is opened and finished at once never gets an id. `data` has at most the bytes that `crypto.cipherLimits` returns.
  */
 const cipher: SyncOperation = (context, [id, spec, data, final]) => {
-  const ciphers = ciphersOf(context);
-  const known = id === 0 ? undefined : ciphers.open.get(integerArgument(id, "id", 1, Number.MAX_SAFE_INTEGER));
-  if (id !== 0 && known === undefined) throw Object.assign(new Error("the cipher is finished"), { code: "ERR_CRYPTO_INVALID_STATE" });
+  const handles = handlesOf<Cipher>(context, "crypto:ciphers");
+  const known = id === 0 ? undefined : handles.get(id);
   const current = known ?? open(recordArgument(spec, "cipher"));
-  if (known !== undefined && spec !== null) configure(current, recordArgument(spec, "cipher"));
-  const bytes = data === null ? new Uint8Array(0) : bytesArgument(data, "data", maxBytes);
+  const { native, limits } = current;
+  if (known !== undefined && spec !== null) configure(native, recordArgument(spec, "cipher"));
+  const bytes = data === null ? new Uint8Array(0) : bytesArgument(data, "data", limits.bytes);
   if (final === true) {
-    ciphers.open.delete(Number(id));
-    const result = Buffer.concat([data === null ? bytes : current.update(bytes), current.final()]);
-    return {
-      id: 0,
-      data: ownedBytes(result),
-      tag: "getAuthTag" in current && spec !== undefined ? tagOf(current) : undefined,
-    };
+    handles.close(id);
+    const result = Buffer.concat([data === null ? bytes : native.update(bytes), native.final()]);
+    return { id: 0, data: ownedBytes(result), tag: tagOf(native) };
   }
-  return { id: known === undefined ? keep(ciphers, current) : Number(id), data: ownedBytes(current.update(bytes)) };
+  return { id: known === undefined ? handles.open(current) : Number(id), data: ownedBytes(native.update(bytes)) };
 };
 
-function tagOf(cipher: CipherGCM): Uint8Array | undefined {
+function tagOf(native: Cipher["native"]): Uint8Array | undefined {
   try {
-    return ownedBytes(cipher.getAuthTag());
+    return "getAuthTag" in native ? ownedBytes(native.getAuthTag()) : undefined;
   } catch {
     return undefined; // not an authenticated mode
   }
@@ -51,40 +63,24 @@ function open(spec: Readonly<Record<string, unknown>>): Cipher {
   const tagBytes = spec["authTagLength"] === undefined ? undefined : integerArgument(spec["authTagLength"], "authTagLength", 1, 32);
   const create = direction === "encrypt" ? createCipheriv : createDecipheriv;
   // The overloads know a few algorithms by name; the options fit all of them at run time.
-  const cipher = create(
+  const native = create(
     algorithm as "aes-256-gcm",
     secretKey(spec["key"]),
     iv as Uint8Array,
     tagBytes === undefined ? undefined : { authTagLength: tagBytes },
   );
-  configure(cipher, spec);
-  return cipher;
+  configure(native, spec);
+  return { native, limits: limitsOf(algorithm) };
 }
 
-function configure(cipher: Cipher, spec: Readonly<Record<string, unknown>>): void {
-  if (typeof spec["padding"] === "boolean") cipher.setAutoPadding(spec["padding"]);
-  if (spec["tag"] !== undefined && "setAuthTag" in cipher) cipher.setAuthTag(bytesArgument(spec["tag"], "tag", 32));
+function configure(native: Cipher["native"], spec: Readonly<Record<string, unknown>>): void {
+  if (typeof spec["padding"] === "boolean") native.setAutoPadding(spec["padding"]);
+  if (spec["tag"] !== undefined && "setAuthTag" in native) native.setAuthTag(bytesArgument(spec["tag"], "tag", 32));
   if (spec["aad"] !== undefined) {
     const length =
-      spec["plaintextLength"] === undefined ? undefined : integerArgument(spec["plaintextLength"], "plaintextLength", 0, maxBytes);
-    cipher.setAAD(bytesArgument(spec["aad"], "aad", 1024 * 1024), length === undefined ? undefined : { plaintextLength: length });
+      spec["plaintextLength"] === undefined ? undefined : integerArgument(spec["plaintextLength"], "plaintextLength", 0, maxPlaintextBytes);
+    native.setAAD(bytesArgument(spec["aad"], "aad", maxAadBytes), length === undefined ? undefined : { plaintextLength: length });
   }
-}
-
-function keep(ciphers: Ciphers, cipher: Cipher): number {
-  // Whoever starts ciphers and never finishes them loses the oldest.
-  if (ciphers.open.size >= maxOpen) ciphers.open.delete(ciphers.open.keys().next().value ?? 0);
-  ciphers.next += 1;
-  ciphers.open.set(ciphers.next, cipher);
-  return ciphers.next;
-}
-
-function ciphersOf(context: OperationContext): Ciphers {
-  const known = context.state.get("crypto:ciphers");
-  if (known !== undefined) return known as Ciphers; // only written below
-  const ciphers: Ciphers = { next: 0, open: new Map() };
-  context.state.set("crypto:ciphers", ciphers);
-  return ciphers;
 }
 
 const cipherInfo: SyncOperation = (_context, [name, given]) => {
@@ -99,4 +95,8 @@ const cipherInfo: SyncOperation = (_context, [name, given]) => {
   return info === undefined ? undefined : { ...info, authenticated: authenticated.test(info.name) };
 };
 
-export const cipherSync: Record<string, SyncOperation> = { "crypto.cipher": cipher, "crypto.cipherInfo": cipherInfo };
+export const cipherSync: Record<string, SyncOperation> = {
+  "crypto.cipher": cipher,
+  "crypto.cipherInfo": cipherInfo,
+  "crypto.cipherLimits": (_context, [algorithm]) => limitsOf(textArgument(algorithm, "algorithm", 64)),
+};

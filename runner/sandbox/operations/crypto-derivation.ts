@@ -1,17 +1,17 @@
-import { hkdfSync, pbkdf2, pbkdf2Sync, scrypt, scryptSync, type ScryptOptions } from "node:crypto";
+import { hkdfSync, pbkdf2, scrypt, type ScryptOptions } from "node:crypto";
 import { promisify } from "node:util";
 import { bytesArgument, integerArgument, ownedBytes, recordArgument, textArgument } from "./arguments.ts";
 import type { AsyncOperation, SyncOperation } from "./context.ts";
 import { withThread } from "./slots.ts";
 
-/** Work and memory one derivation may cost; the synchronous forms hold up the whole process meanwhile. */
+/** Work and memory one derivation may cost. The synchronous forms must end within the time that an entry into the isolate has. */
 interface Caps {
   /** PBKDF2: iterations times blocks of 20 bytes. */
   readonly rounds: number;
   /** scrypt: N·r·p. */
   readonly mixes: number;
 }
-const syncCaps: Caps = { rounds: 2_000_000, mixes: 1_048_576 };
+const waitedCaps: Caps = { rounds: 2_000_000, mixes: 1_048_576 };
 const asyncCaps: Caps = { rounds: 20_000_000, mixes: 4_194_304 };
 const maxMemory = 128 * 1024 * 1024;
 const maxInput = 1024 * 1024;
@@ -55,15 +55,13 @@ function scryptArguments(args: readonly unknown[], caps: Caps): Scrypt {
 }
 
 function tooMuch(what: string, caps: Caps): Error {
-  const advice = caps === syncCaps ? "use the asynchronous function or smaller parameters" : "use smaller parameters";
+  const advice = caps === waitedCaps ? "use the asynchronous function or smaller parameters" : "use smaller parameters";
   return Object.assign(new RangeError(`${what} is more work than a component may do at once: ${advice}`), {
     code: "limit_exceeded",
   });
 }
 
 export const derivationSync: Record<string, SyncOperation> = {
-  "crypto.pbkdf2": (_context, args) => ownedBytes(pbkdf2Sync(...pbkdf2Arguments(args, syncCaps))),
-  "crypto.scrypt": (_context, args) => ownedBytes(scryptSync(...scryptArguments(args, syncCaps))),
   "crypto.hkdf": (_context, [digest, key, salt, info, length]) =>
     new Uint8Array(
       hkdfSync(
@@ -79,10 +77,13 @@ export const derivationSync: Record<string, SyncOperation> = {
 const scryptAsync = promisify<Uint8Array, Uint8Array, number, ScryptOptions, Buffer>(scrypt);
 const pbkdf2Async = promisify(pbkdf2);
 
-// Node's thread pool is shared by all isolates of the process: two at a time for each.
-export const derivationAsync: Record<string, AsyncOperation> = {
+/** Node's thread pool is shared by all isolates of the process: two at a time for each. */
+const derivations = (caps: Caps): Record<string, AsyncOperation> => ({
   "crypto.pbkdf2": (context, args) =>
-    withThread(context, "crypto", concurrent, async () => ownedBytes(await pbkdf2Async(...pbkdf2Arguments(args, asyncCaps)))),
+    withThread(context, "crypto", concurrent, async () => ownedBytes(await pbkdf2Async(...pbkdf2Arguments(args, caps)))),
   "crypto.scrypt": (context, args) =>
-    withThread(context, "crypto", concurrent, async () => ownedBytes(await scryptAsync(...scryptArguments(args, asyncCaps)))),
-};
+    withThread(context, "crypto", concurrent, async () => ownedBytes(await scryptAsync(...scryptArguments(args, caps)))),
+});
+
+export const derivationAsync: Record<string, AsyncOperation> = derivations(asyncCaps);
+export const derivationWaited: Record<string, AsyncOperation> = derivations(waitedCaps);

@@ -5,6 +5,8 @@ import { checkEncryptedKey } from "./crypto-encrypted-key.ts";
 
 const maxKeyBytes = 64 * 1024;
 const maxModulusBits = 8192;
+/** RSA's public exponent is a factor of what an operation costs; keys in use have 17 bits, and standards allow 256 (FIPS 186-5, A.1.1). */
+const maxExponentBits = 256n;
 const keyTypes: readonly string[] = ["rsa", "rsa-pss", "ec", "ed25519", "ed448", "x25519", "x448"];
 
 /**
@@ -79,6 +81,10 @@ function bounded(key: KeyObject): KeyObject {
     });
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) > maxModulusBits)
     throw Object.assign(new RangeError(`RSA keys may have at most ${maxModulusBits} bits`), { code: "limit_exceeded" });
+  if ((key.asymmetricKeyDetails?.publicExponent ?? 0n) >> maxExponentBits > 0n)
+    throw Object.assign(new RangeError(`the public exponent of an RSA key may have at most ${maxExponentBits} bits`), {
+      code: "limit_exceeded",
+    });
   return key;
 }
 

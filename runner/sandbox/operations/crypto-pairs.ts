@@ -1,14 +1,13 @@
-import { generateKeyPair, generateKeyPairSync } from "node:crypto";
+import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import { choiceArgument, integerArgument, ownedBytes, recordArgument, textArgument } from "./arguments.ts";
-import type { AsyncOperation, SyncOperation } from "./context.ts";
+import type { AsyncOperation } from "./context.ts";
 import { withThread } from "./slots.ts";
 
 const types = ["rsa", "rsa-pss", "ec", "ed25519", "ed448", "x25519", "x448"] as const;
 type Type = (typeof types)[number];
-// A 2,048 bit RSA key takes up to half a second, 4,096 bits up to five; the synchronous form blocks the process that long.
-const maxSyncBits = 2048;
-const maxAsyncBits = 4096;
+/** An RSA key of this size takes up to five seconds. */
+const maxBits = 4096;
 
 interface Request {
   readonly type: Type;
@@ -19,7 +18,7 @@ interface Encoded {
   readonly privateKey: Uint8Array;
 }
 
-function request(args: readonly unknown[], maxBits: number): Request {
+function request(args: readonly unknown[]): Request {
   const type = choiceArgument(args[0], "type", types);
   const given = recordArgument(args[1], "options");
   const options: Record<string, unknown> = {
@@ -50,21 +49,13 @@ const encoded = ({ publicKey, privateKey }: Encoded): Encoded => ({
 });
 
 // Node's overloads list every type with its options; `request` has checked them.
-type Generate = (type: Type, options: Record<string, unknown>) => Encoded;
-const generateSync = generateKeyPairSync as unknown as Generate;
-const generateAsync = promisify(generateKeyPair) as unknown as (type: Type, options: Record<string, unknown>) => Promise<Encoded>;
+const generate = promisify(generateKeyPair) as unknown as (type: Type, options: Record<string, unknown>) => Promise<Encoded>;
 
 /** `crypto.generateKeyPair(type, options)` → public key as SPKI, private key as PKCS #8, both DER. */
-export const pairSync: Record<string, SyncOperation> = {
-  "crypto.generateKeyPair": (_context, args) => {
-    const { type, options } = request(args, maxSyncBits);
-    return encoded(generateSync(type, options));
-  },
-};
 export const pairAsync: Record<string, AsyncOperation> = {
   "crypto.generateKeyPair": (context, args) =>
     withThread(context, "crypto", 2, async () => {
-      const { type, options } = request(args, maxAsyncBits);
-      return encoded(await generateAsync(type, options));
+      const { type, options } = request(args);
+      return encoded(await generate(type, options));
     }),
 };

@@ -1,5 +1,5 @@
 import type { AsyncOperation, PostOperation, SyncOperation } from "./context.ts";
-import { cryptoAsync, cryptoSync } from "./crypto.ts";
+import { cryptoAsync, cryptoSync, cryptoWaited } from "./crypto.ts";
 import { dnsAsync } from "./dns.ts";
 import { domainToAsciiSync } from "./domain-to-ascii.ts";
 import { fetchAsync, fetchPosts } from "./fetch.ts";
@@ -7,15 +7,20 @@ import { randomSync } from "./random.ts";
 import { socketPosts } from "./socket.ts";
 import { subtleAsync } from "./subtle.ts";
 import { metered } from "./sync-meter.ts";
-import { zlibAsync, zlibPosts, zlibSync } from "./zlib.ts";
+import { waitOperations } from "./waiting.ts";
+import { zlibAsync, zlibPosts, zlibSync, zlibWaited } from "./zlib.ts";
 
 export type { AsyncOperation, OperationContext, PostOperation, SyncOperation } from "./context.ts";
 export type { Egress } from "./egress.ts";
 
+/** What a guest's thread waits for, by name: `wait_begin` takes these. */
+export const waitedOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(cryptoWaited, zlibWaited);
+
 /** What the guest may ask for, by name. Null prototypes: a name that user code makes up finds nothing. */
-export const syncOperations: Readonly<Record<string, SyncOperation>> = mapped(
-  merge<SyncOperation>(cryptoSync, domainToAsciiSync, randomSync, zlibSync),
-  metered,
+export const syncOperations: Readonly<Record<string, SyncOperation>> = merge<SyncOperation>(
+  mapped(merge<SyncOperation>(cryptoSync, domainToAsciiSync, randomSync, zlibSync), metered),
+  // Not metered: the thread pool does the work, and an owner in debt still gets its result.
+  waitOperations(waitedOperations),
 );
 export const asyncOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(
   cryptoAsync,

@@ -1,5 +1,6 @@
 import { OwnerSlots } from "../owner-slots.ts";
 import type { OperationContext } from "./context.ts";
+import { clearOpensslErrors } from "./openssl-errors.ts";
 
 interface Slots {
   taken: number;
@@ -50,8 +51,11 @@ export function withThread<Result>(context: OperationContext, name: string, limi
     await pool.take(owner);
     try {
       context.signal.throwIfAborted();
-      return await task();
+      const result = task();
+      clearOpensslErrors(); // Before another job of the pool ends.
+      return await result;
     } finally {
+      clearOpensslErrors();
       pool.release(owner);
     }
   });

@@ -6,7 +6,8 @@ import { bytesArgument, integerArgument, ownedBytes } from "./arguments.ts";
 import type { OperationContext, PostOperation } from "./context.ts";
 import type { EgressAddress } from "./egress.ts";
 import { parseTarget, parseTls, serverName } from "./socket-options.ts";
-import type { SocketTarget, TlsOptions } from "./socket-options.ts";
+import type { TlsOptions } from "./socket-options.ts";
+import { charge, outOfDebt } from "./sync-meter.ts";
 import { secured } from "./tls-context.ts";
 
 const maxSockets = 20;
@@ -14,14 +15,19 @@ const maxUnsentBytes = 16 * 1024 * 1024;
 const connectTimeoutMs = 10_000;
 /** A proxy that is asked over TLS is one, what is tunneled through it another. */
 const maxLayers = 3;
+/** What the host's thread needs for a connection that fails, and for a handshake of TLS. */
+const failureMs = 0.2;
+const handshakeMs = 1;
 
 interface Connection {
   readonly id: number;
-  readonly host: string;
+  host: string;
   socket: Socket | undefined;
   pausedByGuest: boolean;
   /** Of TLS, one in the other. */
   layers: number;
+  /** Chunks that were sent and that the guest does not know of yet. */
+  written: number;
   closed: boolean;
   forget: () => void;
 }
@@ -30,32 +36,27 @@ interface Connection {
  * TCP and TLS connections of the guest. It says `socket_open(id, {host, port, tls})`, `socket_write(id, bytes)`, `socket_end(id)`,
  * `socket_destroy(id)`, `socket_pause(id)`, `socket_resume(id)` and, for STARTTLS, `socket_tls(id, options)`; it is told
  * `socket` (id, event, value): connect {address, port, family}, secure {authorized, protocol, cipher, alpn}, data bytes,
- * written, end, error {message, code}, close.
+ * written count, end, error {message, code}, close.
  */
 export const socketPosts: Record<string, PostOperation> = {
   socket_open: (context, [given, options]) => {
     const id = integerArgument(given, "id", 1, Number.MAX_SAFE_INTEGER);
     const connections = connectionsOf(context);
-    if (connections.has(id)) return;
-    try {
-      const target = parseTarget(options);
-      if (connections.size >= maxSockets) throw Object.assign(new Error(`more than ${maxSockets} sockets are open`), { code: "EMFILE" });
-      const connection: Connection = {
-        id,
-        host: target.host,
-        socket: undefined,
-        pausedByGuest: false,
-        layers: 0,
-        closed: false,
-        forget: () => {},
-      };
-      connections.set(id, connection);
-      endWithRun(context, connection);
-      void open(context, connection, target).catch((error: unknown) => fail(context, connection, error));
-    } catch (error) {
-      context.deliver("socket", id, "error", describe(error));
-      context.deliver("socket", id, "close");
-    }
+    // The guest counts its sockets and refuses more by itself: to answer each of a hundred thousand would take the host seconds.
+    if (connections.has(id) || connections.size >= maxSockets) throw new Error(`more than ${maxSockets} sockets are open`);
+    const connection: Connection = {
+      id,
+      host: "",
+      socket: undefined,
+      pausedByGuest: false,
+      layers: 0,
+      written: 0,
+      closed: false,
+      forget: () => {},
+    };
+    connections.set(id, connection);
+    endWithRun(context, connection);
+    void open(context, connection, options).catch((error: unknown) => failOpening(context, connection, error));
   },
   socket_write: (context, [id, bytes]) => {
     const connection = find(context, id);
@@ -66,7 +67,7 @@ export const socketPosts: Record<string, PostOperation> = {
       return;
     }
     connection.socket.write(chunk, (error) => {
-      if (!error) context.deliver("socket", connection.id, "written");
+      if (!error) reportWritten(context, connection);
     });
   },
   socket_end: (context, [id]) => void find(context, id)?.socket?.end(),
@@ -117,7 +118,9 @@ function endWithRun(context: OperationContext, connection: Connection): void {
   connection.forget = () => signal.removeEventListener("abort", onEnd);
 }
 
-async function open(context: OperationContext, connection: Connection, target: SocketTarget): Promise<void> {
+async function open(context: OperationContext, connection: Connection, options: unknown): Promise<void> {
+  const target = parseTarget(options);
+  connection.host = target.host;
   const addresses = await context.egress.lookup(target.host);
   let failure: unknown;
   for (const address of addresses.slice(0, 4)) {
@@ -171,6 +174,7 @@ function upgrade(context: OperationContext, connection: Connection, plain: Socke
     servername: serverName(options, connection.host),
   });
   wire(context, connection, secure);
+  charge(context, handshakeMs);
   secure.once("secureConnect", () => context.deliver("socket", connection.id, "secure", describeTls(secure)));
 }
 
@@ -202,6 +206,24 @@ function wire(context: OperationContext, connection: Connection, socket: Socket)
   socket.on("close", () => {
     if (connection.socket === socket) close(context, connection);
   });
+}
+
+/** One message at a time, however many chunks were sent meanwhile: a WebSocket may write a hundred thousand at once. */
+function reportWritten(context: OperationContext, connection: Connection): void {
+  connection.written += 1;
+  if (connection.written > 1) return;
+  setImmediate(() => {
+    const { written } = connection;
+    connection.written = 0;
+    context.deliver("socket", connection.id, "written", written);
+  });
+}
+
+/** A refusal costs the host as much as a connection, and the guest nothing: one who has used up its share of the host's thread waits for it. */
+async function failOpening(context: OperationContext, connection: Connection, error: unknown): Promise<void> {
+  charge(context, failureMs);
+  await outOfDebt(context).catch(() => {}); // the run has ended, and with it the connection
+  fail(context, connection, error);
 }
 
 function fail(context: OperationContext, connection: Connection, error: unknown): void {

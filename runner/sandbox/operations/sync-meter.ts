@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OperationContext, SyncOperation } from "./context.ts";
+import { clearOpensslErrors } from "./openssl-errors.ts";
 
 interface Meter {
   leftMs: number;
@@ -31,6 +32,7 @@ export function metered(operation: SyncOperation): SyncOperation {
     try {
       return operation(context, args);
     } finally {
+      clearOpensslErrors();
       meter.leftMs -= performance.now() - start;
     }
   };

@@ -1,5 +1,5 @@
 import type { Sendable } from "../bridge.ts";
-import { call, sync } from "../bridge.ts";
+import { call, sync, wait } from "../bridge.ts";
 import { asBuffer, toBytes } from "./bytes.ts";
 import type { Buffer } from "./buffer.ts";
 import { invalidArgument, unsupportedModule } from "./errors.ts";
@@ -24,10 +24,17 @@ function toSettings(given: unknown): Sendable {
   return settings;
 }
 
+/** So much the host computes at once; for more, and for Brotli's slow compressor, this thread waits for the host's thread pool. */
+const smallBytes = 64 * 1024;
+
 function runSync(codec: Codec, input: unknown, options: unknown): Buffer {
   const bytes = toBytes(input, undefined, "buffer");
+  const settings = toSettings(options);
+  const isSmall = bytes.length <= smallBytes && codec !== "brotliCompress";
   try {
-    return asBuffer(sync("zlib", codec, bytes, toSettings(options)) as Uint8Array<ArrayBuffer>); // made by the host's `zlib`
+    // The host's `zlib` leaves a large output to the pool.
+    const result = (isSmall ? sync("zlib", codec, bytes, settings) : undefined) ?? wait("zlib", codec, bytes, settings);
+    return asBuffer(result as Uint8Array<ArrayBuffer>); // made by the host's `zlib`
   } catch (error) {
     throw zlibError(error as Error);
   }

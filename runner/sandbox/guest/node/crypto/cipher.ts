@@ -5,6 +5,7 @@ import { invalidArgument, nodeError } from "../errors.ts";
 import { LazyTransform } from "../lazy-transform.ts";
 import { createDecoder, type Decoder } from "../string-decoder.ts";
 import { secretSpec, type KeySpec } from "./keys.ts";
+import { inPieces } from "./pieces.ts";
 
 interface Answer {
   readonly id: number;
@@ -34,6 +35,7 @@ class Cipher extends LazyTransform {
   #decoder: Decoder | undefined;
   #tag: Uint8Array<ArrayBuffer> | undefined;
   readonly #direction: Direction;
+  readonly #algorithm: string;
 
   constructor(direction: Direction, algorithm: unknown, key: unknown, iv: unknown, options: Record<string, unknown> = {}) {
     super();
@@ -47,6 +49,7 @@ class Cipher extends LazyTransform {
     )
       throw nodeError("ERR_CRYPTO_UNKNOWN_CIPHER", "Unknown cipher");
     this.#direction = direction;
+    this.#algorithm = algorithm;
     const { authTagLength } = options;
     this.#spec = {
       algorithm,
@@ -67,7 +70,8 @@ class Cipher extends LazyTransform {
     return answer;
   }
   update(data: unknown, inputEncoding?: unknown, outputEncoding?: unknown): Buffer | string {
-    return this.#output(this.#run(toBytes(data, inputEncoding), false).data, outputEncoding, false);
+    const bytes = inPieces(this.#algorithm, toBytes(data, inputEncoding), (piece) => this.#run(piece, false).data);
+    return this.#output(bytes, outputEncoding, false);
   }
   final(outputEncoding?: unknown): Buffer | string {
     const answer = this.#run(null, true);

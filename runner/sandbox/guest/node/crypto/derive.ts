@@ -1,4 +1,4 @@
-import { call, sync, type Sendable } from "../../bridge.ts";
+import { call, sync, wait, type Sendable } from "../../bridge.ts";
 import type { Buffer } from "../buffer.ts";
 import { asBuffer, toBytes } from "../bytes.ts";
 import { invalidArgument, nodeError } from "../errors.ts";
@@ -30,7 +30,7 @@ function digestOf(digest: unknown): string {
 
 export function pbkdf2Sync(password: unknown, salt: unknown, iterations: number, length: number, digest: unknown): Buffer {
   return asBuffer(
-    sync(
+    wait(
       "crypto.pbkdf2",
       toBytes(password, undefined, "password"),
       toBytes(salt, undefined, "salt"),
@@ -51,7 +51,7 @@ export function pbkdf2(password: unknown, salt: unknown, iterations: number, len
 
 export function scryptSync(password: unknown, salt: unknown, length: number, options: Record<string, Sendable> = {}): Buffer {
   return asBuffer(
-    sync("crypto.scrypt", toBytes(password, undefined, "password"), toBytes(salt, undefined, "salt"), length, {
+    wait("crypto.scrypt", toBytes(password, undefined, "password"), toBytes(salt, undefined, "salt"), length, {
       ...options,
     }) as Bytes,
   );
@@ -97,7 +97,7 @@ function pairOf(value: unknown, options: PairOptions): { publicKey: unknown; pri
 }
 
 export function generateKeyPairSync(type: string, options: PairOptions = {}): { publicKey: unknown; privateKey: unknown } {
-  return pairOf(sync("crypto.generateKeyPair", type, pairRequest(options)), options);
+  return pairOf(wait("crypto.generateKeyPair", type, pairRequest(options)), options);
 }
 export function generateKeyPair(type: string, options: unknown, callback?: unknown): void {
   const given = typeof options === "function" || options === undefined ? {} : (options as PairOptions); // members are checked by the host

@@ -4,11 +4,12 @@ import { concatBytes, output, toBytes } from "../bytes.ts";
 import { invalidArgument, nodeError } from "../errors.ts";
 import { LazyTransform } from "../lazy-transform.ts";
 import { secretSpec, type KeySpec } from "./keys.ts";
+import { digest } from "./pieces.ts";
 
 type Chunks = Uint8Array<ArrayBuffer>[];
 type Done = (error?: Error | null, data?: unknown) => void;
 
-// The data is collected here and crosses to the host once, with the digest: a crossing costs more than hashing a kilobyte.
+// The data is collected here and crosses to the host with the digest: a crossing costs more than hashing a kilobyte.
 
 const usual = new Set([
   "md5",
@@ -87,8 +88,7 @@ export class Hash extends Digest {
     this.#options = options;
   }
   protected override compute(data: Uint8Array): Uint8Array<ArrayBuffer> {
-    const { outputLength } = this.#options;
-    return sync("crypto.hash", this.algorithm, data, outputLength === undefined ? null : { outputLength }) as Uint8Array<ArrayBuffer>; // its result
+    return hashOf(this.algorithm, data, this.#options.outputLength);
   }
   digest(encoding?: unknown): Buffer | string {
     if (this.finished) throw nodeError("ERR_CRYPTO_HASH_FINALIZED", "Digest already called");
@@ -116,7 +116,7 @@ export class Hmac extends Digest {
     this.#key = secretSpec(key);
   }
   protected override compute(data: Uint8Array): Uint8Array<ArrayBuffer> {
-    return sync("crypto.hmac", this.algorithm, this.#key, data) as Uint8Array<ArrayBuffer>; // its result
+    return digest({ kind: "hmac", algorithm: this.algorithm, key: this.#key }, data) as Uint8Array<ArrayBuffer>; // its result
   }
   // A second digest of an Hmac is empty in Node, not an error.
   digest(encoding?: unknown): Buffer | string {
@@ -130,9 +130,10 @@ export function hash(algorithm: unknown, data: unknown, options: unknown = "hex"
     typeof options === "object" && options !== null
       ? (options as { outputEncoding?: string; outputLength?: number })
       : { outputEncoding: String(options) };
-  const length = given.outputLength === undefined ? null : { outputLength: given.outputLength };
-  return output(
-    sync("crypto.hash", checkHash(algorithm), toBytes(data, undefined, "input"), length) as Uint8Array<ArrayBuffer>,
-    given.outputEncoding ?? "hex",
-  );
+  return output(hashOf(checkHash(algorithm), toBytes(data, undefined, "input"), given.outputLength), given.outputEncoding ?? "hex");
+}
+
+function hashOf(algorithm: string, data: Uint8Array, outputLength: number | undefined): Uint8Array<ArrayBuffer> {
+  const spec = { kind: "hash", algorithm, ...(outputLength !== undefined && { outputLength }) };
+  return digest(spec, data) as Uint8Array<ArrayBuffer>; // its result
 }

@@ -5,9 +5,17 @@ import { invalidArgument, nodeError } from "../errors.ts";
 import { Writable } from "../stream.ts";
 import { checkHash, kept } from "./hash.ts";
 import { keySpec } from "./keys.ts";
+import { digest } from "./pieces.ts";
 import { settle } from "./random.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+const signed = (algorithm: string | null, key: unknown, data: Bytes): Bytes =>
+  digest({ kind: "sign", algorithm, key: keySpec(key) }, data) as Bytes; // its result
+
+function verified(algorithm: string | null, key: unknown, data: Bytes, signature: Bytes): boolean {
+  return digest({ kind: "verify", algorithm, key: keySpec(key), signature }, data) === true;
+}
 
 class Collector extends Writable {
   protected readonly algorithm: string;
@@ -34,20 +42,18 @@ class Collector extends Writable {
 export class Sign extends Collector {
   sign(key: unknown, encoding?: unknown): Buffer | string {
     if (key === undefined || key === null) throw nodeError("ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
-    return output(sync("crypto.sign", this.algorithm, keySpec(key), concatBytes(this.chunks)) as Bytes, encoding); // its result
+    return output(signed(this.algorithm, key, concatBytes(this.chunks)), encoding);
   }
 }
 
 export class Verify extends Collector {
   verify(key: unknown, signature: unknown, encoding?: unknown): boolean {
-    return (
-      sync("crypto.verify", this.algorithm, keySpec(key), concatBytes(this.chunks), toBytes(signature, encoding, "signature")) === true
-    );
+    return verified(this.algorithm, key, concatBytes(this.chunks), toBytes(signature, encoding, "signature"));
   }
 }
 
 export function sign(algorithm: string | null | undefined, data: unknown, key: unknown, callback?: unknown): Buffer | undefined {
-  return settle(() => asBuffer(sync("crypto.sign", algorithm ?? null, keySpec(key), toBytes(data)) as Bytes), callback);
+  return settle(() => asBuffer(signed(algorithm ?? null, key, toBytes(data))), callback);
 }
 
 export function verify(
@@ -57,10 +63,7 @@ export function verify(
   signature: unknown,
   callback?: unknown,
 ): boolean | undefined {
-  return settle(
-    () => sync("crypto.verify", algorithm ?? null, keySpec(key), toBytes(data), toBytes(signature, undefined, "signature")) === true,
-    callback,
-  );
+  return settle(() => verified(algorithm ?? null, key, toBytes(data), toBytes(signature, undefined, "signature")), callback);
 }
 
 const rsa =
