@@ -50,7 +50,7 @@ export interface CommittedEvent {
   readonly summary: string | null;
   /** Epoch ms given to `$emit`, else the time of emission. */
   readonly ts: number;
-  /** Epoch ms before which it must not be delivered (`delivery_ts`). */
+  /** Epoch ms before which it must not be delivered (`delivery_ts`); see domain/scheduled-event.ts. */
   readonly deliverAt?: number;
   /** JSON text of the emitted value. */
   readonly payload: string;

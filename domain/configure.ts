@@ -33,6 +33,8 @@ export interface Configuration {
   readonly needsNode: boolean;
   /** Compact JWE, sealed for the pool: JSON object of all prop values by name, secrets and credentials of accounts among them. */
   readonly props: string;
+  /** Names of those props whose values are secret; absent: none, or an earlier version asked. */
+  readonly secretProps?: readonly string[];
   readonly additionalProps?: readonly BoundProp[];
   readonly endpoint: string | null;
   /** Epoch ms from which on nobody waits for it: then it is dropped without a call. */

@@ -1,3 +1,5 @@
+import type { Warning } from "./warning.ts";
+
 /**
  * What a component says of itself, read from its module inside an isolate: the component definition format of the
  * specification without its functions. `configurable_props` of the REST API is `props` with `name` first.
@@ -81,6 +83,8 @@ export interface ComponentDefinition {
   readonly dedupe?: DedupeStrategy;
   readonly hooks: readonly ("deploy" | "activate" | "deactivate")[];
   readonly hasAdditionalProps: boolean;
+  /** Its `run` reads the event that it is given, and nothing in it asks whether there is one. */
+  readonly needsEvent?: true;
   /** Nothing in its code reads `$auth`: apps such as feeds have no accounts, and its app props may be left out. */
   readonly needsNoAccounts?: true;
 }
@@ -103,4 +107,6 @@ export interface Build {
   readonly definition: ComponentDefinition;
   /** npm lockfile (v3) of what was installed; null without imports. Its integrity hashes pin a rebuild. */
   readonly lockfile: string | null;
+  /** What the component's author probably meant otherwise; absent when there is nothing of the kind. */
+  readonly warnings?: readonly Warning[];
 }

@@ -1,6 +1,7 @@
 import type { BoundProp } from "./configure.ts";
 import type { DedupeStrategy } from "./definition.ts";
 import type { Hook } from "./invocation.ts";
+import type { RunError } from "./run-error.ts";
 
 /** A source as runners see it: an entry of the key-value bucket DEPLOYMENTS under `deploymentKey(pool, source)`, written by the operator. */
 export interface Deployment {
@@ -30,6 +31,20 @@ export interface Deployment {
   readonly hooks: readonly Hook[];
   /** Public address of its HTTP interface, when it has one. */
   readonly endpoint: string | null;
+  /** Id of the deployment that this one restores after an update failed; absent: it restores none. */
+  readonly restores?: string;
+  /** The update that failed, in whose place this deployment runs; absent: the last update did not fail. */
+  readonly refused?: RefusedUpdate;
+}
+
+/** An update of a source that failed. It is not tried again until the source or its component changes. */
+export interface RefusedUpdate {
+  /** Generation of the Source resource, and bundle: what was asked for. */
+  readonly sourceGeneration: number;
+  readonly bundle: string;
+  /** The hook that failed; absent when another step did. */
+  readonly hook?: Hook;
+  readonly error: RunError;
 }
 
 /** What a source leaves behind in a pool that it moved out of: what still waits for it there is to follow it. */
@@ -59,7 +74,7 @@ export interface Route {
   readonly subscription: string;
   /** Owner of the subscription; globs and organization emitters match within it. */
   readonly owner: string;
-  /** `dc_…`, `p_…`, `o_…`, `dc_*`, `p_*`. */
+  /** `dc_…`, `p_…`, `o_…`, `u_…`, `dc_*`, `p_*`. */
   readonly emitter: string;
   /** Whose emitter that is, when it is named by its id and is not the subscription's owner's: what it emits as another's is not heard. */
   readonly emitterOwner?: string;
@@ -87,6 +102,8 @@ export type RouteListener =
       /** It gets its events in the order of their commits, one at a time; absent: no. */
       readonly ordered?: boolean;
       /** The `whsec_…` signing keys, newest first, each a compact JWE. */ readonly keys: readonly string[];
+      /** `user:password` of each post, a compact JWE; absent: none. */
+      readonly basicAuth?: string;
     }
   | { readonly kind: "source"; readonly id: string; readonly pool: string }
   | { readonly kind: "workflow"; readonly id: string };

@@ -1,30 +1,75 @@
 import type { Commit, CommittedEvent } from "./commit.ts";
-import type { LogRecord, RunError } from "./invocation.ts";
+import type { LogRecord, RunError, Trigger } from "./invocation.ts";
+import { platformVersion } from "./version.ts";
 
-/** What a run has to tell besides what it emitted. */
+/** An event that is made of a run's error or log line. */
 export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "payload">;
 
-/** What of a failed run's commit its error event tells. */
+/** The parts of a failed run's commit that its error event contains. */
 type Failed = Pick<Commit, "source" | "owner" | "deployment"> & {
   readonly run: Pick<Commit["run"], "id" | "trigger" | "startedAt" | "durationMs" | "received">;
 };
 
+/** What an error event says about where the error happened. */
+export interface ErrorContext {
+  /** Of the run, or of the delivery that failed. */
+  readonly id: string;
+  /** Epoch ms. */
+  readonly at: number;
+  /** Source or workflow. */
+  readonly emitter: string;
+  readonly owner: string;
+  /** Null when it is not known. */
+  readonly deployment: string | null;
+  readonly trigger: Trigger | "delivery";
+}
+
 /**
- * The form of a workflow's error event (specification, "Workflow error event summary"), as far as a source has its parts. Its
- * `original_event` is what the run was given; null when there was nothing, or more than is kept.
+ * The error event of a failed run. `original_event` is the event that the run received; null when there was none, or one that is too
+ * large to keep.
  */
 export function errorEvent({ run, source, deployment, owner }: Failed, error: RunError): DerivedEvent {
   const ts = run.startedAt + Math.round(run.durationMs);
-  const time = new Date(ts).toISOString();
-  const of = { source_id: source, deployment_id: deployment, owner_id: owner, trigger: run.trigger };
-  const payload = JSON.stringify({
-    original_event: originalEvent(run.received),
-    original_context: { id: run.id, ts: time, ...of },
-    error: { code: error.code ?? error.name, name: error.name, message: error.message, stack: error.stack, ts: time },
-  });
+  const context = { id: run.id, at: ts, emitter: source, owner, deployment, trigger: run.trigger };
+  const payload = JSON.stringify(errorData(context, error, originalEvent(run.received)));
   // Named after the run, so that a repeated delivery has the same id; a source's run ids are unique.
   return { emitId: `${run.id}e`, channel: "$errors", ts, payload };
 }
+
+/**
+ * The data of an error event (specification, "Workflow error event summary"), the same for workflows and sources. Clients read
+ * `workflow_id` and `error.msg`; `source_id` and `error.message` are our names for the same.
+ */
+export function errorData({ id, at, emitter, owner, deployment, trigger }: ErrorContext, error: RunError, originalEvent: unknown) {
+  const ts = new Date(at).toISOString();
+  return {
+    original_event: originalEvent,
+    original_context: {
+      id,
+      ts,
+      workflow_id: emitter,
+      source_id: emitter,
+      deployment_id: deployment,
+      source_type: trigger.toUpperCase(),
+      verified: false, // The runner does not check signatures of requests: components do.
+      owner_id: owner,
+      platform_version: platformVersion,
+      trigger,
+    },
+    error: {
+      code: error.code ?? error.name,
+      name: error.name,
+      msg: error.message,
+      message: error.message,
+      cellId: cellIdOf(emitter),
+      stack: error.stack ?? `${error.name}: ${error.message}`,
+      ts,
+    },
+  };
+}
+
+/** A source or workflow is one cell to us: its id, with the prefix of cells. */
+const cellIdOf = (emitter: string): string => emitter.replace(/^[a-z]+_/, "c_");
 
 /** A runner, where user code lives, may forge it: what is no JSON is none. */
 function originalEvent(received: string | undefined): unknown {

@@ -85,8 +85,8 @@ export class QuotaExceeded extends HeadwaterError {
 export class QuotaUsedUp extends QuotaExceeded {
   readonly retryAfterSeconds: number;
 
-  constructor(message: string, leftMs: number) {
-    super(message);
+  constructor(message: string, leftMs: number, options: Options = {}) {
+    super(message, options);
     this.retryAfterSeconds = Math.max(1, Math.ceil(leftMs / 1_000));
   }
 }

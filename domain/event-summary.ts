@@ -1,5 +1,5 @@
 import type { CommittedEvent } from "./commit.ts";
-import type { EventMetadata } from "./event-metadata.ts";
+import { eventMetadata, type EventMetadata } from "./event-metadata.ts";
 import { kindOfId } from "./ids.ts";
 
 /** An event as `event_summaries` and streams show it (specification, "Event summary"). */
@@ -30,18 +30,7 @@ export function eventSummary(event: CommittedEvent, { emitter, indexedAtMs, expa
     id: event.id,
     indexed_at_ms: indexedAtMs,
     event: isWorkflowEmit ? { raw_event: data } : data,
-    metadata: eventMetadata(event, emitter),
-  };
-}
-
-export function eventMetadata(event: CommittedEvent, emitter: string): EventMetadata {
-  return {
-    emit_id: event.emitId,
-    name: event.channel,
-    emitter_id: emitter,
-    id: event.dedupeId,
-    summary: event.summary,
-    ts: event.ts,
+    metadata: { ...eventMetadata(event, emitter), ...(event.deliverAt === undefined ? {} : { delivery_ts: event.deliverAt }) },
   };
 }
 

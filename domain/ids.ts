@@ -1,7 +1,7 @@
 import { customRandom } from "nanoid";
 import { InvalidInput } from "./errors.ts";
 
-/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last seven are ours). */
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last eight are ours). */
 export const idPrefixes = {
   component: "sc",
   source: "dc",
@@ -19,8 +19,30 @@ export const idPrefixes = {
   delivery: "dlv",
   emit: "em",
   replay: "rp",
+  app: "app",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
+
+/** What an id of each kind names, for messages. */
+export const kindNouns: Readonly<Record<IdKind, string>> = {
+  component: "a saved component",
+  source: "a source",
+  workflow: "a workflow",
+  webhook: "a webhook",
+  subscription: "a subscription",
+  organization: "an organization",
+  user: "a user",
+  deployment: "a deployment",
+  cell: "a step of a workflow",
+  account: "an account",
+  run: "a run",
+  autoSubscription: "an auto-subscription",
+  apiKey: "an API key",
+  delivery: "a delivery",
+  emit: "an emit",
+  replay: "a replay",
+  app: "an app",
+};
 
 /** Fills with random bytes; a platform passes its cryptographic source. */
 export type RandomBytes = (bytes: number) => Uint8Array;

@@ -39,6 +39,19 @@ export function joinPath(importer: string, specifier: string): string | undefine
   return segments.join("/") + (isFolder && segments.length > 0 ? "/" : "");
 }
 
+/** The topmost folder that a relative import passes: `a` for `../../b/d.mjs` in `a/b/c/e.mjs`, although it ends in `a/b`. */
+export function topmostFolder(importer: string, specifier: string): string {
+  const segments = importer.split("/").slice(0, -1);
+  let depth = segments.length;
+  let topmost = depth;
+  for (const segment of specifier.replace(/[?#].*$/s, "").split("/")) {
+    if (segment === "..") depth -= 1;
+    else if (segment !== "." && segment !== "") depth += 1;
+    topmost = Math.min(topmost, depth);
+  }
+  return segments.slice(0, Math.max(0, topmost)).join("/");
+}
+
 /** The paths at which a module may lie that an import names, the likeliest first: exactly that, the same in TypeScript, with an extension, in a folder. */
 export function candidatesOf(path: string): { readonly files: readonly string[]; readonly folder: readonly string[] } {
   const folder = path === "" || path.endsWith("/") ? path : `${path}/`;

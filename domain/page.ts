@@ -30,22 +30,26 @@ export interface PageInfo {
 }
 
 const defaultLimit = 10;
-const maxLimit = 100;
+/** Also the default of event lists: known clients send no limit there and expect all stored events. */
+export const maxLimit = 100;
 
-/** @throws InvalidInput for a limit that is no integer of at least 1, an unreadable cursor, both cursors at once. */
-export function parsePageQuery(query: PageQuery, form: CursorForm = "resource"): PageRequest {
+/**
+ * @param limitIfAbsent the limit when the query has none
+ * @throws InvalidInput for a limit that is no integer of at least 1, an unreadable cursor, both cursors at once.
+ */
+export function parsePageQuery(query: PageQuery, form: CursorForm = "resource", limitIfAbsent = defaultLimit): PageRequest {
   const { after, before } = query;
   if (after !== undefined && before !== undefined)
     throw new InvalidInput("after and before are both given: a page lies on one side of one cursor");
-  const limit = parseLimit(query.limit);
+  const limit = parseLimit(query.limit, "limit", limitIfAbsent);
   if (after !== undefined) return { limit, cursor: { side: "after", id: idOfCursor(after, form) } };
   if (before !== undefined) return { limit, cursor: { side: "before", id: idOfCursor(before, form) } };
   return { limit, cursor: null };
 }
 
 /** More than 100 is clamped, however much more, since known clients send 500. @param name of the parameter, for the refusal */
-export function parseLimit(limit: string | number | undefined, name = "limit"): number {
-  if (limit === undefined) return defaultLimit;
+export function parseLimit(limit: string | number | undefined, name = "limit", limitIfAbsent = defaultLimit): number {
+  if (limit === undefined) return limitIfAbsent;
   if (typeof limit === "string" ? /^0*[1-9]\d*$/.test(limit) : Number.isInteger(limit) && limit >= 1)
     return Math.min(Number(limit), maxLimit);
   throw new InvalidInput(`${name} '${String(limit).slice(0, 80)}' is invalid: it must be an integer from 1 to ${maxLimit}`);

@@ -2,7 +2,7 @@ import { accountIdOf } from "./account-props.ts";
 import type { ComponentDefinition, PropDefinition } from "./definition.ts";
 import { InvalidInput } from "./errors.ts";
 import { valueOf } from "./prop-values.ts";
-import { parseTimer, type TimerSchedule } from "./schedule.ts";
+import { parseTimer, secondsBetweenTicks, type TimerSchedule } from "./schedule.ts";
 
 /** `configurable_props` of a component: what its code says of each prop, the name first. */
 export function configurablePropsResponse(definition: ComponentDefinition): readonly PropDefinition[] {
@@ -51,13 +51,12 @@ function showAccount(value: unknown): unknown {
   return authProvisionId === undefined ? (value ?? undefined) : { authProvisionId };
 }
 
-/** A custom resource may hold a timer that is none: its conditions say so, and it is shown all the same. */
+/** A custom resource may hold an invalid timer: its conditions say so, and it is shown without a schedule. */
 function showTimer(value: unknown): { cron: string | null; interval_seconds: number | null; timezone?: string } {
   const timer = timerOrNone(value);
   if (timer === undefined) return { cron: null, interval_seconds: null };
-  return timer.kind === "interval"
-    ? { cron: null, interval_seconds: timer.intervalSeconds }
-    : { cron: timer.cron, interval_seconds: null, timezone: timer.timezone };
+  const interval_seconds = secondsBetweenTicks(timer);
+  return timer.kind === "interval" ? { cron: null, interval_seconds } : { cron: timer.cron, interval_seconds, timezone: timer.timezone };
 }
 
 function timerOrNone(value: unknown): TimerSchedule | undefined {

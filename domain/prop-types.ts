@@ -2,7 +2,7 @@ import { accountIdOf } from "./account-props.ts";
 import type { PropDefinition } from "./definition.ts";
 import { InvalidInput } from "./errors.ts";
 import { chosenValue } from "./labelled-value.ts";
-import { parseTimer } from "./schedule.ts";
+import { parseTimer, type TimerSchedule } from "./schedule.ts";
 
 export interface PropComplaint {
   readonly prop: string;
@@ -22,7 +22,6 @@ const checks: Readonly<Record<string, Check>> = {
   integer: checkInteger,
   object: (value) => (isObject(value) ? undefined : "an object"),
   app: checkAccount,
-  "$.interface.timer": checkTimer,
   any: anything,
   data_store: anything,
   http_request: anything,
@@ -35,6 +34,7 @@ export function complaintAbout(prop: PropDefinition, given: unknown): PropCompla
   const bytes = new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value)).length;
   if (bytes > maxPropBytes)
     return { prop: prop.name, message: `prop '${prop.name}' has ${bytes} bytes: it may have at most ${maxPropBytes}` };
+  if (prop.type === "$.interface.timer") return timerComplaint(prop.name, value);
   const wanted = prop.type.endsWith("[]") ? checkArray(value, prop) : checkOne(prop.type, value, prop);
   if (wanted === undefined) return undefined;
   const shown = prop.secret === true ? "" : ` ${JSON.stringify(value).slice(0, 100)}`;
@@ -73,13 +73,24 @@ function checkAccount(value: unknown): string | undefined {
   return accountIdOf(value) === undefined ? 'an account, {"authProvisionId": "apn_…"}' : undefined;
 }
 
-function checkTimer(value: unknown): string | undefined {
+/** A timer's own message has the value and what would be right. */
+function timerComplaint(prop: string, value: unknown): PropComplaint | undefined {
   try {
-    parseTimer(value);
+    parseTimerProp(prop, value);
     return undefined;
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
-    return `a timer, and ${error.message}`;
+    return { prop, message: error.message };
+  }
+}
+
+/** The schedule of a timer prop. @throws InvalidInput that names the prop */
+export function parseTimerProp(prop: string, value: unknown): TimerSchedule {
+  try {
+    return parseTimer(value);
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    throw new InvalidInput(`prop '${prop}': ${error.message}`, { code: error.code, cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentDefinition, PropDefinition } from "./definition.ts";
 import { InvalidInput } from "./errors.ts";
 import { chosenValue, unlabel } from "./labelled-value.ts";
+import { suggestion } from "./nearest-name.ts";
 import { complaintAbout, type PropComplaint } from "./prop-types.ts";
 
 /** What a source's `configured_props` come to once they are checked. */
@@ -101,7 +102,7 @@ function unknownNames(definition: ComponentDefinition, values: Readonly<Record<s
   const known = names.length === 0 ? "the component has no props" : `the component has ${names.join(", ")}`;
   return Object.keys(values)
     .filter((name) => !names.includes(name))
-    .map((name) => ({ prop: name, message: `prop '${name}' is unknown: ${known}` }));
+    .map((name) => ({ prop: name, message: `prop '${name}' is unknown: ${known}${suggestion(name, names).replace(/^:/, ";")}` }));
 }
 
 /** Nobody can give a value to what is not shown; a data store is the source's own. */

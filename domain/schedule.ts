@@ -23,13 +23,16 @@ export type ServerSchedule =
 export const intervalBounds = { minimum: 1, maximum: 366 * 24 * 60 * 60 } as const;
 const defaultTimezone = "UTC";
 
-/** `{intervalSeconds}` or `{cron, timezone?}`; `interval_seconds` as responses spell it. @throws InvalidInput */
+/**
+ * Parses `{intervalSeconds}` or `{cron, timezone?}`. Also accepts the form of responses, so that clients can send back what they read:
+ * `interval_seconds`, which is ignored if `cron` is present. @throws InvalidInput
+ */
 export function parseTimer(value: unknown): TimerSchedule {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw shapeError(value);
-  const { intervalSeconds, interval_seconds, cron, timezone } = value as Record<string, unknown>; // an object by the line above
-  const interval = intervalSeconds ?? interval_seconds ?? undefined;
-  if (interval !== undefined && cron !== undefined && cron !== null)
-    throw new InvalidInput("a timer has both intervalSeconds and cron: give one of them");
+  const { intervalSeconds, interval_seconds, cron: given, timezone } = value as Record<string, unknown>; // an object by the line above
+  const cron = given ?? undefined;
+  const interval = intervalSeconds ?? (cron === undefined ? interval_seconds : undefined) ?? undefined;
+  if (interval !== undefined && cron !== undefined) throw new InvalidInput("a timer has both intervalSeconds and cron: give one of them");
   if (interval !== undefined) return { kind: "interval", intervalSeconds: parseInterval(interval) };
   if (typeof cron !== "string") throw shapeError(value);
   if (timezone !== undefined && timezone !== null && typeof timezone !== "string")
@@ -71,6 +74,19 @@ export function nextTick(schedule: TimerSchedule, afterMs: number, armedAtMs = 0
     default:
       return assertNever(schedule);
   }
+}
+
+/** A Monday that is far from clock changes in every zone. */
+const referenceMs = Date.UTC(2026, 0, 5);
+
+/**
+ * Seconds between two successive ticks. For a cron these are its first two ticks after a fixed time: the result is the same on every
+ * day of the year and no clock change falls in between. Daily and weekday crons return 86400.
+ */
+export function secondsBetweenTicks(schedule: TimerSchedule): number {
+  if (schedule.kind === "interval") return schedule.intervalSeconds;
+  const first = nextTick(schedule, referenceMs);
+  return (nextTick(schedule, first) - first) / 1000;
 }
 
 function parseInterval(value: unknown): number {

@@ -14,6 +14,7 @@ export const buckets = {
   runners: "RUNNERS",
   quotas: "QUOTAS",
   lines: "LINES",
+  versions: "VERSIONS",
 } as const;
 /** Object store of bundles, by content address. */
 export const bundleStore = "BUNDLES";
@@ -54,6 +55,14 @@ export const runSubject = (partition: number, owner: string, source: string): st
 /** Due deliveries, and the schedules that make them due. */
 export const deliverSubject = (webhook: string, delivery: string): string => `deliver.${webhook}.${delivery}`;
 export const retrySubject = (webhook: string, delivery: string): string => `retry.${webhook}.${delivery}`;
+/**
+ * Scheduled events lie among the retries, and when they are due among the due deliveries: no webhook's id is `event`. The key names one
+ * of a source.
+ */
+export const scheduledEvents = "event";
+export const scheduledEventKey = (source: string, emitId: string): string => `${source}.${emitId}`;
+/** Here delivery announces to live streams, best effort, each scheduled event of a source that has become due. */
+export const emittedSubject = (source: string): string => `emitted.${source}`;
 /** Requests to deliver again, among what is due: no webhook's id is `again`. */
 export const redeliverySubject = (webhook: string): string => `deliver.again.${webhook}`;
 /**
@@ -85,6 +94,8 @@ export const poolRequestSubject = (pool: string, request: PoolRequest): string =
 export const buildSubject = "build.request";
 /** Request/reply towards the operator: calls of components that somebody configures. */
 export const configureSubject = "configure.request";
+/** Request/reply towards the operator that leads: whether there is one, and what it knows of runners. */
+export const operatorStatusSubject = "operator.status";
 /** Inbox-like subjects for answers of runs; the asker owns `<token>`. */
 export const answerSubject = (token: string, run: string): string => `answer.${token}.${run}`;
 export const answerFilter = (token: string): string => `answer.${token}.>`;

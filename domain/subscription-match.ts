@@ -1,4 +1,5 @@
 import type { Route } from "./deployment.ts";
+import { isDerived } from "./derived-events.ts";
 import { kindOfId } from "./ids.ts";
 
 /** What of an event decides who hears it. */
@@ -11,17 +12,47 @@ export interface EmittedEvent {
   readonly channel: string;
 }
 
+/**
+ * Whether a source may listen to itself on a channel. On the default one each of its events would make another, and on the system's its
+ * errors and log lines would make more of them. On a channel of its own it decides what goes there; the hop limit ends a circle.
+ */
+export const canHearItself = (channel: string): boolean => channel !== "" && !isDerived(channel);
+
+export function selfSubscriptionMessage(source: string, channel: string): string {
+  const where = channel === "" ? "on its default channel" : `on ${channel}`;
+  return `${source} cannot listen to itself ${where}: each event there would make another. Emit under a name of its own, and subscribe to that`;
+}
+
 type Address = Pick<Route, "emitter" | "emitterOwner" | "channel" | "owner">;
 
 /**
- * Whether a subscription hears an event (specification, "Subscriptions"). A channel matches exactly. An emitter id matches itself
- * as long as it belongs to whom it belonged to when the subscription was judged: an id alone opens nothing. `dc_*` and `p_*` match all sources and workflows of the subscription's owner; an organization's id stands for the `$errors` of
- * all its workflows, whether the subscription names that channel or none.
+ * Whether a subscription hears an event (specification, "Subscriptions"). A channel matches exactly.
+ *
+ * | emitter | hears |
+ * |---|---|
+ * | an id | that emitter, as long as its owner is the one recorded in the route: an id alone grants no access |
+ * | `dc_*`, `p_*` | all sources, all workflows of the subscription's owner |
+ * | an organization | the `$errors` of its workflows |
+ * | a user | the `$errors` or the `$logs` of their sources and workflows |
+ *
+ * An owner's id without a channel means `$errors`.
  */
 export function matches(route: Address, event: EmittedEvent): boolean {
-  if (kindOfId(route.emitter) === "organization") return hearsOrganization(route) && isWorkflowErrorOf(route.emitter, event);
+  if (isOwner(route.emitter)) return route.emitter === event.owner && channelOfOwner(route) === event.channel && isHeardByOwner(event);
   if (route.channel !== event.channel || ownerHeard(route) !== event.owner) return false;
   return route.emitter === event.emitter || route.emitter === globOf(event.emitter);
+}
+
+/** The channels that an owner's id can be subscribed to; empty for other emitters. */
+export function channelsOfOwner(emitter: string): readonly string[] {
+  switch (kindOfId(emitter)) {
+    case "organization":
+      return ["$errors"];
+    case "user":
+      return ["$errors", "$logs"];
+    default:
+      return [];
+  }
 }
 
 /** Routes by what they listen to, so that an event costs as much as it has listeners, whatever the number of subscriptions. */
@@ -60,7 +91,7 @@ export class RouteIndex {
 
 // Ids hold no space, so the first spaces separate and the channel may hold anything.
 function keyOfRoute(route: Route): string {
-  if (kindOfId(route.emitter) === "organization") return `${route.emitter} ${hearsOrganization(route) ? "$errors" : ""}`;
+  if (isOwner(route.emitter)) return `${route.emitter} ${channelOfOwner(route)}`;
   return `${route.emitter} ${ownerHeard(route)} ${route.channel}`;
 }
 
@@ -68,7 +99,7 @@ function keysOfEvent(event: EmittedEvent): readonly string[] {
   const keys = [`${event.emitter} ${event.owner} ${event.channel}`];
   const glob = globOf(event.emitter);
   if (glob !== undefined) keys.push(`${glob} ${event.owner} ${event.channel}`);
-  if (isWorkflowErrorOf(event.owner, event)) keys.push(`${event.owner} $errors`);
+  if (isHeardByOwner(event)) keys.push(`${event.owner} ${event.channel}`);
   return keys;
 }
 
@@ -83,10 +114,12 @@ function globOf(emitter: string): "dc_*" | "p_*" | undefined {
   return kind === "workflow" ? "p_*" : undefined;
 }
 
-function hearsOrganization(route: Address): boolean {
-  return route.channel === "" || route.channel === "$errors";
-}
+const isOwner = (emitter: string): boolean => channelsOfOwner(emitter).length > 0;
 
-function isWorkflowErrorOf(organization: string, event: EmittedEvent): boolean {
-  return event.channel === "$errors" && kindOfId(event.emitter) === "workflow" && event.owner === organization;
+const channelOfOwner = ({ channel }: Address): string => (channel === "" ? "$errors" : channel);
+
+/** Whether subscriptions to the owner's id receive the event. */
+function isHeardByOwner({ emitter, owner, channel }: EmittedEvent): boolean {
+  if (!channelsOfOwner(owner).includes(channel)) return false;
+  return kindOfId(owner) === "user" || kindOfId(emitter) === "workflow";
 }

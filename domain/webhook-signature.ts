@@ -3,14 +3,22 @@ import { InvalidInput } from "./errors.ts";
 /** HMAC-SHA256 of the text's UTF-8 bytes. */
 export type Hmac = (key: Uint8Array, text: string, encoding: "hex" | "base64") => string;
 
-/** The HMAC key of a signing key, `whsec_<base64>`: both schemes use the decoded bytes. @throws InvalidInput that does not repeat the key. */
-export function parseSigningKey(signingKey: string): Uint8Array {
+/** The two HMAC keys that follow from one signing key, `whsec_<base64>`. */
+export interface SigningKey {
+  /** The UTF-8 bytes of the signing key as it stands: receivers of `x-pd-signature` compute with the text that they were given. */
+  readonly text: Uint8Array;
+  /** What follows `whsec_`, decoded: the key of Standard Webhooks. */
+  readonly bytes: Uint8Array;
+}
+
+/** @throws InvalidInput that does not repeat the key. */
+export function parseSigningKey(signingKey: string): SigningKey {
   const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(signingKey)?.[1];
-  const key = base64 === undefined ? undefined : decodeBase64(base64);
+  const bytes = base64 === undefined ? undefined : decodeBase64(base64);
   // Standard Webhooks asks for 24 to 64 bytes.
-  if (key === undefined || key.length < 24 || key.length > 64)
+  if (bytes === undefined || bytes.length < 24 || bytes.length > 64)
     throw new InvalidInput("the signing key is invalid: it must be whsec_ and the base64 of 24 to 64 bytes");
-  return key;
+  return { text: new TextEncoder().encode(signingKey), bytes };
 }
 
 /** @param key 24 to 64 random bytes; 32 for new ones. */
@@ -29,14 +37,14 @@ export interface SignedMessage {
 }
 
 /**
- * The headers that sign a delivery: `x-pd-*` as the known service sends them, and Standard Webhooks 1.0. `keys` are newest
- * first, as {@link parseSigningKey} gives them; during a rotation every key signs (`v1=…` fields of one header, space-separated entries of the other), so that a receiver
- * holding any of them can verify.
+ * The headers that sign a delivery: `x-pd-*` as the known service sends them, and Standard Webhooks 1.0. `keys` are newest first. During
+ * a rotation every key signs (`v1=…` fields of one header, space-separated entries of the other), so that a receiver with any of them
+ * can verify.
  */
-export function signatureHeaders(message: SignedMessage, keys: readonly Uint8Array[], hmac: Hmac): Readonly<Record<string, string>> {
+export function signatureHeaders(message: SignedMessage, keys: readonly SigningKey[], hmac: Hmac): Readonly<Record<string, string>> {
   const seconds = Math.floor(message.at / 1000);
-  const known = keys.map((key) => `v1=${hmac(key, `${seconds}.${message.body}`, "hex")}`);
-  const standard = keys.map((key) => `v1,${hmac(key, `${message.id}.${seconds}.${message.body}`, "base64")}`);
+  const known = keys.map(({ text }) => `v1=${hmac(text, `${seconds}.${message.body}`, "hex")}`);
+  const standard = keys.map(({ bytes }) => `v1,${hmac(bytes, `${message.id}.${seconds}.${message.body}`, "base64")}`);
   return {
     "x-pd-emitter-id": message.emitter,
     "x-pd-timestamp": new Date(message.at).toISOString(),

@@ -8,6 +8,7 @@ import type { Invocation, InvocationNumber, LogRecord, RunError } from "../domai
 import { disabledError, isDisabled, rememberRun } from "../domain/kills.ts";
 import { traceContext } from "../domain/traces.ts";
 import type { Emit, Execution, Products } from "./sandbox/port.ts";
+import { withoutSecrets } from "./without-secrets.ts";
 
 export interface Ran {
   readonly deployment: Deployment;
@@ -18,6 +19,8 @@ export interface Ran {
   readonly execution: Execution;
   /** JSON text of the event that the run got. */
   readonly event: string;
+  /** Secret prop values and credentials of accounts, which nothing that can be read of the run shows. Absent: none. */
+  readonly secrets?: Readonly<Record<string, unknown>>;
   /** Epoch ms at which it was due; of a tick alone. */
   readonly dueAt?: number;
   /** Ticks that were dropped because one was waiting already. */
@@ -47,16 +50,20 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
   const thrown = errorOf(execution) ?? accepted.errors[0] ?? null;
   const isLast = isDisabled(kills, deployment.id) && !isDisabled(state.kills, deployment.id);
   const disabled = isLast ? disabledError(deployment.source, thrown ?? undefined) : null;
-  const error = disabled ?? thrown;
-  const run = runOf(ran, products, error);
+  const shown = withoutSecrets(
+    {
+      run: runOf(ran, products, disabled ?? thrown),
+      logs: logsOf(ran, products.logs, [errorOf(execution), ...accepted.errors, disabled], now),
+      error: disabled ?? thrown,
+    },
+    ran.secrets,
+  );
   return {
     source: deployment.source,
     owner: deployment.owner,
     deployment: deployment.id,
-    run,
     events,
-    logs: logsOf(ran, products.logs, [errorOf(execution), ...accepted.errors, disabled], now),
-    error,
+    ...shown,
     ...(invocation.hops === undefined ? {} : { hops: invocation.hops }),
     ...(invocation.way === undefined ? {} : { way: invocation.way }),
     ...traceContext({ traceparent: ran.traceparent, tracestate: invocation.tracestate }),
@@ -65,7 +72,7 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
       dedupe: accepted.state,
       answered: answer(state.answered, ran.number),
       lastEventId: events.at(-1)?.id ?? state.lastEventId,
-      hooks: rememberHook(ran, state.hooks, run.id, error),
+      hooks: rememberHook(ran, state.hooks, shown.error),
       ...rememberLink(invocation, state.links),
       ...rememberDelivery(invocation, state.heard),
       ...(kills === undefined ? {} : { kills }),
@@ -83,12 +90,12 @@ function rememberDelivery({ delivery }: Invocation, heard: SourceState["heard"])
   return heard === undefined ? {} : { heard };
 }
 
-function rememberHook(ran: Ran, hooks: SourceState["hooks"], run: string, error: RunError | null): SourceState["hooks"] {
+function rememberHook(ran: Ran, hooks: SourceState["hooks"], error: RunError | null): SourceState["hooks"] {
   const { hook } = ran.invocation;
   if (hook === undefined) return hooks;
   const { generation } = ran.deployment;
   const before = hooks[hook]?.generation === generation ? hooks[hook].attempts : 0;
-  return { ...hooks, [hook]: { generation, run, attempts: before + 1, error } };
+  return { ...hooks, [hook]: { generation, run: ran.runId, attempts: before + 1, error } };
 }
 
 function costProcess(execution: Execution): boolean {

@@ -1,6 +1,7 @@
 import { configureLimits, type Configuration, type Configured } from "../domain/configure.ts";
 import { HeadwaterError, Unavailable } from "../domain/errors.ts";
 import type { Invocation } from "../domain/invocation.ts";
+import { SecretMask } from "../domain/secret-mask.ts";
 import { configuredOf, failed } from "./configured.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { withReadableStack } from "./readable.ts";
@@ -46,7 +47,15 @@ async function configure(
   let execution: Execution = await ports.sandbox.execute(request);
   // It may have been a neighbour's doing, or its own: then it must not take warm neighbours along again.
   if (execution.outcome === "crashed") execution = await ports.sandbox.execute({ ...request, alone: true });
-  return configuredOf(configuration.call, await withReadableStack(execution, configuration.bundle, ports.stacks));
+  const configured = configuredOf(configuration.call, await withReadableStack(execution, configuration.bundle, ports.stacks));
+  if (configured.outcome !== "failed") return configured;
+  const mask = new SecretMask(secretsAmong(request.props, configuration.secretProps));
+  return { outcome: "failed", error: mask.error(configured.error) };
+}
+
+function secretsAmong(props: string, names: readonly string[] = []): readonly unknown[] {
+  const values = JSON.parse(props) as Readonly<Record<string, unknown>>; // Sealed by the operator from a record.
+  return names.map((name) => values[name]);
 }
 
 async function requestOf(

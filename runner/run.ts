@@ -136,13 +136,14 @@ export async function execute(
   };
   const runId = invocation.run ?? runIdOf(number);
   const event = JSON.stringify(receivedEvent(invocation, received.storedAt));
-  const about = { deployment, invocation, number, runId, startedAt, event, ...ticksOf(received, history.state, deployment) };
+  const secrets = await secretsOf(deployment, ports);
+  const about = { deployment, invocation, number, runId, startedAt, event, secrets, ...ticksOf(received, history.state, deployment) };
   if (isTooFar(invocation.hops ?? 0)) return { ...about, execution: refusal(hopLimitError(deployment.source, invocation.way)) };
   const { kills } = history.state;
   // A hook is run all the same: there are few, and what it undoes elsewhere should be undone.
   if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook")
     return { ...about, execution: refusal(disabledError(deployment.source)) };
-  const request = await requestOf({ ...received, event }, history, deployment, config, ports);
+  const request = await requestOf({ ...received, event, secrets }, history, deployment, config, ports);
   // What cost its process the last time must not take warm neighbours along again.
   const alone = kills?.deployment === deployment.id && kills.inRow > 0;
   let execution: Execution = await ports.sandbox.execute({ ...request, alone }, onResponse);
@@ -180,15 +181,19 @@ export function refusal(error: RunError): Execution {
   };
 }
 
+type Secrets = Readonly<Record<string, unknown>>;
+
+async function secretsOf({ secrets }: Deployment, ports: Pick<RunnerPorts, "secrets">): Promise<Secrets> {
+  return secrets === null ? {} : (JSON.parse(await ports.secrets.open(secrets)) as Secrets); // Sealed by the operator from a record.
+}
+
 async function requestOf(
-  received: Received & { readonly event: string },
+  received: Received & { readonly event: string; readonly secrets: Secrets },
   history: History,
   deployment: Deployment,
   config: RunnerConfig,
   ports: RunnerPorts,
 ): Promise<ExecuteRequest> {
-  const secrets: unknown = deployment.secrets === null ? {} : JSON.parse(await ports.secrets.open(deployment.secrets));
-  const props = { ...deployment.props, ...(secrets as Record<string, unknown>) }; // Sealed by the operator from a record.
   return {
     source: deployment.source,
     owner: deployment.owner,
@@ -201,7 +206,7 @@ async function requestOf(
     entry: received.invocation.hook ?? "run",
     event: received.event,
     ...(received.invocation.metadata === undefined ? {} : { metadata: JSON.stringify(received.invocation.metadata) }),
-    props: JSON.stringify(props),
+    props: JSON.stringify({ ...deployment.props, ...received.secrets }),
     db: history.state.db,
     endpoint: deployment.endpoint,
     ...(deployment.additionalProps === undefined ? {} : { additionalProps: deployment.additionalProps }),

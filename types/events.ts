@@ -59,9 +59,10 @@ export interface EventMetadata {
   readonly name: string;
   /** The source that emitted it. */
   readonly emitter_id: string;
-  /** The id given to `$emit`; null without one. */
-  readonly id: string | null;
-  readonly summary: string | null;
+  /** The id given to `$emit`; absent without one. */
+  readonly id?: string;
+  /** Absent without one. */
+  readonly summary?: string;
   /** Epoch milliseconds. */
   readonly ts: number;
 }

@@ -102,11 +102,13 @@ export class Activity implements OperationContext {
   }
 
   /**
-   * Something threw that nobody waits for. While a module loads, that may be a promise which it made and left alone: it counts only when
-   * the module does not register.
+   * Ends with an error that nothing in the component handles. It also replaces the result of a run that has just returned: a promise may
+   * be rejected in the last entry, and is known to be unhandled only after it. While a module loads, such a promise may be one that it made
+   * and left alone: it counts only when the module does not register.
    */
   fail(error: RunError): void {
     if (this.kind === "load") this.#rejection ??= error;
+    else if (this.kind === "run" && this.#ending?.outcome === "done") this.#ending = { outcome: "threw", error };
     else this.end({ outcome: "threw", error });
   }
 
@@ -181,8 +183,13 @@ export class Activity implements OperationContext {
     }
   }
 
+  /** False ends the run: the guest refuses more calls by itself, since to answer each of a hundred thousand would take the host seconds. */
   beginCall(): boolean {
-    if (this.#callsInFlight >= limits.callsInFlight) return false;
+    if (this.#callsInFlight >= limits.callsInFlight) {
+      const error = limitError("bridge_limit", `more than ${limits.callsInFlight} calls of a run were in flight`);
+      this.end({ outcome: "limited", error });
+      return false;
+    }
     this.#callsInFlight += 1;
     return true;
   }

@@ -6,7 +6,10 @@ import {
   pickedPropType,
   type PropDefinition,
 } from "../../domain/definition.ts";
+import { definitionWarnings, type DefinitionNotes } from "../../domain/definition-warnings.ts";
 import { hooks } from "../../domain/invocation.ts";
+import { suggestion } from "../../domain/nearest-name.ts";
+import type { Warning } from "../../domain/warning.ts";
 import type { Inspection } from "./port.ts";
 import { isJson, maxNesting } from "./size.ts";
 
@@ -51,9 +54,44 @@ export function readDefinition(text: string | null): Inspection {
     props: props.props,
     hooks: hooks.filter((hook) => listOf(found["hooks"]).includes(hook)),
     hasAdditionalProps: found["hasAdditionalProps"] === true,
+    ...(found["needsEvent"] === true && { needsEvent: true }),
   };
-  return { outcome: "read", definition };
+  return { outcome: "read", definition, warnings: warningsOf(found) };
 }
+
+function warningsOf(found: Fields): readonly Warning[] {
+  const props = listOf(found["props"]).filter(isFields);
+  return definitionWarnings({ fields: found, props, notes: readNotes(found["notes"]) });
+}
+
+/** A guest may say anything; a description that was too long with notes comes without them. */
+function readNotes(given: unknown): DefinitionNotes {
+  const notes = isFields(given) ? given : {};
+  return {
+    keys: textsOf(notes["keys"]),
+    run: typeof notes["run"] === "string" ? notes["run"] : "function",
+    hooks: typeof notes["hooks"] === "string" ? notes["hooks"] : "object",
+    noFunctions: pairsOf(notes["noFunctions"]),
+    methods: textsOf(notes["methods"]),
+    functionFields: pairsOf(notes["functionFields"]),
+  };
+}
+
+/** Of names in notes; there are more only if somebody took the guest's runtime apart. */
+const maxNotes = 1_000;
+
+const textsOf = (value: unknown): readonly string[] =>
+  listOf(value)
+    .slice(0, maxNotes)
+    .filter((each) => typeof each === "string");
+
+const pairsOf = (value: unknown): readonly (readonly [string, string])[] =>
+  listOf(value)
+    .slice(0, maxNotes)
+    .flatMap((each) => {
+      const [first, second] = textsOf(each);
+      return first === undefined || second === undefined ? [] : [[first, second] as const];
+    });
 
 /** Of a value in an error: it is answered, logged and stored. */
 const maxShown = 100;
@@ -90,7 +128,9 @@ function checkProp(prop: Fields): WrongProp | undefined {
   }
   if (typeof type === "string" && (knownTypes.has(type) || pickedPropType.test(type))) return undefined;
   const what = type === undefined || type === null ? "has no type" : `has the unknown type ${shown(type)}`;
-  return wrongProp("unknown_prop_type", `prop '${named}' ${what}; known are ${[...knownTypes].join(", ")}`, name);
+  const known = [...knownTypes];
+  const hint = typeof type === "string" ? suggestion(type, known) : "";
+  return wrongProp("unknown_prop_type", `prop '${named}' ${what}; known are ${known.join(", ")}${hint}`, name);
 }
 
 /** Fields whose readers count on a type; others are passed as they are written. */

@@ -1,6 +1,7 @@
 import type { BoundProp } from "../../domain/configure.ts";
 import type { ComponentDefinition } from "../../domain/definition.ts";
 import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invocation.ts";
+import type { Warning } from "../../domain/warning.ts";
 
 /**
  * The sandbox as its users see it: code and inputs in, outcome out. Isolates live in child processes that may be killed at any
@@ -108,7 +109,7 @@ export interface InspectRequest {
 }
 
 export type Inspection =
-  | { readonly outcome: "read"; readonly definition: ComponentDefinition }
+  | { readonly outcome: "read"; readonly definition: ComponentDefinition; readonly warnings?: readonly Warning[] }
   /** `code`: `no_run`, `no_name`, `unknown_prop_type`, `evaluation_timeout`, `evaluation_error`, …; line and column refer to the bundle. */
   | {
       readonly outcome: "rejected";

@@ -23,6 +23,7 @@ export class ProductCollector {
   addEmit([payload, id, name, summary, ts, deliverAt, at]: readonly unknown[]): RunError | undefined {
     if (typeof payload !== "string" || payload.length > limits.emitBytes) return forged("emit");
     if (isLonger(id, limits.emitIdCharacters) || isLonger(name, limits.nameCharacters)) return forged("emit");
+    if (typeof name === "string" && name.startsWith("$")) return forged("emit");
     if (this.#emits.length >= limits.emits) return limitError("emit_limit", `a run may emit ${limits.emits} events`);
     const emit: Emit = {
       payload,

@@ -21,19 +21,16 @@ function explained(message: string): string {
   return `${message}: it is not available to components, neither is a package that needs it; use one that is written in JavaScript, or call a service`;
 }
 
-/** What isolated-vm made of an error that nobody caught: its class survives only at the head of the stack. */
+/** What isolated-vm reports of a rejected promise that nothing handles. The class of an error survives only at the head of its stack. */
 export function parseUncaught(error: unknown): RunError {
-  if (!(error instanceof Error)) return parseRunError("Error", `${String(error)} was thrown`, undefined, undefined);
-  if (error.message.includes("thrown from supplied code within isolated-vm")) {
-    return parseRunError(
-      "UnhandledRejection",
-      "a promise was rejected with something that is not an Error, and nothing handles it",
-      undefined,
-      undefined,
-    );
-  }
+  if (!(error instanceof Error)) return unhandledRejection(typeof error === "string" ? JSON.stringify(error) : String(error));
+  if (error.message.includes("thrown from supplied code within isolated-vm")) return unhandledRejection("an object that is not an Error");
   const name = /^([A-Za-z_$][\w$]{0,100})(?::|\n)/.exec(error.stack ?? "")?.[1] ?? error.name;
   return parseRunError(name, error.message, error.stack, undefined);
+}
+
+function unhandledRejection(reason: string): RunError {
+  return parseRunError("UnhandledRejection", `a promise was rejected with ${reason}, and nothing handles it`, undefined, undefined);
 }
 
 const ours = /^\s+at .*(?:sandbox:|isolated-vm|node:internal|file:\/\/)/;

@@ -6,6 +6,8 @@ const heaviest = 128 * 1024 * 1024;
 /** What a message from a guest weighs, roughly in bytes: the account of the bridge budget. */
 export function weigh(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length * 2;
+  // The guest's runtime sends none; one may have a hundred megabytes.
+  if (typeof value === "bigint") return Infinity;
   if (typeof value !== "object" || value === null) return 8;
   if (value instanceof Uint8Array) return value.byteLength;
   if (value instanceof ArrayBuffer) return value.byteLength;

@@ -115,6 +115,24 @@ describe("composeCommit", () => {
     ).toEqual([]);
   });
 
+  it("masks secrets in what can be read of a run, and not in its events", () => {
+    const secrets = { token: "tok-123456", app: { authProvisionId: "apn_1", $auth: { key: "key-123456" } } };
+    const text = "tok-123456 and key-123456";
+    const masked = "*** and ***";
+    const error = { name: "Error", message: text, stack: `Error: ${text}\n    at run` };
+    const hook = { source: "dc_1", trigger: "hook", hook: "activate" } as const;
+    const logs = [{ k: "console.log", ts: 1, msg: text }];
+    const threw: Execution = { outcome: "threw", error, ...products, logs, emits: [emit(1, { payload: JSON.stringify(text) })] };
+    const failed = compose(ran(threw, { secrets, event: JSON.stringify({ text }), invocation: hook }));
+    expect(failed.error).toEqual({ name: "Error", message: masked, stack: `Error: ${masked}\n    at run` });
+    expect(failed.run.received).toBe(JSON.stringify({ text: masked }));
+    expect(failed.logs).toMatchObject([{ h: "activate" }, { msg: masked }, { err: { message: masked } }]);
+    expect(failed.state.hooks.activate?.error?.message).toBe(masked);
+    expect(failed.events[0]?.payload).toBe(JSON.stringify(text));
+    const done = compose(ran(returned({ result: JSON.stringify([text, "other"]) }), { secrets }));
+    expect(done.run.result).toBe(JSON.stringify([masked, "other"]));
+  });
+
   it("commits a run whose process died twice as an error of its own", () => {
     expect(compose(ran({ outcome: "crashed", message: "SIGKILL" })).error).toMatchObject({ code: "runner_crash" });
   });

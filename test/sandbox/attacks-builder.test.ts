@@ -56,7 +56,7 @@ const importing = 'import one from "one";\nexport default { name: JSON.stringify
 async function verdict(text: string, fields: Partial<FakePackage> = {}, options: Parameters<typeof openBuilder>[0] = {}): Promise<string> {
   const { npm } = await startRegistry([{ name: "one", ...fields, files: { "index.js": text, ...fields.files } }]);
   const { builder } = await openBuilder({ npm, ...options });
-  return await builder.build({ code: importing }).then(
+  return await builder.build({ code: importing, owner: "u_attacker" }).then(
     ({ definition }) => `built ${definition.name}`,
     (error: Error) => error.message,
   );
@@ -72,6 +72,18 @@ describe("packages", () => {
     const told = "one/index.js:1: a package imports a file outside the packages";
     expect(await verdict(`module.exports = 1; exports.f = (x) => require("${path}" + x)`)).toBe(told);
     expect(await verdict(`module.exports = 1; exports.f = (x) => import(\`${path}\${x}\`)`)).toBe(told);
+  });
+
+  it("cannot bundle a file of another owner's packages by a computed path after that file was bundled for its owner", async () => {
+    const files = { "index.js": `module.exports = require("./secret")`, "secret.js": `module.exports = "secret"` };
+    const { npm } = await startRegistry([{ name: "victim", files }]);
+    const { builder, directory } = await openBuilder({ npm });
+    const own = await builder.build({ code: importing.replace('"one"', '"victim"'), owner: "u_victim" });
+    expect(own.definition.name).toBe('"secret"');
+    const [set = ""] = readdirSync(join(directory, "sets"));
+    const path = `../../../${set}/node_modules/victim/`;
+    const told = "one/index.js:1: a package imports a file outside the packages";
+    expect(await verdict(`module.exports = ((x) => require("${path}s" + x))("ecret.js")`, {}, { directory })).toBe(told);
   });
 
   it("may compute a path among their own files", async () => {

@@ -41,9 +41,15 @@ const escapes: readonly Attack[] = [
   ],
   [
     "modules that reach out of a process",
-    `${leaks} for (const [name, call] of [["child_process", (m) => m.execSync("id")], ["child_process", (m) => m.fork("x")], ["worker_threads", (m) => new m.Worker("1", { eval: true })], ["vm", (m) => m.runInThisContext("process")], ["vm", (m) => new m.Script("1").runInNewContext()],
+    `${leaks} for (const [name, call] of [["child_process", (m) => m.execSync("id")], ["child_process", (m) => m.fork("x")], ["worker_threads", (m) => new m.Worker("1", { eval: true })], ["vm", (m) => m.runInNewContext("process")], ["vm", (m) => m.runInThisContext("process") === process ? undefined : "another"],
        ["inspector", (m) => m.open()], ["inspector", (m) => new m.Session().connect()], ["cluster", (m) => m.fork()], ["repl", (m) => m.start()], ["v8", (m) => m.setFlagsFromString("--allow-natives-syntax") ?? true], ["v8", (m) => m.writeHeapSnapshot()], ["module", (m) => m.createRequire("/")("child_process").execSync("id")], ["module", (m) => m._load("child_process").execSync("id")], ["wasi", (m) => new m.WASI({ version: "preview1" })], ["trace_events", (m) => m.createTracing({ categories: ["node"] }).enable() ?? true], ["dgram", (m) => m.createSocket("udp4").bind(0)]])
        look(name, () => call(__builtin(name))); return found;`,
+    nothing,
+  ],
+  [
+    "contexts of vm, which are of the guest's own realm",
+    `${leaks} const vm = __builtin("vm"); for (const code of ["typeof require", "typeof __bind", "typeof __shared", "this.constructor.constructor('return typeof __bind + typeof require')()", "(function () { return arguments.callee.caller?.caller?.caller })()", "[].constructor.constructor('return this')().__shared", "Object.keys(arguments[0].constructor).filter((k) => k.startsWith('__'))[0]"])
+       look(code, () => { const v = vm.runInNewContext(code); return /^(undefined)*$/.test(v) ? undefined : v; }); return found;`,
     nothing,
   ],
   [

@@ -96,6 +96,7 @@ describe("messages of a runtime that was taken apart", () => {
     for (const [kind, given] of [
       ["emit", ["{"]],
       ["emit", [1]],
+      ["emit", ["1", "id", "$errors"]],
       ["db", ["p", "k", "{"]],
       ["db", [1, 2, 3]],
       ["respond", [1000, "{}", ""]],

@@ -18,6 +18,13 @@ const keyOf = (derivation: Buffer, data: Buffer): Buffer =>
 export const endlessKey = (oid = "0609"): Buffer =>
   keyOf(sequence(hex(oid + pbkdf2), sequence(bytes(Buffer.alloc(8)), hex("02047fffffff"))), Buffer.alloc(64));
 
+/** @param rounds of PBKDF2, a number of three bytes */
+export function keyWithRounds(rounds: number): Buffer {
+  const integer = Buffer.alloc(3);
+  integer.writeUIntBE(rounds, 0, 3);
+  return keyOf(sequence(hex(`0609${pbkdf2}`), sequence(bytes(Buffer.alloc(8)), element(0x02, integer))), Buffer.alloc(64));
+}
+
 /** scrypt without end, and beside it, where nobody but a careless reader looks, one round of PBKDF2. */
 export function decoyKey(): Buffer {
   const scrypt = sequence(

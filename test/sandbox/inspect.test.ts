@@ -54,6 +54,24 @@ describe("inspection reads", () => {
     expect(JSON.stringify(await definitionOf(code))).not.toMatch(/propDefinition|methods/);
   });
 
+  it.each([
+    ["run() {}", undefined],
+    ["run(event) { this.$emit(event); }", true],
+    ["run: async ({ body }) => body", true],
+    ["run: (event) => event.x", true],
+    ["run: async event => event.x", true],
+    ["run(event = {}) { return event.x; }", undefined],
+    ["run(event) { return event?.x; }", undefined],
+    ["run($event) { if (!$event) return; return $event.x; }", undefined],
+    ["run: event => event && event.x", undefined],
+    ["run(event, metadata) { return event.x ?? metadata?.y; }", true],
+  ])("whether a run needs an event: %s", async (run, needsEvent) => {
+    expect(await definitionOf(`export default { name: "c", ${run} }`)).toEqual(
+      expect.objectContaining({ name: "c", ...(needsEvent === undefined ? {} : { needsEvent }) }),
+    );
+    expect(JSON.stringify(await definitionOf(`export default { name: "c", ${run} }`)).includes("needsEvent")).toBe(needsEvent === true);
+  });
+
   it("actions", async () => {
     expect(await definitionOf(`export default { name: "a", type: "action", run({ $ }) {} }`)).toMatchObject({
       type: "action",

@@ -1,4 +1,6 @@
 import { describeError } from "./errors.ts";
+import { beginWork, endWork, forgetWork, type OpenWork } from "./open-work.ts";
+import { forgetRefusals, noteRefusal, refusal, type Refusal } from "./refusals.ts";
 import { withTicks } from "./ticks.ts";
 
 /**
@@ -29,6 +31,7 @@ type HostCallback = (operation: string, ...args: unknown[]) => unknown;
 interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly work: OpenWork | undefined;
 }
 
 const outboxMessages = 256;
@@ -38,6 +41,11 @@ const maxValues = 10_000;
 const maxDepth = 12;
 /** More than the host takes of a whole run: a text of which V8 has only made the parts would take its full length here and there to be refused. */
 const maxBytes = 64 * 1024 * 1024;
+/** Calls that wait for an answer, of one run. The host ends a run that has more. */
+const maxPending = 2_000;
+/** How long the guest's thread sleeps between two looks at what it waits for: an eighth of the time so far, within these bounds. */
+const minPauseMs = 0.1;
+const maxPauseMs = 20;
 
 const { apply } = Reflect;
 const { defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object;
@@ -52,6 +60,14 @@ const mapGet = Map.prototype.get;
 const mapSet = Map.prototype.set;
 const mapDelete = Map.prototype.delete;
 const mapClear = Map.prototype.clear;
+const mapSize = getterOf(Map.prototype, "size");
+const { min, max } = Math;
+const now = Date.now;
+// Threads and shared memory are out of reach of user code; here is what lets this thread sleep. Nobody ever wakes it.
+const { wait: sleep } = Atomics;
+const neverWoken = new Int32Array(
+  new (globalThis as unknown as { SharedArrayBuffer: new (bytes: number) => ArrayBuffer }).SharedArrayBuffer(4),
+);
 const typedArray = getPrototypeOf(Uint8Array.prototype) as object;
 const byteLengthOf = getterOf(typedArray, "byteLength");
 const viewKindOf = getterOf(typedArray, Symbol.toStringTag);
@@ -92,15 +108,41 @@ export function sync(operation: string, ...args: Sendable[]): unknown {
   throw hostError(answer[1]);
 }
 
-/** Calls the host without waiting; rejects with an Error as `sync` throws it. */
+/**
+ * Has the host perform an asynchronous operation, and sleeps until it is done: the host's thread, which all isolates of the process
+ * share, stays free. Throws as `sync` does. The time limits of an entry end the sleep.
+ */
+export function wait(operation: string, ...args: Sendable[]): unknown {
+  const id = sync("wait_begin", operation, args) as number;
+  const begun = now();
+  for (;;) {
+    const answer = sync("wait_poll", id) as readonly [unknown] | undefined;
+    if (answer !== undefined) return answer[0];
+    apply(sleep, undefined, [neverWoken, 0, 0, min(maxPauseMs, max(minPauseMs, (now() - begun) / 8))]);
+  }
+}
+
+/** Calls the host without waiting; rejects with an Error as `sync` throws it. Until it is answered it counts as open work of the run. */
 export function call(operation: string, ...args: Sendable[]): Promise<unknown> {
+  return request(operation, args, operation);
+}
+
+/** The same for callers that register open work themselves. */
+export function request(operation: string, args: readonly Sendable[], what?: string): Promise<unknown> {
   calls += 1;
   const id = calls;
   return new NativePromise((resolve, reject) => {
+    const refused = refusal() ?? fullness();
+    if (refused !== undefined) return reject(hostError(refused));
     // Before it is pending: what cannot be sent is thrown here.
     post("call", id, operation, args);
-    apply(mapSet, pending, [id, { resolve, reject }]);
+    apply(mapSet, pending, [id, { resolve, reject, work: what === undefined ? undefined : beginWork(what) }]);
   });
+}
+
+function fullness(): Refusal | undefined {
+  if ((apply(mapSize, pending, []) as number) < maxPending) return undefined;
+  return { message: `more than ${maxPending} requests are in flight, the limit of a run`, code: "bridge_limit" };
 }
 
 /** Receives messages of one kind from the host. A throw fails the run. */
@@ -116,6 +158,8 @@ export function onRunEnd(callback: () => void): void {
 /** Called by the runtime when a run has ended and, for what came after that, before the next begins. */
 export function endRun(): void {
   apply(mapClear, pending, []);
+  forgetRefusals();
+  forgetWork();
   for (let index = 0; index < runEndCallbacks.length; index++) {
     const callback = runEndCallbacks[index];
     if (callback !== undefined) callback();
@@ -126,8 +170,13 @@ on("answer", (id, succeeded, value) => {
   const waiting = apply(mapGet, pending, [id]) as Pending | undefined;
   if (waiting === undefined) return;
   apply(mapDelete, pending, [id]);
+  endWork(waiting.work);
   if (succeeded) waiting.resolve(value);
-  else waiting.reject(hostError(value));
+  else {
+    const error = hostError(value);
+    noteRefusal((value as { readonly code?: unknown }).code);
+    waiting.reject(error);
+  }
 });
 
 /** Taken by the host once, right after load. */
@@ -191,7 +240,8 @@ function copyOf(value: unknown, depth: number): Sendable {
     throw new NativeTypeError(`an argument has more than ${maxValues} members or ${maxDepth} levels`);
   if (typeof value === "string") weigh(value.length * 2);
   else if (typeof value === "object" && value !== null) return copyObject(value, depth);
-  else if (typeof value === "function" || typeof value === "symbol")
+  // An integer of any size weighs nothing here, and would be copied as a whole.
+  else if (typeof value === "function" || typeof value === "symbol" || typeof value === "bigint")
     throw new NativeTypeError(`a ${typeof value} cannot be given to the host`);
   return value as Sendable;
 }

@@ -6,7 +6,8 @@ import { type Fields, functionsOf, isObject, resolveProps } from "./component.ts
  */
 export function describeComponent(component: unknown): string {
   if (!isObject(component)) return JSON.stringify({ found: typeof component });
-  return JSON.stringify({
+  const props = resolveProps(component);
+  const described = {
     found: "component",
     name: component["name"],
     key: component["key"],
@@ -15,13 +16,64 @@ export function describeComponent(component: unknown): string {
     description: component["description"],
     dedupe: component["dedupe"],
     hasRun: typeof component["run"] === "function",
+    needsEvent: needsEvent(component["run"]),
     hasAdditionalProps: typeof component["additionalProps"] === "function",
     hooks: functionsOf(component["hooks"])
       .filter(([, hook]) => typeof hook === "function")
       .map(([name]) => name),
-    props: describeProps(resolveProps(component)),
-  });
+    props: describeProps(props),
+  };
+  const text = JSON.stringify({ ...described, notes: notesOf(component, props) });
+  return text.length > maxWithNotes ? JSON.stringify(described) : text;
 }
+
+/**
+ * Whether `run` reads its event without asking if there is one. A default, `event?.x` or `!event` says that it does without. Wrong
+ * guesses do little: it decides only whether a run that is asked for without an event is made, of components without an interface.
+ */
+export function needsEvent(run: unknown): boolean {
+  if (typeof run !== "function" || run.length === 0) return false;
+  const text = toText.call(run);
+  const name = /^[^(=]*\(\s*([\w$]+)\s*[,)]/.exec(text)?.[1] ?? /^(?:async\s+)?([\w$]+)\s*=>/.exec(text)?.[1];
+  if (name === undefined) return true;
+  const escaped = name.replaceAll("$", "\\$");
+  return !new RegExp(`!\\s*${escaped}(?![\\w$])|(?<![\\w$])${escaped}\\s*(\\?|&&|\\|\\||[!=]=)`).test(text);
+}
+
+const toText = Function.prototype.toString;
+
+/** Below what the host takes of a description: notes must not make one too long. */
+const maxWithNotes = 900_000;
+const maxNames = 200;
+const maxNameLength = 100;
+
+/** What no definition has, and by which the host sees what was probably meant otherwise. */
+function notesOf(component: Fields, props: readonly (readonly [name: string, prop: Fields])[]): Fields {
+  const hooks = component["hooks"];
+  return {
+    keys: namesOf(component),
+    run: kindOf(component["run"]),
+    hooks: kindOf(hooks),
+    noFunctions: entriesOf(hooks).filter(([, kind]) => kind !== "function"),
+    methods: namesOf(component["methods"]),
+    functionFields: props.flatMap(([name, prop]) =>
+      Object.keys(prop)
+        .filter((field) => field !== "options" && typeof prop[field] === "function")
+        .map((field) => [clip(name), clip(field)]),
+    ),
+  };
+}
+
+const namesOf = (value: unknown): string[] => (isObject(value) ? Object.keys(value).slice(0, maxNames).map(clip) : []);
+
+const entriesOf = (value: unknown): [name: string, kind: string][] =>
+  functionsOf(value)
+    .slice(0, maxNames)
+    .map(([name, each]) => [clip(name), kindOf(each)]);
+
+const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
+
+const clip = (text: string): string => text.slice(0, maxNameLength);
 
 /** The definitions of props as JSON has them, each with its name. */
 export function describeProps(props: readonly (readonly [name: string, prop: Fields])[]): Fields[] {

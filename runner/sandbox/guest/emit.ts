@@ -71,8 +71,15 @@ function toChannel(given: unknown, which: string): string | undefined {
   if (typeof name !== "string" && typeof name !== "number" && typeof name !== "boolean" && typeof name !== "bigint")
     throw ruleTypeError("invalid_emit_name", `${which}: its name (the channel) must be a string, got ${inspect(given).slice(0, maxShown)}`);
   const text = String(name);
-  if (text.length <= maxName) return text;
-  throw ruleTypeError("invalid_emit_name", `${which}: its name (the channel) has ${text.length} characters; the limit is ${maxName}`);
+  // First by its length: to look into a text that V8 keeps as its parts makes it whole.
+  if (text.length > maxName)
+    throw ruleTypeError("invalid_emit_name", `${which}: its name (the channel) has ${text.length} characters; the limit is ${maxName}`);
+  if (text.startsWith("$"))
+    throw ruleError(
+      "reserved_channel",
+      `${which}: its name (the channel) is '${text.slice(0, maxShown)}': channels that begin with $ are the system's, choose another name`,
+    );
+  return text;
 }
 
 /** The text or number that an object stands for, if it stands for one. */

@@ -6,11 +6,15 @@ import { describeComponent } from "./describe.ts";
 import { emitter } from "./emit.ts";
 import { describeError } from "./errors.ts";
 import { completeEvent } from "./http-event.ts";
+import { describeOpenWork } from "./open-work.ts";
 import { beginRun } from "./still-running.ts";
 import { runTicks } from "./ticks.ts";
 
 /** Bundles end with `__register(namespace)`, or when they throw with `__register(null, error)`; the host then asks for runs. One run at a time. */
 const maxResult = 64 * 1024;
+const lateTurns = 16;
+const now = Date.now;
+const resolved = Promise.resolve();
 const { parse, stringify } = JSON;
 
 let registered = false;
@@ -64,10 +68,21 @@ async function run(entry: string, given: readonly string[], inputs: Parameters<t
     const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, argumentsOf(given));
     runTicks(); // They belong to the run.
     post("done", toResult(result));
+    await warnOfOpenWork();
   } catch (error) {
     fail(error);
   }
   endRun();
+}
+
+/**
+ * What was called without `await` still runs as long as it only awaits values; only after that is known what it would have waited for.
+ * Nobody can see when no promise is left to go on, so it gets as many turns as chains of them are long.
+ */
+async function warnOfOpenWork(): Promise<void> {
+  for (let turn = 0; turn < lateTurns; turn++) await resolved;
+  const warning = describeOpenWork();
+  if (warning !== undefined) post("log", "console.warn", warning, now());
 }
 
 async function configure(call: Fields, inputs: Parameters<typeof bindComponent>[1]): Promise<void> {

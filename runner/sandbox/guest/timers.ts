@@ -1,5 +1,6 @@
 import { on, onRunEnd, post } from "./bridge.ts";
 import { ruleError } from "./errors.ts";
+import { beginWork, endWork, type OpenWork } from "./open-work.ts";
 
 /**
  * setTimeout, setInterval, setImmediate over one wake-up call of the host: the guest keeps the timers in order and asks for the
@@ -14,6 +15,8 @@ interface Timer {
   readonly repeatMs: number | undefined;
   readonly delayMs: number;
   dueAt: number;
+  /** Absent after `unref()`: nobody waits for it. */
+  work: OpenWork | undefined;
 }
 
 const maxTimers = 1_000;
@@ -46,16 +49,21 @@ class Timeout {
     this.#id = id;
   }
   ref(): this {
+    const timer = find(this.#id);
+    if (timer !== undefined) timer.work ??= beginWork(nameOf(timer));
     return this;
   }
   unref(): this {
+    const timer = find(this.#id);
+    endWork(timer?.work);
+    if (timer !== undefined) timer.work = undefined;
     return this;
   }
   hasRef(): boolean {
-    return true;
+    return find(this.#id)?.work !== undefined;
   }
   refresh(): this {
-    const timer = apply(mapGet, timers, [this.#id]) as Timer | undefined;
+    const timer = find(this.#id);
     if (timer !== undefined) schedule(timer, timer.delayMs);
     return this;
   }
@@ -93,7 +101,7 @@ on("wake", () => {
   wakeAt = Infinity;
   const timer = nextDue(now());
   if (timer === undefined) return requestNext();
-  if (timer.repeatMs === undefined) apply(mapDelete, timers, [timer.id]);
+  if (timer.repeatMs === undefined) drop(timer.id);
   else timer.dueAt = now() + timer.repeatMs;
   requestNext();
   apply(timer.callback, undefined, timer.args);
@@ -121,7 +129,17 @@ function start(callback: unknown, delayMs: number, repeatMs: number | undefined,
   if (apply(mapSize, timers, []) >= maxTimers)
     throw ruleError("timer_limit", `more than ${maxTimers} timers are pending, the limit of a run`);
   lastId += 1;
-  const timer: Timer = { id: lastId, isImmediate, callback: callback as Timer["callback"], args, repeatMs, delayMs, dueAt: 0 };
+  const timer: Timer = {
+    id: lastId,
+    isImmediate,
+    callback: callback as Timer["callback"],
+    args,
+    repeatMs,
+    delayMs,
+    dueAt: 0,
+    work: undefined,
+  };
+  timer.work = beginWork(nameOf(timer));
   apply(mapSet, timers, [timer.id, timer]);
   schedule(timer, delayMs);
   return new Timeout(timer.id);
@@ -138,8 +156,22 @@ function requestWake(timer: Timer): void {
   post("wake", waitMs > 0 ? waitMs : 0);
 }
 
-function remove(id: number): void {
+function find(id: number): Timer | undefined {
+  return apply(mapGet, timers, [id]) as Timer | undefined;
+}
+
+function drop(id: number): void {
+  endWork(find(id)?.work);
   apply(mapDelete, timers, [id]);
+}
+
+function nameOf({ isImmediate, repeatMs, delayMs }: Timer): string {
+  if (isImmediate) return "setImmediate";
+  return repeatMs === undefined ? `setTimeout of ${delayMs} ms` : `setInterval of ${delayMs} ms`;
+}
+
+function remove(id: number): void {
+  drop(id);
   if (apply(mapSize, timers, []) > 0 || wakeAt === Infinity) return;
   wakeAt = Infinity;
   post("wake", -1);
@@ -168,19 +200,19 @@ function requestNext(): void {
 }
 
 function firstImmediate(): Timer | undefined {
-  return find((timer) => timer.isImmediate && timer.id <= lastOfTurn);
+  return findEarliest((timer) => timer.isImmediate && timer.id <= lastOfTurn);
 }
 
 function earliestTimer(at: number): Timer | undefined {
-  return find((timer) => !timer.isImmediate && timer.id <= lastOfTurn && timer.dueAt <= at);
+  return findEarliest((timer) => !timer.isImmediate && timer.id <= lastOfTurn && timer.dueAt <= at);
 }
 
 /** At most a thousand, and mostly one: a walk is cheaper than a heap. Earlier ids go first among equals. */
 function earliest(): Timer | undefined {
-  return find(() => true);
+  return findEarliest(() => true);
 }
 
-function find(suits: (timer: Timer) => boolean): Timer | undefined {
+function findEarliest(suits: (timer: Timer) => boolean): Timer | undefined {
   let found: Timer | undefined;
   apply(mapForEach, timers, [
     (timer: Timer) => {

@@ -38,7 +38,10 @@ export const notes: Readonly<Record<string, Note>> = {
   trace_events: { refused: true },
   tty: { refused: true },
   v8: { refused: true },
-  vm: { refused: true },
+  vm: {
+    differs:
+      "a context is an object whose members the code sees as global variables: it keeps names apart, not code, and shares Array, Object and the rest with yours; `timeout` and caches are ignored",
+  },
   wasi: { refused: true },
   worker_threads: { refused: true },
 };

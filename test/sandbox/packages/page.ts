@@ -50,6 +50,27 @@ Those of Node ${process.versions.node.split(".")[0]}, among them \`fetch\`, \`Re
 Not there: ${missingGlobals.map((name) => `\`${name}\``).join(", ")}. \`WebAssembly\` and what shares memory would be memory outside of the limit and code outside of the time limit; packages that bring WebAssembly often have a version in JavaScript.
 \`FinalizationRegistry\` takes registrations and never calls back.
 
+## How much the host computes for a component
+
+Cryptography and compression run in Node's own libraries, on a thread that all isolates of a process share. No call holds it up for more
+than some tens of milliseconds: what takes longer is sent in pieces or computed by a thread pool, which your code does not notice.
+
+| what | limit | beyond it |
+|---|---|---|
+| hashes, HMACs, signatures, streaming ciphers (CBC, CTR, GCM, …) | 64 MiB leave an isolate in one run | \`bridge_limit\` |
+| ciphers that take all data at once: key wrapping; CCM, XTS | 64 KiB; 1 MiB | \`limit_exceeded\` |
+| signatures without a digest algorithm (Ed25519, Ed448) | 8 MiB | \`limit_exceeded\` |
+| RSA keys: size; public exponent; generated pairs | 8,192 bits; 256 bits; 4,096 bits | \`limit_exceeded\`, \`ERR_OUT_OF_RANGE\` |
+| encrypted private keys | PBKDF2 with 200,000 iterations | \`limit_exceeded\` |
+| \`pbkdf2Sync\`; \`pbkdf2\`: iterations × blocks of 20 bytes | 2,000,000; 20,000,000 | \`limit_exceeded\` |
+| \`scryptSync\`; \`scrypt\`: N·r·p, with 128 MiB of memory | 2^20; 2^22 | \`limit_exceeded\` |
+| one call of zlib: input, output | 64 MiB each | \`limit_exceeded\`, \`ERR_BUFFER_TOO_LARGE\` |
+| \`brotliCompressSync\` of more than 1 MiB | quality 5 | compressed at that quality |
+| synchronous cryptography and compression together | a quarter of the shared thread, after 2 s | \`limit_exceeded\`: use the asynchronous functions |
+
+A synchronous function that waits for the thread pool (\`pbkdf2Sync\`, \`scryptSync\`, \`generateKeyPairSync\`, \`gzipSync\` of more than 64 KiB)
+counts as computing without a pause: it has 5 seconds.
+
 ## What cannot be, and what to do instead
 
 | wanted | why not | instead |
@@ -59,7 +80,7 @@ Not there: ${missingGlobals.map((name) => `\`${name}\``).join(", ")}. \`WebAssem
 | native addons (\`*.node\`) | they would run outside of the isolate | the package's version in JavaScript, or a service |
 | files of the host | there is one machine for many | \`/tmp\`: 64 MB in memory, gone with the isolate; state that must stay is for \`this.db\` |
 | UDP, HTTP/2, local sockets | only TCP leaves the sandbox | \`fetch\`, \`node:https\`, \`node:net\`, \`node:tls\` |
-| evaluating in another context (\`vm\`) | the sandbox is the context | \`new Function\` |
+| a realm of its own for code that you do not trust (\`vm\`) | an isolate has one realm | a source of its own; \`vm\` evaluates templates and expressions, and separates nothing |
 `;
 
 function section(title: string, cases: readonly PackageCase[]): string {

@@ -1,6 +1,6 @@
 /** The parts of the web runtime the Node layer uses; the web prelude defined them before this script ran. */
 export interface GuestGlobals {
-  setTimeout(callback: (...args: never[]) => void, delayMs?: number, ...args: unknown[]): unknown;
+  setTimeout(callback: (...args: never[]) => void, delayMs?: number, ...args: unknown[]): { unref(): unknown };
   setInterval(callback: (...args: never[]) => void, delayMs?: number, ...args: unknown[]): unknown;
   setImmediate(callback: (...args: never[]) => void, ...args: unknown[]): unknown;
   clearTimeout(timer: unknown): void;

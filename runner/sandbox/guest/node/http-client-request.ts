@@ -1,3 +1,4 @@
+import { beginWork, endWork, type OpenWork } from "../open-work.ts";
 import { rawFetch } from "../web/raw-fetch.ts";
 import { Buffer } from "./buffer.ts";
 import { concatBytes, toBytes } from "./bytes.ts";
@@ -51,6 +52,7 @@ export class ClientRequest extends OutgoingMessage {
   #isClosed = false;
   #ownSocket: Duplex | undefined;
   #isEnded = false;
+  readonly #work: OpenWork;
 
   constructor(defaultProtocol: string, globalAgent: Agent, args: readonly unknown[]) {
     super({ autoDestroy: false, emitClose: false, decodeStrings: false });
@@ -63,6 +65,7 @@ export class ClientRequest extends OutgoingMessage {
     this.host = this.#target.host;
     this.method = this.#target.method;
     this.path = this.#target.path;
+    this.#work = beginWork(`${this.method} ${this.#target.url}`);
     this.useChunkedEncodingByDefault = !withoutBody.test(this.method);
     this.#setHeaders(options);
     if (listener !== undefined) this.once("response", listener);
@@ -96,16 +99,19 @@ export class ClientRequest extends OutgoingMessage {
   touch(): void {
     guest.clearTimeout(this.#timer);
     if (this.#timeoutMs <= 0 || this.#isClosed) return;
-    this.#timer = guest.setTimeout(() => {
-      this.emit("timeout");
-      this.socket?.emit("timeout");
-    }, this.#timeoutMs);
+    this.#timer = guest
+      .setTimeout(() => {
+        this.emit("timeout");
+        this.socket?.emit("timeout");
+      }, this.#timeoutMs)
+      .unref();
   }
 
   /** The exchange is over, however. */
   finish(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    endWork(this.#work);
     guest.clearTimeout(this.#timer);
     nextTick(() => this.emit("close"));
   }
@@ -255,6 +261,7 @@ export class ClientRequest extends OutgoingMessage {
 
   #respond(response: IncomingResponse): void {
     if (this.destroyed) return;
+    endWork(this.#work);
     this.touch();
     const incoming = new IncomingMessage(response, this);
     this.res = incoming;

@@ -69,7 +69,7 @@ const loaders: Readonly<Record<string, () => unknown>> = Object.assign(Object.cr
   util: () => require("./util.ts").default,
   "util/types": member("util", "types"),
   v8: stub("v8"),
-  vm: stub("vm"),
+  vm: () => require("./vm.ts").default,
   wasi: stub("wasi"),
   worker_threads: stub("workerThreads"),
   zlib: () => require("./zlib.ts").default,

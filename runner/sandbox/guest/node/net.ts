@@ -1,5 +1,5 @@
 import { post } from "../bridge.ts";
-import { disownSocket, ownNewSocket, ownSocket } from "../web/raw-socket.ts";
+import { disownSocket, openSocket, ownSocket, releaseSocket } from "../web/raw-socket.ts";
 import { asBuffer, toBytes } from "./bytes.ts";
 import { nodeError, unsupported, unsupportedClass, unsupportedFunction } from "./errors.ts";
 import { EventEmitter } from "./events.ts";
@@ -85,6 +85,7 @@ export class Socket extends Duplex {
     return this;
   }
   unref(): this {
+    releaseSocket(this.id);
     return this;
   }
   address(): object {
@@ -157,7 +158,8 @@ export class Socket extends Duplex {
       case "data":
         return this.#onData(value as Uint8Array<ArrayBuffer>);
       case "written":
-        return this.#written.shift()?.();
+        for (let count = value as number; count > 0; count--) this.#written.shift()?.();
+        return;
       case "end":
         this.push(null);
         // Nobody reads, but the end must be seen.
@@ -172,10 +174,9 @@ export class Socket extends Duplex {
 
   /** Opens the host's connection. `tls`: it speaks TLS from the start. */
   protected open(host: string, port: number, tls: TlsSettings | undefined): void {
-    this.id = ownNewSocket(this);
     this.peerHost = host;
     this.connecting = true;
-    post("socket_open", this.id, { host, port, tls: tls ?? null });
+    this.id = openSocket(this, { host, port, tls: tls ?? null });
   }
 
   protected onPeer(peer: Peer): void {
@@ -235,7 +236,7 @@ export class Socket extends Duplex {
   #touch(): void {
     guest.clearTimeout(this.#timer);
     if (this.timeout === undefined || this.timeout <= 0 || this.destroyed) return;
-    this.#timer = guest.setTimeout(() => this.emit("timeout"), this.timeout);
+    this.#timer = guest.setTimeout(() => this.emit("timeout"), this.timeout).unref();
   }
 }
 

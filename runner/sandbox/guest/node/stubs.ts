@@ -41,17 +41,6 @@ export const cluster = (): object =>
     settings: {},
   });
 
-export const vm = (): object => ({
-  ...unsupportedModule(
-    "vm",
-    ["compileFunction", "createContext", "runInContext", "runInNewContext", "runInThisContext", "measureMemory"],
-    "use new Function, which stays in the sandbox",
-  ),
-  Script: unsupportedClass("vm.Script", "use new Function, which stays in the sandbox"),
-  isContext: () => false,
-  constants: {},
-});
-
 export const v8 = (): object => ({
   ...unsupportedModule(
     "v8",

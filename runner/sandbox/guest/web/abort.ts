@@ -45,7 +45,7 @@ export class AbortSignal extends EventTarget {
       });
     }
     const signal = new AbortSignal(internal);
-    setTimeout(() => abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError")), delayMs);
+    setTimeout(() => abort(signal, new DOMException("The operation was aborted due to timeout", "TimeoutError")), delayMs).unref();
     return signal;
   }
 

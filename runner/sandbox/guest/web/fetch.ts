@@ -1,3 +1,4 @@
+import { beginWork, endWork } from "../open-work.ts";
 import { readAll, take } from "./body.ts";
 import type { Content } from "./body.ts";
 import { decodeDataUrl } from "./data-url.ts";
@@ -17,6 +18,15 @@ export async function fetch(input: unknown, init?: RequestInit): Promise<Respons
   const { signal } = request;
   signal.throwIfAborted();
   if (request.url.startsWith("data:")) return dataResponse(request.url);
+  const work = beginWork(`fetch ${request.method} ${request.url}`);
+  try {
+    return await exchange(request, signal);
+  } finally {
+    endWork(work);
+  }
+}
+
+async function exchange(request: Request, signal: Request["signal"]): Promise<Response> {
   const body = request.body === null ? undefined : await readAll(take(request));
   try {
     const answer = await rawFetch({

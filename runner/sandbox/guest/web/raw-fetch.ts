@@ -1,5 +1,6 @@
-import { call, on, onRunEnd, post } from "../bridge.ts";
+import { on, onRunEnd, post, request as requestOfHost } from "../bridge.ts";
 import type { Sendable } from "../bridge.ts";
+import { beginWork, endWork, type OpenWork } from "../open-work.ts";
 import type { Bytes } from "./bytes.ts";
 
 export type HeaderPair = readonly [name: string, value: string];
@@ -43,17 +44,26 @@ interface Answer extends Omit<RawResponse, "body"> {
   readonly body: Bytes | { readonly first: Bytes } | null;
 }
 
+interface Waiting {
+  resolve(chunk: Bytes | undefined): void;
+  reject(error: unknown): void;
+}
+
 /** A body that is pulled chunk by chunk, so that no more of it lies in this isolate than somebody reads. */
 export class RawBody {
   readonly #id: number;
+  readonly #url: string;
   readonly #queue: Bytes[];
   readonly #onEnd: () => void;
-  #waiting: { resolve(chunk: Bytes | undefined): void; reject(error: unknown): void } | undefined;
+  #waiting: Waiting | undefined;
+  /** Somebody waits for a chunk. */
+  #work: OpenWork | undefined;
   #ending: { readonly error?: unknown } | undefined;
   trailers: readonly HeaderPair[] = [];
 
-  constructor(id: number, first: Bytes, onEnd: () => void) {
+  constructor(id: number, url: string, first: Bytes, onEnd: () => void) {
     this.#id = id;
+    this.#url = url;
     this.#queue = first.byteLength > 0 ? [first] : [];
     this.#onEnd = onEnd;
     bodies.set(id, this);
@@ -67,6 +77,7 @@ export class RawBody {
     if (ending !== undefined) return "error" in ending ? Promise.reject(ending.error) : Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
+      this.#work = beginWork(`reading the response of ${this.#url}`);
       post("fetch_pull", this.#id);
     });
   }
@@ -80,8 +91,7 @@ export class RawBody {
 
   take(chunk: Bytes): void {
     if (this.#ending !== undefined) return;
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    const waiting = this.#stopWaiting();
     if (waiting === undefined) this.#queue.push(chunk);
     else waiting.resolve(chunk);
   }
@@ -91,10 +101,16 @@ export class RawBody {
     this.#ending = ending;
     bodies.delete(this.#id);
     this.#onEnd();
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    const waiting = this.#stopWaiting();
     if ("error" in ending) waiting?.reject(ending.error);
     else waiting?.resolve(undefined);
+  }
+
+  #stopWaiting(): Waiting | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    endWork(this.#work);
+    return waiting;
   }
 }
 
@@ -134,8 +150,9 @@ export async function rawFetch({ signal, body, ...request }: RawRequest): Promis
   const release = (): void => signal?.removeEventListener("abort", onAbort);
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    const answer = (await Promise.race([call("fetch", { id, ...request }, body), aborted.promise])) as Answer; // made by the host's `fetch`
-    if (answer.body !== null && "first" in answer.body) return { ...answer, body: new RawBody(id, answer.body.first, release) };
+    const answer = (await Promise.race([requestOfHost("fetch", [{ id, ...request }, body]), aborted.promise])) as Answer; // made by the host's `fetch`
+    if (answer.body !== null && "first" in answer.body)
+      return { ...answer, body: new RawBody(id, request.url, answer.body.first, release) };
     release();
     return { ...answer, body: answer.body };
   } catch (error) {

@@ -6,7 +6,7 @@ import { tag } from "./define.ts";
 import { DOMException } from "./dom-exception.ts";
 import { defineHandler, ErrorEvent, Event, EventTarget, MessageEvent } from "./event-target.ts";
 import { Headers } from "./headers.ts";
-import { disownSocket, ownNewSocket } from "./raw-socket.ts";
+import { disownSocket, openSocket, type SocketOwner } from "./raw-socket.ts";
 import { decodeUtf8, encodeUtf8 } from "./utf8.ts";
 import { encodeFrame, FrameReader, MessageReader, opcodes, type Frame } from "./websocket-frames.ts";
 import { Handshake, parseUrl, randomBytes } from "./websocket-handshake.ts";
@@ -74,17 +74,18 @@ export class WebSocket extends EventTarget {
     this.#headers = [...new Headers(options.headers as never)];
     this.#handshake = new Handshake(this.#url, protocols);
     const isSecure = this.#url.protocol === "wss:";
-    this.#id = ownNewSocket({
+    const host = this.#url.hostname.replace(/^\[|\]$/g, "");
+    const target = { host, port: Number(this.#url.port || (isSecure ? 443 : 80)), tls: isSecure ? {} : null };
+    const owner: SocketOwner = {
       handleHostEvent: (event, value) => {
         if (event === (isSecure ? "secure" : "connect")) post("socket_write", this.#id, this.#handshake.request(this.#headers));
         else if (event === "data") this.#then(() => this.#read(value as Bytes));
-        else if (event === "written") this.#buffered -= this.#sent.shift() ?? 0;
+        else if (event === "written") for (let count = value as number; count > 0; count--) this.#buffered -= this.#sent.shift() ?? 0;
         else if (event === "error") this.#then(async () => this.#fail((value as { message: string }).message));
         else if (event === "end" || event === "close") this.#then(async () => this.#finish());
       },
-    });
-    const host = this.#url.hostname.replace(/^\[|\]$/g, "");
-    post("socket_open", this.#id, { host, port: Number(this.#url.port || (isSecure ? 443 : 80)), tls: isSecure ? {} : null });
+    };
+    this.#id = openSocket(owner, target);
   }
 
   get url(): string {
@@ -120,7 +121,7 @@ export class WebSocket extends EventTarget {
     this.#state = states.CLOSING;
     const payload = code === undefined ? new Uint8Array(0) : Uint8Array.from([code >> 8, code & 255, ...text]);
     this.#later(opcodes.close, async () => payload);
-    this.#timer = setTimeout(() => this.#finish(), closeTimeoutMs);
+    this.#timer = setTimeout(() => this.#finish(), closeTimeoutMs).unref();
   }
 
   #then(step: () => Promise<void>): void {
@@ -177,7 +178,7 @@ export class WebSocket extends EventTarget {
     this.#state = states.CLOSING;
     // What was written goes out before; the server ends its side then.
     post("socket_end", this.#id);
-    this.#timer ??= setTimeout(() => this.#finish(), closeTimeoutMs);
+    this.#timer ??= setTimeout(() => this.#finish(), closeTimeoutMs).unref();
   }
 
   #fail(message: string, code = 1006): void {

@@ -1,0 +1,113 @@
+export interface BudgetLimits {
+  readonly total: number;
+  /** What one holder may have; the total when absent. */
+  readonly share?: number;
+}
+
+interface Holder {
+  amount: number;
+  /** Of its entries that can be cut off, in the order in which they took something. */
+  readonly cuttable: Set<BudgetEntry>;
+}
+
+/**
+ * Shares a bounded amount (bytes, connections, requests) among holders (client addresses, owners).
+ *
+ * An entry that nobody needs to wait for can be cut off: when the total is used up, the holder with the most loses its oldest such entry.
+ * So a holder may use everything while nobody else asks, and one that uses little always finds room. Where entries cannot be cut off, a
+ * share bounds each holder.
+ */
+export class Budget {
+  readonly #limits: Required<BudgetLimits>;
+  readonly #holders = new Map<string, Holder>();
+  #used = 0;
+
+  constructor({ total, share = total }: BudgetLimits) {
+    this.#limits = { total, share };
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** @param cut ends the entry to make room for another holder, and releases it; false: not now. Absent: it cannot be ended */
+  open(holder: string, cut?: () => boolean): BudgetEntry {
+    return new BudgetEntry(this, holder, cut);
+  }
+
+  /** @returns false when there is no room; nothing is taken then */
+  take(entry: BudgetEntry, amount: number): boolean {
+    const wanted = (this.#holders.get(entry.holder)?.amount ?? 0) + amount;
+    if (wanted > this.#limits.share) return false;
+    if (this.#used + amount > this.#limits.total && !this.#makeRoom(entry.holder, wanted, amount)) return false;
+    // Looked up again: making room may have changed the holders.
+    let holder = this.#holders.get(entry.holder);
+    if (holder === undefined) this.#holders.set(entry.holder, (holder = { amount: 0, cuttable: new Set() }));
+    if (entry.cut !== undefined) holder.cuttable.add(entry);
+    holder.amount += amount;
+    this.#used += amount;
+    return true;
+  }
+
+  giveBack(entry: BudgetEntry, amount: number): void {
+    const holder = this.#holders.get(entry.holder);
+    if (holder === undefined) return;
+    holder.cuttable.delete(entry);
+    holder.amount -= amount;
+    this.#used -= amount;
+    if (holder.amount === 0) this.#holders.delete(entry.holder);
+  }
+
+  /** Only a holder that has more than the one that asks will have afterwards loses anything. */
+  #makeRoom(asking: string, wanted: number, amount: number): boolean {
+    while (this.#used + amount > this.#limits.total) {
+      const [name, holder] = this.#largest();
+      if (holder === undefined || name === asking || holder.amount <= wanted || !cutOldest(holder)) return false;
+    }
+    return true;
+  }
+
+  #largest(): readonly [name: string, holder: Holder | undefined] {
+    let [largest, found]: [string, Holder | undefined] = ["", undefined];
+    for (const [name, holder] of this.#holders) if (found === undefined || holder.amount > found.amount) [largest, found] = [name, holder];
+    return [largest, found];
+  }
+}
+
+/** What a holder has opened, and what it took for it. */
+export class BudgetEntry {
+  readonly holder: string;
+  readonly cut: (() => boolean) | undefined;
+  readonly #budget: Budget;
+  #amount = 0;
+
+  constructor(budget: Budget, holder: string, cut: (() => boolean) | undefined) {
+    this.#budget = budget;
+    this.holder = holder;
+    this.cut = cut;
+  }
+
+  /** Takes more. False: there is no room, and nothing was taken. */
+  take(amount: number): boolean {
+    if (!this.#budget.take(this, amount)) return false;
+    this.#amount += amount;
+    return true;
+  }
+
+  /** Gives back everything; may be called more than once. */
+  release(): void {
+    if (this.#amount === 0) return;
+    const amount = this.#amount;
+    this.#amount = 0;
+    this.#budget.giveBack(this, amount);
+  }
+}
+
+function cutOldest({ cuttable }: Holder): boolean {
+  for (const entry of cuttable) {
+    if (entry.cut?.() !== true) continue;
+    entry.release();
+    return true;
+  }
+  return false;
+}

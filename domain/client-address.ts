@@ -1,0 +1,105 @@
+import ipaddr from "ipaddr.js";
+
+/**
+ * The proxies in front of us whose X-Forwarded-* headers are believed: by their addresses, or as the number of proxies that each request
+ * has passed. A number believes whoever connects, so nobody may reach us except through these proxies.
+ */
+export type TrustedProxies = { readonly networks: readonly string[] } | { readonly hops: number };
+
+export const noProxies: TrustedProxies = { networks: [] };
+
+/** A request, as far as it says where it comes from. */
+export interface Arrival {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly socket: { readonly remoteAddress?: string | undefined; readonly localPort?: number | undefined };
+}
+
+export interface Client {
+  readonly address: string;
+  readonly protocol: "http" | "https";
+  /** Headers that tell code of users the same: those of a trusted proxy as they came, otherwise the facts of the connection. */
+  readonly forwarded: Readonly<Record<"x-forwarded-for" | "x-forwarded-proto" | "x-forwarded-port", string>>;
+}
+
+type IsTrusted = (address: string, hop: number) => boolean;
+
+/** @returns what tells the client of a request. What the request claims counts only when a trusted proxy sent it. */
+export function clientReader(trusted: TrustedProxies): (arrival: Arrival) => Client {
+  const isTrusted = trustOf(trusted);
+  return ({ headers, socket }) => {
+    const peer = plain(socket.remoteAddress ?? "");
+    const port = String(socket.localPort ?? 80);
+    if (!isTrusted(peer, 0))
+      return {
+        address: peer,
+        protocol: "http",
+        forwarded: { "x-forwarded-for": peer, "x-forwarded-proto": "http", "x-forwarded-port": port },
+      };
+    const [chain, given] = [headerOf(headers, "x-forwarded-for"), headerOf(headers, "x-forwarded-proto")];
+    const address = clientOf(peer, chain, isTrusted);
+    const protocol = given.split(",", 1)[0]?.trim().toLowerCase() === "https" ? "https" : "http";
+    const defaultPort = given === "" ? port : protocol === "https" ? "443" : "80";
+    return {
+      address,
+      protocol,
+      forwarded: {
+        "x-forwarded-for": chain === "" ? address : chain,
+        "x-forwarded-proto": given === "" ? protocol : given,
+        "x-forwarded-port": headerOf(headers, "x-forwarded-port") || defaultPort,
+      },
+    };
+  };
+}
+
+/** Whether a connection from this address may speak for others. */
+export function trustsPeer(trusted: TrustedProxies): (address: string) => boolean {
+  const isTrusted = trustOf(trusted);
+  return (address) => isTrusted(plain(address), 0);
+}
+
+/** Addresses of one network count as one caller: whoever has an IPv6 address has a whole /56 of them. */
+export function networkOf(given: string): string {
+  const address = plain(given);
+  if (!address.includes(":") || !ipaddr.IPv6.isValid(address)) return address;
+  const bytes = ipaddr.IPv6.parse(address).toByteArray();
+  return `${ipaddr.fromByteArray([...bytes.slice(0, 7), ...Array.from({ length: 9 }, () => 0)]).toString()}/56`;
+}
+
+/** Each proxy appends the address that called it: the client is the right-most address that is not a trusted proxy. */
+function clientOf(peer: string, chain: string, isTrusted: IsTrusted): string {
+  const entries = chain.split(",");
+  let address = peer;
+  for (let hop = 0; hop < entries.length && isTrusted(address, hop); hop++) {
+    const next = parseEntry(entries[entries.length - 1 - hop] ?? "");
+    if (next === undefined) break;
+    address = next;
+  }
+  return address;
+}
+
+function trustOf(trusted: TrustedProxies): IsTrusted {
+  if ("hops" in trusted) return (_address, hop) => hop < trusted.hops;
+  const networks = trusted.networks.map((network) => ipaddr.parseCIDR(network));
+  if (networks.length === 0) return () => false;
+  return (address) => {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
+  };
+}
+
+/** With a port or without, IPv6 in brackets or without. Undefined for anything else, such as `unknown`. */
+function parseEntry(entry: string): string | undefined {
+  const text = entry.trim();
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
+  const isAddress = bare.includes(":") ? ipaddr.IPv6.isValid(bare) : ipaddr.IPv4.isValidFourPartDecimal(bare);
+  return isAddress ? plain(bare) : undefined;
+}
+
+/** IPv4 as such, also on a socket that serves both families. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
+
+function headerOf(headers: Arrival["headers"], name: string): string {
+  const value = headers[name];
+  return value === undefined ? "" : String(value).trim();
+}

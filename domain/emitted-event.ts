@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+const emittedEvent = z.object({
+  source: z.string(),
+  owner: z.string(),
+  emitId: z.string(),
+  channel: z.string(),
+  dedupeId: z.string().optional(),
+  summary: z.string().optional(),
+  ts: z.number(),
+  payload: z.string(),
+});
+
+/** A scheduled event that has become due, as delivery announces it to live streams. */
+export type EmittedEvent = z.infer<typeof emittedEvent>;
+
+/** Undefined for what is none. */
+export const parseEmittedEvent = (json: unknown): EmittedEvent | undefined => emittedEvent.safeParse(json).data;

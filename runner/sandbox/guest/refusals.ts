@@ -1,0 +1,28 @@
+/**
+ * What the host refused in this run: egress to private addresses, connections and calls over a limit. A refusal costs the host as much as
+ * an answer, so after {@link maxRefusals} of them the guest refuses by itself, without asking.
+ */
+const maxRefusals = 1_000;
+
+/** As the host would tell it. */
+export interface Refusal {
+  readonly message: string;
+  readonly code: string;
+}
+
+let refusals = 0;
+
+export function noteRefusal(code: unknown): void {
+  if (code === "egress_denied" || code === "limit_exceeded" || code === "bridge_limit") refusals += 1;
+}
+
+/** Why the host need not be asked; undefined when it may be. */
+export function refusal(): Refusal | undefined {
+  if (refusals < maxRefusals) return undefined;
+  const message = `${maxRefusals} connections and calls of this run were refused, the limit: it may make no more`;
+  return { message, code: "limit_exceeded" };
+}
+
+export function forgetRefusals(): void {
+  refusals = 0;
+}
