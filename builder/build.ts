@@ -6,7 +6,8 @@ import type { Deadline } from "./deadline.ts";
 import { planDependencies, type Dependencies } from "./dependencies.ts";
 import type { EsbuildLane } from "./esbuild-lane.ts";
 import { sha256 } from "./hash.ts";
-import { inspect } from "./inspect.ts";
+import { inspect, type Look } from "./inspect.ts";
+import { inspectEither } from "./inspect-either.ts";
 import type { BuildLimits } from "./limits.ts";
 import { modulesOf, type Modules } from "./modules.ts";
 import { explainInstall } from "./npm/errors.ts";
@@ -24,12 +25,12 @@ export interface BuildParts {
   readonly esbuild: EsbuildLane;
 }
 
-/** Part of the cache's key: another number whenever the same code would give another bundle. */
-const bundlerVersion = "2";
+/** Part of the cache's key: another number whenever the same code would give another build. */
+const buildVersion = "3";
 
 /** What tells two requests apart. */
 export function buildKey({ language = "auto", lockfile = null, ...code }: BuildRequest): string {
-  return sha256(bundlerVersion, language, lockfile ?? "", identityOf(code));
+  return sha256(buildVersion, language, lockfile ?? "", identityOf(code));
 }
 
 /**
@@ -50,23 +51,24 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
   );
   const dependencies = planDependencies(scanned.imports);
   const lockfile = request.lockfile ?? null;
-  const { packages, bundled } = await withFittingPackages(
-    { wanted: dependencies.wanted, mayBeOlder: lockfile === null },
-    async (wanted) => {
-      const set = await deadline.during("install", provide({ modules, lockfile, owner }, scanned, wanted, parts));
-      const { language, esModules } = scanned;
-      const input = { modules, language, esModules, dependencies, packages: set.directory };
-      const text = await deadline.inTurn("bundle", (begin) =>
-        parts.esbuild.run(owner, () => (begin(), bundle(input, limits, deadline.signal)), limits.bundleMs),
-      );
-      return { packages: set, bundled: text };
-    },
-  );
-  await cache.writeBundle(bundled);
-  const definition = await deadline.during(
-    "inspect",
-    inspect({ inspector: ports.inspector, owner, timeoutMs: limits.inspectMs }, bundled, cache.bundlePath(bundled.hash), modules),
-  );
+  const { language, esModules } = scanned;
+  const bundleOf = (directory: string, isSloppy: boolean): Promise<BundleText> => {
+    const input = { modules, language, esModules, dependencies, packages: directory, isSloppy };
+    return deadline.inTurn("bundle", (begin) =>
+      parts.esbuild.run(owner, () => (begin(), bundle(input, limits, deadline.signal)), limits.bundleMs),
+    );
+  };
+  const look = async (text: BundleText): Promise<Look> => {
+    await cache.writeBundle(text);
+    const asked = { inspector: ports.inspector, owner, timeoutMs: limits.inspectMs };
+    return deadline.during("inspect", inspect(asked, text, cache.bundlePath(text.hash), modules));
+  };
+  const { packages, first } = await withFittingPackages({ wanted: dependencies.wanted, mayBeOlder: lockfile === null }, async (wanted) => {
+    const set = await deadline.during("install", provide({ modules, lockfile, owner }, scanned, wanted, parts));
+    return { packages: set, first: await bundleOf(set.directory, false) };
+  });
+  const { bundled, inspected } = await inspectEither(first, look, () => bundleOf(packages.directory, true));
+  const { definition, warnings } = inspected;
   await deadline.during("store", store(bundled, parts));
 
   const made: Build = {
@@ -76,6 +78,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
     needsNode: bundled.needsNode,
     definition,
     lockfile: packages.lockfile && restoreWishes(packages.lockfile, dependencies.wanted),
+    ...(warnings.length === 0 ? {} : { warnings }),
   };
   await cache.add(key, made);
   // Asked again with the lockfile that came out, the answer is the same.

@@ -1,27 +1,54 @@
 import type { ComponentDefinition } from "../domain/definition.ts";
+import type { Warning } from "../domain/warning.ts";
 import { createStackMapper, type Origin, type StackMapper } from "./bundle/source-map.ts";
 import type { BundleText } from "./bundle/bundle.ts";
 import { codeFrame } from "./code-frame.ts";
+import { codeWarnings } from "./code-warnings.ts";
 import { placeDetails, refuse } from "./errors.ts";
 import type { Modules } from "./modules.ts";
 import type { Inspection, Inspector } from "./ports.ts";
 
+/** The definition, and what its author probably meant otherwise. */
+export interface Inspected {
+  readonly definition: ComponentDefinition;
+  readonly warnings: readonly Warning[];
+}
+
+/** What came of a look at a bundle. */
+export type Look =
+  | { readonly outcome: "read"; readonly inspected: Inspected }
+  | {
+      readonly outcome: "rejected";
+      readonly error: Error;
+      /** The code of a package threw it, or could not even be compiled. */
+      readonly isOfPackage: boolean;
+    };
+
 type Rejected = Extract<Inspection, { outcome: "rejected" }>;
 
 /**
- * Reads the definition of a bundle in the sandbox.
- * @throws InvalidInput with the sandbox's code (`no_run`, `unknown_prop_type`, `evaluation_timeout`, …), in terms of the user's modules.
+ * Reads the definition of a bundle in the sandbox. A rejection is an InvalidInput with the sandbox's code (`no_run`, `unknown_prop_type`,
+ * `evaluation_timeout`, …), in terms of the user's modules.
  */
 export async function inspect(
   { inspector, owner, timeoutMs }: { readonly inspector: Inspector; readonly owner: string; readonly timeoutMs: number },
   bundled: BundleText,
   path: string,
   modules: Modules,
-): Promise<ComponentDefinition> {
+): Promise<Look> {
   const { hash, needsNode } = bundled;
   const inspection = await inspector.inspect({ bundle: { hash, path, needsNode }, owner, timeoutMs });
-  if (inspection.outcome === "read") return withoutAccounts(inspection.definition, bundled.text);
-  throw explainRejection(inspection, createStackMapper(bundled.map), modules);
+  if (inspection.outcome === "read") {
+    const { definition, warnings = [] } = inspection;
+    return {
+      outcome: "read",
+      inspected: {
+        definition: withoutAccounts(definition, bundled.text),
+        warnings: [...warnings, ...codeWarnings(definition, bundled.text)],
+      },
+    };
+  }
+  return explainRejection(inspection, createStackMapper(bundled.map), modules);
 }
 
 /** Names of properties are in a bundle as they were written, so its text tells whether anything asks for credentials. */
@@ -30,22 +57,30 @@ function withoutAccounts(definition: ComponentDefinition, bundle: string): Compo
   return hasApp && !bundle.includes("$auth") ? { ...definition, needsNoAccounts: true } : definition;
 }
 
-function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modules): Error {
+function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modules): Look {
   const mapped = rejected.stack === undefined ? "" : mapper.mapStack(rejected.stack);
   const stack = /^[ \t]+at /m.test(mapped) ? mapped : undefined;
   const place = placeOf(rejected, mapper, stack, modules);
   const code = place && modules.texts.get(place.file);
   const frame = place === undefined || code === undefined ? undefined : codeFrame(code, place);
-  return refuse(rejected.code, rejected.message, {
+  const error = refuse(rejected.code, rejected.message, {
     ...(place === undefined || code === undefined ? {} : placeDetails(place)),
     ...(rejected.prop === undefined ? {} : { prop: rejected.prop }),
     ...(frame === undefined && stack === undefined ? {} : { text: [frame, stack].filter(Boolean).join("\n\n") }),
   });
+  const [thrownIn] = filesIn(stack);
+  const isOfPackage = thrownIn === undefined ? rejected.message.startsWith("SyntaxError") : !modules.texts.has(thrownIn.file);
+  return { outcome: "rejected", error, isOfPackage: isOfPackage && rejected.code === "evaluation_error" };
 }
 
 /** The user's own line when the stack passes through it: an error thrown deep in a package is fixed where it was called. */
 function placeOf(rejected: Rejected, mapper: StackMapper, stack: string | undefined, { texts }: Modules): Origin | undefined {
-  const frames = (stack ?? "").matchAll(/^[ \t]+at (?:.* \()?(.+?):(\d+):(\d+)\)?$/gm);
-  for (const [, file = "", line, column] of frames) if (texts.has(file)) return { file, line: Number(line), column: Number(column) };
+  const own = filesIn(stack).find(({ file }) => texts.has(file));
+  if (own !== undefined) return own;
   return rejected.line === undefined ? undefined : mapper.find(rejected.line, rejected.column ?? 1);
+}
+
+function filesIn(stack: string | undefined): readonly Origin[] {
+  const frames = (stack ?? "").matchAll(/^[ \t]+at (?:.* \()?(.+?):(\d+):(\d+)\)?$/gm);
+  return Array.from(frames, ([, file = "", line, column]) => ({ file, line: Number(line), column: Number(column) }));
 }

@@ -1,5 +1,6 @@
 import type { ComponentCode } from "../domain/component-code.ts";
 import type { Build, ComponentDefinition } from "../domain/definition.ts";
+import type { Warning } from "../domain/warning.ts";
 
 /** What the builder needs of the world; whoever wires the role gives the adapters. */
 export interface BuilderPorts {
@@ -24,7 +25,7 @@ export interface InspectRequest {
 }
 
 export type Inspection =
-  | { readonly outcome: "read"; readonly definition: ComponentDefinition }
+  | { readonly outcome: "read"; readonly definition: ComponentDefinition; readonly warnings?: readonly Warning[] }
   /** Line and column count from 1 and refer to the bundle; frames of `stack` likewise. */
   | {
       readonly outcome: "rejected";

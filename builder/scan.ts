@@ -15,6 +15,7 @@ import { isNowhere, loadModule, loaderOf, type Modules } from "./modules.ts";
 import type { BuildRequest } from "./ports.ts";
 import { importRelative } from "./relative-imports.ts";
 import { specifierIn, type Specifier } from "./specifier.ts";
+import { cannotBeStrict, isTopLevelAwait } from "./strictness.ts";
 
 export interface Import {
   /** As written. */
@@ -82,7 +83,15 @@ async function parseAs(modules: Modules, language: Language, resolve: Resolve): 
   return wrongTs === undefined || isLater(wrongTs, wrong) ? { loader: "ts", parsed: asTs } : { loader: "js", parsed: asJs };
 }
 
+/** A module that cannot be strict is read as CommonJS: as a part of an ES module esbuild would refuse it. */
 async function parse(modules: Modules, loader: Loader, resolve: Resolve): Promise<Parse> {
+  const parsed = await parseIn("esm", modules, loader, resolve);
+  if (parsed.errors.length === 0 || !parsed.errors.every(cannotBeStrict)) return parsed;
+  const sloppy = await parseIn("cjs", modules, loader, resolve);
+  return sloppy.errors.some(isTopLevelAwait) ? parsed : sloppy;
+}
+
+async function parseIn(format: "esm" | "cjs", modules: Modules, loader: Loader, resolve: Resolve): Promise<Parse> {
   try {
     return await build({
       entryPoints: [modules.entry],
@@ -90,7 +99,7 @@ async function parse(modules: Modules, loader: Loader, resolve: Resolve): Promis
       write: false,
       metafile: true,
       outfile: "scanned.js",
-      format: "esm",
+      format,
       logLevel: "silent",
       logLimit: 0,
       plugins: [reading(modules, loader, resolve)],

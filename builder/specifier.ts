@@ -48,6 +48,8 @@ export function specifierIn(modules: Pick<Modules, "texts">, importer: string, t
 
 function parsePackage(text: string): Specifier {
   const [, name = "", range, subpath = ""] = shape.exec(text) ?? [];
+  if (name in Object.prototype)
+    return refused("npm cannot install a package of this name, which is a property of every JavaScript object: use another package");
   if (!packageName.test(name) || name === "node_modules") return refused("this is no name of an npm package");
   if (subpath.split("/").includes("..")) return refused("a path inside a package must not climb out of it");
   if (/^@pipedream(hq)?\/platform$/.test(name)) return { kind: "platform", module: "platform" };

@@ -1,13 +1,15 @@
 import { realpath } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { context, type BuildOptions, type Loader } from "esbuild";
+import { context, type BuildFailure, type BuildOptions, type Loader, type Message, type Metafile } from "esbuild";
 import { LimitExceeded } from "../../domain/errors.ts";
 import { modulePathOf } from "../code-frame.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { sha256 } from "../hash.ts";
 import { formatBytes, type BuildLimits } from "../limits.ts";
 import type { Modules } from "../modules.ts";
+import { cannotBeStrict, usesAwaitAsName } from "../strictness.ts";
 import { explainBundle, refuseOutside } from "./explain.ts";
+import { largestParts, type BundlePart } from "./largest-parts.ts";
 import { entryImport, sandboxPlugin, type PluginOptions } from "./plugin.ts";
 
 export interface BundleRequest {
@@ -17,6 +19,8 @@ export interface BundleRequest {
   readonly dependencies: Dependencies;
   /** Folder of the set of packages. */
   readonly packages: string;
+  /** Nothing is to be strict, although a module of the component is an ES module: a package fails otherwise. */
+  readonly isSloppy?: boolean;
 }
 
 export interface BundleText {
@@ -26,6 +30,7 @@ export interface BundleText {
   /** Source map, version 3; the user's modules go by their paths, packages by their names. */
   readonly map: string;
   readonly needsNode: boolean;
+  readonly isStrict: boolean;
 }
 
 const platform = fileURLToPath(new URL("../platform-shim", import.meta.url));
@@ -45,35 +50,72 @@ export async function bundle(request: BundleRequest, limits: BuildLimits, signal
     platform,
     packages: await realpath(request.packages),
     fileBytes: limits.bundleBytes,
+    awaitFiles: new Set(),
+    isSloppy: request.isSloppy === true || request.esModules.size === 0,
   };
-  const output = await run(options, signal);
-  if (Buffer.byteLength(output.text) > limits.bundleBytes) {
-    throw new LimitExceeded(
-      `the bundle is ${formatBytes(Buffer.byteLength(output.text))}, ${formatBytes(limits.bundleBytes)} are allowed: import less, or only the parts you need ("package/part")`,
-      { code: "bundle_too_large", details: { bytes: Buffer.byteLength(output.text), limit: limits.bundleBytes } },
-    );
-  }
+  const output = await run(options, "esm", signal);
+  const bytes = Buffer.byteLength(output.text);
+  if (bytes > limits.bundleBytes) throw tooLarge(bytes, limits.bundleBytes, largestParts(output.metafile, options.dependencies));
   return {
     hash: sha256(output.text),
     text: output.text,
     map: nameSources(output.map, platform),
     needsNode: needsNode(output.text),
+    isStrict: isStrict(options, output.format),
   };
 }
 
-async function run(options: PluginOptions, signal: AbortSignal): Promise<{ text: string; map: string }> {
-  const esbuild = await context(buildOptions(options));
+function tooLarge(bytes: number, limit: number, largest: readonly BundlePart[]): LimitExceeded {
+  const parts = largest.map((part) => `${part.name} (${formatBytes(part.bytes)})`).join(", ");
+  return new LimitExceeded(
+    `the bundle is ${formatBytes(bytes)}, ${formatBytes(limit)} are allowed; most of it is ${parts}: import less, or only the parts you need ("package/part")`,
+    { code: "bundle_too_large", details: { bytes, limit, largest } },
+  );
+}
+
+/** `iife` lets modules hold what strict code may not, and none await at its top level; in `esm` it is the other way round. */
+type Format = "esm" | "iife";
+
+interface Output {
+  readonly text: string;
+  readonly map: string;
+  readonly metafile: Metafile;
+  readonly format: Format;
+}
+
+/** Begins with `esm`, the format of most components, and changes what a package cannot bear. */
+async function run(options: PluginOptions, format: Format, signal: AbortSignal): Promise<Output> {
+  try {
+    return { ...(await rebuild(buildOptions(options, format), options, signal)), format };
+  } catch (error) {
+    signal.throwIfAborted();
+    const messages = messagesOf(error);
+    const awaiting = messages.filter(usesAwaitAsName).map(({ location }) => location?.file ?? "");
+    const isNew = awaiting.some((file) => !options.awaitFiles.has(file));
+    const isRefused = format === "esm" && messages.some(cannotBeStrict);
+    if (!isNew && !isRefused) throw await explainBundle(error, options);
+    for (const file of awaiting) options.awaitFiles.add(file);
+    return await run(options, isRefused ? "iife" : format, signal).catch(async (later: unknown) => {
+      throw isRefused && isForAwait(later) ? await explainBundle(error, options) : later;
+    });
+  }
+}
+
+const messagesOf = (error: unknown): readonly Message[] =>
+  error instanceof Error && "errors" in error ? (error as BuildFailure).errors : []; // esbuild rejects with its messages
+
+const isForAwait = (error: unknown): boolean => error instanceof Error && error.message.includes("Top-level await");
+
+async function rebuild(build: BuildOptions, options: PluginOptions, signal: AbortSignal): Promise<Omit<Output, "format">> {
+  const esbuild = await context(build);
   const cancel = (): void => void esbuild.cancel();
   signal.addEventListener("abort", cancel);
   try {
     signal.throwIfAborted();
-    const { outputFiles = [], warnings } = await esbuild.rebuild();
+    const { outputFiles = [], warnings, metafile = { inputs: {}, outputs: {} } } = await esbuild.rebuild();
     refuseOutside(warnings, options);
     const file = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "";
-    return { text: file("bundle.js"), map: file("bundle.js.map") };
-  } catch (error) {
-    signal.throwIfAborted();
-    throw await explainBundle(error, options);
+    return { text: file("bundle.js"), map: file("bundle.js.map"), metafile };
   } finally {
     signal.removeEventListener("abort", cancel);
     // A process that died has nothing left to free.
@@ -85,7 +127,7 @@ async function run(options: PluginOptions, signal: AbortSignal): Promise<{ text:
  * `conditions` holds `node` alone: with `import` added, a CommonJS file's require would be given ES modules.
  * `tsconfigRaw` keeps esbuild from looking for a tsconfig.json above the packages.
  */
-function buildOptions(options: PluginOptions): BuildOptions {
+function buildOptions(options: PluginOptions, format: Format): BuildOptions {
   return {
     stdin: {
       contents: `import * as component from "${entryImport.path}"; __register(component);`,
@@ -95,7 +137,8 @@ function buildOptions(options: PluginOptions): BuildOptions {
     plugins: [sandboxPlugin(options)],
     bundle: true,
     write: false,
-    format: "esm",
+    metafile: true,
+    format,
     platform: "node",
     target: "es2024",
     charset: "utf8",
@@ -122,7 +165,7 @@ function buildOptions(options: PluginOptions): BuildOptions {
       __dirname: '"/tmp"',
       __filename: '"/tmp/component.mjs"',
     },
-    banner: { js: `(async()=>{${isSloppy(options) ? "" : '"use strict";'}const __meta={};` },
+    banner: { js: `(async()=>{${isStrict(options, format) ? '"use strict";' : ""}const __meta={};` },
     footer: { js: "})().catch(error=>__register(null,error))" },
     logLevel: "silent",
   };
@@ -130,9 +173,9 @@ function buildOptions(options: PluginOptions): BuildOptions {
 
 /**
  * CommonJS is not strict in Node, and older components assign to names that nobody declared. A bundle is one scope: where a single module of
- * the component is an ES module, all is strict.
+ * the component is an ES module, all is strict, unless a package has code that cannot be.
  */
-const isSloppy = ({ esModules }: PluginOptions): boolean => esModules.size === 0;
+const isStrict = ({ isSloppy }: PluginOptions, format: Format): boolean => format === "esm" && !isSloppy;
 
 /**
  * Free uses of `Buffer` and `process` were spelled out by `define`, and built-ins are calls of `__builtin`, so the text tells,

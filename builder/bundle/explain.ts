@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Message } from "esbuild";
 import { modulePathOf, placeOf, plainText } from "../code-frame.ts";
 import { refuse, refuseAt } from "../errors.ts";
+import { cannotBeStrict } from "../strictness.ts";
 import { describePackage } from "./installed-package.ts";
 import { isInside, outsidePackages, type PluginOptions } from "./plugin.ts";
 
@@ -36,7 +37,14 @@ export async function explainBundle(error: unknown, bundled: Bundled): Promise<u
     };
     return refuseAt(code, text, bundled.modules, placeOf(first.location), details);
   }
-  return refuseFile(first, isOutside(first, bundled) ? outsidePackages : first.text);
+  return refuseFile(first, isOutside(first, bundled) ? outsidePackages : inPlainWords(first));
+}
+
+/** Code that is not strict can be bundled, unless a module awaits at its top level. */
+function inPlainWords(message: Message): string {
+  if (!cannotBeStrict(message)) return message.text;
+  const what = message.text.replace(/ (?:and )?cannot be used with the "esm" output format due to strict mode$/, "");
+  return `${what}: strict code may not hold this, and a component that awaits at its top level is strict with all its packages; move the await into run or a hook`;
 }
 
 /** What is said of a package's file. */

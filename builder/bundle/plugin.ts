@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { isBuiltin } from "node:module";
-import { basename, dirname, isAbsolute, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from "esbuild";
 import { isRelative } from "../../domain/module-path.ts";
@@ -12,6 +12,7 @@ import { loadModule, loaderOf, type Modules } from "../modules.ts";
 import { importRelative } from "../relative-imports.ts";
 import { textOf, withFilesBeside } from "../read-beside.ts";
 import { specifierIn } from "../specifier.ts";
+import { withoutAwaitAsName } from "../strictness.ts";
 import { nothingToImport } from "./installed-package.ts";
 
 /** What the bundle's own first module imports. */
@@ -29,6 +30,10 @@ export interface PluginOptions {
   readonly dependencies: Dependencies;
   /** Of one file: what is larger fits into no bundle. */
   readonly fileBytes: number;
+  /** Whether modules run as CommonJS does, without "use strict". */
+  readonly isSloppy: boolean;
+  /** Files that use `await` as a name, as esbuild names them. */
+  readonly awaitFiles: Set<string>;
   /** Filled while bundling: built-ins that were resolved. */
   readonly builtins: Set<string>;
 }
@@ -37,11 +42,13 @@ export interface PluginOptions {
 const ours = Symbol("ours");
 
 /**
- * Sets of packages never change, so what was once found to be fine is: files that may be read as they are, by path, and imports
- * that resolve inside the set, by folder, name and kind. It halves the time of the second bundle of a set.
+ * Checks that have passed, keyed by the package set they were made for: files that esbuild may read unchanged, and imports that resolve
+ * inside the set. A set never changes, so a result stays valid, but only for that set: another one may belong to another owner.
+ * The caches halve the time of the second bundle of a set.
  */
 const plainFiles = new LRUCache<string, true>({ max: 50_000 });
 const goodImports = new LRUCache<string, true>({ max: 100_000 });
+const keyIn = ({ packages }: PluginOptions, ...parts: readonly string[]): string => [packages, ...parts].join("\0");
 
 /**
  * Decides where every import of a bundle leads: the user's code, a package of the set, our platform package, a built-in of the
@@ -114,7 +121,7 @@ async function resolvePackageImport(
   const name = inPlatform && path === "axios" ? platformAxios.key : path;
   const from = inPlatform && !isPath(path) ? options.packages : args.resolveDir;
   const isPlain = name === path && from === args.resolveDir;
-  const key = `${from}\0${path}\0${args.kind}`;
+  const key = keyIn(options, from, path, args.kind);
   if (isPlain && goodImports.has(key)) return undefined;
   const found = await find(esbuild, options, args, name, from);
   if (!found || found.path?.endsWith(".node") === true) return missing(path);
@@ -163,10 +170,15 @@ const throwing = (path: string): string =>
 /** The same whether there is such a file or not. */
 export const outsidePackages = "a package imports a file outside the packages";
 
-/** The last word on what is read: the real path, after all links. */
+/**
+ * Decides by the real path, after all links, whether a file may be read. The path is checked before the cache is asked: esbuild resolves
+ * computed imports (`require("../" + x)`) without asking this plugin, so any path may arrive here.
+ */
 async function loadFile(options: PluginOptions, path: string): Promise<OnLoadResult | undefined> {
-  if (plainFiles.has(path)) return undefined;
-  const real = isInside(options, path) ? await realpath(path).catch(() => "") : "";
+  if (!isInside(options, path)) return { errors: [{ text: outsidePackages }] };
+  const key = keyIn(options, path);
+  if (plainFiles.has(key) && !options.awaitFiles.has(relative(options.packages, path))) return undefined;
+  const real = await realpath(path).catch(() => "");
   if (!isInside(options, real)) return { errors: [{ text: outsidePackages }] };
   const { size } = await stat(real);
   if (size > options.fileBytes)
@@ -176,9 +188,10 @@ async function loadFile(options: PluginOptions, path: string): Promise<OnLoadRes
   const changed = /\.[cm]?js$/.test(path)
     ? withFilesBeside(withPlainRequire(text)).replaceAll(/require\(\s{0,100}__dirname\s{0,100}\+\s{0,100}(['"])\//g, "require($1./")
     : text;
-  const contents = changed.replaceAll(distantMap, "$1 $2");
+  const named = options.awaitFiles.has(relative(options.packages, path)) ? withoutAwaitAsName(changed) : changed;
+  const contents = named.replaceAll(distantMap, "$1 $2");
   if (contents !== text) return { contents, loader: loaderOf(path), resolveDir: dirname(path) };
-  plainFiles.set(path, true);
+  plainFiles.set(key, true);
   return undefined;
 }
 

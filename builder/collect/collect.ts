@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ComponentCode } from "../../domain/component-code.ts";
 import { InvalidInput, Unavailable } from "../../domain/errors.ts";
-import { commonFolder, isRelative, pathFrom } from "../../domain/module-path.ts";
+import { commonFolder, isRelative, pathFrom, topmostFolder } from "../../domain/module-path.ts";
 import type { Place } from "../code-frame.ts";
 import type { EsbuildLane } from "../esbuild-lane.ts";
 import { loaderOf } from "../modules.ts";
@@ -34,11 +34,13 @@ interface Collection {
   readonly texts: Map<string, string>;
   /** Modules that import packages without naming a version. */
   readonly unversioned: Map<string, readonly string[]>;
+  /** Folders that imports pass: one may leave the folder of all modules and enter it again by its name (`../mods/app.mjs`). */
+  readonly passed: Set<string>;
 }
 
 /**
  * The component at an address: its entry, what that imports by relative paths, and what these import. Paths are relative to the
- * deepest folder that holds all of them.
+ * deepest folder that holds all of them and that no import leaves.
  * @throws InvalidInput `import_not_found` with the importing file and the addresses that were asked, `syntax_error`; Forbidden; LimitExceeded; Unavailable
  */
 export async function collect(address: string, parts: CollectParts): Promise<ComponentCode> {
@@ -61,15 +63,19 @@ async function collectAll(address: string, parts: CollectParts, signal: AbortSig
   const { addresses, limits } = parts;
   const { entry, origin } = await readEntry(address, addresses, signal);
   const fetcher = createModuleFetcher({ addresses, origin, entry, limits, signal });
-  const collection: Collection = { texts: new Map([[entry.path, entry.text]]), unversioned: new Map() };
+  const collection: Collection = { texts: new Map([[entry.path, entry.text]]), unversioned: new Map(), passed: new Set() };
   let level: readonly Fetched[] = [entry];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > limits.depth) throw tooMuch(`imports are more than ${limits.depth} deep, down to ${level[0]?.path ?? ""}`);
     level = await collectImports(level, collection, fetcher, parts);
   }
-  const root = commonFolder([...collection.texts.keys()]);
+  const root = rootOf(collection);
   for (const { path, text } of await findManifests(collection.unversioned, root, fetcher)) keep(collection, path, text, limits);
-  return asComponent(entry, root, collection.texts);
+  return asComponent(entry, root, collection);
+}
+
+function rootOf({ texts, passed }: Collection): string {
+  return commonFolder([...texts.keys(), ...[...passed].map((folder) => (folder === "" ? "." : `${folder}/.`))]);
 }
 
 async function readEntry(address: string, addresses: Addresses, signal: AbortSignal): Promise<{ entry: Fetched; origin: string }> {
@@ -116,13 +122,15 @@ async function collectImports(
   return found.filter(({ path, text }) => keep(collection, path, text, parts.limits));
 }
 
-async function readImports(module: Fetched, { unversioned }: Collection, parts: CollectParts): Promise<readonly RelativeImport[]> {
+async function readImports(module: Fetched, { unversioned, passed }: Collection, parts: CollectParts): Promise<readonly RelativeImport[]> {
   const loader = loaderOf(module.path);
   if (loader === "json" || loader === "text") return [];
   const imports = await parts.esbuild.run(parts.owner, () => listImports(module.path, module.text), parts.scanMs);
   const others = imports.filter(({ text }) => !isRelative(text)).map(({ text }) => text);
   if (others.length > 0) unversioned.set(module.path, others);
-  return imports.filter(({ text }) => isRelative(text)).map(({ text, place }) => ({ importer: module, specifier: text, place }));
+  const relative = imports.filter(({ text }) => isRelative(text));
+  for (const { text } of relative) passed.add(topmostFolder(module.path, text));
+  return relative.map(({ text, place }) => ({ importer: module, specifier: text, place }));
 }
 
 /** False when it is there already. */
@@ -135,10 +143,10 @@ function keep({ texts }: Collection, path: string, text: string, limits: Collect
   return true;
 }
 
-function asComponent(entry: Fetched, root: string, texts: ReadonlyMap<string, string>): ComponentCode {
+function asComponent(entry: Fetched, root: string, { texts, passed }: Collection): ComponentCode {
   const others = [...texts].filter(([path]) => path !== entry.path).sort(([a], [b]) => (a < b ? -1 : 1));
-  // Alone it needs no path, and is the same component as its text sent by itself.
-  if (others.length === 0) return { code: entry.text };
+  // Without relative imports it needs no path, and is the same component as its text sent by itself.
+  if (others.length === 0 && passed.size === 0) return { code: entry.text };
   const files = Object.fromEntries(others.map(([path, text]) => [pathFrom(root, path), text]));
   return { code: entry.text, entry: pathFrom(root, entry.path), files };
 }

@@ -9,8 +9,10 @@ export function explainInstall(error: unknown, modules: Modules, imports: readon
   const failure = parseFailure(error);
   const name = failure.package;
   const at = (errorCode: string, message: string): Error => {
-    // A package nobody imports by name was wanted by one that is imported; without knowing which, no line is better than a wrong one.
-    const found = imports.find(({ specifier }) => specifier.kind === "package" && specifier.name === name);
+    // A package that no module imports by name is a dependency of another one: its line is that of the package that depends on it.
+    const found = [name, failure.requiredBy]
+      .map((wanted) => imports.find(({ specifier }) => specifier.kind === "package" && specifier.name === wanted))
+      .find((each) => each !== undefined);
     const details = name === undefined ? {} : { package: name };
     return found ? refuseAt(errorCode, message, modules, found.place, details) : refuse(errorCode, message, details);
   };
@@ -44,10 +46,8 @@ export function explainInstall(error: unknown, modules: Modules, imports: readon
     case "EALLOWREMOTE":
     case "EALLOWFILE":
     case "EALLOWDIRECTORY":
-      return at(
-        "package_refused",
-        `a package wants ${failure.spec ?? name ?? "another"} from outside the registry${wantedBy}; only packages of the registry can be used`,
-      );
+    case "EUNSUPPORTEDPROTOCOL":
+      return at("package_refused", outsideRegistry(failure));
     default:
       return isUnreachable(failure)
         ? new Unavailable(
@@ -57,9 +57,22 @@ export function explainInstall(error: unknown, modules: Modules, imports: readon
         : isOurs(failure)
           ? new Unavailable(`installing the packages failed: ${failure.message}`, { code: "install_failed", cause: error })
           : // What is left is about what packages say of themselves, or hold: trying again does not mend it.
-            at("package_refused", `the packages cannot be installed: ${failure.message}`);
+            at("package_refused", `the packages cannot be installed: ${reasonOf(failure)}`);
   }
 }
+
+/** A dependency on a folder, an archive, a Git repository, a link or a workspace. */
+function outsideRegistry({ spec, message, requiredBy }: Failure): string {
+  const what = spec ?? /Unsupported URL Type "[^"]*": (.*)$/.exec(message)?.[1] ?? "another package";
+  const who = requiredBy ?? "a package";
+  return `${who} depends on ${withoutCredentials(what)}, which is not in the npm registry, and only packages of the registry can be installed: import another version of ${requiredBy ?? "it"}, or another package`;
+}
+
+/** npm looks up what a package accepts by the name of the dependency, and finds a property of every object for some names. */
+const reasonOf = ({ message }: Failure): string =>
+  message.startsWith("accept field must be a string")
+    ? "one of them depends on a package named like a property of every JavaScript object (constructor, toString, …), which npm cannot install; import another version of it, or another package"
+    : message;
 
 interface Failure {
   readonly code?: string;

@@ -94,6 +94,24 @@ describe("a component at an address", () => {
     expect([component.entry, Object.keys(component.files ?? {})]).toEqual(["ä.mjs", ["50% @x.mjs"]]);
   });
 
+  test("may leave its folder and enter it again by name, as addresses do", async () => {
+    const { builder, collect } = await collecting();
+    const { origin } = await serve({
+      "mods/main.mjs": 'import app from "../mods/app.mjs";\nexport default { name: app, run() {} };\n',
+      "mods/app.mjs": 'import { name } from "../mods/./lib/../lib/name.js";\nexport default name;\n',
+      "mods/lib/name.ts": 'import "../../mods/main.mjs";\nexport const name: string = "again";\n',
+    });
+    const component = await collect(`${origin}/mods/main.mjs`);
+    expect([component.entry, Object.keys(component.files ?? {})]).toEqual(["mods/main.mjs", ["mods/app.mjs", "mods/lib/name.ts"]]);
+    expect((await builder.build(component)).definition.name).toBe("again");
+  });
+
+  test("may import itself", async () => {
+    const { builder, collect } = await collecting();
+    const { origin } = await serve({ "a/b.mjs": 'import * as self from "../a/b.mjs";\nexport default { name: typeof self, run() {} };\n' });
+    expect((await builder.build(await collect(`${origin}/a/b.mjs`))).definition.name).toBe("object");
+  });
+
   test("asks for each address once, also where modules import each other", async () => {
     const { collect } = await collecting();
     const { origin, asked } = await serve({
@@ -227,6 +245,25 @@ describe("refused", () => {
     });
     const read = await collecting({ readBytes: 5_000 });
     expect(await failure(read.collect(`${wide}/0.mjs`))).toMatchObject({ status: 413, code: "component_too_large" });
+  });
+
+  test("more components of one owner than may be fetched at a time, and others are fetched meanwhile", async () => {
+    const { builder } = await openBuilder({ limits: { waitingOfOwner: 2 } });
+    const addresses = createTextReader({ egress: createEgress({ allow: ["127.0.0.1/32"] }), maxBytes: 1_000, timeoutMs: 10_000 });
+    onTestFinished(() => addresses.close());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const origin = await listen((request, response) => {
+      void (request.url === "/slow.mjs" ? promise : Promise.resolve()).then(() => response.end("export default {}"));
+    });
+    const slow = [1, 2].map(() => builder.collect(`${origin}/slow.mjs`, addresses, "u_greedy"));
+    expect(await failure(builder.collect(`${origin}/slow.mjs`, addresses, "u_greedy"))).toMatchObject({
+      status: 503,
+      code: "builder_busy",
+      message: "2 of your components are being fetched already: try again",
+    });
+    expect(await builder.collect(`${origin}/fast.mjs`, addresses, "u_other")).toEqual({ code: "export default {}" });
+    resolve();
+    await Promise.all(slow);
   });
 
   test("a server that does not answer, in time", async () => {

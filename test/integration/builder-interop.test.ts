@@ -51,6 +51,66 @@ test("CommonJS is not strict, as in Node; a component with an ES module is", asy
   );
 });
 
+describe("a CommonJS package whose code cannot be strict", () => {
+  const texts = {
+    "reserved words as names":
+      "var package = { a: 1 }, interface = 2, static = 3, yield = 4; exports.delete = () => package.a + interface + static + yield; exports.v = exports.delete();",
+    "a with statement": "exports.v = (function (o) { with (o) { return x; } })({ x: 10 });",
+    "a variable that is deleted": "var x = 10; exports.v = x; delete x;",
+    "await as a name":
+      "var await = 1; function f(await) { return await + 4; } exports.await = await; var o = { await: 5 }; exports.v = f(await) + o.await;",
+    "names that nobody declared": "for (q = 0; q < 10; q++); exports.v = q;",
+    "two parameters of one name": "function f(a, a) { return a } exports.v = f(1, 10);",
+    "arguments that are assigned": "exports.v = (function () { arguments = 10; return arguments })();",
+    "its own caller": "exports.v = (function (n) { return n === 0 ? 10 : arguments.callee(n - 1) })(3);",
+  };
+  const asEsModule = 'import old from "old";\nexport default { name: String(old.v), run() {} };';
+  const asCommonJs = 'const old = require("old");\nmodule.exports = { name: String(old.v), run() {} };';
+
+  test.each(Object.entries(texts))("loads: %s", async (_, text) => {
+    const { npm } = await startRegistry([{ name: "old", files: { "index.js": text } }]);
+    const { builder } = await openBuilder({ npm });
+    expect((await builder.build({ code: asEsModule })).definition.name).toBe("10");
+    expect((await builder.build({ code: asCommonJs })).definition.name).toBe("10");
+  });
+
+  test("leaves the component strict where its code can be", async () => {
+    const strict = "export default { name: (function () { return String(this) })(), run() {} };";
+    const { npm } = await startRegistry([{ name: "old", files: { "index.js": "exports.v = 1;" } }]);
+    const { builder } = await openBuilder({ npm });
+    expect((await builder.build({ code: `import "old";\n${strict}` })).definition.name).toBe("undefined");
+  });
+
+  test("cannot go with an await at the top level where even the bundler refuses it", async () => {
+    const { npm } = await startRegistry([{ name: "old", files: { "index.js": texts["reserved words as names"] } }]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: `await null;\n${asEsModule}` }));
+    expect(error).toMatchObject({ status: 422, code: "bundle_error" });
+    expect(error.message).toMatch(
+      /^old\/index\.js:1: "package" is a reserved word: strict code may not hold this, .* move the await into run or a hook$/,
+    );
+  });
+
+  test("that fails in either way is told as before, at the line of its import", async () => {
+    const { npm } = await startRegistry([{ name: "old", files: { "index.js": "exports.v = missing.length;" } }]);
+    const { builder, inspections } = await openBuilder({ npm });
+    expect(await failure(builder.build({ code: asEsModule }))).toMatchObject({
+      code: "evaluation_error",
+      message: expect.stringContaining("missing is not defined"),
+    });
+    expect(inspections()).toBe(2);
+  });
+
+  test("as a component of its own loads, too", async () => {
+    const { builder } = await openBuilder({ npm: (await startRegistry([])).npm });
+    const code = 'var package = require("./lib"), static = "!"; module.exports = { name: package.interface + static, run() {} };';
+    const files = { "lib.js": "var interface = 'old'; exports.interface = interface;" };
+    expect((await builder.build({ code, entry: "main.js", files })).definition.name).toBe("old!");
+    const broken = await failure(builder.build({ code: "var package = 1; with ({}) {", entry: "main.js" }));
+    expect(broken).toMatchObject({ status: 422, code: "syntax_error" });
+  });
+});
+
 describe("without a version", () => {
   const esm: FakePackage & Record<string, unknown> = {
     name: "moved",

@@ -174,7 +174,7 @@ describe("refused packages", () => {
     expect(error).toMatchObject({
       status: 422,
       code: "package_not_found",
-      message: "package gone is not in the npm registry (wanted by one): check its name",
+      message: "component.js:2:17: package gone is not in the npm registry (wanted by one): check its name",
     });
   });
 
@@ -188,16 +188,49 @@ describe("refused packages", () => {
     });
   });
 
-  test.each([["git+https://127.0.0.1/x.git"], ["http://127.0.0.1:1/x.tgz"], ["file:../../../../etc"], ["github:a/b"]])(
-    "a dependency on %s is not fetched",
-    async (address) => {
-      const { npm } = await startRegistry([{ ...one, dependencies: { inner: address } }]);
+  test.each([
+    ["git+https://user:token@127.0.0.1/x.git", "inner@git+https://127.0.0.1/x.git"],
+    ["http://127.0.0.1:1/x.tgz", "inner@http://127.0.0.1:1/x.tgz"],
+    ["file:../../../../etc", "inner@file:../../../../etc"],
+    ["github:a/b", "inner@github:a/b"],
+    ["link:../x", "link:../x"],
+    ["workspace:*", "workspace:*"],
+  ])("a dependency on %s is not fetched, and the error names it with the line of the import", async (address, named) => {
+    const { npm } = await startRegistry([{ ...one, dependencies: { inner: address } }]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({ status: 422, code: "package_refused" });
+    expect(error.message).toContain(
+      `depends on ${named}, which is not in the npm registry, and only packages of the registry can be installed: import another version of `,
+    );
+    if (named.startsWith("inner"))
+      expect(error.message).toMatch(/^component\.js:2:17: one depends on .* version of one, or another package$/);
+  });
+
+  test.each(["constructor", "toString", "valueOf@1.0.0", "hasOwnProperty/sub.js"])(
+    "one named %s cannot be installed by npm",
+    async (name) => {
+      const { npm, requests } = await startRegistry([one]);
       const { builder } = await openBuilder({ npm });
-      const error = await failure(builder.build({ code: component('import one from "one";') }));
-      expect(error).toMatchObject({ status: 422, code: "package_refused" });
-      expect(error.message).toMatch(/only packages of the registry can be used/);
+      expect(await failure(builder.build({ code: component(`import x from "${name}";`) }))).toMatchObject({
+        status: 422,
+        code: "import_refused",
+        message: `component.js:2:15: import "${name}" is refused: npm cannot install a package of this name, which is a property of every JavaScript object: use another package`,
+      });
+      expect(requests).toEqual([]);
     },
   );
+
+  test("one that depends on a package of such a name is refused in the same words", async () => {
+    const { npm } = await startRegistry([
+      { ...one, dependencies: { constructor: "*" } },
+      { name: "constructor", files: { "index.js": "" } },
+    ]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({ status: 422, code: "package_refused" });
+    expect(error.message).toContain("depends on a package named like a property of every JavaScript object");
+  });
 
   test("one without an integrity hash is refused", async () => {
     const { npm, requests } = await startRegistry([{ ...one, withoutIntegrity: true }]);
@@ -244,6 +277,28 @@ describe("refused packages", () => {
       code: "packages_too_large",
     });
     expect(await readdir(join(directory, "sets"))).toEqual([]);
+  });
+
+  test("a bundle that is too large is refused with what takes the most of it", async () => {
+    // Each file alone would fit.
+    const text = (files: number) => ({
+      "index.js": Array.from({ length: files }, (_, index) => `exports.a${index} = require("./${index}");`).join(""),
+      ...Object.fromEntries(Array.from({ length: files }, (_, index) => [`${index}.js`, `module.exports = "${"x".repeat(1_000_000)}"`])),
+    });
+    const { npm } = await startRegistry([
+      { name: "@scope/large", files: text(3) },
+      { name: "@scope/large", version: "2.0.0", dependencies: { inner: "*" }, files: { "index.js": 'module.exports = require("inner")' } },
+      { name: "inner", files: text(1) },
+      { name: "small", files: { "index.js": "module.exports = 1" } },
+    ]);
+    const { builder } = await openBuilder({ npm, limits: { bundleBytes: 2 ** 20 } });
+    const code = `import a from "@scope/large@1"; import b from "@scope/large@2"; import c from "small";\n${component("", "a + b + c")}`;
+    const error = await failure(builder.build({ code }));
+    expect(error).toMatchObject({ status: 413, code: "bundle_too_large" });
+    expect(error.message).toMatch(
+      /^the bundle is 3\.8 MiB, 1 MiB are allowed; most of it is @scope\/large \(2\.9 MiB\), inner \(1000\d+ bytes\): import less/,
+    );
+    expect(error.details).toMatchObject({ largest: [{ name: "@scope/large" }, { name: "inner" }] });
   });
 
   test("install scripts do not run", async () => {

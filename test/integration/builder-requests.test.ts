@@ -71,13 +71,13 @@ describe("build requests", () => {
     const asked: unknown[] = [];
     const serving = await createBuildRequests(nats).serve({
       build: async (request) => (asked.push(request), built),
-      collect: async (url) => (asked.push(url), component),
+      collect: async (url, owner) => (asked.push(url, owner), component),
     });
     onTestFinished(() => serving.stop());
-    expect(await requestComponent(nats, "https://x.test/a.mjs")).toEqual(component);
+    expect(await requestComponent(nats, "https://x.test/a.mjs", { owner: "u_1" })).toEqual(component);
     // What else a resource holds is left out.
     await requestBuild(nats, { ...component, url: "https://x.test/a.mjs" } as typeof component);
-    expect(asked).toEqual(["https://x.test/a.mjs", component]);
+    expect(asked).toEqual(["https://x.test/a.mjs", "u_1", component]);
   });
 
   test("tell an unexpected failure as one of ours", async () => {

@@ -1,0 +1,21 @@
+import type { BundleText } from "./bundle/bundle.ts";
+import type { Inspected, Look } from "./inspect.ts";
+
+/**
+ * Looks at a bundle. Where a package failed in it, the bundle is made once more without strict mode: packages of old assign to names that
+ * nobody declared, or hold what only V8 refuses, such as two parameters of one name.
+ * @throws what the first look rejected, when the second one is rejected too
+ */
+export async function inspectEither(
+  first: BundleText,
+  look: (bundled: BundleText) => Promise<Look>,
+  makeSloppy: () => Promise<BundleText>,
+): Promise<{ readonly bundled: BundleText; readonly inspected: Inspected }> {
+  const strict = await look(first);
+  if (strict.outcome === "read") return { bundled: first, inspected: strict.inspected };
+  if (!first.isStrict || !strict.isOfPackage) throw strict.error;
+  const second = await makeSloppy();
+  const sloppy = await look(second);
+  if (sloppy.outcome === "rejected") throw strict.error;
+  return { bundled: second, inspected: sloppy.inspected };
+}
