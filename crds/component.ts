@@ -61,6 +61,18 @@ const buildForm = {
       },
     },
     lockfile: { type: "string", nullable: true, description: "npm lockfile of the packages it imports; null without any." },
+    warnings: {
+      type: "array",
+      description: "What loads and was probably meant otherwise; absent when there is nothing of the kind.",
+      items: {
+        type: "object",
+        properties: {
+          code: { type: "string", description: "One word for programs." },
+          message: { type: "string", description: "What was found, and what would be right." },
+          path: { type: "string", description: "Place in the definition." },
+        },
+      },
+    },
   },
 };
 

@@ -7,9 +7,9 @@ const emitterKinds = ["Source", "Workflow"] as const;
 const listenerKinds = ["Source", "Workflow", "Webhook"] as const;
 
 export const emitterId = matching(
-  /^((dc|p|o)_[0-9a-z]{1,57}|(dc|p)_\*)$/,
+  /^((dc|p|o|u)_[0-9a-z]{1,57}|(dc|p)_\*)$/,
   60,
-  "an emitter is the public id of a source (dc_…), a workflow (p_…) or an organization (o_…), or dc_* or p_* for all of the owner's; to name one by kind and name use emitterRef",
+  "an emitter is the public id of a source (dc_…), a workflow (p_…), an organization (o_…) or the owner (u_…), or dc_* or p_* for all of the owner's; to name one by kind and name use emitterRef",
 );
 export const listenerId = matching(
   /^(dc|p|wh)_[0-9a-z]{1,57}$/,

@@ -51,11 +51,20 @@ export const time = matching(
   "a time is written as in RFC 3339, such as 2026-11-21T12:00:00Z",
 );
 
-/** http or https with a host name, at most 2,048 characters. What Go and browsers read differently (a fragment as host, a lone %) is refused. */
-export const httpUrl = withRules(z.string().max(2_048), {
+const httpRule: Rule<string> = {
   cel: "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && !self.matches(r'\\s')",
   holds: (text) => /^https?:\/\/[^/?#\s\\]+(?:[/?]|$)/i.test(text) && !/[\s\p{Cc}]|%(?![0-9a-f]{2})/iu.test(text) && URL.canParse(text),
   message: "it must be an address that begins with http:// or https:// and names a host, such as https://example.com/events",
+};
+
+/** http or https with a host name, at most 2,048 characters. What Go and browsers read differently (a fragment as host, a lone %) is refused. */
+export const httpUrl = withRules(z.string().max(2_048), httpRule);
+
+/** The same without `user:password@`: a resource is readable, and such a text belongs in a Secret. */
+export const publicUrl = withRules(z.string().max(2_048), httpRule, {
+  cel: "!self.matches('^[a-zA-Z]+://[^/?#]*@')",
+  holds: (text) => !/^[a-z]+:\/\/[^/?#]*@/i.test(text),
+  message: "it must not contain a user name or password: put user:password in a Secret, and name that in basicAuth",
 });
 
 /** At most so many bytes of UTF-8. */

@@ -84,6 +84,20 @@ const configurableProps = structural(
   },
 );
 
+/** The spec that runs, without the text of its code. */
+const running = z.object({
+  name: z.string().optional().describe("Display name; absent: the resource's name."),
+  componentRef: z
+    .object({ name: z.string().describe("Name of the Component.") })
+    .optional()
+    .describe("The Component, when the spec that runs refers to one; else it has code of its own."),
+  props,
+  secrets,
+  active: z.boolean().describe("Whether it may run."),
+  emitOnDeploy: z.boolean().describe("As in the spec."),
+  ignoreHookErrors: z.boolean().describe("As in the spec."),
+});
+
 const status = baseStatus.extend({
   nameSlug: z.string().optional().describe("Slug of the name, unique within the owner."),
   component: z
@@ -91,7 +105,10 @@ const status = baseStatus.extend({
     .optional()
     .describe("Name of the Component that runs: the one referred to, or the one made from `code`, `codeFrom` or `url`."),
   componentId: z.string().optional().describe("Public id of that component, `sc_…`."),
-  deployment: z.string().optional().describe("Id `d_…` of what is deployed; another one after each change that was deployed."),
+  deployment: z
+    .string()
+    .optional()
+    .describe("Id `d_…` of what is deployed; another one after each change that was deployed. Absent while that is being replaced."),
   endpoint: z.string().optional().describe("Address at which it takes HTTP requests, when its component has an HTTP interface."),
   pool: z.string().optional().describe("Name of the RunnerPool that its runs go to."),
   endpointKey: z.string().optional().describe("The part of that address by which it is known."),
@@ -99,6 +116,11 @@ const status = baseStatus.extend({
     .optional()
     .describe("All props of a component with additional ones, as its code last told of them; absent without any."),
   configurableFor: z.string().optional().describe("Digest of the component and the values that its code told them for."),
+  runningGeneration: z
+    .int()
+    .optional()
+    .describe("Generation of the spec that runs. Older than observedGeneration while an update waits, and after one has failed."),
+  running: running.optional().describe("What runs, when that is not what the spec asks for: an update waits or has failed."),
   hookFailures: z.array(hookFailure).optional().describe("Hooks that threw for the observed generation."),
   updatedAt: z.int().optional().describe("When the last change of the spec was deployed, epoch milliseconds."),
   // What moves per run is never in a resource: the next four are refreshed every few minutes.
@@ -108,6 +130,25 @@ const status = baseStatus.extend({
   nextTickTime: dateTime().optional().describe("Next tick of its timers when this was written, RFC 3339."),
 });
 export type SourceStatus = z.infer<typeof status>;
+
+/**
+ * The spec that runs: the one that was asked for, or the one before it while an update waits and after it has failed. Code of the source's
+ * own is not kept in the status: there the Component that it was kept in stands for it, unless newer code has replaced that.
+ */
+export function runningSpec({ spec, status }: { readonly spec: SourceSpec; readonly status: SourceStatus }): SourceSpec {
+  if (status.running === undefined) return spec;
+  const { componentRef = status.component === undefined ? undefined : { name: status.component }, ...running } = status.running;
+  const { code, entry, files, codeFrom, url } = spec;
+  const own = {
+    ...(code === undefined ? {} : { code }),
+    ...(entry === undefined ? {} : { entry }),
+    ...(files === undefined ? {} : { files }),
+  };
+  const from = { ...(codeFrom === undefined ? {} : { codeFrom }), ...(url === undefined ? {} : { url }) };
+  const isReplaced = spec.componentRef === undefined && status.running.componentRef === undefined;
+  const runs = isReplaced || componentRef === undefined ? { ...own, ...from } : { componentRef };
+  return { ...running, ...runs, ...(spec.redeploy === undefined ? {} : { redeploy: spec.redeploy }) };
+}
 
 export const sourceKind = defineKind<SourceSpec, SourceStatus>({
   kind: "Source",

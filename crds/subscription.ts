@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { emitterId, emitterRef, listenerId, listenerRef } from "./references.ts";
 import { baseStatus, columnsOf, defineKind } from "./resource.ts";
+import { canHearItself } from "../domain/subscription-match.ts";
 import { exactlyOneOf, withRules } from "./rules.ts";
 
 const spec = withRules(
@@ -8,7 +9,7 @@ const spec = withRules(
     emitter: emitterId
       .optional()
       .describe(
-        "Whose events, by public id (`dc_…`, `p_…`; `o_…` for the $errors of an organization's workflows), or `dc_*`, `p_*` for all sources or workflows of the owner.",
+        "Whose events, by public id (`dc_…`, `p_…`; `o_…` for the $errors of an organization's workflows; the owner's `u_…` for the $errors or $logs of all their sources and workflows), or `dc_*`, `p_*` for all sources or workflows of the owner.",
       ),
     emitterRef: emitterRef.optional().describe("Whose events, by kind and name within the namespace. It may be created later."),
     listener: listenerId.optional().describe("Who gets them, by public id: a source (`dc_…`), a workflow (`p_…`) or a webhook (`wh_…`)."),
@@ -24,10 +25,17 @@ const spec = withRules(
   exactlyOneOf(["emitter", "emitterRef"], "they say whose events are heard"),
   exactlyOneOf(["listener", "listenerRef"], "they say who hears the events"),
   {
-    cel: "!(has(self.emitter) && has(self.listener) && self.emitter == self.listener) && !(has(self.emitterRef) && has(self.listenerRef) && self.emitterRef.kind == self.listenerRef.kind && self.emitterRef.name == self.listenerRef.name)",
-    holds: ({ emitter, listener, emitterRef: from, listenerRef: to }) =>
-      !(emitter !== undefined && emitter === listener) && !(from !== undefined && from.kind === to?.kind && from.name === to.name),
-    message: "the emitter cannot listen to itself: each of its events would make another",
+    cel: [
+      "!(has(self.emitter) && has(self.listener) && self.emitter == self.listener)",
+      "&& !(has(self.emitterRef) && has(self.listenerRef) && self.emitterRef.kind == self.listenerRef.kind && self.emitterRef.name == self.listenerRef.name)",
+      "|| !(self.channel in ['', '$errors', '$logs']) && (has(self.emitter) ? self.emitter.startsWith('dc_') : self.emitterRef.kind == 'Source')",
+    ].join(" "),
+    holds: ({ emitter, listener, emitterRef: from, listenerRef: to, channel }) => {
+      const isSelf =
+        (emitter !== undefined && emitter === listener) || (from !== undefined && from.kind === to?.kind && from.name === to.name);
+      return !isSelf || ((emitter?.startsWith("dc_") ?? from?.kind === "Source") && canHearItself(channel));
+    },
+    message: "a source can listen to itself only on a channel of its own: each of its other events would make another",
   },
 );
 export type SubscriptionSpec = z.infer<typeof spec>;
@@ -37,6 +45,9 @@ const status = baseStatus.extend({
   listener: z.string().optional().describe("Whom the reference stood for when this was written: a public id."),
 });
 export type SubscriptionStatus = z.infer<typeof status>;
+
+/** Labels by which the subscriptions of a listener or an emitter are found, on those that the API created. */
+export const subscriptionLabels = { listener: "headwater.dev/listener", emitter: "headwater.dev/emitter" } as const;
 
 export const subscriptionKind = defineKind<SubscriptionSpec, SubscriptionStatus>({
   kind: "Subscription",

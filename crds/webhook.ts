@@ -2,13 +2,16 @@ import { z } from "zod";
 import type { RouteListener } from "../domain/deployment.ts";
 import { disabledOf, type DisabledEndpoint, type PostedTo } from "../domain/endpoint-failures.ts";
 import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
-import { httpUrl, time } from "./rules.ts";
-import { secretReference } from "./secret-reference.ts";
+import { publicUrl, time } from "./rules.ts";
+import { secretReference, type SecretReference } from "./secret-reference.ts";
 
 const spec = z.object({
-  url: httpUrl.describe(
-    "Where events are posted: http or https with a host name. Private addresses only where the installation allows them.",
+  url: publicUrl.describe(
+    "Where events are posted: http or https with a host name, without user name and password. Private addresses only where the installation allows them.",
   ),
+  basicAuth: secretReference
+    .optional()
+    .describe("Where the text `user:password` is with which each post authenticates (HTTP Basic). Absent: none."),
   name: z.string().max(255).optional().describe("For people."),
   description: z.string().max(2_000).optional().describe("For people."),
   active: z.boolean().default(true).describe("False: nothing is posted; what was emitted meanwhile is not made up for."),
@@ -71,9 +74,31 @@ export function postedTo(id: string, { url, enabledAt }: Pick<WebhookSpec, "url"
   return { id, url, ...(enabledAt === undefined ? {} : { enabledAt: Date.parse(enabledAt) }) };
 }
 
-/** The webhook as those who deliver see it, with the keys that sign what it gets. */
-export function routedWebhook(id: string, spec: WebhookSpec, keys: readonly string[]): Extract<RouteListener, { kind: "webhook" }> {
-  return { kind: "webhook", ...postedTo(id, spec), ...(spec.ordered === true ? { ordered: true } : {}), keys };
+/** Secret texts of a webhook, sealed for those who deliver. */
+export interface SealedWebhook {
+  /** Signing keys, newest first. */
+  readonly keys: readonly string[];
+  readonly basicAuth?: string;
+}
+
+/** The webhook as those who deliver see it. */
+export function routedWebhook(
+  id: string,
+  spec: WebhookSpec,
+  { keys, basicAuth }: SealedWebhook,
+): Extract<RouteListener, { kind: "webhook" }> {
+  return {
+    kind: "webhook",
+    ...postedTo(id, spec),
+    ...(spec.ordered === true ? { ordered: true } : {}),
+    keys,
+    ...(basicAuth === undefined ? {} : { basicAuth }),
+  };
+}
+
+/** All secret texts that its spec refers to: those that are kept for it and not among them end. */
+export function secretsOf({ signingKeys, basicAuth }: WebhookSpec): readonly SecretReference[] {
+  return basicAuth === undefined ? signingKeys : [...signingKeys, basicAuth];
 }
 
 /** Why nothing is posted to it although it is active; undefined when it was not disabled, or enabled again since. */

@@ -13,6 +13,7 @@ import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule.ts";
 import type { Secrets } from "../domain/secrets.ts";
+import type { SourceVersion } from "./source/version.ts";
 
 /** Everything the operator reaches; main.ts wires adapters to it. */
 export interface OperatorPorts {
@@ -25,7 +26,7 @@ export interface OperatorPorts {
   readonly pools: Pools;
   readonly builds: Builds;
   /** The component at an http or https address, with the modules it imports from there. @throws InvalidInput when there is none, LimitExceeded, Forbidden, Unavailable */
-  readonly fetchComponent: (url: string) => Promise<ComponentCode>;
+  readonly fetchComponent: (url: string, owner: string | undefined) => Promise<ComponentCode>;
   /** @throws Forbidden for a literal address that nothing may be posted to; names pass, they are judged when they are resolved */
   readonly checkHost: (host: string) => void;
   readonly activity: Activity;
@@ -34,6 +35,8 @@ export interface OperatorPorts {
   readonly deployments: Entries<DeploymentEntry>;
   readonly endpoints: Entries<Endpoint>;
   readonly routes: Entries<Route>;
+  /** By the id of the source. */
+  readonly versions: Entries<SourceVersion>;
   readonly timers: Timers;
   readonly workflowQueues: WorkflowQueues;
   readonly histories: Histories;

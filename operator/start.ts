@@ -17,6 +17,7 @@ import { componentReconciler } from "./component/reconciler.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
 import { keyOf } from "./controller/informer.ts";
 import { exceptMisfits, ofFitting } from "./controller/misfits.ts";
+import { endConnectionsOf } from "./end-connections.ts";
 import { ResourceIndex } from "./controller/resource-index.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
 import type { OperatorConfig, OperatorPorts } from "./ports.ts";
@@ -89,17 +90,21 @@ export async function startOperator(
   ];
   const sourcesByAccount = new ResourceIndex(
     sources,
-    ofFitting(({ metadata: { namespace }, spec }) => accountIdsAmong(spec.props).map((id) => `${namespace} ${id}`)),
+    ofFitting(({ metadata: { namespace }, spec, status }) =>
+      [spec.props, status.running?.props ?? {}].flatMap(accountIdsAmong).map((id) => `${namespace} ${id}`),
+    ),
   );
   const usersOf = ({ metadata: { namespace, name, labels: given } }: Resource) =>
     [given[labels.id], idOfResourceName(name)].flatMap((id) => (id === undefined ? [] : sourcesByAccount.keys(`${namespace} ${id}`)));
   sources.onChange((source, deleted) => (deleted ? slugs.release(source) : slugs.remember(source)));
   webhooks.onChange((webhook, deleted) => void (deleted && signingKeys.forget(webhook)));
 
+  const endConnections = endConnectionsOf(ports, { subscriptionsOf, autoSubscriptionsTo: auto.listeningTo });
+
   // Who reconciles it, named as its kind's folder is; how many at a time, and what else it depends on.
   runtime.reconcile("component", 4, exceptMisfits(componentKind, ports, componentReconciler(ports))).watch(components);
   const deployed = runtime
-    .reconcile("source", 32, exceptMisfits(sourceKind, ports, sourceReconciler(config, ports, slugs)))
+    .reconcile("source", 32, exceptMisfits(sourceKind, ports, sourceReconciler(config, ports, slugs, endConnections)))
     .watch(sources)
     .watch(components, (component) => sourcesByComponent.keys(keyOf(component)))
     .watch(accounts, usersOf);
@@ -115,14 +120,16 @@ export async function startOperator(
   signingKeys.onChange((webhook) => {
     for (const key of subscriptionsOf(webhook)) routed.add(key);
   });
-  runtime.reconcile("webhook", 8, exceptMisfits(webhookKind, ports, webhookReconciler(config, ports, signingKeys))).watch(webhooks);
+  runtime
+    .reconcile("webhook", 8, exceptMisfits(webhookKind, ports, webhookReconciler(config, ports, signingKeys, endConnections)))
+    .watch(webhooks);
   runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
   const onAccountChange = (account: Resource): void => {
     for (const key of usersOf(account)) deployed.add(key);
   };
   const reconcileAccount = accountReconciler(ports, { ...config, onChange: onAccountChange });
   runtime.reconcile("account", 4, exceptMisfits(accountKind, ports, reconcileAccount)).watch(accounts);
-  runtime.reconcile("workflow", 4, exceptMisfits(workflowKind, ports, workflowReconciler(ports))).watch(workflows);
+  runtime.reconcile("workflow", 4, exceptMisfits(workflowKind, ports, workflowReconciler(ports, endConnections))).watch(workflows);
   runtime
     .reconcile("auto-subscription", 4, exceptMisfits(autoSubscriptionKind, ports, autoSubscriptionReconciler(ports, auto)))
     .watch(autoSubscriptions)

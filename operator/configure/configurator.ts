@@ -1,5 +1,5 @@
 import { componentKind } from "../../crds/component.ts";
-import { sourceKind, type SourceSpec } from "../../crds/source.ts";
+import { runningSpec, sourceKind, type SourceSpec } from "../../crds/source.ts";
 import { configureLimits, type ConfigureCall, type ConfiguredOptions, type ConfiguredProps } from "../../domain/configure.ts";
 import type { Build, ComponentDefinition } from "../../domain/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, Unavailable } from "../../domain/errors.ts";
@@ -100,7 +100,7 @@ function configuredComponent(
     owner,
     id: source?.status.id ?? component.status.id ?? "",
     build: { ...build, definition: all },
-    spec: specOf(request, source?.spec),
+    spec: specOf(request, source === undefined ? undefined : runningSpec(source)),
     additionalProps: boundProps(definition, all.props),
     endpoint: source?.status.endpoint ?? null,
   };

@@ -45,6 +45,7 @@ export async function configure(
     bundle,
     needsNode,
     props: await ports.secrets.sealForPool(pool, JSON.stringify(values)),
+    secretProps: secretNamesOf(component),
     ...(component.additionalProps.length === 0 ? {} : { additionalProps: component.additionalProps }),
     endpoint: component.endpoint,
     deadline,
@@ -52,6 +53,13 @@ export async function configure(
   const configured = await ports.configurations.ask(pool, ports.newId("run"), configuration, AbortSignal.timeout(deadlineMs));
   if (configured === undefined) throw unanswered(pool, deadlineMs);
   return judged(call, configured);
+}
+
+/** Also those whose values were given with the request, and so are not kept as secrets of a source. */
+function secretNamesOf(component: ConfiguredComponent): readonly string[] {
+  const { definition } = component.build;
+  const declared = definition.props.filter(({ secret }) => secret === true).map(({ name }) => name);
+  return [...new Set([...Object.keys(secretPropsOf(component, definition)), ...declared])];
 }
 
 async function valuesOf({ namespace, spec, build }: ConfiguredComponent, ports: ConfigurePorts): Promise<object> {

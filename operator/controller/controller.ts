@@ -1,8 +1,9 @@
-import type { Resource } from "../../crds/resource.ts";
-import { Conflict } from "../../domain/errors.ts";
+import type { Kind, Resource } from "../../crds/resource.ts";
+import type { ResourceStore } from "../../crds/resource-store.ts";
+import { Conflict, NotFound } from "../../domain/errors.ts";
 import type { Log } from "../ports.ts";
 import type { Informer } from "./informer.ts";
-import { keyOf } from "./informer.ts";
+import { keyOf, parseKey } from "./informer.ts";
 import { silentController, type ControllerMetrics, type PassResult } from "./metrics.ts";
 import { WorkQueue, type Verdict } from "./work-queue.ts";
 
@@ -12,6 +13,8 @@ export type Reconcile = (key: string, signal: AbortSignal) => Promise<number | u
 export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
+  /** Without a cache: a cache may not have been told of a deletion yet. */
+  readonly store: Pick<ResourceStore, "find">;
   readonly concurrency: number;
   /** Within this time every resource of the first watched kind is looked at again, a share of them at a time. Default: 30 minutes. */
   readonly resyncMs?: number;
@@ -33,7 +36,8 @@ export class Controller {
   readonly #metrics: ControllerMetrics;
   /** Everything there is to reconcile: the keys of the first watched kind. */
   #all: () => Iterable<string> = () => [];
-  #watches = 0;
+  /** Of the first watched kind. */
+  #kind: Kind | undefined;
   #queue: WorkQueue | undefined;
   #resync: NodeJS.Timeout | undefined;
 
@@ -44,7 +48,10 @@ export class Controller {
 
   /** Reconciles each resource that the informer tells of, itself by default, or the ones it maps to. The first watch is the kind's own. */
   watch<S, T>(informer: Informer<S, T>, map: (resource: Resource<S, T>) => Iterable<string> = (resource) => [keyOf(resource)]): this {
-    if (this.#watches++ === 0) this.#all = () => informer.keys();
+    if (this.#kind === undefined) {
+      this.#kind = informer.kind as Kind; // Only its names are read.
+      this.#all = () => informer.keys();
+    }
     informer.onChange((resource) => {
       for (const key of map(resource)) this.#queue?.add(key);
     });
@@ -104,12 +111,19 @@ export class Controller {
       done(againAfterMs === undefined ? "done" : "again");
       return againAfterMs === undefined ? { outcome: "done" } : { outcome: "done", againAfterMs };
     } catch (error) {
-      // Somebody else was first: the usual way of two writers, and no news.
-      const conflict = error instanceof Conflict;
-      done(conflict ? "conflict" : "error");
-      if (!signal.aborted && !conflict) this.#tell(key, error, performance.now() - startedAt);
+      const isOrdinary = error instanceof Conflict || (error instanceof NotFound && (await this.#isEnding(key)));
+      done(isOrdinary ? "conflict" : "error");
+      if (!signal.aborted && !isOrdinary) this.#tell(key, error, performance.now() - startedAt);
       return { outcome: "failed" };
     }
+  }
+
+  /** A resource that is deleted during its pass takes along what the pass reads and writes. The next pass finds it gone. */
+  async #isEnding(key: string): Promise<boolean> {
+    if (this.#kind === undefined) return false;
+    const { namespace, name } = parseKey(key);
+    const found = await this.#options.store.find(this.#kind, namespace, name);
+    return found === undefined || found.metadata.deletionTimestamp !== undefined;
   }
 
   #tell(key: string, error: unknown, durationMs: number): void {

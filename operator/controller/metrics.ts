@@ -1,4 +1,7 @@
-/** What came of a pass: `conflict` and `error` are tried again, `again` looks again by itself after a while. */
+/**
+ * What came of a pass. `conflict` and `error` are retried; a conflict (the resource changed or was deleted during the pass) is ordinary.
+ * `again` asks for another pass after a while.
+ */
 export type PassResult = "done" | "again" | "conflict" | "error";
 
 /** What a queue tells of itself; names in the spirit of controller-runtime's. All times in seconds. */

@@ -1,5 +1,6 @@
 import { finalizer, labels, type Kind, type OwnerReference, type Resource } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
+import { NotFound } from "../../domain/errors.ts";
 
 type Writes = Pick<ResourceStore, "update">;
 
@@ -19,13 +20,17 @@ export async function adopt<S, T>(store: Writes, kind: Kind<S, T>, resource: Res
   return store.update(kind, { ...resource, metadata: { ...metadata, labels: { ...metadata.labels, [labels.id]: id }, finalizers } });
 }
 
-/** Takes our finalizer away, after all traces: a resource in deletion ends with it. Writes nothing when it has none of ours. */
+/**
+ * Removes our finalizer, after everything made for the resource: a resource in deletion ends with it. Writes nothing when the resource
+ * has no finalizer of ours, or is gone already.
+ */
 export async function release<S, T>(store: Writes, kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
   const { metadata } = resource;
   if (!metadata.finalizers.includes(finalizer)) return resource;
-  return store.update(kind, {
-    ...resource,
-    metadata: { ...metadata, finalizers: metadata.finalizers.filter((name) => name !== finalizer) },
+  const released = { ...resource, metadata: { ...metadata, finalizers: metadata.finalizers.filter((name) => name !== finalizer) } };
+  return store.update(kind, released).catch((error: unknown) => {
+    if (error instanceof NotFound) return released;
+    throw error;
   });
 }
 

@@ -54,11 +54,12 @@ export class Runtime {
 
   /** @param concurrency resources worked on at a time */
   reconcile(name: string, concurrency: number, reconcile: Reconcile): Controller {
-    const { random, log, metrics, resyncMs } = this.#options;
+    const { store, random, log, metrics, resyncMs } = this.#options;
     const controller = new Controller({
       name,
       concurrency,
       reconcile,
+      store,
       random,
       log,
       ...(metrics === undefined ? {} : { metrics: metrics(name) }),

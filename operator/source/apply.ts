@@ -1,7 +1,8 @@
 import { sourceKind } from "../../crds/source.ts";
 import { assertNever } from "../../domain/errors.ts";
-import type { Invocation, TimerEvent } from "../../domain/invocation.ts";
-import { nextTick, serverSchedule, type TimerSchedule } from "../../domain/schedule.ts";
+import type { Invocation } from "../../domain/invocation.ts";
+import { tickEvent } from "../../domain/manual-event.ts";
+import { nextTick, serverSchedule } from "../../domain/schedule.ts";
 import { deploymentKey } from "../../domain/subjects.ts";
 import { setConditions } from "../controller/conditions.ts";
 import { adopt, release } from "../controller/ownership.ts";
@@ -12,8 +13,8 @@ import type { SourceResource } from "./resources.ts";
 import { digestOf, readSecretProps } from "./secret-props.ts";
 import type { StatusFields, Step } from "./step.ts";
 
-/** A step that is over when it was applied; the reconciler waits for hooks itself. */
-export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" }>;
+/** A step that writes to this source's own entries and returns when that is done. The reconciler does the others. */
+export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" | "end-connections" }>;
 
 /**
  * Does one step. Doing it twice is as good as once: entries and timers are replaced.
@@ -69,6 +70,10 @@ async function act(step: Action, source: SourceResource, ports: OperatorPorts): 
       return ports.endpoints.put(step.key, step.endpoint);
     case "remove-endpoint":
       return ports.endpoints.delete(step.key);
+    case "keep-version":
+      return ports.versions.put(step.version.deployment.source, step.version);
+    case "forget-version":
+      return ports.versions.delete(step.source);
     case "remove-deployment":
       return ports.deployments.delete(deploymentKey(step.pool, step.source));
     case "leave-pool":
@@ -120,9 +125,4 @@ function tickOf(step: Extract<Step, { do: "set-timer" }>, now: number): Invocati
   const tick = { source, generation, trigger: "timer", event: tickEvent(schedule) } as const;
   if (serverSchedule(schedule).kind !== "chain") return tick;
   return { ...tick, chain: prop, at: nextTick(schedule, now) };
-}
-
-function tickEvent(schedule: TimerSchedule): Omit<TimerEvent, "timestamp"> {
-  if (schedule.kind === "interval") return { interval_seconds: schedule.intervalSeconds };
-  return { interval_seconds: null, cron: schedule.cron, timezone: schedule.timezone };
 }

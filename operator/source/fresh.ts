@@ -9,6 +9,8 @@ export interface Fresh {
   readonly ingressUrl: string;
   /** How long a deletion waits for `deactivate`, in all. */
   readonly deletionPatienceMs: number;
+  /** It is time to try a hook again that failed while a version was restored. */
+  readonly retryHook: boolean;
   /** Epoch ms. */
   readonly now: number;
 }

@@ -18,6 +18,12 @@ export function deployHookNeeded(observed: Observed, deployment: Deployment): bo
   return deployment.hooks.includes("deploy");
 }
 
+/** The hook with which a deployment begins and that has not run for it yet. */
+export function nextHook(observed: Observed, deployment: Deployment): Hook | undefined {
+  if (deployHookNeeded(observed, deployment)) return "deploy";
+  return hookNeeded(observed, "activate", deployment, 1) ? "activate" : undefined;
+}
+
 export function runHook(observed: Observed, deployment: Deployment, hook: Hook): Step {
   const record = observed.hooks[hook];
   const attempts = record?.generation === deployment.generation ? record.attempts : 0;

@@ -24,5 +24,6 @@ export function lookAgainAfterMs(
     const longest = source.spec.url === undefined ? longestMs : longestForAddressMs;
     return spread(Math.min(longest, Math.max(shortestMs, blockedMs)), ports);
   }
-  return source.spec.codeFrom !== undefined || hasLiveSecrets(source) ? spread(changesElsewhereMs, ports) : undefined;
+  const isLive = hasLiveSecrets(source) || (observed.standing !== undefined && hasLiveSecrets(observed.standing.version));
+  return source.spec.codeFrom !== undefined || isLive ? spread(changesElsewhereMs, ports) : undefined;
 }

@@ -5,19 +5,12 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { defaultPool, deploymentKey } from "../../domain/subjects.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { buildFor } from "./additional-props.ts";
-import { componentNameOf, currentBuild } from "./component-of.ts";
-import type { Observed, SourceResource } from "./observed.ts";
+import { componentNameOf } from "./component-of.ts";
+import type { Observed, SourceResource, Standing } from "./observed.ts";
 import { readOwnCode } from "./own-code.ts";
-import {
-  digestOf,
-  hasLiveSecrets,
-  secretPropsOf,
-  trySecretProps,
-  usesAccounts,
-  type SecretProps,
-  type SecretPropValues,
-} from "./secret-props.ts";
-import { isDeployed, isSettled } from "./settled.ts";
+import { digestOf, hasLiveSecrets, secretPropsOf, trySecretProps, usesAccounts, type SecretPropValues } from "./secret-props.ts";
+import { isSettled } from "./settled.ts";
+import { isOfVersion } from "./version.ts";
 
 type Near = Pick<Observed, "source" | "owner" | "component" | "pool" | "movesTo" | "deployed">;
 
@@ -31,11 +24,12 @@ export async function observe(source: SourceResource, ports: OperatorPorts): Pro
   const [past, endpoint, code, secrets] = await Promise.all([
     settled ? { hooks: {} } : pastOf(near, ports),
     settled || endpointKey === undefined ? undefined : ports.endpoints.get(endpointKey),
-    settled && source.spec.codeFrom === undefined ? undefined : readOwnCode(source, near.component, ports),
+    settled && source.spec.codeFrom === undefined ? undefined : readOwnCode(near, ports),
     settled && !hasLiveSecrets(source) && !usesAccounts(source) ? undefined : secretsOf(near, ports),
   ]);
   const secretsChanged = secrets !== undefined && "values" in secrets && (await differ(near.deployed, secrets.values, ports));
-  return { ...near, endpoint, code, secrets, secretsChanged, withdrawn: await withdrawnOf(near, secrets, ports), ...past };
+  const mayDeploy = settled && !(secrets !== undefined && "blocked" in secrets);
+  return { ...near, endpoint, code, secrets, secretsChanged, standing: mayDeploy ? undefined : await standingOf(near, ports), ...past };
 }
 
 async function observeNear(source: SourceResource, ports: OperatorPorts): Promise<Near> {
@@ -79,10 +73,17 @@ async function differ(deployed: Deployment | undefined, values: Readonly<Record<
   }
 }
 
-/** Of what is deployed for this very generation; an older one ends with the update that waits for the account. */
-async function withdrawnOf(near: Near, secrets: SecretPropValues | undefined, ports: OperatorPorts): Promise<SecretProps | undefined> {
-  const build = currentBuild(near.component);
-  if (build === undefined || secrets === undefined || !("without" in secrets) || secrets.without === undefined) return undefined;
-  const { props, values } = secrets.without;
-  return isDeployed(near, build) && (await differ(near.deployed, values, ports)) ? props : undefined;
+/** A version of another owner is never returned to. */
+async function standingOf({ source, owner, deployed }: Near, ports: OperatorPorts): Promise<Standing | undefined> {
+  const { id, runningGeneration } = source.status;
+  if (id === undefined || runningGeneration === undefined) return undefined;
+  const version = await ports.versions.get(id);
+  if (version === undefined || version.deployment.owner !== owner) return undefined;
+  const props = secretPropsOf(version, version.build.definition);
+  if (Object.keys(props).length === 0) return { version, secrets: {}, secretsChanged: false };
+  const read = await trySecretProps(source.metadata.namespace, props, ports);
+  const known = "values" in read ? { props, values: read.values } : read.without;
+  if (known === undefined) return { version, secrets: "as they are", secretsChanged: false };
+  const secretsChanged = isOfVersion(version, deployed) && (await differ(deployed, known.values, ports));
+  return { version, secrets: known.props, secretsChanged };
 }

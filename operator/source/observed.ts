@@ -1,11 +1,22 @@
 import type { SourceState } from "../../domain/commit.ts";
 import type { Deployment, Endpoint } from "../../domain/deployment.ts";
+import type { RunError } from "../../domain/run-error.ts";
 import type { Reloaded } from "./additional-props.ts";
 import type { OwnCode } from "./own-code.ts";
 import type { ComponentResource, SourceResource } from "./resources.ts";
 import type { SecretProps, SecretPropValues } from "./secret-props.ts";
+import type { SourceVersion } from "./version.ts";
 
 export type { ComponentResource, SourceResource };
+
+/** The last version whose deployment was completed, and what its secret values are now. */
+export interface Standing {
+  readonly version: SourceVersion;
+  /** Where to read its secret values; "as they are" when some cannot be read: then those that were sealed last are kept. */
+  readonly secrets: SecretProps | "as they are";
+  /** It is deployed, and other secret values are deployed with it than there are now. */
+  readonly secretsChanged: boolean;
+}
 
 /** All that a plan is made from, read before it. What a settled source's plan does not need is not read. */
 export interface Observed {
@@ -19,8 +30,10 @@ export interface Observed {
   readonly secrets: SecretPropValues | undefined;
   /** The values are not those that are deployed. */
   readonly secretsChanged: boolean;
-  /** What is left of them when the accounts that do not exist any more are taken away from what is deployed; undefined: there is nothing to take. */
-  readonly withdrawn?: SecretProps | undefined;
+  /** What runs when the spec cannot be deployed; undefined: nothing was deployed completely yet. Not read when it is settled. */
+  readonly standing?: Standing | undefined;
+  /** Why a step of this update cannot be done, however often it is tried. */
+  readonly failure?: RunError | undefined;
   /** Where it is deployed, or is to be when it is not yet. */
   readonly pool: string;
   /** The pool that it is to move to. */

@@ -10,8 +10,7 @@ export type OwnCode = { readonly code: ComponentCode } | { readonly blocked: Blo
 
 /** Reads the code of a source that refers to no component. An address is read once for each generation. */
 export async function readOwnCode(
-  source: SourceResource,
-  component: ComponentResource | undefined,
+  { source, component, owner }: { source: SourceResource; component: ComponentResource | undefined; owner: string | undefined },
   ports: Pick<OperatorPorts, "configMaps" | "fetchComponent">,
 ): Promise<OwnCode | undefined> {
   const { code, entry, files, codeFrom, url } = source.spec;
@@ -19,7 +18,7 @@ export async function readOwnCode(
   if (codeFrom !== undefined) return checked(`ConfigMap ${codeFrom.configMapKeyRef.name}`, () => readConfigMap(source, ports));
   if (url === undefined) return undefined;
   if (component !== undefined && isReadFor(source, component)) return { code: asWritten(component.spec) };
-  return checked(url, () => ports.fetchComponent(url));
+  return checked(url, () => ports.fetchComponent(url, owner));
 }
 
 /** Without fields that are absent: a spec says nothing of what it does not have. */

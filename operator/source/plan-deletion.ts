@@ -31,8 +31,10 @@ export function planDeletion(observed: Observed, fresh: Fresh): readonly Step[] 
     endTimers,
     ...(endpointKey === undefined ? [] : [{ do: "remove-endpoint", key: endpointKey } as const]),
     { do: "remove-deployment", pool, source: id },
+    { do: "forget-version", source: id },
     ...(whose === undefined ? [] : [{ do: "forget-history", owner: whose, source: id } as const]),
     ...component,
+    { do: "end-connections" },
     { do: "release" },
   ];
 }

@@ -1,11 +1,12 @@
 import type { Deployment } from "../../domain/deployment.ts";
 import { isDisabled } from "../../domain/kills.ts";
 import type { Hook, RunError } from "../../domain/invocation.ts";
-import { deployHookNeeded, hookError, hookNeeded, runHook } from "./hooks.ts";
+import { nextHook, runHook } from "./hooks.ts";
 import type { Observed } from "./observed.ts";
 import { isDone } from "./settled.ts";
 import type { Step } from "./step.ts";
-import { setTimers, writeEndpoint, type Wanted } from "./wanted.ts";
+import { failedHook } from "./update-failure.ts";
+import { componentIdOf, keepVersion, setTimers, writeEndpoint, type Running, type Wanted } from "./wanted.ts";
 
 interface Reports {
   readonly ready: () => readonly Step[];
@@ -13,20 +14,30 @@ interface Reports {
   readonly disabled: () => readonly Step[];
 }
 
-/** The entry is of this generation: run its hooks, start its timers, say so. */
-export function planDeployment(observed: Observed, wanted: Wanted, report: Reports): readonly Step[] {
+/** The entry is of this generation: run its hooks, start its timers, say so. A failure is that of a source that has no other version. */
+export function planDeployment(observed: Observed, wanted: Wanted, report: Reports, now: number): readonly Step[] {
   const { source, deployed } = observed;
   if (deployed === undefined || isDone(observed)) return [];
   const failure = failedHook(observed, deployed);
   if (failure !== undefined)
     return [...suspend(observed, wanted, deployed), ...settledThen(source, report.failed(failure.hook, failure.error))];
   if (isDisabled(observed.kills, deployed.id)) return disable(observed, wanted, report.disabled());
-  if (!source.spec.active) return [...writeEndpoint(observed, wanted, false), ...settledThen(source, report.ready())];
-  if (deployHookNeeded(observed, deployed)) return [runHook(observed, deployed, "deploy")];
-  if (hookNeeded(observed, "activate", deployed, 1)) return [runHook(observed, deployed, "activate")];
-  // The endpoint again: whoever was killed between entry and endpoint is put right here.
-  const timers = setTimers(observed, wanted, deployed.generation);
-  return [...writeEndpoint(observed, wanted, true), ...timers, ...settledThen(source, report.ready())];
+  const hook = source.spec.active ? nextHook(observed, deployed) : undefined;
+  if (hook !== undefined) return [runHook(observed, deployed, hook)];
+  const { component } = wanted;
+  const kept = {
+    deployment: deployed,
+    spec: source.spec,
+    build: wanted.build,
+    component: { name: component.metadata.name, id: componentIdOf(component) },
+  };
+  return [
+    // The endpoint again: an operator that was killed between entry and endpoint is put right here.
+    ...writeEndpoint(observed, wanted, source.spec.active),
+    ...(source.spec.active ? setTimers(observed, wanted, deployed.generation) : []),
+    keepVersion(kept, now), // Before settling: a failed update then returns to this one, whose secrets stay.
+    ...settledThen(source, report.ready()),
+  ];
 }
 
 /**
@@ -39,21 +50,21 @@ function settledThen({ metadata: { generation }, spec }: Observed["source"], rep
   return [{ do: "settle-secrets", generation, references }, ...report];
 }
 
-function failedHook(observed: Observed, deployed: Deployment): { hook: Hook; error: RunError } | undefined {
-  for (const hook of ["deploy", "activate"] as const) {
-    const error = hookError(observed, hook, deployed);
-    if (error !== undefined) return { hook, error };
-  }
-  return undefined;
-}
-
-/** Its runners do not run it. The entry stays as it is: what waits for the source is answered with an error, and not dropped. */
-function disable(observed: Observed, wanted: Wanted, report: readonly Step[]): readonly Step[] {
+/**
+ * Its runners do not run it. The entry stays as it is: what waits for the source is answered with an error, and not dropped.
+ */
+export function disable(observed: Observed, running: Running, report: readonly Step[]): readonly Step[] {
+  const { standing } = observed;
   if (report.length === 0) return [];
-  return [{ do: "end-timers", source: wanted.id }, ...writeEndpoint(observed, wanted, false), ...report];
+  return [
+    { do: "end-timers", source: running.id },
+    ...writeEndpoint(observed, running, false),
+    ...(standing === undefined ? [] : [keepVersion({ ...standing.version, disabled: true }, standing.version.deployedAt)]),
+    ...report,
+  ];
 }
 
-/** A source whose hook failed does not run until it is changed. */
+/** A source whose first deployment failed does not run until it is changed. */
 function suspend(observed: Observed, wanted: Wanted, deployed: Deployment): readonly Step[] {
   if (!deployed.active) return [];
   return [

@@ -1,4 +1,5 @@
 import { finalizer, labels } from "../../crds/resource.ts";
+import type { Hook, RunError } from "../../domain/invocation.ts";
 import { isSameCode } from "../../domain/component-code.ts";
 import { buildFor, wantsReload } from "./additional-props.ts";
 import { componentNameOf, hasOwnCode, madeForGeneration } from "./component-of.ts";
@@ -7,12 +8,14 @@ import type { Observed } from "./observed.ts";
 import { planDeletion } from "./plan-deletion.ts";
 import { planMove } from "./plan-move.ts";
 import { planDeployment } from "./plan-deployment.ts";
-import { planDeactivation, planUpdate } from "./plan-update.ts";
+import { planStanding, planStandingMove } from "./plan-standing.ts";
+import { mustBeginAgain, planStop, planUpdate } from "./plan-update.ts";
 import type { Blocked } from "./blocked.ts";
 import { blockedBy, codeBlockedBy } from "./policies.ts";
-import { reportBlocked, reportDisabled, reportFailed, reportReady } from "./report.ts";
+import { reportDisabled, reportFailed, reportReady } from "./report.ts";
 import { isDeployed, isDone, isSettled } from "./settled.ts";
 import type { Step } from "./step.ts";
+import { updateFailure } from "./update-failure.ts";
 import { secretsFor } from "./wanted.ts";
 
 /**
@@ -32,7 +35,7 @@ export function plan(observed: Observed, fresh: Fresh): readonly Step[] {
   const code = planCode(observed);
   if (code.length > 0) return code;
   const blocked = blockedBy(observed);
-  if (blocked !== undefined) return isPaused(observed, blocked) ? [] : [...planWithdrawal(observed), ...reportBlocked(observed, blocked)];
+  if (blocked !== undefined) return isPaused(observed, blocked) ? [] : planStanding(observed, { blocked }, fresh);
   const reload = planReload(observed);
   if (reload.length > 0) return reload;
   const { owner, component } = observed;
@@ -42,24 +45,24 @@ export function plan(observed: Observed, fresh: Fresh): readonly Step[] {
   const needsEndpoint = build.definition.props.some((prop) => prop.type === "$.interface.http");
   const claim = planClaim(observed, needsEndpoint, fresh);
   if (claim.length > 0) return claim;
+  const refused = updateFailure(observed, wanted);
+  if (refused !== undefined) return planStanding(observed, { refused }, fresh);
   const { deployed } = observed;
   if (observed.movesTo !== undefined) {
     // The runners of another owner's pool may not write what a hook of the former owner's leaves.
-    const deactivation = deployed?.owner === owner ? [] : planDeactivation(observed, wanted);
-    return deactivation.length > 0 ? deactivation : planMove(observed, wanted, observed.movesTo);
+    const stop = deployed?.owner === owner ? [] : planStop(observed);
+    return stop.length > 0
+      ? stop
+      : (planStandingMove(observed, build) ?? planMove(observed, wanted, observed.movesTo, secretsFor(observed, wanted)));
   }
-  if (deployed === undefined || !isDeployed(observed, build)) return planUpdate(observed, wanted, fresh);
+  if (deployed === undefined || !isDeployed(observed, build) || mustBeginAgain(observed)) return planUpdate(observed, wanted, fresh);
   if (observed.secretsChanged) return [{ do: "write-deployment", deployment: deployed, secrets: secretsFor(observed, wanted) }];
-  return planDeployment(observed, wanted, {
+  const reports = {
     ready: () => reportReady(observed, wanted, fresh),
-    failed: (hook, error) => reportFailed(observed, wanted, hook, error),
-    disabled: () => reportDisabled(observed, wanted),
-  });
-}
-
-/** It goes on running without the credentials of accounts that were deleted. */
-function planWithdrawal({ deployed, withdrawn }: Observed): readonly Step[] {
-  return deployed === undefined || withdrawn === undefined ? [] : [{ do: "write-deployment", deployment: deployed, secrets: withdrawn }];
+    failed: (hook: Hook, error: RunError) => reportFailed(observed, wanted, hook, error),
+    disabled: () => reportDisabled(observed, wanted.id, wanted),
+  };
+  return planDeployment(observed, wanted, reports, fresh.now);
 }
 
 /** A component with additional props is asked for them before anything is deployed by them. */
@@ -96,6 +99,7 @@ function isPaused(observed: Observed, { reason }: Blocked): boolean {
 function planClaim(observed: Observed, needsEndpoint: boolean, fresh: Fresh): readonly Step[] {
   const { nameSlug, endpointKey, pool } = observed.source.status;
   const key = needsEndpoint ? (endpointKey ?? fresh.endpointKey) : endpointKey;
-  if (nameSlug === fresh.nameSlug && key === endpointKey && pool !== undefined) return [];
-  return [{ do: "claim", nameSlug: fresh.nameSlug, endpointKey: key, pool: observed.pool }];
+  if (nameSlug !== undefined && key === endpointKey && pool !== undefined) return [];
+  // The slug of another name comes with the update to it: until then the source has the name that it had.
+  return [{ do: "claim", nameSlug: nameSlug ?? fresh.nameSlug, endpointKey: key, pool: observed.pool }];
 }

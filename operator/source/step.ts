@@ -8,6 +8,7 @@ import type { ConditionInput } from "../controller/conditions.ts";
 import type { SourceStatus } from "../../crds/source.ts";
 import type { ComponentResource } from "./resources.ts";
 import type { SecretProps } from "./secret-props.ts";
+import type { SourceVersion } from "./version.ts";
 
 /** What has to be done, as values; `apply.ts` does it. Each step may be done twice. */
 export type Step =
@@ -49,6 +50,9 @@ export type Step =
       /** "as they are": sealed for the same pool already. */
       readonly secrets: SecretProps | "as they are";
     }
+  /** Its deployment is complete: a failed update returns to it from now on. */
+  | { readonly do: "keep-version"; readonly version: SourceVersion }
+  | { readonly do: "forget-version"; readonly source: string }
   | {
       readonly do: "set-timer";
       readonly pool: string;
@@ -62,6 +66,8 @@ export type Step =
   | { readonly do: "remove-deployment"; readonly pool: string; readonly source: string }
   /** In place of the entry in the pool it leaves: what still waits for it there is to follow it. */
   | { readonly do: "leave-pool"; readonly pool: string; readonly source: string; readonly movedTo: string }
+  /** Subscriptions that name it as their emitter or listener lead nowhere from now on. */
+  | { readonly do: "end-connections" }
   | { readonly do: "forget-history"; readonly owner: string; readonly source: string }
   | { readonly do: "report"; readonly fields: StatusFields; readonly conditions: readonly ConditionInput[] }
   /** What was kept for this generation's secrets ends with the source, and what only older ones referred to ends now. */

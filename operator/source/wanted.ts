@@ -1,13 +1,15 @@
 import type { Build } from "../../domain/definition.ts";
 import type { Deployment } from "../../domain/deployment.ts";
+import { idOfResourceName } from "../../domain/ids.ts";
 import { runtimeProps } from "../../domain/prop-values.ts";
 import { boundProps } from "./additional-props.ts";
-import type { ComponentResource, Observed } from "./observed.ts";
+import type { ComponentResource, Observed, Standing } from "./observed.ts";
 import type { Fresh } from "./fresh.ts";
 import { secretPropsOf, type SecretProps } from "./secret-props.ts";
 import { wasReady } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { timersOf } from "./timers.ts";
+import { withoutCode, type SourceVersion } from "./version.ts";
 
 /** What the plan has made sure of. */
 export interface Wanted {
@@ -16,6 +18,9 @@ export interface Wanted {
   readonly component: ComponentResource;
   readonly build: Build;
 }
+
+/** What entries, endpoints and timers are made from: the version that is asked for, or the one that was deployed last. */
+export type Running = Pick<Wanted, "id" | "owner" | "build">;
 
 /** The entry that runners are to see, without its secrets. */
 export function wantedDeployment(observed: Observed, wanted: Wanted, fresh: Fresh): Deployment {
@@ -41,6 +46,11 @@ export function wantedDeployment(observed: Observed, wanted: Wanted, fresh: Fres
   };
 }
 
+/** Its public id, which its name stands for until the operator has written it down. */
+export function componentIdOf({ metadata: { name }, status }: ComponentResource): string {
+  return status.id ?? idOfResourceName(name) ?? name;
+}
+
 /** The isolate knows the component's own props by its code. */
 function additionalOf({ component, build }: Wanted): Pick<Deployment, "additionalProps"> {
   const additional = boundProps(component.status.build?.definition ?? build.definition, build.definition.props);
@@ -56,11 +66,11 @@ function idFor({ source, deployed }: Observed, fresh: Fresh): string {
  * Grows with whatever is deployed, since hooks run once for each. It is the source's own generation but for other code that is
  * deployed for the same one: its component or ConfigMap was changed.
  */
-function nextGeneration({ source, deployed, hooks }: Observed): number {
+export function nextGeneration({ source, deployed, hooks }: Observed): number {
   return Math.max(source.metadata.generation, deployed === undefined ? (hooks.activate?.generation ?? 0) : deployed.generation + 1);
 }
 
-export function secretsFor({ source }: Observed, { build }: Wanted): SecretProps {
+export function secretsFor({ source }: Observed, { build }: Running): SecretProps {
   return secretPropsOf(source, build.definition);
 }
 
@@ -69,7 +79,7 @@ export function endpointAddress(observed: Observed, ingressUrl: string): string 
   return key === undefined ? null : `${ingressUrl}/${key}`;
 }
 
-export function writeEndpoint(observed: Observed, wanted: Wanted, active: boolean): readonly Step[] {
+export function writeEndpoint(observed: Observed, wanted: Running, active: boolean): readonly Step[] {
   const key = observed.source.status.endpointKey;
   const prop = wanted.build.definition.props.find(({ type }) => type === "$.interface.http");
   if (key === undefined) return [];
@@ -83,7 +93,7 @@ export function writeEndpoint(observed: Observed, wanted: Wanted, active: boolea
   ];
 }
 
-export function setTimers(observed: Observed, wanted: Wanted, generation: number, pool = observed.pool): readonly Step[] {
+export function setTimers(observed: Observed, wanted: Running, generation: number, pool = observed.pool): readonly Step[] {
   const steps = [...timersOf(observed.source, wanted.build)].map(([prop, schedule]): Step => ({
     do: "set-timer",
     pool,
@@ -93,4 +103,22 @@ export function setTimers(observed: Observed, wanted: Wanted, generation: number
     generation,
   }));
   return steps;
+}
+
+/** Keeps what is deployed as the version that a failed update returns to. */
+export function keepVersion(version: Omit<SourceVersion, "deployedAt">, deployedAt: number): Step {
+  const { restores: _restores, refused: _refused, ...deployment } = version.deployment;
+  const { spec, build } = version;
+  return {
+    do: "keep-version",
+    version: { ...version, deployment, spec: withoutCode(spec), build: { ...build, lockfile: null }, deployedAt },
+  };
+}
+
+/** The same source as though it asked for the version that was deployed last. */
+export function standingView(observed: Observed, { version }: Standing): Observed {
+  const { source } = observed;
+  const { sourceGeneration, generation } = version.deployment;
+  const metadata = { ...source.metadata, generation: sourceGeneration ?? generation };
+  return { ...observed, source: { ...source, metadata, spec: version.spec } };
 }

@@ -5,6 +5,7 @@ import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../../crds/workflow.ts";
 import type { Route } from "../../domain/deployment.ts";
 import { kindOfId } from "../../domain/ids.ts";
+import { channelsOfOwner } from "../../domain/subscription-match.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { SealedKeys, WebhookResource } from "../webhook/signing-keys.ts";
 import type { SubscriptionResource } from "./resources.ts";
@@ -56,7 +57,7 @@ export async function emitterOf(
   }
   const end = (owner: string | undefined): Emitter => ({ id: emitter, owner, shown: emitter });
   if (emitter.endsWith("*")) return end(await ports.owners.ownerOf(namespace)); // All of the subscription's owner.
-  if (kindOfId(emitter) === "organization") return end(emitter);
+  if (channelsOfOwner(emitter).length > 0) return end(emitter);
   const found =
     kindOfId(emitter) === "workflow" ? await findById(workflowKind, emitter, ports) : await findById(sourceKind, emitter, ports);
   if (found !== undefined) return end(await ports.owners.ownerOf(found.metadata.namespace));

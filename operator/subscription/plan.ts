@@ -1,6 +1,7 @@
-import { routedWebhook } from "../../crds/webhook.ts";
+import { routedWebhook, type SealedWebhook } from "../../crds/webhook.ts";
 import type { Route, RouteListener } from "../../domain/deployment.ts";
 import { assertNever } from "../../domain/errors.ts";
+import { canHearItself, selfSubscriptionMessage } from "../../domain/subscription-match.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { namespaceHasNoOwner } from "../identity.ts";
 import { disabledProblem } from "../webhook/problem.ts";
@@ -37,8 +38,8 @@ export function judge({ id, subscription, reach, emitter, listener }: Judged): V
   if (emitter.id === undefined || !reaches(reach, emitter.owner)) return waits("EmitterNotFound", notFound("emitter", emitter.shown));
   if (listener.found === undefined || listener.id === undefined || !reaches(reach, listener.owner))
     return waits("ListenerNotFound", notFound("listener", listener.shown));
-  if (listener.id === emitter.id)
-    return stuck("SelfSubscription", `${emitter.shown} cannot listen to itself: each of its events would make another`);
+  if (listener.id === emitter.id && !(listener.found.kind === "source" && canHearItself(subscription.spec.channel)))
+    return stuck("SelfSubscription", selfSubscriptionMessage(emitter.shown, subscription.spec.channel));
   const { found, keys } = listener;
   const switched = found.kind === "webhook" ? found.webhook : found.kind === "workflow" ? found.workflow : undefined;
   if (switched?.invalid !== undefined)
@@ -56,7 +57,7 @@ export function judge({ id, subscription, reach, emitter, listener }: Judged): V
     emitter: emitter.id,
     ...(isNamedAndForeign(emitter, reach) ? { emitterOwner: emitter.owner } : {}),
     channel: subscription.spec.channel,
-    listener: routeListener(listener.id, found, keys?.keys ?? []),
+    listener: routeListener(listener.id, found, keys ?? { keys: [] }),
   };
   const done = { route, ready: true, passing: false };
   if (found.kind === "workflow")
@@ -78,17 +79,17 @@ export function notFound(end: "emitter" | "listener", shown: string): string {
   return `${end} ${shown} is not found: there is none, or it belongs neither to the owner of this namespace nor to an organization of theirs`;
 }
 
-/** An organization's id names its workflows' errors, whoever subscribed them. */
+/** An owner's id as emitter is its own owner. */
 function isNamedAndForeign(emitter: Emitter, { owner }: Reach): emitter is Emitter & { readonly owner: string } {
   return emitter.owner !== owner && emitter.owner !== emitter.id;
 }
 
 type Found = NonNullable<Listener["found"]>;
 
-function routeListener(id: string, found: Found, keys: readonly string[]): RouteListener {
+function routeListener(id: string, found: Found, sealed: SealedWebhook): RouteListener {
   switch (found.kind) {
     case "webhook":
-      return routedWebhook(id, found.webhook.spec, keys);
+      return routedWebhook(id, found.webhook.spec, sealed);
     case "source":
       return { kind: "source", id, pool: found.source.status.pool ?? defaultPool };
     case "workflow":

@@ -4,7 +4,15 @@ import type { OperatorPorts } from "../ports.ts";
 
 /** Why nothing can be posted to a webhook. `passing`: what is missing may be on its way. */
 export interface WebhookProblem {
-  readonly reason: "EndpointGone" | "EndpointFailing" | "UrlForbidden" | "SigningKeyNotFound" | "SigningKeyInvalid" | "SigningKeyChanging";
+  readonly reason:
+    | "EndpointGone"
+    | "EndpointFailing"
+    | "UrlForbidden"
+    | "SigningKeyNotFound"
+    | "SigningKeyInvalid"
+    | "SigningKeyChanging"
+    | "BasicAuthNotFound"
+    | "BasicAuthInvalid";
   readonly passing: boolean;
   readonly message: string;
 }

@@ -1,16 +1,17 @@
-import { disabledWebhook, routedWebhook, webhookKind } from "../../crds/webhook.ts";
+import { disabledWebhook, routedWebhook, secretsOf, webhookKind, type SealedWebhook } from "../../crds/webhook.ts";
 import type { Route } from "../../domain/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
+import type { EndConnections } from "../end-connections.ts";
 import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
 import { defaultChangesElsewhereMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
 import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
 import { disabledProblem, urlProblem } from "./problem.ts";
-import { keyReferencesOf, previousKeyEndsInMs, type SealedKeys, type SigningKeys, type WebhookResource } from "./signing-keys.ts";
+import { previousKeyEndsInMs, referencesOf, type SealedKeys, type SigningKeys, type WebhookResource } from "./signing-keys.ts";
 
 const missingMs = 5_000;
 /** A timer takes no longer waits than 24 days. */
@@ -24,6 +25,7 @@ export function webhookReconciler(
   { changesElsewhereMs = defaultChangesElsewhereMs }: Pick<OperatorConfig, "changesElsewhereMs">,
   ports: OperatorPorts,
   signingKeys: SigningKeys,
+  endConnections: EndConnections = () => Promise.resolve(),
 ) {
   return async (key: string): Promise<number | undefined> => {
     const { namespace, name } = parseKey(key);
@@ -33,6 +35,7 @@ export function webhookReconciler(
     if (found.metadata.deletionTimestamp !== undefined) {
       await ports.routes.delete(id);
       await ports.failingEndpoints.forget(id);
+      await endConnections(found);
       await release(ports.store, webhookKind, found);
       return;
     }
@@ -46,21 +49,25 @@ export function webhookReconciler(
     const webhook = await withItsKey(resource, id, ports);
     const keys = await signingKeys.read(webhook);
     const verdict = judge(webhook, keys, ports);
-    await writeRoute(id, ownRoute({ id, owner, webhook, keys: verdict.reason === "Active" && "keys" in keys ? keys.keys : [] }), ports);
+    await writeRoute(
+      id,
+      ownRoute({ id, owner, webhook, sealed: verdict.reason === "Active" && "keys" in keys ? keys : { keys: [] } }),
+      ports,
+    );
     await say(webhook, id, verdict, ports);
     return lookAgainMs(webhook, keys, changesElsewhereMs, ports);
   };
 }
 
 /** From the webhook to itself: nobody emits under its id. Without keys nothing is posted. */
-function ownRoute({ id, owner, webhook, keys }: { id: string; owner: string; webhook: WebhookResource; keys: readonly string[] }): Route {
-  return { subscription: id, owner, emitter: id, channel: "", listener: routedWebhook(id, webhook.spec, keys) };
+function ownRoute({ id, owner, webhook, sealed }: { id: string; owner: string; webhook: WebhookResource; sealed: SealedWebhook }): Route {
+  return { subscription: id, owner, emitter: id, channel: "", listener: routedWebhook(id, webhook.spec, sealed) };
 }
 
 function lookAgainMs(webhook: WebhookResource, keys: SealedKeys, changesElsewhereMs: number, ports: OperatorPorts): number | undefined {
   if ("problem" in keys) return missingMs;
   const now = ports.clock.now();
-  const isLive = keyReferencesOf(webhook, now).some(({ secretKeyRef }) => secretKeyRef !== undefined);
+  const isLive = referencesOf(webhook, now).some(({ secretKeyRef }) => secretKeyRef !== undefined);
   const waits = [isLive ? spread(changesElsewhereMs, ports) : undefined, previousKeyEndsInMs(webhook, now)];
   const known = waits.filter((wait) => wait !== undefined);
   return known.length === 0 ? undefined : Math.min(longestWaitMs, ...known);
@@ -101,19 +108,20 @@ async function withItsKey(webhook: WebhookResource, id: string, ports: OperatorP
   const settled = { ...holder, uid, generation };
   if (webhook.spec.signingKeys.length > 0) {
     if (signingKey === undefined) return webhook;
-    await ports.secretValues.settle(settled, webhook.spec.signingKeys);
+    await ports.secretValues.settle(settled, secretsOf(webhook.spec));
     return pending(webhook, id, undefined, ports);
   }
   const isSettled = webhook.status.conditions?.some(
     ({ type, status, observedGeneration }) => type === "Ready" && status === "True" && observedGeneration === generation,
   );
   if (signingKey !== undefined && (await isThere(webhook, ports))) {
-    if (isSettled !== true) await ports.secretValues.settle(settled, [signingKey]);
+    if (isSettled !== true) await ports.secretValues.settle(settled, [signingKey, ...secretsOf(webhook.spec)]);
     return webhook;
   }
   const kept = await ports.secretValues.keep(holder, { key: formatSigningKey(ports.randomBytes(32)) });
   const made = await pending(webhook, id, kept["key"], ports);
-  await ports.secretValues.settle(settled, made.status.signingKey === undefined ? [] : [made.status.signingKey]);
+  const { signingKey: newKey } = made.status;
+  await ports.secretValues.settle(settled, [...(newKey === undefined ? [] : [newKey]), ...secretsOf(webhook.spec)]);
   ports.events.tell(made, {
     type: "Normal",
     reason: "SigningKeyMade",

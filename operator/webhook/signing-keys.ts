@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Resource } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
-import type { WebhookSpec, WebhookStatus } from "../../crds/webhook.ts";
+import type { SealedWebhook, WebhookSpec, WebhookStatus } from "../../crds/webhook.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { checkCredentials } from "../../domain/url-credentials.ts";
 import { parseSigningKey } from "../../domain/webhook-signature.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { WebhookProblem } from "./problem.ts";
 
 export type WebhookResource = Resource<WebhookSpec, WebhookStatus>;
 
-/** The signing keys of a webhook as routes carry them, newest first, or why there are none. */
-export type SealedKeys = { readonly keys: readonly string[] } | { readonly problem: WebhookProblem };
+/** The secret texts of a webhook as routes carry them, or why there are none. */
+export type SealedKeys = SealedWebhook | { readonly problem: WebhookProblem };
 
 interface Read {
   /** Where they were read: other references are other keys. */
@@ -25,6 +26,12 @@ export function keyReferencesOf({ spec, status }: WebhookResource, now: number):
   const { signingKeys, previousKeyUntil } = spec;
   if (signingKeys.length === 0) return status.signingKey === undefined ? [] : [status.signingKey];
   return previousKeyUntil === undefined || Date.parse(previousKeyUntil) > now ? signingKeys : signingKeys.slice(0, 1);
+}
+
+/** The same, and that of the credentials behind them. */
+export function referencesOf(webhook: WebhookResource, now: number): readonly SecretReference[] {
+  const { basicAuth } = webhook.spec;
+  return [...keyReferencesOf(webhook, now), ...(basicAuth === undefined ? [] : [basicAuth])];
 }
 
 /** ms until fewer keys sign; undefined when that comes by no time. */
@@ -58,8 +65,9 @@ export class SigningKeys {
   /** As last read for these references. */
   async of(webhook: WebhookResource): Promise<SealedKeys> {
     const references = this.#referencesOf(webhook);
+    const keyCount = keyReferencesOf(webhook, this.#ports.clock.now()).length;
     const texts = references.map(({ sealed }) => sealed).filter((sealed) => sealed !== undefined);
-    if (texts.length > 0 && texts.length === references.length) return { keys: texts }; // Sealed by the same keys already.
+    if (keyCount > 0 && texts.length === references.length) return sealedOf(texts, keyCount); // Sealed by the same keys already.
     return (this.#before(webhook) ?? (await this.#readNow(webhook))).sealed;
   }
 
@@ -84,7 +92,7 @@ export class SigningKeys {
   }
 
   #referencesOf(webhook: WebhookResource): readonly SecretReference[] {
-    return keyReferencesOf(webhook, this.#ports.clock.now());
+    return referencesOf(webhook, this.#ports.clock.now());
   }
 
   #referencesTextOf(webhook: WebhookResource): string {
@@ -97,25 +105,54 @@ export class SigningKeys {
     const texts = await this.#texts(webhook);
     const digest = createHash("sha256").update(JSON.stringify(texts)).digest("hex");
     if (before?.digest === digest) return before;
-    const sealed = "problem" in texts ? texts : { keys: await Promise.all(texts.keys.map((text) => this.#ports.secrets.seal(text))) };
+    const sealed = "problem" in texts ? texts : await this.#seal(texts);
     const read = { from, digest, sealed };
     this.#read.set(webhook.metadata.uid, read);
     return read;
   }
 
+  async #seal({ keys, basicAuth }: SealedWebhook): Promise<SealedWebhook> {
+    const texts = basicAuth === undefined ? keys : [...keys, basicAuth];
+    return sealedOf(await Promise.all(texts.map((text) => this.#ports.secrets.seal(text))), keys.length);
+  }
+
   async #texts(webhook: WebhookResource): Promise<SealedKeys> {
-    const references = this.#referencesOf(webhook);
+    const references = keyReferencesOf(webhook, this.#ports.clock.now());
     if (references.length === 0)
       return { problem: { reason: "SigningKeyChanging", passing: true, message: "its signing key is being made" } };
+    const { basicAuth } = webhook.spec;
+    const keys = await this.#readAll(webhook, references, parsedKey, ["SigningKeyNotFound", "SigningKeyInvalid"]);
+    if ("problem" in keys || basicAuth === undefined) return keys;
+    const credentials = await this.#readAll(webhook, [basicAuth], parsedCredentials, ["BasicAuthNotFound", "BasicAuthInvalid"]);
+    return "problem" in credentials ? credentials : sealedOf([...keys.keys, ...credentials.keys], keys.keys.length);
+  }
+
+  async #readAll(
+    { metadata: { namespace } }: WebhookResource,
+    references: readonly SecretReference[],
+    parse: (text: string) => string,
+    [notFound, invalid]: readonly [WebhookProblem["reason"], WebhookProblem["reason"]],
+  ): Promise<{ readonly keys: readonly string[] } | { readonly problem: WebhookProblem }> {
     try {
-      const { namespace } = webhook.metadata;
-      const keys = await Promise.all(references.map((reference) => this.#ports.secretValues.read(namespace, reference)));
-      for (const key of keys) parseSigningKey(key.trim());
-      return { keys: keys.map((key) => key.trim()) };
+      const texts = await Promise.all(references.map((reference) => this.#ports.secretValues.read(namespace, reference)));
+      return { keys: texts.map(parse) };
     } catch (error) {
-      if (error instanceof NotFound) return { problem: { reason: "SigningKeyNotFound", passing: true, message: error.message } };
-      if (error instanceof InvalidInput) return { problem: { reason: "SigningKeyInvalid", passing: false, message: error.message } };
+      if (error instanceof NotFound) return { problem: { reason: notFound, passing: true, message: error.message } };
+      if (error instanceof InvalidInput) return { problem: { reason: invalid, passing: false, message: error.message } };
       throw error;
     }
   }
 }
+
+function sealedOf(texts: readonly string[], keyCount: number): SealedWebhook {
+  const basicAuth = texts[keyCount];
+  return { keys: texts.slice(0, keyCount), ...(basicAuth === undefined ? {} : { basicAuth }) };
+}
+
+function parsedKey(text: string): string {
+  parseSigningKey(text.trim());
+  return text.trim();
+}
+
+/** Editors and `echo` end a file with a line break. */
+const parsedCredentials = (text: string): string => checkCredentials(text.replace(/\r?\n$/, ""));

@@ -2,6 +2,7 @@ import { workflowKind } from "../../crds/workflow.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
+import type { EndConnections } from "../end-connections.ts";
 import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
 import type { OperatorPorts } from "../ports.ts";
 
@@ -15,13 +16,14 @@ const notExecuted = {
  * Gives a workflow its id, by which it is subscribed, and says that it does not run. What waits for it ends with it: nobody could ever
  * take that. A subscription that ends takes nothing along, as what was heard by then was delivered.
  */
-export function workflowReconciler(ports: OperatorPorts) {
+export function workflowReconciler(ports: OperatorPorts, endConnections: EndConnections = () => Promise.resolve()) {
   return async (key: string): Promise<number | undefined> => {
     const { namespace, name } = parseKey(key);
     const found = await ports.store.find(workflowKind, namespace, name);
     if (found === undefined) return;
     const id = await idOf(ports, workflowKind, found, "workflow");
     if (found.metadata.deletionTimestamp !== undefined) {
+      await endConnections(found); // First: they fill its queue.
       await ports.workflowQueues.end(id);
       await release(ports.store, workflowKind, found);
       return;

@@ -112,7 +112,7 @@ const components: readonly Omit<Example, "kind">[] = [
   { spec: { code: "x", entry: "" }, refused: ["should be at least 1 chars long", ">=1 characters"] },
 ];
 
-const self = "the emitter cannot listen to itself: each of its events would make another";
+const self = "a source can listen to itself only on a channel of its own: each of its other events would make another";
 const oneEmitter = "set exactly one of emitter and emitterRef: they say whose events are heard";
 const oneListener = "set exactly one of listener and listenerRef: they say who hears the events";
 const hook = { kind: "Webhook", name: "hook" };
@@ -120,10 +120,10 @@ const subscriptions: readonly Omit<Example, "kind">[] = [
   { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: hook } },
   { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: { kind: "Workflow", name: "a" } } },
   { spec: { emitter: "dc_1", listener: "wh_1", channel: "$errors" } },
-  ...["dc_1a", "p_1", "o_1", "dc_*", "p_*"].map((emitter) => ({ spec: { emitter, listenerRef: hook } })),
-  ...["wh_1", "u_1", "o_*", "dc*", "*", "dc_A", ""].map((emitter) => ({
+  ...["dc_1a", "p_1", "o_1", "u_1", "dc_*", "p_*"].map((emitter) => ({ spec: { emitter, listenerRef: hook } })),
+  ...["wh_1", "u_*", "o_*", "dc*", "*", "dc_A", ""].map((emitter) => ({
     spec: { emitter, listenerRef: hook },
-    refused: "an emitter is the public id of a source (dc_…), a workflow (p_…) or an organization (o_…), or dc_* or p_*",
+    refused: "an emitter is the public id of a source (dc_…), a workflow (p_…), an organization (o_…) or the owner (u_…), or dc_* or p_*",
   })),
   ...["dc_1", "p_1", "wh_1"].map((listener) => ({ spec: { emitter: "dc_2", listener } })),
   ...["o_1", "dc_*", "wh"].map((listener) => ({
@@ -135,6 +135,10 @@ const subscriptions: readonly Omit<Example, "kind">[] = [
   { spec: { emitter: "dc_1" }, refused: oneListener },
   { spec: { emitter: "dc_1", listener: "wh_1", listenerRef: hook }, refused: oneListener },
   { spec: { emitter: "dc_1", listener: "dc_1" }, refused: self },
+  { spec: { emitter: "dc_1", listener: "dc_1", channel: "$errors" }, refused: self },
+  { spec: { emitter: "p_1", listener: "p_1", channel: "tasks" }, refused: self },
+  { spec: { emitter: "dc_1", listener: "dc_1", channel: "tasks" } },
+  { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: { kind: "Source", name: "a" }, channel: "tasks" } },
   { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: { kind: "Source", name: "a" } }, refused: self },
   { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: { kind: "Source", name: "b" } } },
   {
@@ -172,6 +176,12 @@ const webhooks: readonly Omit<Example, "kind">[] = [
     spec: { url },
     refused: address,
   })),
+  { spec: { url: "https://example.com/@here", basicAuth: { secretKeyRef } } },
+  ...["https://user:secret@example.com/", "http://token@example.com", "https://@example.com/"].map((url) => ({
+    spec: { url },
+    refused: "it must not contain a user name or password: put user:password in a Secret, and name that in basicAuth",
+  })),
+  { spec: { url: "https://example.com", basicAuth: {} }, refused: secretText },
   { spec: { url: `https://example.com/${"x".repeat(2_048)}` }, refused: ["may not be more than 2048", "<=2048 characters"] },
   { spec: { url: "https://example.com", signingKeys: [{}] }, refused: secretText },
   {

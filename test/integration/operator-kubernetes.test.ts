@@ -134,7 +134,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(world.ran.get(first.status?.id ?? "")).toEqual(["activate 1", "deactivate 1", "activate 2"]);
   }, 60_000);
 
-  it("heals a subscription when its ends come, and takes its route away when one goes", async () => {
+  it("heals a subscription when its ends come, and ends it with one of them", async () => {
     const subscription = { emitterRef: { kind: "Source", name: "from" }, listenerRef: { kind: "Source", name: "to" } };
     await apply(
       JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind: "Subscription", metadata: { name: "dangling" }, spec: subscription }),
@@ -145,9 +145,28 @@ kube.describe("the operator on a Kubernetes API", () => {
     await apply(source("to", { code: code("") }));
     const routed = await until("subscription dangling", "Routed");
     await kube.objects.delete("source to", namespace);
-    await until("subscription dangling", "ListenerNotFound");
+    await whenever(async () => (await get("subscription dangling")) === undefined, "it is gone");
     expect(await world.ports.routes.get(routed.status?.id ?? "")).toBeUndefined();
   }, 30_000);
+
+  it("goes on with the version before an update that fails, and says so in its status and in an Event", async () => {
+    await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 1 } }));
+    const before = await until("source kept", "Deployed");
+    world.failing.add("activate");
+    await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 2 } }));
+    const failed = await until("source kept", "UpdateFailed");
+    world.failing.clear();
+    expect(conditionOf(failed)?.message).toMatch(/^the update failed: hook activate failed: .+; version d_\w+ of \S+Z is still running/);
+    expect(conditionOf(failed, "Stalled")?.status).toBe("True");
+    expect(failed.status).toMatchObject({ observedGeneration: 2, runningGeneration: 1, running: { props: { size: 1 } } });
+    expect(failed.spec).toMatchObject({ props: { size: 2 } });
+    expect(await deployedOf(failed)).toMatchObject({ active: true, props: { size: 1 } });
+    expect(world.told).toContain("Source/kept UpdateFailed");
+    await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 3 } }));
+    const after = await until("source kept", "Deployed");
+    expect([after.status?.["running"], after.status?.["runningGeneration"]]).toEqual([undefined, 3]);
+    expect(after.status?.id).toBe(before.status?.id);
+  }, 60_000);
 
   it("signs with a key that was changed in its Secret, without anything else being changed", async () => {
     const keyOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;

@@ -31,6 +31,7 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
     deployments: entries(ports.deployments),
     endpoints: entries(ports.endpoints),
     routes: entries(ports.routes),
+    versions: entries(ports.versions),
     timers: { set: deadly(timers.set), end: deadly(timers.end) },
     histories: { state: histories.state, forget: deadly(histories.forget) },
     invocations: { request: deadly(invocations.request), untilRun: invocations.untilRun },

@@ -42,7 +42,7 @@ describe("a source whose code lies at an address", () => {
     const url = "https://components.example.com/a.mjs";
     const source = await world.createSource({ url });
     let read = 0;
-    const fetchComponent = (address: string) => (read++, world.ports.fetchComponent(address));
+    const fetchComponent = (address: string, owner: string | undefined) => (read++, world.ports.fetchComponent(address, owner));
     const operate = operatorOf(source, {}, { ...world.ports, fetchComponent });
     expect(await operate()).toBeGreaterThan(0);
     expect(await readyOf(source)).toMatchObject({ status: "False", reason: "CodeNotRead", message: expect.stringContaining(url) });

@@ -7,24 +7,25 @@ import type { ResourceStore } from "../../crds/resource-store.ts";
 import { sourceKind, type SourceSpec } from "../../crds/source.ts";
 import { emptyState, type Commit } from "../../domain/commit.ts";
 import type { Build, ComponentDefinition } from "../../domain/definition.ts";
+import { hasMoved } from "../../domain/deployment.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { namespaceOfOwner, newId, resourceNameOf } from "../../domain/ids.ts";
 import { decodePack, type Hook, type Invocation } from "../../domain/invocation.ts";
 import { partitionOf } from "../../domain/partition.ts";
-import { partitionCount, streams as names, workflowSubject } from "../../domain/subjects.ts";
+import { defaultPool, deploymentKey, partitionCount, streams as names, workflowSubject } from "../../domain/subjects.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
 import type { SourceResource } from "../../operator/source/observed.ts";
 import { Asker, sendAnswer } from "../../platform/jetstream/answers.ts";
 import { appendCommit, lastCommit } from "../../platform/jetstream/commits.ts";
 import { readPartition, type Reading } from "../../platform/jetstream/consumer.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
-import { migrate } from "../../platform/postgres/migrations.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { operatorPorts } from "../../wiring/operator-ports.ts";
 import { resourcesOnOneMachine, type ResourceParts, type Resources } from "../../wiring/resources.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { withJetStream } from "./jetstream-support.ts";
+import { prepareDatabase } from "./postgres-support.ts";
 
 export const owner = "u_tester000001";
 const defaultNamespace = namespaceOfOwner(owner);
@@ -66,8 +67,10 @@ export interface OperatorWorld {
   readonly addresses: Map<string, string | ComponentCode>;
   /** Hooks that ran, by source, in order. */
   readonly ran: Map<string, string[]>;
-  /** Hooks that throw. */
-  readonly failing: Set<Hook>;
+  /** The same as `<hook> <note>`, the note being a prop of the version that ran it. */
+  readonly ranOn: Map<string, string[]>;
+  /** Hooks that throw: `<hook>`, or `<hook> <note>` for versions with that note. */
+  readonly failing: Set<string>;
   /** Subjects of schedules that stand for a source. */
   timers(source: string): Promise<readonly string[]>;
   /** What waits for workflows. */
@@ -81,7 +84,8 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   const postgres = withPostgres();
   const streams = withJetStream({ partitions: partitionCount });
   const ran = new Map<string, string[]>();
-  const failing = new Set<Hook>();
+  const ranOn = new Map<string, string[]>();
+  const failing = new Set<string>();
   const runners = { gone: false };
   const told: string[] = [];
   const addresses = new Map<string, string | ComponentCode>();
@@ -95,8 +99,8 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   };
 
   beforeAll(async () => {
-    const database = createDatabase({ url: postgres.url });
-    await migrate(database.db);
+    await prepareDatabase(postgres);
+    const database = createDatabase({ url: postgres.urlOf("operator") });
     const directory = await temporaryDirectory("keys");
     const asker = new Asker(streams.connection);
     asker.start();
@@ -158,7 +162,10 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
     const last = await lastCommit(streams.connection, ref);
     const state = last.text === undefined ? emptyState : (JSON.parse(last.text) as Commit).state;
     if (state.hooks[hook]?.run === run) return;
-    const error = failing.has(hook) ? { name: "Error", message: `${hook} fails` } : null;
+    const entry = await world.ports.deployments.get(deploymentKey(defaultPool, source));
+    const on = `${hook} ${entry === undefined || hasMoved(entry) ? "" : String(entry.props["note"])}`;
+    const error = failing.has(hook) || failing.has(on) ? { name: "Error", message: `${hook} fails` } : null;
+    ranOn.set(source, [...(ranOn.get(source) ?? []), on]);
     const before = state.hooks[hook]?.generation === generation ? state.hooks[hook].attempts : 0;
     ran.set(source, [...(ran.get(source) ?? []), `${hook} ${generation}`]);
     const summary = {
@@ -197,6 +204,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
       return world.keysDirectory;
     },
     ran,
+    ranOn,
     failing,
     runners,
     told,

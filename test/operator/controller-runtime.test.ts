@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
-import { Conflict, Unavailable } from "../../domain/errors.ts";
+import { Conflict, NotFound, Unavailable } from "../../domain/errors.ts";
 import type { Leadership } from "../../operator/controller/leadership.ts";
 import { Runtime, type RuntimeOptions } from "../../operator/controller/runtime.ts";
 import { MemoryStore } from "./memory-store.ts";
@@ -110,6 +110,26 @@ it("tries again after a conflict without a word, and after another error with on
   await runtime.start();
   await vi.waitFor(() => expect(results).toEqual(["conflict", "error", "done"]), { timeout: 30_000 });
   expect(warned).toMatchObject([{ op: "webhook.reconcile", key: `${namespace}/a` }]);
+  await runtime.stop();
+});
+
+it("logs no warning when a resource was deleted during its pass, and one when something else is missing", async () => {
+  const store = new MemoryStore();
+  for (const name of ["deleted", "kept"]) await make(store, name);
+  const { runtime, webhooks, seen, warned } = world(store);
+  runtime
+    .reconcile("webhook", 1, async (key) => {
+      seen.push(key);
+      if (key.endsWith("/deleted") && seen.filter((each) => each === key).length === 1)
+        await store.delete(webhookKind, namespace, "deleted");
+      if (seen.filter((each) => each === key).length === 1) throw new NotFound("it does not exist");
+      return undefined;
+    })
+    .watch(webhooks);
+  await runtime.start();
+  await vi.waitFor(() => expect(seen.filter((key) => key.endsWith("/kept"))).toHaveLength(2), { timeout: 30_000 });
+  await vi.waitFor(() => expect(seen.filter((key) => key.endsWith("/deleted")).length).toBeGreaterThan(1), { timeout: 30_000 });
+  expect(warned).toMatchObject([{ op: "webhook.reconcile", key: `${namespace}/kept` }]);
   await runtime.stop();
 });
 

@@ -48,6 +48,31 @@ function world() {
   return { signingKeys, secrets, told, clock, reads: () => reads };
 }
 
+describe("the credentials of a webhook", () => {
+  const authenticated = (secret: string): WebhookResource => {
+    const hook = webhook("one");
+    return { ...hook, spec: { ...hook.spec, basicAuth: { secretKeyRef: { name: secret, key: "auth" } } } };
+  };
+
+  it("are sealed beside the keys, without the line break at their end", async () => {
+    const { signingKeys, secrets, told } = world();
+    secrets.set("auth", "ada:secret\n");
+    expect(await signingKeys.read(authenticated("auth"))).toEqual({ keys: [`sealed ${keyOf(1)}`], basicAuth: "sealed ada:secret" });
+    secrets.set("auth", "ada:other");
+    expect(await signingKeys.read(authenticated("auth"))).toMatchObject({ basicAuth: "sealed ada:other" });
+    expect(told).toEqual(["hook"]);
+  });
+
+  it("that are missing or not user:password are told apart from the keys", async () => {
+    const { signingKeys, secrets } = world();
+    expect(await signingKeys.read(authenticated("none"))).toMatchObject({ problem: { reason: "BasicAuthNotFound", passing: true } });
+    secrets.set("auth", "secret");
+    const invalid = await signingKeys.read(authenticated("auth"));
+    expect(invalid).toMatchObject({ problem: { reason: "BasicAuthInvalid", passing: false } });
+    expect(JSON.stringify(invalid)).not.toContain('"secret"');
+  });
+});
+
 describe("the signing keys of a webhook", () => {
   it("are read once for all who ask, and again for other references", async () => {
     const { signingKeys, reads } = world();

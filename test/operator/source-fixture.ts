@@ -26,5 +26,6 @@ export const fresh: Fresh = {
   nameSlug: "orders",
   ingressUrl: "http://in.test",
   deletionPatienceMs: 90_000,
+  retryHook: false,
   now: Date.parse(metadata.creationTimestamp) + 60_000,
 };

@@ -94,7 +94,7 @@ const shown = (steps: readonly Step[]): readonly string[] =>
     return step.do === "run-hook" ? `run ${step.hook} ${step.generation}x${step.attempt}` : step.do;
   });
 
-const takeAway = ["end-timers", "remove-deployment", "forget-history", "remove-component", "release"];
+const takeAway = ["end-timers", "remove-deployment", "forget-version", "forget-history", "remove-component", "end-connections", "release"];
 
 describe("the plan of a source", () => {
   it.each<[string, Partial<Observed>, readonly string[]]>([
@@ -137,7 +137,7 @@ describe("the plan of a source", () => {
     ["without a slug", { source: sourceWith({ status: { id: "dc_1" } }) }, ["claim"]],
     ["that is not deployed", {}, ["end-timers", "write-deployment"]],
     ["that is deployed", { deployed }, ["run activate 1x1"]],
-    ["whose activate ran", { deployed, hooks: { activate: ran(1) } }, ["set-timer", "report Deployed", "tell Deployed"]],
+    ["whose activate ran", { deployed, hooks: { activate: ran(1) } }, ["set-timer", "keep-version", "report Deployed", "tell Deployed"]],
     [
       "whose activate failed",
       { deployed, hooks: { activate: ran(1, { name: "Error", message: "no" }) } },
@@ -163,7 +163,7 @@ describe("the plan of a source", () => {
     [
       "whose secrets were changed and written",
       { source: sourceWith({ status: settledStatus }), deployed: { ...deployed, id: "d_2" }, hooks: { activate: ran(1) } },
-      ["set-timer", "report Deployed", "tell Deployed"],
+      ["set-timer", "keep-version", "report Deployed", "tell Deployed"],
     ],
     ["whose entry was lost", { source: sourceWith({ status: settledStatus }) }, ["set-timer", "write-deployment"]],
     [
@@ -174,7 +174,7 @@ describe("the plan of a source", () => {
     [
       "whose secrets are deployed",
       { source: sourceWith({ spec: { secrets: { token: { sealed: "jwe" } } } }), deployed, hooks: { activate: ran(1) } },
-      ["set-timer", "settle-secrets", "report Deployed", "tell Deployed"],
+      ["set-timer", "keep-version", "settle-secrets", "report Deployed", "tell Deployed"],
     ],
     [
       "that is switched off and has no more secrets",
@@ -182,7 +182,7 @@ describe("the plan of a source", () => {
         source: sourceWith({ metadata: { generation: 2 }, spec: { active: false } }),
         deployed: { ...deployed, active: false, generation: 2, sourceGeneration: 2 },
       },
-      ["settle-secrets", "report Inactive", "tell Inactive"],
+      ["keep-version", "settle-secrets", "report Inactive", "tell Inactive"],
     ],
     [
       "whose secrets are deployed and whose activate failed",

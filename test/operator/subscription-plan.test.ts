@@ -45,9 +45,14 @@ const listener = (given: Partial<Listener> = {}): Listener => ({
 const member: Reach = { owner: "u_1", organizations: new Set(["o_1"]) };
 const organization: Reach = { owner: "o_1", organizations: new Set() };
 
+const onChannel = (channel: string): Judged["subscription"] => ({
+  ...of("Subscription"),
+  spec: { emitter: "dc_1", listener: "wh_1", channel },
+  status: {},
+});
+
 function judged(given: Partial<Judged> = {}): Judged {
-  const subscription = { ...of("Subscription"), spec: { emitter: "dc_1", listener: "wh_1", channel: "" }, status: {} };
-  return { id: "sub_1", subscription, reach: member, emitter: emitter(), listener: listener(), ...given };
+  return { id: "sub_1", subscription: onChannel(""), reach: member, emitter: emitter(), listener: listener(), ...given };
 }
 
 const unkeyed = { problem: { reason: "SigningKeyNotFound", passing: true, message: "gone" } } as const;
@@ -64,6 +69,9 @@ describe("the verdict on a subscription", () => {
     ["to an emitter of an organization of others", { emitter: emitter({ owner: "o_2" }) }, "EmitterNotFound"],
     ["to the user's organization", { emitter: emitter({ id: "o_1", owner: "o_1" }) }, "Routed"],
     ["to an organization of others", { emitter: emitter({ id: "o_2", owner: "o_2" }) }, "EmitterNotFound"],
+    ["to the user themself", { emitter: emitter({ id: "u_1", owner: "u_1" }) }, "Routed"],
+    ["to another user", { emitter: emitter({ id: "u_2", owner: "u_2" }) }, "EmitterNotFound"],
+    ["of an organization to a user", { reach: organization, emitter: emitter({ id: "u_1" }) }, "EmitterNotFound"],
     ["to all of the owner's", { emitter: emitter({ id: "dc_*" }) }, "Routed"],
     ["to a workflow of the user's organization", { emitter: emitter({ id: "p_1", owner: "o_1" }) }, "Routed"],
     ["to a workflow of others", { emitter: emitter({ id: "p_1", owner: "u_2" }) }, "EmitterNotFound"],
@@ -100,6 +108,16 @@ describe("the verdict on a subscription", () => {
       "ListenerNotReady",
     ],
     ["of a source to itself", { listener: listener({ id: "dc_1", found: source, keys: undefined }) }, "SelfSubscription"],
+    [
+      "of a source to a channel of its own",
+      { subscription: onChannel("tasks"), listener: listener({ id: "dc_1", found: source, keys: undefined }) },
+      "Routed",
+    ],
+    [
+      "of a source to its own errors",
+      { subscription: onChannel("$errors"), listener: listener({ id: "dc_1", found: source, keys: undefined }) },
+      "SelfSubscription",
+    ],
   ])("%s", (_what, given, reason) => {
     const verdict = judge(judged(given));
     const isReady = reason === "Routed" || reason === "Queued";

@@ -1,0 +1,35 @@
+import type { RefusedUpdate } from "../../domain/deployment.ts";
+import type { RunError } from "../../domain/run-error.ts";
+import type { Blocked } from "./blocked.ts";
+import type { Observed, Standing } from "./observed.ts";
+import type { SourceVersion } from "./version.ts";
+
+/** A version as people tell it from others: the id of its deployment, and when it was deployed. */
+export function named({ deployment, deployedAt }: SourceVersion): string {
+  return `version ${deployment.id} of ${new Date(deployedAt).toISOString().replace(/\.\d+/, "")}`;
+}
+
+const sendAgain = "correct that and send the update again, with kubectl after a change of the source, for instance of its redeploy";
+const ignoreHook = "to update without that hook, set ignoreHookErrors (PUT with ignore_hook_errors=true)";
+
+/** @param restoreError of `activate` of the version that runs again */
+export function refusedMessage(refused: RefusedUpdate, version: SourceVersion, restoreError: RunError | undefined): string {
+  const why = `${refused.hook === undefined ? "" : `hook ${refused.hook} failed: `}${textOf(refused.error)}`;
+  const restored = restoreError === undefined ? "" : `, though its hook activate failed, which is tried again: ${textOf(restoreError)}`;
+  const whatToDo = refused.hook === "deactivate" ? [sendAgain, ignoreHook] : [sendAgain];
+  return [`the update failed: ${why}`, `${runs(version)}${restored}`, ...whatToDo].join("; ");
+}
+
+/** What cannot be deployed is an update when another version runs. */
+export function blockedMessage({ source }: Observed, { message, passing }: Blocked, { version }: Standing): string {
+  const { sourceGeneration, generation } = version.deployment;
+  if ((sourceGeneration ?? generation) === source.metadata.generation) return message;
+  return passing ? `${message}; ${runs(version)}` : [`the update failed: ${message}`, runs(version), sendAgain].join("; ");
+}
+
+function runs(version: SourceVersion): string {
+  if (version.disabled === true) return `${named(version)} stays disabled`;
+  return version.deployment.active ? `${named(version)} is still running` : `${named(version)} stays paused`;
+}
+
+const textOf = ({ name, message }: RunError): string => `${name}: ${message}`;
