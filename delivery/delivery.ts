@@ -1,4 +1,4 @@
-import type { Route } from "../domain/deployment.ts";
+import type { CommitPosition, Route } from "../domain/deployment.ts";
 import type { Carried, DeadLetter, DeliverySubject } from "./ports.ts";
 
 /** One event on its way to one listener. Travels as JSON; everything an attempt needs but the route, which may change meanwhile. */
@@ -22,6 +22,16 @@ export interface RoutedEvent extends Carried {
   readonly channel: string;
   /** JSON text. */
   readonly payload: string;
+}
+
+/** An event that is not due yet. Travels as JSON in a message that becomes due at its `delivery_ts`. */
+export interface ScheduledEvent {
+  /** As it will be emitted: under its later id. */
+  readonly event: RoutedEvent;
+  /** Under which it is listed until then. */
+  readonly listedId: string;
+  /** Of the commit that scheduled it. */
+  readonly position: CommitPosition;
 }
 
 export function firstDelivery(event: RoutedEvent, route: Route): Delivery {

@@ -6,6 +6,7 @@ import type { LineState } from "../domain/line.ts";
 import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { Replay } from "../domain/replay.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
+import type { EmittedEvent } from "../domain/emitted-event.ts";
 import type { Hmac } from "../domain/webhook-signature.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
 
@@ -15,6 +16,8 @@ export interface DeliveryPorts {
   readonly routes: RouteEntries;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
+  /** Tells live streams of a scheduled event that has become due. Best effort, never throws. */
+  readonly announce: (event: EmittedEvent) => void;
   readonly lines: LineMessages;
   readonly tests: Tests;
   readonly invocations: Invocations;
@@ -79,6 +82,8 @@ export interface Deliveries {
 
 export interface DueReaders {
   readonly onDue: (text: string, ack: () => void) => void;
+  /** A scheduled event that is due. */
+  readonly onEvent: (text: string, ack: () => void) => void;
   readonly onRequest: (request: RedeliveryRequest, ack: () => void) => void;
 }
 
@@ -165,6 +170,10 @@ export interface History {
   position(): Promise<number>;
   /** Rows and position (the sequence of the last commit) in one transaction; what was recorded before is not recorded again. */
   recordCommits(commits: readonly RecordedCommit[]): Promise<void>;
+  /** Of a scheduled event by the id under which it is listed: `gone` when it was canceled, or emitted before; `unrecorded`: its commit is. */
+  scheduledEvent(source: string, listedId: string, position: CommitPosition): Promise<"listed" | "gone" | "unrecorded">;
+  /** From the list of scheduled events into the history, under that id. What is not listed any more is left as it is. */
+  emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
   /** Owners who have used up what their plan gives them of the day that began then, epoch ms. */
   listOverQuota(dayMs: number): Promise<readonly string[]>;
   /** How many times as much as most the owners get who do not get once as much. */

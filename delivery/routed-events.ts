@@ -1,16 +1,35 @@
-import type { Commit } from "../domain/commit.ts";
+import type { Commit, CommittedEvent } from "../domain/commit.ts";
+import type { CommitPosition } from "../domain/deployment.ts";
 import { errorEvent, logEvent, type DerivedEvent } from "../domain/derived-events.ts";
+import { dueEventId, isScheduled } from "../domain/scheduled-event.ts";
 import { traceContext, type TraceContext } from "../domain/traces.ts";
-import type { RoutedEvent } from "./delivery.ts";
+import type { RoutedEvent, ScheduledEvent } from "./delivery.ts";
 
-/** All that a commit gives listeners to hear: its events, then its error on `$errors`, then its log lines on `$logs`. */
+/** Everything in a commit that goes to listeners now: its events, then its error on `$errors`, then its log lines on `$logs`. */
 export function routedEvents(commit: Commit, hears: (channel: string) => boolean): readonly RoutedEvent[] {
-  const { source, owner } = commit;
-  const events = commit.events.map(({ emitId, id: eventId, channel, ts, payload, dedupeId, summary, deliverAt }): RoutedEvent => ({
+  const events = commit.events.filter((event) => !isScheduled(event)).map((event) => routedEvent(commit, event, event.id));
+  if (commit.error !== null && hears("$errors")) events.push(derived(commit, errorEvent(commit, commit.error)));
+  if (commit.logs.length > 0 && hears("$logs"))
+    events.push(...commit.logs.map((record, index) => derived(commit, logEvent(commit, record, index))));
+  return events;
+}
+
+/** The events of a commit that are not due yet. */
+export function scheduledEventsOf(commit: Commit, position: CommitPosition): readonly ScheduledEvent[] {
+  return commit.events.filter(isScheduled).map((event) => ({
+    event: routedEvent(commit, event, dueEventId(event)),
+    listedId: event.id,
+    position,
+  }));
+}
+
+function routedEvent(commit: Commit, event: CommittedEvent, eventId: string): RoutedEvent {
+  const { emitId, channel, ts, payload, dedupeId, summary, deliverAt } = event;
+  return {
     emitId,
     eventId,
-    source,
-    owner,
+    source: commit.source,
+    owner: commit.owner,
     channel,
     ts,
     payload,
@@ -18,11 +37,7 @@ export function routedEvents(commit: Commit, hears: (channel: string) => boolean
     ...(summary === null ? {} : { summary }),
     ...(deliverAt === undefined ? {} : { deliverAt }),
     ...travels(commit),
-  }));
-  if (commit.error !== null && hears("$errors")) events.push(derived(commit, errorEvent(commit, commit.error)));
-  if (commit.logs.length > 0 && hears("$logs"))
-    events.push(...commit.logs.map((record, index) => derived(commit, logEvent(commit, record, index))));
-  return events;
+  };
 }
 
 function derived(commit: Commit, event: DerivedEvent): RoutedEvent {

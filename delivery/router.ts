@@ -1,8 +1,8 @@
 import type { Commit } from "../domain/commit.ts";
 import type { CommitPosition, Route } from "../domain/deployment.ts";
-import { firstDelivery, type Delivery, type RoutedEvent } from "./delivery.ts";
+import { firstDelivery, type Delivery, type RoutedEvent, type ScheduledEvent } from "./delivery.ts";
 import type { Chains } from "./chains.ts";
-import { routedEvents } from "./routed-events.ts";
+import { routedEvents, scheduledEventsOf } from "./routed-events.ts";
 import type { Routes } from "./routes.ts";
 
 /** What the router hands deliveries to. Each promise resolves when the delivery is delivered or a message of its own. */
@@ -13,6 +13,12 @@ export interface Dispatch {
   readonly later: (delivery: Delivery, atMs: number) => Promise<void>;
   /** Stored at the end of an ordered webhook's line; lines are in the order of these calls. `position`: that of their commit. */
   readonly inLine: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => Promise<void>;
+}
+
+/** The same for a commit, whose events may not be due yet. */
+export interface CommitDispatch extends Dispatch {
+  /** Stored until it is due; its listeners are those of that time. */
+  readonly scheduled: (event: ScheduledEvent) => Promise<void>;
 }
 
 export interface RoutedCommit {
@@ -36,13 +42,14 @@ export async function routeCommit(
   { commit, position }: RoutedCommit,
   routes: Pick<Routes, "listeners">,
   chains: Chains,
-  dispatch: Dispatch,
+  dispatch: CommitDispatch,
   mostDirectListeners: number,
   now: number,
 ): Promise<void> {
   const hears = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
-  const planned = routedEvents(commit, hears).flatMap((event) => planEvent(event, routes, mostDirectListeners, now));
-  await dispatchAll(planned, chains, dispatch, now, position);
+  const planned = routedEvents(commit, hears).flatMap((event) => planEvent(event, routes, mostDirectListeners));
+  const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduled(event));
+  await Promise.all([...scheduled, dispatchAll(planned, chains, dispatch, now, position)]);
 }
 
 /** A replay may be for one listener alone. */
@@ -54,17 +61,15 @@ export async function routeEvent(
   mostDirectListeners: number,
   now: number,
 ): Promise<void> {
-  await dispatchAll(planEvent(event, routes, mostDirectListeners, now), chains, dispatch, now);
+  await dispatchAll(planEvent(event, routes, mostDirectListeners), chains, dispatch, now);
 }
 
-function planEvent(event: RoutedEvent, routes: Pick<Routes, "listeners">, mostDirectListeners: number, now: number): readonly Planned[] {
+function planEvent(event: RoutedEvent, routes: Pick<Routes, "listeners">, mostDirectListeners: number): readonly Planned[] {
   const only = event.replay?.listener;
   const listeners = routes.listeners(event).filter(({ listener }) => only === undefined || listener.id === only);
-  const isPostponed = (event.deliverAt ?? 0) > now;
   return listeners.map((route): Planned => {
     const { listener } = route;
     const delivery = firstDelivery(event, route);
-    if (isPostponed) return { delivery, route, by: "later" };
     if (listener.kind === "webhook" && listener.ordered === true) return { delivery, route, by: "line" };
     return { delivery, route, by: listener.kind === "webhook" && listeners.length > mostDirectListeners ? "later" : "chain" };
   });
@@ -86,9 +91,8 @@ async function dispatchAll(planned: readonly Planned[], chains: Chains, dispatch
   await Promise.all([
     ...stored,
     ...others.map(({ delivery, route, by }) => {
-      const { source, deliverAt = 0 } = delivery.event;
-      if (by === "later") return dispatch.later(delivery, Math.max(deliverAt, now));
-      return chains.append(`${source} ${route.listener.id}`, (waitedMs) => dispatch.direct(delivery, route, waitedMs));
+      if (by === "later") return dispatch.later(delivery, now);
+      return chains.append(`${delivery.event.source} ${route.listener.id}`, (waitedMs) => dispatch.direct(delivery, route, waitedMs));
     }),
   ]);
 }

@@ -1,5 +1,5 @@
 import type { CommitPosition, Route, RouteListener } from "../domain/deployment.ts";
-import { RouteIndex } from "../domain/subscription-match.ts";
+import { canHearItself, RouteIndex } from "../domain/subscription-match.ts";
 import type { RoutedEvent } from "./delivery.ts";
 
 export type Webhook = Extract<RouteListener, { kind: "webhook" }>;
@@ -15,7 +15,7 @@ export class Routes {
       this.#byId.delete(subscription);
       return;
     }
-    if (route.emitter !== route.listener.id) this.#index.set(route);
+    if (route.emitter !== route.listener.id || hearsItself(route)) this.#index.set(route);
     this.#byId.set(subscription, route);
   }
 
@@ -37,9 +37,13 @@ export class Routes {
   /** A source that listens to all sources of its owner does not hear itself: each of its events would make another. */
   listeners(event: Pick<RoutedEvent, "source" | "owner" | "channel">): readonly Route[] {
     const listeners = this.#index.listeners({ emitter: event.source, owner: event.owner, channel: event.channel });
-    return listeners.filter(({ listener }) => listener.id !== event.source);
+    return listeners.filter((route) => route.listener.id !== event.source || hearsItself(route));
   }
 }
+
+/** Only a subscription that names the source at both ends; a webhook's own entry does that, too, and nobody's events go by it. */
+const hearsItself = ({ emitter, listener, channel }: Route): boolean =>
+  listener.kind === "source" && emitter === listener.id && canHearItself(channel);
 
 function isUpTo({ stream, seq }: CommitPosition, last: CommitPosition | undefined): boolean {
   return last?.stream === stream && seq <= last.seq;

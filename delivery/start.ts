@@ -1,10 +1,9 @@
-import type { CommitPosition } from "../domain/deployment.ts";
 import { AttemptBuffer } from "./attempt-buffer.ts";
 import { commitOf } from "./commit-of.ts";
 import { Chains } from "./chains.ts";
 import { Deliverer } from "./deliver.ts";
 import { WebhookDeliverer } from "./deliverers/webhook.ts";
-import { decodeDelivery, type Delivery } from "./delivery.ts";
+import { decodeDelivery, type Delivery, type ScheduledEvent } from "./delivery.ts";
 import { Endpoints } from "./endpoints.ts";
 import { FailingEndpoints } from "./failing-endpoints.ts";
 import { LineAttempts } from "./line-attempts.ts";
@@ -14,8 +13,9 @@ import { startQuotas } from "./quotas.ts";
 import { startRecorder } from "./recorder.ts";
 import { replayEvent } from "./replay.ts";
 import { redeliver } from "./redeliver.ts";
-import { routeCommit } from "./router.ts";
+import { routeCommit, type Dispatch } from "./router.ts";
 import { Routes } from "./routes.ts";
+import { ScheduledEvents } from "./scheduled-events.ts";
 import { tellDisabled } from "./tell-disabled.ts";
 import { testWebhook } from "./test-webhook.ts";
 import { assertDone, untilDone } from "./until-done.ts";
@@ -46,10 +46,16 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   await lines.start(routes);
   const recording = await startRecorder(ports);
   const quotas = startQuotas(ports);
+  const dispatch = dispatchOf(deliverer, lines, ports, stopping.signal);
+  const scheduled = new ScheduledEvents(ports, routes, dispatch, config.mostDirectListeners, stopping.signal);
   const due = await ports.deliveries.read({
     onDue: (text, ack) => {
       const delivery = decodeDelivery(text);
       void untilDone(() => deliverer.due(delivery, routes), delivery, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
+    },
+    onEvent: (text, ack) => {
+      const event = { id: "a scheduled event" };
+      void untilDone(() => scheduled.due(text), event, ports, stopping.signal).then((done) => done && ack()); // Never rejects.
     },
     onRequest: (request, ack) => {
       const asked = { id: request.webhook };
@@ -60,12 +66,10 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   });
   const tests = await ports.tests.serve((request) => testWebhook(request, routes, deliverer, ports));
   const chains = new Chains();
-  const dispatch = {
-    direct: (delivery: Delivery, route: Parameters<Deliverer["direct"]>[1], waitedMs: number) =>
-      untilDone(() => deliverer.direct(delivery, route, waitedMs), delivery, ports, stopping.signal).then(assertDone),
-    later: (delivery: Delivery, atMs: number) =>
-      untilDone(() => deliverer.later(delivery, atMs), delivery, ports, stopping.signal).then(assertDone),
-    inLine: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => lines.append(webhook, deliveries, position),
+  const commitDispatch = {
+    ...dispatch,
+    scheduled: (event: ScheduledEvent) =>
+      untilDone(() => scheduled.schedule(event), { id: event.event.emitId }, ports, stopping.signal).then(assertDone),
   };
   const routing = await ports.runs.route((text, done, subject, position) => {
     const commit = commitOf(text, subject, ports.log);
@@ -75,7 +79,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       if (!stopping.signal.aborted)
         ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
-    routeCommit({ commit, position }, routes.at(position), chains, dispatch, config.mostDirectListeners, ports.clock.now()).then(
+    routeCommit({ commit, position }, routes.at(position), chains, commitDispatch, config.mostDirectListeners, ports.clock.now()).then(
       done,
       tell,
     );
@@ -96,5 +100,14 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       await deliverer.drain();
       await attempts.stop();
     },
+  };
+}
+
+function dispatchOf(deliverer: Deliverer, lines: Lines, ports: DeliveryPorts, signal: AbortSignal): Dispatch {
+  const settled = (act: () => Promise<void>, delivery: Delivery): Promise<void> => untilDone(act, delivery, ports, signal).then(assertDone);
+  return {
+    direct: (delivery, route, waitedMs) => settled(() => deliverer.direct(delivery, route, waitedMs), delivery),
+    later: (delivery, atMs) => settled(() => deliverer.later(delivery, atMs), delivery),
+    inLine: (webhook, deliveries, position) => lines.append(webhook, deliveries, position),
   };
 }

@@ -1,3 +1,4 @@
+import { errorData } from "../domain/derived-events.ts";
 import type { DisabledEndpoint } from "../domain/endpoint-failures.ts";
 import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "./delivery.ts";
 import type { DeliveryPorts } from "./ports.ts";
@@ -24,15 +25,13 @@ export async function tellDisabled(
   );
 }
 
-/** In the form of a run's error event (`domain/derived-events.ts`), as far as a delivery has its parts. */
+/** Has the form of a run's error event; `id` in its context is that of the delivery. */
 function errorEvent({ id, listener, event }: Delivery, { at, reason, message }: DisabledEndpoint): RoutedEvent {
   const { source, owner, eventId, hops, way } = event;
-  const ts = new Date(at).toISOString();
+  const context = { id, at, emitter: source, owner, deployment: null, trigger: "delivery" } as const;
+  const data = errorData(context, { code: "webhook_disabled", name: reason, message }, null);
+  const payload = JSON.stringify({ ...data, original_context: { ...data.original_context, event_id: eventId, webhook_id: listener } });
   const emitId = `${id.replaceAll(".", "_")}_disabled`;
-  const payload = JSON.stringify({
-    original_context: { id, ts, source_id: source, owner_id: owner, event_id: eventId, webhook_id: listener, trigger: "delivery" },
-    error: { code: "webhook_disabled", name: reason, message, ts },
-  });
   const hopped = { ...(hops === undefined ? {} : { hops }), ...(way === undefined ? {} : { way }) };
   return { emitId, eventId: emitId, source, owner, channel: "$errors", ts: at, payload, ...hopped };
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { nextHop, nextWay } from "../../domain/hops.ts";
-import type { EventMetadata } from "../../domain/event-metadata.ts";
+import { eventMetadata } from "../../domain/event-metadata.ts";
 import { isJson } from "../../domain/json.ts";
 import { traceContext } from "../../domain/traces.ts";
-import { dueSince, type Delivery, type RoutedEvent } from "../delivery.ts";
+import { dueSince, type Delivery } from "../delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function deliverToSource(
   if (!isJson(event.payload)) return leaveOut("no_json", "an event whose payload is no JSON is not delivered");
   const trace = Object.entries(traceContext(event)).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   const way = JSON.stringify(nextWay(event.way ?? [], event.source));
-  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"delivery":"${knownBy(delivery.id)}","hops":${hops},"way":${way}${trace.join("")},"metadata":${JSON.stringify(metadataOf(event))},"event":${event.payload}}`;
+  const invocation = `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"delivery":"${knownBy(delivery.id)}","hops":${hops},"way":${way}${trace.join("")},"metadata":${JSON.stringify(eventMetadata(event, event.source))},"event":${event.payload}}`;
   await ports.invocations.request(pool, listener, invocation, delivery.id);
   const now = ports.clock.now();
   ports.metrics?.attempted("source", "delivered", now - started);
@@ -38,12 +38,3 @@ export async function deliverToSource(
 function knownBy(delivery: string): string {
   return createHash("sha256").update(delivery).digest("base64url").slice(0, 12);
 }
-
-const metadataOf = ({ emitId, channel, source, dedupeId, summary, ts }: RoutedEvent): EventMetadata => ({
-  emit_id: emitId,
-  name: channel,
-  emitter_id: source,
-  id: dedupeId ?? null,
-  summary: summary ?? null,
-  ts,
-});

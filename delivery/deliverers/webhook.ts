@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { RouteListener } from "../../domain/deployment.ts";
 import { replayIn } from "../../domain/replay.ts";
-import { parseSigningKey, signatureHeaders } from "../../domain/webhook-signature.ts";
+import { parseSigningKey, signatureHeaders, type SigningKey } from "../../domain/webhook-signature.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { Delivery } from "../delivery.ts";
 import type { DeliveryPorts, PostResult } from "../ports.ts";
@@ -30,8 +30,10 @@ type Webhook = Extract<RouteListener, { kind: "webhook" }>;
 /** Posts an event as it was emitted, without envelope, with both signatures (Standard Webhooks, and the older header). */
 export class WebhookDeliverer {
   readonly #ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">;
-  /** What is sealed → what signs. */
-  readonly #keys = new LRUCache<string, Uint8Array>({ max: 10_000 });
+  /** Opened signing keys by their sealed form. */
+  readonly #keys = new LRUCache<string, SigningKey>({ max: 10_000 });
+  /** Headers of authenticated webhooks by their sealed credentials. */
+  readonly #authorizations = new LRUCache<string, string>({ max: 10_000 });
 
   constructor(ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">) {
     this.#ports = ports;
@@ -46,6 +48,7 @@ export class WebhookDeliverer {
       keys,
       this.#ports.hmac,
     );
+    const authorization = webhook.basicAuth === undefined ? {} : { authorization: await this.#authorization(webhook.basicAuth) };
     return judge(
       await this.#ports.poster.post({
         url: webhook.url,
@@ -53,6 +56,7 @@ export class WebhookDeliverer {
           "content-type": "application/json",
           ...replayHeader(event),
           ...traceContext({ traceparent, tracestate: event.tracestate }),
+          ...authorization,
           ...headers,
         },
         body: event.payload,
@@ -61,8 +65,8 @@ export class WebhookDeliverer {
   }
 
   /** Undefined when one of them has to be opened first. */
-  #opened(sealed: readonly string[]): readonly Uint8Array[] | undefined {
-    const keys: Uint8Array[] = [];
+  #opened(sealed: readonly string[]): readonly SigningKey[] | undefined {
+    const keys: SigningKey[] = [];
     for (const each of sealed) {
       const key = this.#keys.get(each);
       if (key === undefined) return undefined;
@@ -71,7 +75,15 @@ export class WebhookDeliverer {
     return keys;
   }
 
-  async #open(sealed: string): Promise<Uint8Array> {
+  async #authorization(sealed: string): Promise<string> {
+    const known = this.#authorizations.get(sealed);
+    if (known !== undefined) return known;
+    const header = `Basic ${Buffer.from(await this.#ports.secrets.open(sealed)).toString("base64")}`;
+    this.#authorizations.set(sealed, header);
+    return header;
+  }
+
+  async #open(sealed: string): Promise<SigningKey> {
     const key = parseSigningKey(await this.#ports.secrets.open(sealed));
     this.#keys.set(sealed, key);
     return key;

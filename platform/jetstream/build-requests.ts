@@ -17,6 +17,8 @@ const componentCode = z.object({
 const builderRequest = z.union([
   componentCode.extend({ language: z.enum(["js", "ts", "auto"]).optional(), lockfile: z.string().nullish(), owner: z.string().optional() }),
   z.object({ collect: z.string(), owner: z.string().optional() }),
+  /** Whether there is a builder. */
+  z.object({ ping: z.literal(true) }),
 ]);
 
 export interface BuildRequest extends ComponentCode {
@@ -29,6 +31,7 @@ export interface BuildRequest extends ComponentCode {
 const answer = z.union([
   z.object({ build: z.custom<Build>((value) => typeof value === "object" && value !== null && "bundle" in value) }),
   z.object({ component: componentCode }),
+  z.object({ pong: z.literal(true) }),
   z.object({
     error: z.object({ status: z.number(), code: z.string(), message: z.string(), details: z.unknown().optional() }),
   }),
@@ -80,6 +83,7 @@ async function reply(message: Msg, calls: BuilderCalls): Promise<void> {
 async function answerTo(message: Msg, calls: BuilderCalls): Promise<Answer> {
   try {
     const request = builderRequest.parse(await unpack(message.data));
+    if ("ping" in request) return { pong: true };
     if ("collect" in request) return { component: await calls.collect(request.collect, request.owner) };
     const { code, entry, files, language, lockfile, owner } = request;
     return {
@@ -125,11 +129,18 @@ export async function requestBuild(nats: NatsConnection, request: BuildRequest, 
 export async function requestComponent(
   nats: NatsConnection,
   url: string,
-  options: AskOptions & { owner?: string } = {},
+  options: AskOptions & { owner?: string | undefined } = {},
 ): Promise<ComponentCode> {
   const answered = await ask(nats, { collect: url, owner: options.owner }, options);
   if (!("component" in answered)) throw new Invariant("a builder that was asked for a component answered with something else");
   return answered.component;
+}
+
+const pingTimeoutMs = 1_500;
+
+/** @throws Unavailable when no builder answers */
+export async function pingBuilder(nats: NatsConnection): Promise<void> {
+  await ask(nats, { ping: true }, { timeoutMs: pingTimeoutMs });
 }
 
 async function ask(nats: NatsConnection, request: unknown, options: AskOptions): Promise<Exclude<Answer, { error: unknown }>> {

@@ -7,7 +7,9 @@ import {
   changedSubject,
   configureSubject,
   deploymentKey,
+  emittedSubject,
   lineSubject,
+  operatorStatusSubject,
   partitionCount,
   poolRequests,
   poolRequestSubject,
@@ -82,6 +84,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "invoke.>",
       buildSubject,
       configureSubject,
+      operatorStatusSubject,
       redeliverySubject("*"),
       "replay.>",
       webhookTestSubject,
@@ -98,7 +101,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`CONSUMER.${act}.${streams.runs}.${routerConsumer}`),
       api(`CONSUMER.${act}.${streams.runs}.${routerConsumer}.>`),
     ]),
-    subscribe: [answerFilter("*")],
+    subscribe: [answerFilter("*"), emittedSubject("*")],
   },
   /** Requests become invocations; endpoints are read, and their queues' depth. */
   ingress: {
@@ -139,6 +142,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.>`),
       api(`DIRECT.GET.${bucket(buckets.quotas)}`),
       `$KV.${buckets.quotas}.*`,
+      emittedSubject("*"),
     ],
     subscribe: [`seen.${buckets.routes}`, ...poolRequests.map((request) => poolRequestSubject("*", request)), webhookTestSubject],
   },
@@ -153,7 +157,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "timer.>",
       buildSubject,
       `seen.${buckets.routes}`,
-      ...[buckets.deployments, buckets.endpoints, buckets.routes].map((name) => `$KV.${name}.>`),
+      ...[buckets.deployments, buckets.endpoints, buckets.routes, buckets.versions].map((name) => `$KV.${name}.>`),
       ...[...Object.values(buckets).map(bucket), streams.runs, streams.state, streams.invocations].map((stream) =>
         api(`DIRECT.GET.${stream}.>`),
       ),
@@ -163,7 +167,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       // How much waits for each pool.
       api(`CONSUMER.LIST.${streams.invocations}`),
     ],
-    subscribe: [answerFilter("*"), configureSubject],
+    subscribe: [answerFilter("*"), configureSubject, operatorStatusSubject],
   },
 };
 

@@ -1,5 +1,5 @@
 import { parseRedelivery, type RedeliveryRequest } from "../../domain/redelivery.ts";
-import { redeliverySubject, retrySubject, streams } from "../../domain/subjects.ts";
+import { deliverSubject, redeliverySubject, retrySubject, scheduledEvents, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { readQueue, type Reading } from "./consumer.ts";
 import { isMessageNotFound } from "./missing.ts";
@@ -22,19 +22,23 @@ export async function findScheduled({ manager }: Connection, webhook: string, de
 
 export interface DueReaders {
   readonly onDue: (text: string, ack: () => void) => void;
+  /** A scheduled event that is due. */
+  readonly onEvent: (text: string, ack: () => void) => void;
   readonly onRequest: (request: RedeliveryRequest, ack: () => void) => void;
 }
 
 const requestSubject = redeliverySubject("");
+const eventSubject = deliverSubject(scheduledEvents, "");
 
-/** Reads due deliveries and the requests among them; one that cannot be read is left out. */
-export function readDue(connection: Connection, consumer: string, { onDue, onRequest }: DueReaders): Promise<Reading> {
+/** Reads due deliveries, scheduled events that are due, and requests; a request that cannot be read is left out. */
+export function readDue(connection: Connection, consumer: string, { onDue, onEvent, onRequest }: DueReaders): Promise<Reading> {
   return readQueue({
     connection,
     stream: streams.deliveries,
     consumer,
     create: { filter: "deliver.>", ackWaitMs: 30_000, maxAckPending: 1_024 },
     onMessage: (message) => {
+      if (message.subject.startsWith(eventSubject)) return onEvent(message.text(), () => message.ack());
       if (!message.subject.startsWith(requestSubject)) return onDue(message.text(), () => message.ack());
       const request = parseRedelivery(message.text());
       if (request === undefined) message.term();

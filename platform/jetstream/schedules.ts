@@ -70,6 +70,9 @@ export async function endSchedule(connection: Connection, stream: string, subjec
   await connection.manager.streams.purge(stream, { filter: subject });
 }
 
+/** The end of the year 9999: the server reads times as RFC 3339 writes them, and refuses later ones. */
+const latestMs = 253_402_300_799_999;
+
 function messageSchedule(schedule: Schedule, target: string): MessageSchedule {
   switch (schedule.kind) {
     case "every":
@@ -82,7 +85,7 @@ function messageSchedule(schedule: Schedule, target: string): MessageSchedule {
         ...(schedule.timezone === "UTC" ? {} : { timezone: schedule.timezone }),
       };
     case "at":
-      return { schedule: `@at ${new Date(schedule.atMs).toISOString()}`, target };
+      return { schedule: `@at ${new Date(Math.min(schedule.atMs, latestMs)).toISOString()}`, target };
     default:
       return assertNever(schedule);
   }

@@ -46,7 +46,7 @@ export function createComponentLibrary(
     async search(query) {
       const { rows } = await sql<{ total: number; n: number | null } & (ListedRow | { component: null })>`
         with ${candidates(query, mostSearched)}, ${ranked(query)}
-        select public_id, name, created_at, component, n, count(*) over () as total from found order by weight desc, n nulls first, created_at desc, name limit ${query.limit}`.execute(
+        select public_id, name, created_at, component, n, count(*) over () as total from found order by share desc, weight desc, n nulls first, created_at desc, name limit ${query.limit}`.execute(
         db,
       );
       const items = rows.flatMap((row) => {
@@ -100,14 +100,14 @@ function candidates({ namespaces, published }: ComponentQuery, mostSearched: num
 }
 
 /**
- * A word counts by where it occurs best, and every word has to occur. Words begin after a space, so that `git` finds "GitHub" before
+ * A word is weighted by its best occurrence; `similarity` is the share of words that must occur. Words begin after a space, so that `git` finds "GitHub" before
  * "Digital"; what joins words in keys is read as a space.
  */
-function ranked({ words, app, type }: ComponentQuery): RawBuilder<unknown> {
+function ranked({ words, similarity, app, type }: ComponentQuery): RawBuilder<unknown> {
   const spaced = (text: RawBuilder<unknown>): RawBuilder<unknown> => sql`' ' || translate(lower(coalesce(${text}, '')), '-_./:', '     ')`;
   const phrase = words.join(" ");
   const conditions = [
-    sql`matched`,
+    sql`share >= ${similarity}`,
     ...(type === undefined ? [] : [sql`definition ->> 'type' = ${type}`]),
     ...(app === undefined ? [] : [sql`definition -> 'props' @> ${JSON.stringify([{ type: "app", app }])}::jsonb`]),
   ];
@@ -118,9 +118,9 @@ function ranked({ words, app, type }: ComponentQuery): RawBuilder<unknown> {
       from candidates
     ),
     found as (
-      select texts.*, score.weight + case when key = ${phrase} or title = ${` ${phrase}`} then 200 else 0 end as weight
+      select texts.*, score.share, score.weight + case when key = ${phrase} or title = ${` ${phrase}`} then 200 else 0 end as weight
       from texts cross join lateral (
-        select coalesce(bool_and(weight > 0), true) as matched, coalesce(sum(weight), 0) as weight from (
+        select coalesce(avg((weight > 0)::int), 1) as share, coalesce(sum(weight), 0) as weight from (
           select case
             when key = word then 100
             when position(' ' || plain in title) > 0 then 40

@@ -11,6 +11,7 @@ import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./his
 import type { EventFilter, EventRange } from "./history/ranges.ts";
 import { recordBatch, type SequencedCommit } from "./history/record.ts";
 import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./history/runs.ts";
+import { deleteScheduled, emitScheduled, findScheduled, pageScheduled } from "./history/scheduled.ts";
 import { pageTicks } from "./history/ticks.ts";
 
 export type { EventFilter, EventRange, Kept, RecordedRun, RunFilter, SequencedCommit, StoredEvent, StoredLog, StoredPage };
@@ -29,6 +30,17 @@ export interface History {
   pageEvents(source: string, page: PageRequest & EventFilter & TimeRange): Promise<StoredPage<StoredEvent>>;
   /** Errors and log lines in the form of events, newest first. @throws InvalidInput when what the cursor names is not kept any more */
   pageDerived(source: string, channel: DerivedChannel, page: PageRequest & TimeRange): Promise<StoredPage<Omit<StoredEvent, "run">>>;
+  /** Events that are not due yet, newest first; `total` counts those of the time. */
+  pageScheduled(source: string, page: PageRequest & TimeRange): Promise<StoredPage<StoredEvent & { readonly deliverAt: number }>>;
+  /** Cancels scheduled events: when it returns, none of them will be emitted that is not on its way to listeners already. */
+  deleteScheduled(source: string, range: EventRange): Promise<void>;
+  /** By the id under which it is listed, and the position of its commit. `gone`: it was canceled, or emitted; `unrecorded`: its commit is. */
+  scheduledEvent(
+    source: string,
+    listedId: string,
+    commit: { readonly stream: string; readonly seq: number },
+  ): Promise<"listed" | "gone" | "unrecorded">;
+  emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
   /** Oldest first: what a replay of that range sends. @throws InvalidInput for an id that is none */
   listEvents(source: string, range: EventRange & EventFilter): Promise<readonly StoredEvent[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
@@ -100,6 +112,13 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
     },
     pageEvents: (source, page) => pageEvents(db, source, page, kept.events),
     pageDerived: (source, channel, page) => pageDerived(db, source, channel, page, kept),
+    pageScheduled: (source, page) => pageScheduled(db, source, page),
+    deleteScheduled: (source, range) => deleteScheduled(db, source, range),
+    scheduledEvent: (source, listedId, commit) => findScheduled(db, source, listedId, commit),
+    async emitScheduledEvent(source, listedId, id) {
+      await emitScheduled(db, source, listedId, id);
+      await prune(db, shapes.events, counters.events.due([source]), kept.events);
+    },
     listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
     findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
     async deleteEvents(source, range) {
@@ -141,6 +160,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
     await sql`
       with ended as (select unnest(${sources}::text[]) as source),
       ended_events as (delete from events using ended where events.source = ended.source),
+      ended_scheduled as (delete from scheduled_events using ended where scheduled_events.source = ended.source),
       ended_deletions as (delete from event_deletions using ended where event_deletions.source = ended.source),
       ended_ticks as (delete from ticks using ended where ticks.source = ended.source),
       ended_runs as (delete from runs using ended where runs.source = ended.source)

@@ -89,6 +89,28 @@ export const migrations: Record<string, Migration> = {
   "2026-11-27-plan-weights": statements`
     alter table plans add column weight integer not null default 1 check (weight between 1 and 100);
   `,
+  "2026-11-28-scheduled-events": statements`
+    create table scheduled_events (
+      source text not null,
+      ms bigint not null,
+      seq bigint not null,
+      emit_id text not null,
+      channel text not null,
+      dedupe_id text,
+      summary text,
+      ts bigint not null,
+      payload text not null,
+      run text not null,
+      due_ms bigint not null,
+      primary key (source, ms, seq)
+    );
+  `,
+  // Existing organizations count towards no user's limit.
+  "2026-11-29-organizations-of-users": statements`
+    alter table organizations add column created_by text references users on delete set null;
+    create index organizations_of_creator on organizations (created_by) where created_by is not null;
+    alter table plans add column max_organizations integer not null default 20 check (max_organizations >= 0);
+  `,
 };
 
 /**

@@ -15,6 +15,8 @@ export interface ResourceSelection {
   readonly withoutLabel?: string;
   /** Only those in whose spec this text occurs somewhere; it is looked for in all that the rest selects. */
   readonly mentions?: string;
+  /** Only those with this `status.nameSlug`. */
+  readonly slug?: string;
 }
 
 export interface ResourcePage<S, T> {
@@ -96,8 +98,9 @@ function matching(kind: string, selection: ResourceSelection): RawBuilder<unknow
 }
 
 /** All that a namespace has of a kind: counted when it was written. */
-function isWhole({ namespace, labels = {}, withoutLabel, mentions }: ResourceSelection): boolean {
-  return namespace !== undefined && Object.keys(labels).length === 0 && withoutLabel === undefined && mentions === undefined;
+function isWhole({ namespace, labels = {}, withoutLabel, mentions, slug }: ResourceSelection): boolean {
+  const picks = [withoutLabel, mentions, slug, ...Object.values(labels)].some((each) => each !== undefined);
+  return namespace !== undefined && !picks;
 }
 
 function keptTotal(kind: string, namespace: string | undefined): RawBuilder<unknown> {

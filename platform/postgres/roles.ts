@@ -30,6 +30,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     plans: everything,
     owner_plans: everything,
     events: "select, delete",
+    scheduled_events: "select, delete",
     event_deletions: "select, insert, update",
     runs: "select",
     logs: "select",
@@ -48,8 +49,9 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     memberships: "select (user_id, organization_id)",
     ended_sources: "select, insert, update",
     events: "select (source), delete",
+    scheduled_events: "select (source), delete",
     event_deletions: "select (source), delete",
-    runs: "select (source, n, started_ms, failed, summary), delete",
+    runs: "select (source, n, started_ms, failed, summary, deployment), delete",
     logs: "select (source), delete",
     ticks: "select (source), delete",
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
@@ -62,6 +64,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     plans: "select",
     owner_plans: "select",
     events: "select, insert, delete",
+    scheduled_events: "select, insert, delete",
     event_deletions: "select, update, delete",
     runs: "select, insert, delete",
     logs: "select, insert, delete",
@@ -89,39 +92,51 @@ export function parseRolePasswords(text: string): RolePasswords {
   }
 }
 
+const roles = Object.keys(databaseRoles) as readonly DatabaseRole[]; // Of a literal: its keys are its type's.
+
 /**
- * Makes the roles' users, sets their passwords, and gives them exactly the rights above: what an older version gave beyond is taken back.
- * After `migrate`, as the tables' owner with the right to make users. Safe to repeat.
+ * Creates the roles' users, sets their passwords, and grants them exactly the rights above: rights that an older version granted beyond
+ * these are revoked. Call it after `migrate`, as the tables' owner with the attribute CREATEROLE. Safe to repeat.
  */
 export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): Promise<void> {
   try {
     await db.transaction().execute(async (transaction) => {
       await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
-      for (const role of Object.keys(databaseRoles) as DatabaseRole[])
-        // Of a literal: its keys are its type's.
-        for (const statement of statements(role, passwords[role], await exists(transaction, databaseRoles[role])))
-          await sql.raw(statement).execute(transaction);
+      for (const role of roles) await sql.raw(await userStatement(transaction, role, passwords[role])).execute(transaction);
+      await grantRights(transaction);
     });
   } catch (error) {
     throw asUnavailable(error);
   }
 }
 
-function statements(role: DatabaseRole, password: string, isThere: boolean): readonly string[] {
+/** Grants the roles' users, which must exist, exactly the rights above. */
+export async function grantRights(db: Kysely<Tables>): Promise<void> {
+  for (const statement of roles.flatMap(grantStatements)) await sql.raw(statement).execute(db);
+}
+
+/** Of an existing user, only a superuser may mention these attributes, even to leave them as they are. The tables' owner need not be one. */
+const noAttributes = "nosuperuser nocreatedb nocreaterole";
+
+async function userStatement(db: Kysely<Tables>, role: DatabaseRole, password: string): Promise<string> {
+  const login = `${databaseRoles[role]} login password ${literal(password)}`;
+  const { rows } = await sql<{ mine: boolean; super: boolean }>`
+    select rolname = current_user as mine, rolsuper as super from pg_roles where rolname in (current_user, ${databaseRoles[role]})`.execute(
+    db,
+  );
+  if (!rows.some(({ mine }) => !mine)) return `create role ${login} ${noAttributes}`;
+  const isSuperuser = rows.some((row) => row.mine && row.super);
+  return isSuperuser ? `alter role ${login} ${noAttributes}` : `alter role ${login}`;
+}
+
+function grantStatements(role: DatabaseRole): readonly string[] {
   const user = databaseRoles[role];
-  const login = `${user} login nosuperuser nocreatedb nocreaterole password ${literal(password)}`;
   return [
-    isThere ? `alter role ${login}` : `create role ${login}`,
     `revoke all on all tables in schema public from ${user}`,
     `grant usage on schema public to ${user}`,
     `grant select on ${migrationsTable} to ${user}`,
     ...Object.entries(rights[role]).map(([table, privileges]) => `grant ${privileges} on ${table} to ${user}`),
   ];
-}
-
-async function exists(db: Kysely<Tables>, user: string): Promise<boolean> {
-  const { rows } = await sql`select 1 from pg_roles where rolname = ${user}`.execute(db);
-  return rows.length > 0;
 }
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

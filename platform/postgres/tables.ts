@@ -18,6 +18,7 @@ export interface Tables {
   readonly ended_sources: EndedSourceTable;
   readonly usage: UsageTable;
   readonly events: EventTable;
+  readonly scheduled_events: ScheduledEventTable;
   readonly event_deletions: EventDeletionTable;
   readonly runs: RunTable;
   readonly logs: LogTable;
@@ -94,6 +95,8 @@ export interface OrganizationTable {
   readonly orgname: string;
   readonly email: string;
   readonly created_at: Generated<Date>;
+  /** The user who created it; null if the admin API did, or if the user was deleted. */
+  readonly created_by: string | null;
 }
 
 export interface MembershipTable {
@@ -125,6 +128,7 @@ export interface PlanTable {
   readonly daily_invocations: number | null;
   readonly daily_compute_ms: number | null;
   readonly weight: Generated<number>;
+  readonly max_organizations: Generated<number>;
 }
 
 export interface OwnerPlanTable {
@@ -163,6 +167,11 @@ export interface EventTable {
   readonly ts: number;
   readonly payload: string;
   readonly run: string;
+}
+
+/** An event that is emitted when it is due. */
+export interface ScheduledEventTable extends EventTable {
+  readonly due_ms: number;
 }
 
 /** A range of events of a source that was told to go. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { emptyState, type Commit } from "../../domain/commit.ts";
 import type { Route } from "../../domain/deployment.ts";
 import { Chains } from "../../delivery/chains.ts";
-import type { Delivery } from "../../delivery/delivery.ts";
+import type { Delivery, ScheduledEvent } from "../../delivery/delivery.ts";
 import { routeCommit } from "../../delivery/router.ts";
 import { Routes } from "../../delivery/routes.ts";
 
@@ -42,14 +42,16 @@ async function routed(given: Commit, routes: readonly Route[], now = 0) {
   const direct: Delivery[] = [];
   const later: [string, number][] = [];
   const inLine: [string, readonly string[]][] = [];
+  const scheduled: ScheduledEvent[] = [];
   const dispatch = {
     direct: (delivery: Delivery) => Promise.resolve(void direct.push(delivery)),
     later: (delivery: Delivery, atMs: number) => Promise.resolve(void later.push([delivery.id, atMs])),
     inLine: (webhook: string, deliveries: readonly Delivery[]) =>
       Promise.resolve(void inLine.push([webhook, deliveries.map(({ id }) => id)])),
+    scheduled: (event: ScheduledEvent) => Promise.resolve(void scheduled.push(event)),
   };
   await routeCommit({ commit: given, position: { stream: "s", seq: 1 } }, table, new Chains(), dispatch, 3, now);
-  return { direct, later, inLine };
+  return { direct, later, inLine, scheduled };
 }
 
 describe("routeCommit", () => {
@@ -72,29 +74,33 @@ describe("routeCommit", () => {
     expect(later).toHaveLength(4);
   });
 
-  it("puts off an event that asks for a later delivery", async () => {
-    expect(await routed(commit({ events: [event(1, { deliverAt: 9_000 })] }), [route("s1")], 7)).toEqual({
-      direct: [],
-      later: [["e1.s1", 9_000]],
-      inLine: [],
-    });
+  it("schedules an event that is due later, whether or not anything listens yet, and routes it no further", async () => {
+    const given = commit({ events: [event(1, { deliverAt: 9_000 }), event(2, { deliverAt: 2 })], hops: 3 });
+    for (const routes of [[], [route("s1")]]) {
+      const { direct, later, scheduled } = await routed(given, routes, 7);
+      expect([direct.map(({ id }) => id), later]).toEqual([routes.length === 0 ? [] : ["e2.s1"], []]);
+      expect(scheduled).toEqual([
+        {
+          event: expect.objectContaining({ emitId: "e1", eventId: "9000-89990000", deliverAt: 9_000, hops: 3 }) as unknown,
+          listedId: "1-0",
+          position: { stream: "s", seq: 1 },
+        },
+      ]);
+    }
   });
 
   it("puts what an ordered webhook hears of a commit in its line, whole, however many listen; not what is for later", async () => {
     const ordered = { kind: "webhook", id: "wh_o", url: "http://a", ordered: true, keys: [] } as const;
     const routes = [route("s1", { listener: ordered }), route("s2"), route("s3", { listener: ordered }), route("s4")];
     const given = commit({ events: [event(1), event(2, { deliverAt: 9_000 }), event(3)] });
-    const { direct, later, inLine } = await routed(given, routes, 7);
+    const { direct, later, inLine, scheduled } = await routed(given, routes, 7);
     expect(inLine).toEqual([["wh_o", ["e1.s1", "e1.s3", "e3.s1", "e3.s3"]]]);
-    expect(direct).toEqual([]);
+    expect([direct, scheduled.map(({ listedId }) => listedId)]).toEqual([[], ["2-0"]]);
     expect(later.toSorted()).toEqual(
-      [
-        ...["s1", "s2", "s3", "s4"].map((id) => [`e2.${id}`, 9_000]),
-        ...["e1", "e3"].flatMap((id) => [
-          [`${id}.s2`, 7],
-          [`${id}.s4`, 7],
-        ]),
-      ].toSorted(),
+      ["e1", "e3"].flatMap((id) => [
+        [`${id}.s2`, 7],
+        [`${id}.s4`, 7],
+      ]),
     );
   });
 
@@ -117,6 +123,18 @@ describe("routeCommit", () => {
     const all = (id: string) => route(`s_${id}`, { emitter: "dc_*", listener: { kind: "source", id, pool: "default" } });
     const { direct } = await routed(commit({ hops: 4, way: ["dc_0"] }), [all("dc_1"), all("dc_2")]);
     expect(direct.map(({ listener, event: { hops, way } }) => [listener, hops, way])).toEqual([["dc_2", 4, ["dc_0"]]]);
+  });
+
+  it("lets a source hear itself where a subscription names it at both ends and a channel of its own", async () => {
+    const self = { kind: "source", id: "dc_1", pool: "default" } as const;
+    const routes = ["", "tasks", "$errors", "$logs"].map((channel) => route(`s_${channel}`, { channel, listener: self }));
+    const given = commit({
+      events: [event(1), event(2, { channel: "tasks" })],
+      error: { name: "Error", message: "no" },
+      logs: [{ k: "console.log", ts: 6, msg: "hi" }],
+    });
+    const glob = route("s_glob", { emitter: "dc_*", channel: "tasks", listener: self });
+    expect((await routed(given, [...routes, glob])).direct.map(({ id }) => id)).toEqual(["e2.s_tasks"]);
   });
 
   it("does nothing for an owner's glob and another owner's source", async () => {

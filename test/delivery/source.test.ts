@@ -15,7 +15,7 @@ async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
 }
 
 it("makes an event an invocation of its listener", async () => {
-  const metadata = { emit_id: "e1", name: "news", emitter_id: "dc_1", id: "7", summary: null, ts: 7 };
+  const metadata = { emit_id: "e1", name: "news", emitter_id: "dc_1", id: "7", ts: 7 };
   expect(await invocationsOf('{"a":[1]}')).toEqual([
     {
       source: "dc_2",

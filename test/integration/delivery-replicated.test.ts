@@ -23,13 +23,12 @@ import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
 import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
 import { startNatsCluster, type TestNatsCluster } from "../support/nats-cluster.ts";
 import { disorder } from "../support/order.ts";
-import { withPostgres } from "../support/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { streamOptions, until } from "./jetstream-support.ts";
 import { startEndpoint, type Endpoint } from "./ordered-support.ts";
 import { withDatabase } from "./postgres-support.ts";
 
-const database = withDatabase(withPostgres());
+const database = withDatabase("delivery");
 const waitMs = 60_000;
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const source = "dc_replicated";

@@ -8,11 +8,11 @@ import { startDelivery } from "../../delivery/start.ts";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { appendCommit } from "../../platform/jetstream/commits.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
-import { migrate } from "../../platform/postgres/migrations.ts";
 import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { committedEvent as event } from "./committed-event.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
+import { prepareDatabase } from "./postgres-support.ts";
 
 const postgres = withPostgres();
 const streams = withJetStream({ partitions: partitionCount });
@@ -22,8 +22,8 @@ const running: { stop(): Promise<void> }[] = [];
 let database: Database;
 
 beforeAll(async () => {
-  database = createDatabase({ url: postgres.url });
-  await migrate(database.db);
+  database = createDatabase({ url: postgres.urlOf("delivery") });
+  await prepareDatabase(postgres);
 });
 afterEach(async () => {
   for (const delivery of running.splice(0)) await delivery.stop();

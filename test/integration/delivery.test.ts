@@ -16,10 +16,10 @@ import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { appendCommit } from "../../platform/jetstream/commits.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
-import { migrate } from "../../platform/postgres/migrations.ts";
 import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
+import { prepareDatabase } from "./postgres-support.ts";
 
 const postgres = withPostgres();
 const streams = withJetStream({ partitions: partitionCount });
@@ -45,8 +45,8 @@ const servers: Server[] = [];
 const running: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  database = createDatabase({ url: postgres.url });
-  await migrate(database.db);
+  database = createDatabase({ url: postgres.urlOf("delivery") });
+  await prepareDatabase(postgres);
   poster = createWebhookClient({
     egress: createEgress({ allow: ["127.0.0.1/32"] }),
     timeoutMs: config.attemptTimeoutMs,
@@ -174,11 +174,7 @@ describe("delivery to webhooks", () => {
     });
     expect(new Webhook(signingKey).verify(body, headers as Record<string, string>)).toEqual({ hello: "wörld" }); // Each header came once.
     const [, t, v1] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(headers["x-pd-signature"])) ?? [];
-    expect(v1).toBe(
-      createHmac("sha256", Buffer.from(signingKey.slice(6), "base64"))
-        .update(`${t}.${body}`)
-        .digest("hex"),
-    );
+    expect(v1).toBe(createHmac("sha256", signingKey).update(`${t}.${body}`).digest("hex"));
   });
 
   it("delivers the events of a source in the order of emission", async () => {

@@ -4,7 +4,7 @@ import type { NewApiKey } from "../../api/owners/ports.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
 import { withDatabase } from "./postgres-support.ts";
 
-const database = withDatabase();
+const database = withDatabase("api");
 const accounts = createAccounts(database);
 
 const ada = { id: "u_ada", username: "ada", email: "ada@example.com" };
@@ -147,11 +147,12 @@ describe("plans", () => {
       dailyInvocations: null,
       dailyComputeMs: null,
       weight: 1,
+      maxOrganizations: 20,
     });
   });
 
   test("are made, given and changed for all who have them", async () => {
-    const small = { name: "small", form: "free", dailyInvocations: 100, dailyComputeMs: 2 ** 40, weight: 1 } as const;
+    const small = { name: "small", form: "free", dailyInvocations: 100, dailyComputeMs: 2 ** 40, weight: 1, maxOrganizations: 20 } as const;
     await accounts.savePlan(small);
     await accounts.choosePlan(ada.id, "small");
     expect(await accounts.planOf(ada.id)).toEqual(small);

@@ -1,14 +1,16 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createActivity } from "../../platform/postgres/activity.ts";
+import { withPostgres } from "../support/postgres.ts";
 import { withDatabase } from "./postgres-support.ts";
 
-const database = withDatabase();
+const postgres = withPostgres();
+const [recorder, database] = [withDatabase("delivery", postgres), withDatabase("operator", postgres)];
 beforeAll(async () => {
   const run = (source: string, ms: number, error: object | null) =>
     sql`
     insert into runs (source, id, owner, deployment, started_ms, failed, summary)
-    values (${source}, ${`r_${ms}`}, 'u_1', 'd_1', ${ms}, ${error !== null}, ${JSON.stringify({ error })})`.execute(database.db);
+    values (${source}, ${`r_${ms}`}, 'u_1', 'd_1', ${ms}, ${error !== null}, ${JSON.stringify({ error })})`.execute(recorder.db);
   await run("dc_failed", 1_000, { name: "TypeError", message: "no\nsecond line" });
   await run("dc_failed", 2_000, null);
   await run("dc_fine", 3_000, null);

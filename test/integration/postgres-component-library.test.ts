@@ -8,9 +8,11 @@ import { createComponentLibrary } from "../../platform/postgres/component-librar
 import { migrations } from "../../platform/postgres/migrations.ts";
 import { createResourceMirror } from "../../platform/postgres/resource-mirror.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
+import { withPostgres } from "../support/postgres.ts";
 import { withDatabase } from "./postgres-support.ts";
 
-const database = withDatabase();
+const postgres = withPostgres();
+const [owners, database] = [withDatabase("setup", postgres), withDatabase("api", postgres)];
 const library = createComponentLibrary(database);
 let made = 0;
 
@@ -39,7 +41,7 @@ async function save(namespace: string, definition: ComponentDefinition, more: Re
 }
 
 const search = async (query: Partial<ComponentQuery>): Promise<string[]> =>
-  (await library.search({ namespaces: ["shelf"], words: [], limit: 100, published: [], ...query })).items.map(
+  (await library.search({ namespaces: ["shelf"], words: [], similarity: 1, limit: 100, published: [], ...query })).items.map(
     ({ definition }) => definition.name,
   );
 
@@ -77,7 +79,7 @@ describe("lists of components", () => {
     const few = createComponentLibrary(database, { mostSearched: 2 });
     for (const namespace of ["many", "more"])
       for (const n of [1, 2, 3]) await save(namespace, define({ name: `Searched ${n}`, key: `${namespace}-${n}` }));
-    const query: ComponentQuery = { namespaces: ["many", "more"], words: ["searched"], limit: 9, published: [] };
+    const query: ComponentQuery = { namespaces: ["many", "more"], words: ["searched"], similarity: 1, limit: 9, published: [] };
     const found = await few.search(query);
     expect(found.items.map(({ definition: { key } }) => key).toSorted()).toEqual(["many-2", "many-3", "more-2", "more-3"]);
     expect(found.total).toBe(4);
@@ -172,7 +174,7 @@ describe("search", () => {
     expect(await search({ namespaces: ["p"], words: ["hw-feed"], published: entries })).toEqual(["Feed"]);
     await save("p", define({ name: "Mine", key: "hw-feed" }));
     expect(await search({ namespaces: ["p"], words: ["hw-feed"], published: entries })).toEqual(["Mine"]);
-    const limited = await library.search({ namespaces: ["p"], words: [], limit: 1, published: entries });
+    const limited = await library.search({ namespaces: ["p"], words: [], similarity: 1, limit: 1, published: entries });
     expect([limited.items.length, limited.total]).toEqual([1, 2]);
   });
 });
@@ -180,9 +182,9 @@ describe("search", () => {
 test("what was built before there was a library is listed, except for what SQL cannot read", async () => {
   await save("before", define({ name: "Kept" }));
   await save("before", define({ name: "zero \0" }));
-  await sql`update resources set component = null where namespace = 'before'`.execute(database.db);
-  await sql`alter table resources drop column component`.execute(database.db);
-  await migrations["2026-11-23-component-library"]?.up(database.db);
+  await sql`update resources set component = null where namespace = 'before'`.execute(owners.db);
+  await sql`alter table resources drop column component`.execute(owners.db);
+  await migrations["2026-11-23-component-library"]?.up(owners.db);
   const { items } = await library.listPage({ namespace: "before" }, { limit: 9, cursor: null });
   expect(items.map(({ definition, updatedAtMs }) => [definition.name, updatedAtMs])).toEqual([["Kept", 1_000]]);
 });

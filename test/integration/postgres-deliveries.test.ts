@@ -5,7 +5,16 @@ import { withPostgres } from "../support/postgres.ts";
 import { withDatabase } from "./postgres-support.ts";
 
 const postgres = withPostgres();
-const records = createDeliveryRecords(withDatabase(postgres), { kept: { attempts: 5, deadLetters: 5 } });
+const kept = { attempts: 5, deadLetters: 5 };
+const delivery = createDeliveryRecords(withDatabase("delivery", postgres), { kept });
+const { recordAttempts, recordDeadLetters, oldestDeadLetters, removeDeadLetters } = delivery;
+const records = {
+  ...createDeliveryRecords(withDatabase("api", postgres), { kept }),
+  recordAttempts,
+  recordDeadLetters,
+  oldestDeadLetters,
+  removeDeadLetters,
+};
 
 const subject = (webhook: string, delivery: string) => ({
   delivery: `${webhook}-${delivery}`,

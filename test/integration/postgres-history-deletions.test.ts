@@ -11,13 +11,14 @@ import { withPostgres } from "../support/postgres.ts";
 import { commitOf } from "./api-streams-support.ts";
 import { until } from "./api-support.ts";
 import { committedEvent } from "./committed-event.ts";
-import { withDatabase } from "./postgres-support.ts";
+import { withDatabase, withHistory } from "./postgres-support.ts";
 
 /** Ranges of events that are deleted bit by bit, and hidden from the first moment. */
 const postgres = withPostgres();
-const database = withDatabase(postgres);
+const database = withDatabase("delivery", postgres);
+const api = withDatabase("api", postgres);
 const inBatchesOf = (deletionBatch: number) => createHistory(database, { kept: { events: 10_000 }, deletionBatch });
-const history = inBatchesOf(2);
+const history = withHistory({ kept: { events: 10_000 }, deletionBatch: 2 }, postgres);
 let [sources, commits] = [0, 0];
 
 const newSource = (): string => `dc_${++sources}`;
@@ -105,12 +106,12 @@ describe("deleting events", () => {
       source,
       Array.from({ length: 1_000 }, (_, n) => ({ id: `${n}-0` })),
     );
-    await inBatchesOf(100).deleteEvents(source, {});
+    await createHistory(api, { kept: { events: 10_000 }, deletionBatch: 100 }).deleteEvents(source, {});
     await record(source, [{ id: "5000-0" }]);
     // The batch of this event cannot end, so that there is a middle.
     await postgres.client.query("begin");
     await postgres.client.query("select 1 from events where source = $1 and ms = 450 for update", [source]);
-    const child = fork(join(import.meta.dirname, "upkeep-process.ts"), [postgres.url, "100"]);
+    const child = fork(join(import.meta.dirname, "upkeep-process.ts"), [postgres.urlOf("delivery"), "100"]);
     onTestFinished(() => void child.kill("SIGKILL"));
     const waiting = sql`
       select 1 from pg_stat_activity

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { emptyState, type Commit, type CommittedEvent } from "../../domain/commit.ts";
 import { compareEventIds } from "../../domain/event-id.ts";
 import { pageOf, type PageRequest } from "../../domain/page.ts";
-import { createHistory, type History } from "../../platform/postgres/history.ts";
+import type { History } from "../../platform/postgres/history.ts";
 import { withPostgres } from "../support/postgres.ts";
-import { withDatabase } from "./postgres-support.ts";
+import { withHistory } from "./postgres-support.ts";
 
 const postgres = withPostgres();
-const history = createHistory(withDatabase(postgres), { kept: { events: 10, logs: 10, runs: 10 } });
+const history = withHistory({ kept: { events: 10, logs: 10, runs: 10 } }, postgres);
 let names = 0;
 
 const newName = (prefix: string): string => `${prefix}${names++}`;

@@ -7,12 +7,13 @@ import { migrations } from "../../platform/postgres/migrations.ts";
 import { createResourceMirror } from "../../platform/postgres/resource-mirror.ts";
 import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
+import { grantRights } from "../../platform/postgres/roles.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { withDatabase } from "./postgres-support.ts";
 
 /** Totals of lists are kept, not counted: whatever is written, they are those of the rows that lists show. */
 const postgres = withPostgres();
-const database = withDatabase(postgres);
+const [owners, database] = [withDatabase("setup", postgres), withDatabase("operator", postgres)];
 const [pages, mirror] = [createResourcePages(database), createResourceMirror(database)];
 const namespaces = ["a", "b", "c"];
 
@@ -95,6 +96,7 @@ test("of what was there before they were kept", async () => {
   await postgres.client.query(
     "drop table resource_counts; drop function count_resources cascade; drop function count_ended_resource cascade",
   );
-  await migrations["2026-11-26-resource-counts"]?.up(database.db);
+  await migrations["2026-11-26-resource-counts"]?.up(owners.db);
+  await grantRights(owners.db);
   await expectTotals();
 });

@@ -8,7 +8,7 @@ import { createResourceMirror } from "../../platform/postgres/resource-mirror.ts
 import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
 import { withDatabase } from "./postgres-support.ts";
 
-const database = withDatabase();
+const database = withDatabase("operator");
 const pages = createResourcePages(database);
 
 describe("the mirror of a cluster's resources", () => {

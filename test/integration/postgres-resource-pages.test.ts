@@ -7,7 +7,7 @@ import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
 import { withDatabase } from "./postgres-support.ts";
 
-const database = withDatabase();
+const database = withDatabase("api");
 const pages = createResourcePages(database);
 
 const idOf = ({ metadata }: Resource): string => metadata.labels[labels.id] ?? "";

@@ -10,7 +10,7 @@ import { withPostgres } from "../support/postgres.ts";
 import { withDatabase } from "./postgres-support.ts";
 
 const postgres = withPostgres();
-const database = withDatabase(postgres);
+const database = withDatabase("operator", postgres);
 let count = 0;
 
 const make = async () => ({

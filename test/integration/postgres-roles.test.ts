@@ -6,12 +6,12 @@ import { createDatabase, type Database } from "../../platform/postgres/connectio
 import { createHistory } from "../../platform/postgres/history.ts";
 import { migrate, untilMigrated } from "../../platform/postgres/migrations.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
-import { isRoleUrl, setUpRoles, urlOfRole, type DatabaseRole } from "../../platform/postgres/roles.ts";
+import { isRoleUrl, setUpRoles, type DatabaseRole } from "../../platform/postgres/roles.ts";
 import { withPostgres } from "../support/postgres.ts";
+import { rolePasswords } from "../support/postgres-users.ts";
 
 /** Each role's own user on a real Postgres: what is not its business is tried. */
 const postgres = withPostgres();
-const passwords = { api: "a password of the api", operator: "the operator's own password", delivery: "delivery's p@ssword:/'" };
 const clients = new Map<DatabaseRole, pg.Client>();
 const databases: Database[] = [];
 
@@ -20,12 +20,12 @@ const databaseOf = (url: string): Database => {
   databases.push(database);
   return database;
 };
-const urlOf = (role: DatabaseRole): string => urlOfRole(postgres.url, role, passwords);
+const { urlOf } = postgres;
 
 beforeAll(async () => {
-  const { db } = databaseOf(postgres.url);
+  const { db } = databaseOf(postgres.setupUrl);
   await migrate(db);
-  await Promise.all([setUpRoles(db, passwords), setUpRoles(db, passwords)]);
+  await Promise.all([setUpRoles(db, rolePasswords), setUpRoles(db, rolePasswords)]);
   for (const role of ["api", "operator", "delivery"] as const) {
     const client = new pg.Client(urlOf(role));
     await client.connect();

@@ -4,13 +4,14 @@ import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import { told } from "./constraints.ts";
 import { pageIds } from "./page.ts";
-import { planNameOf } from "./plans.ts";
+import { planName, planNameOf } from "./plans.ts";
 
 type Organizations = Pick<
   Accounts,
   | "findOrganization"
   | "pageOrganizations"
   | "createOrganization"
+  | "createOwnOrganization"
   | "deleteOrganization"
   | "organizationsOf"
   | "isMember"
@@ -44,9 +45,34 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
         select made.id, admin, 'admin' from made, unnest(${admins}::text[]) as admin`.execute(db),
       );
     },
-    async deleteOrganization(id) {
+    async createOwnOrganization({ id, name, orgname, email }, user) {
+      const { rows } = await told(
+        db.transaction().execute(async (transaction) => {
+          // The lock serializes concurrent requests of one user: each would otherwise miss the organizations of the others.
+          await sql`select from users where id = ${user} for no key update`.execute(transaction);
+          return sql`
+            with made as (
+              insert into organizations (id, name, orgname, email, created_by)
+              select ${id}, ${name}, ${orgname}, ${email}, ${user}
+              where (select count(*) from organizations where created_by = ${user})
+                < (select max_organizations from plans where name = ${planName(sql`${user}`)})
+              returning id
+            ),
+            member as (insert into memberships (organization_id, user_id, role) select id, ${user}, 'admin' from made),
+            plan as (insert into owner_plans (owner, plan) select made.id, plan from made, owner_plans where owner = ${user})
+            select from made`.execute(transaction);
+        }),
+      );
+      if (rows.length === 0)
+        throw new Conflict("you have made as many organizations as your plan allows: delete one first, or have the plan raised", {
+          code: "too_many_organizations",
+        });
+    },
+    async deleteOrganization(id, lastMember) {
       const { rows } = await sql<{ readonly members: number; readonly deleted: number }>`
-        with members as (select user_id from memberships where organization_id = ${id}),
+        with members as (
+          select user_id from memberships where organization_id = ${id} and user_id is distinct from ${lastMember ?? null}::text
+        ),
         deleted as (delete from organizations where id = ${id} and not exists (select from members) returning id),
         plan as (delete from owner_plans where owner in (select id from deleted))
         select (select count(*)::int from members) as members, (select count(*)::int from deleted) as deleted`.execute(db);

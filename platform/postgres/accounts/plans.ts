@@ -9,7 +9,7 @@ type Plans = Pick<Accounts, "planOf" | "listPlans" | "savePlan" | "deletePlan" |
 /** Of whoever was given no other; the migration makes it. */
 const defaultPlan = "default";
 
-const planName = (owner: RawBuilder<unknown>): RawBuilder<string> =>
+export const planName = (owner: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`coalesce((select plan from owner_plans where owner = ${owner}), ${sql.lit(defaultPlan)})`;
 
 /** Of the owner whose id is in the column. */
@@ -27,13 +27,13 @@ export function createPlans(db: Kysely<Tables>): Plans {
       return planFrom(row);
     },
     listPlans: async () => (await db.selectFrom("plans").selectAll().orderBy("name").execute()).map(planFrom),
-    async savePlan({ name, form, dailyInvocations, dailyComputeMs, weight }) {
+    async savePlan({ name, form, dailyInvocations, dailyComputeMs, weight, maxOrganizations }) {
       await sql`
-        insert into plans (name, form, daily_invocations, daily_compute_ms, weight)
-        values (${name}, ${form}, ${dailyInvocations}, ${dailyComputeMs}, ${weight})
+        insert into plans (name, form, daily_invocations, daily_compute_ms, weight, max_organizations)
+        values (${name}, ${form}, ${dailyInvocations}, ${dailyComputeMs}, ${weight}, ${maxOrganizations})
         on conflict (name) do update
         set form = excluded.form, daily_invocations = excluded.daily_invocations, daily_compute_ms = excluded.daily_compute_ms,
-          weight = excluded.weight`.execute(db);
+          weight = excluded.weight, max_organizations = excluded.max_organizations`.execute(db);
     },
     async deletePlan(name) {
       const inUse = (why: string) => new Conflict(`the plan '${name}' is in use: ${why}`, { code: "plan_in_use" });
@@ -53,10 +53,11 @@ export function createPlans(db: Kysely<Tables>): Plans {
   };
 }
 
-const planFrom = ({ name, form, daily_invocations, daily_compute_ms, weight }: Selectable<PlanTable>): Plan => ({
+const planFrom = ({ name, form, daily_invocations, daily_compute_ms, weight, max_organizations }: Selectable<PlanTable>): Plan => ({
   name,
   form,
   dailyInvocations: daily_invocations,
   dailyComputeMs: daily_compute_ms,
   weight,
+  maxOrganizations: max_organizations,
 });

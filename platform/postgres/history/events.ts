@@ -76,24 +76,24 @@ function keptEvents(source: string, keep: number, filter: EventFilter & TimeRang
 const onChannel = ({ channel }: EventFilter): RawBuilder<unknown> => (channel === undefined ? sql`true` : sql`channel = ${channel}`);
 
 /** Of the time that an event's id tells. */
-function ofTime({ sinceMs, untilMs }: TimeRange): RawBuilder<unknown> {
+export function ofTime({ sinceMs, untilMs }: TimeRange): RawBuilder<unknown> {
   const from = sinceMs === undefined ? sql`true` : sql`ms >= ${sinceMs}::bigint`;
   const to = untilMs === undefined ? sql`true` : sql`ms <= ${untilMs}::bigint`;
   return sql`${from} and ${to}`;
 }
 
-function within({ startId, endId }: EventRange): RawBuilder<unknown> {
+export function within({ startId, endId }: EventRange): RawBuilder<unknown> {
   const from = startId === undefined ? sql`true` : sql`(ms, seq) >= ${pair(startId)}`;
   const to = endId === undefined ? sql`true` : sql`(ms, seq) <= ${pair(endId)}`;
   return sql`${from} and ${to}`;
 }
 
-function pair(id: string): RawBuilder<unknown> {
+export function pair(id: string): RawBuilder<unknown> {
   const { ms, sequence } = parseEventId(id);
   return sql`(${ms}::bigint, ${sequence}::bigint)`;
 }
 
-function eventFrom(row: EventRow): StoredEvent {
+export function eventFrom(row: EventRow): StoredEvent {
   return {
     id: `${row.ms}-${row.seq}`,
     emitId: row.emit_id,

@@ -3,9 +3,11 @@ import type { Commit, CommittedEvent } from "../../../domain/commit.ts";
 import { isEventId, parseEventId } from "../../../domain/event-id.ts";
 import type { LogRecord } from "../../../domain/invocation.ts";
 import { dayOf } from "../../../domain/quota.ts";
+import { isScheduled } from "../../../domain/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
 import type { Kept } from "./kept.ts";
+import { insertScheduled, scheduledRows } from "./scheduled.ts";
 import { insertTicks, tickRows } from "./ticks.ts";
 
 /** A commit and where it stood in its stream. */
@@ -46,6 +48,7 @@ export async function recordBatch(
       where commit_seq > (select seq from position) and not exists (select 1 from ended_sources where ended_sources.source = live.source)
     ),
     new_events as (${insertEvents(lastOfEach(batch.flatMap(eventRows), sourceOf, kept.events))}),
+    new_scheduled as (${insertScheduled(batch.flatMap(scheduledRows))}),
     new_runs as (${insertRuns(lastOfEach(batch.map(runRow), sourceOf, kept.runs))}),
     new_logs as (${insertLogs(lastOfEach(batch.flatMap(logRows), sourceOf, kept.logs))}),
     new_ticks as (${insertTicks(lastOfEach(batch.flatMap(tickRows), sourceOf, kept.ticks))}),
@@ -60,7 +63,7 @@ const sourceOf = ({ commit }: SequencedCommit): string => commit.source;
 
 function eventRows({ seq, commit }: SequencedCommit): EventRow[] {
   // A runner is where user code lives: an id that is none is left out rather than trusted or allowed to stop everything.
-  return commit.events.filter(({ id }) => isEventId(id)).map((event) => ({ seq, commit, event }));
+  return commit.events.filter((event) => isEventId(event.id) && !isScheduled(event)).map((event) => ({ seq, commit, event }));
 }
 
 function logRows({ seq, commit }: SequencedCommit): LogRow[] {

@@ -78,7 +78,11 @@ export async function ownedKeys(db: Kysely<Tables>, { namespace, uid }: { namesp
 }
 
 export function selects(
-  options: Pick<ListOptions, "namespace" | "labels"> & { readonly withoutLabel?: string; readonly mentions?: string },
+  options: Pick<ListOptions, "namespace" | "labels"> & {
+    readonly withoutLabel?: string;
+    readonly mentions?: string;
+    readonly slug?: string;
+  },
 ): RawBuilder<unknown> {
   const conditions = [
     ...(options.namespace === undefined ? [] : [sql`namespace = ${options.namespace}`]),
@@ -87,7 +91,10 @@ export function selects(
       return column === undefined ? sql`labels @> ${JSON.stringify({ [label]: value })}::jsonb` : sql`${sql.ref(column)} = ${value}`;
     }),
     ...(options.withoutLabel === undefined ? [] : [sql`not labels ? ${options.withoutLabel}`]),
-    ...(options.mentions === undefined ? [] : [sql`position(${options.mentions} in spec::text) > 0`]),
+    ...(options.mentions === undefined
+      ? []
+      : [sql`(position(${options.mentions} in spec::text) > 0 or position(${options.mentions} in status::text) > 0)`]),
+    ...(options.slug === undefined ? [] : [sql`name_slug = ${options.slug}`]),
   ];
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
