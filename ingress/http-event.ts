@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { Client } from "../domain/client-address.ts";
 import type { HttpEvent } from "../domain/invocation.ts";
 import { parseForm } from "./form.ts";
 
@@ -32,16 +33,16 @@ export function parseTarget(url: string, basePath: string): Target | undefined {
 }
 
 /** What the source's `run` receives for the request. */
-export async function httpEvent(request: IncomingMessage, target: Target, body: Buffer, trustedProxies: number): Promise<HttpEvent> {
+export async function httpEvent(request: IncomingMessage, target: Target, body: Buffer, client: Client): Promise<HttpEvent> {
   const form =
     body.length === 0 || request.headers["content-type"] === undefined ? undefined : await parseForm(request.headers["content-type"], body);
   return {
     method: request.method ?? "GET",
     path: target.path,
-    url: `${protocol(request, trustedProxies)}://${request.headers.host ?? "localhost"}${originForm(request.url ?? "/")}`,
+    url: `${client.protocol}://${request.headers.host ?? "localhost"}${originForm(request.url ?? "/")}`,
     query: parseQuery(target.search),
-    headers: joinHeaders(request),
-    client_ip: clientAddress(request, trustedProxies),
+    headers: headersOf(request, client),
+    client_ip: client.address,
     ...(body.length === 0 ? {} : isUtf8(body) ? { bodyRaw: body.toString("utf8") } : { bodyBase64: body.toString("base64") }),
     ...(form === undefined ? {} : { body: form }),
   };
@@ -59,28 +60,12 @@ export function parseQuery(search: string): Record<string, string | string[]> {
   return Object.fromEntries(query);
 }
 
-function joinHeaders(request: IncomingMessage): Record<string, string> {
+function headersOf({ headers }: IncomingMessage, { forwarded }: Client): Record<string, string> {
   const joined: Record<string, string> = {};
-  const { headers } = request;
   for (const name in headers) {
     const value = headers[name];
     if (typeof value === "string") joined[name] = value;
     else if (value !== undefined) joined[name] = value.join(", ");
   }
-  return joined;
-}
-
-/** Each trusted proxy appends the address that called it, so the caller's own claims stand further left. */
-function clientAddress(request: IncomingMessage, trustedProxies: number): string {
-  const address = (request.socket.remoteAddress ?? "").replace(/^::ffff:/, "");
-  if (trustedProxies === 0) return address;
-  const forwarded = String(request.headers["x-forwarded-for"] ?? "")
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
-  return forwarded[Math.max(0, forwarded.length - trustedProxies)] ?? address;
-}
-
-function protocol(request: IncomingMessage, trustedProxies: number): "http" | "https" {
-  return trustedProxies > 0 && request.headers["x-forwarded-proto"] === "https" ? "https" : "http";
+  return Object.assign(joined, forwarded);
 }

@@ -1,4 +1,5 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/deployment.ts";
 import type { Answer } from "../domain/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
@@ -15,11 +16,31 @@ export interface IngressPorts {
   readonly newRunId: () => string;
   /** Told of each request when it is answered, for metrics; must not throw. */
   readonly onAnswered?: (answered: Answered) => void;
-  /** Makes what ends the server without refusing what is on its way; it cuts off what is not finished when the signal aborts. */
-  readonly drainable: (server: Server) => (signal: AbortSignal) => Promise<void>;
+  readonly createServer: (limits: ServerLimits, onRequest: RequestListener) => DrainableServer;
+  readonly bodies: RequestBodies;
   readonly log: Log;
   /** Absent: there are none. */
   readonly traces?: Traces | undefined;
+}
+
+export interface ServerLimits {
+  /** For a whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** Without a byte on a connection that is not idle, in either direction; longer than an answer may take. */
+  readonly silenceTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly trustedProxies: TrustedProxies;
+}
+
+export interface DrainableServer {
+  readonly server: Server;
+  /** Takes no more connections and finishes what is in flight; cuts off the rest when the signal aborts. */
+  readonly drain: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface RequestBodies {
+  /** Bounds what all bodies hold while they arrive. @throws LimitExceeded, Malformed, Unavailable */
+  read(request: IncomingMessage, response: ServerResponse, options: { limitBytes: number; holder: string }): Promise<Buffer>;
 }
 
 export interface Log {
@@ -59,9 +80,13 @@ export interface IngressConfig {
   readonly port: number;
   /** Path before the endpoint's key, `""` or `/hooks`. */
   readonly basePath: string;
-  /** Proxies in front of us that add to `X-Forwarded-For`; 0 trusts nobody. */
-  readonly trustedProxies: number;
+  readonly trustedProxies: TrustedProxies;
+  readonly maxConnections: number;
   readonly bodyLimitBytes: number;
+  /** Characters of all invocations that are being stored; half of it for one owner. */
+  readonly storingChars: number;
+  /** Bytes of all custom responses that their callers have not read yet. */
+  readonly unreadBytes: number;
   /** For a whole request to arrive, milliseconds. */
   readonly requestTimeoutMs: number;
   /** How long a caller waits for `respond()`, milliseconds. */
@@ -74,8 +99,11 @@ export const ingressDefaults: IngressConfig = {
   host: "127.0.0.1",
   port: 3001,
   basePath: "",
-  trustedProxies: 0,
+  trustedProxies: noProxies,
+  maxConnections: 4_096,
   bodyLimitBytes: 512 * 1024,
+  storingChars: 32 * 1024 * 1024,
+  unreadBytes: 32 * 1024 * 1024,
   requestTimeoutMs: 30_000,
   answerTimeoutMs: 30_000,
   backlogLimit: 10_000,

@@ -1,6 +1,6 @@
 import { type OutgoingHttpHeaders, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
-import { HeadwaterError, Invariant, QuotaUsedUp, UserCode } from "../domain/errors.ts";
 import type { HttpResponse } from "../domain/invocation.ts";
+import { PublicError } from "./errors.ts";
 
 const corsHeaders = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" } as const;
 const accepted = JSON.stringify({ success: true });
@@ -9,9 +9,7 @@ const acceptedHeaders = {
   "content-type": "application/json",
   "content-length": Buffer.byteLength(accepted),
 };
-const retryAfterSeconds = "2";
-
-/** Belong to the connection, which is ours; the length is reckoned anew. RFC 9110, section 7.6.1. */
+/** Belong to the connection, which is ours; the length is computed again. RFC 9110, section 7.6.1. */
 const connectionHeaders: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -41,28 +39,30 @@ export function replyPreflight(response: ServerResponse, requestedHeaders: strin
     .end();
 }
 
-export function replyError(response: ServerResponse, thrown: unknown): void {
-  const error = thrown instanceof HeadwaterError ? thrown : new Invariant("the request could not be taken", { cause: thrown });
-  const status = error instanceof UserCode ? 500 : error.status;
-  const text = JSON.stringify({ error: error.message, code: error.code });
+export function replyError(response: ServerResponse, { status, code, message, retryAfterSeconds }: PublicError): void {
+  const text = JSON.stringify({ error: message, code });
   response
     .writeHead(status, {
       ...corsHeaders,
       "content-type": "application/json",
       "content-length": Buffer.byteLength(text),
-      ...(error instanceof QuotaUsedUp ? { "retry-after": String(error.retryAfterSeconds) } : {}),
-      ...(status === 503 ? { "retry-after": retryAfterSeconds } : {}),
+      ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
     })
     .end(text);
 }
 
-/** Writes what `respond()` was given. @throws UserCode when that is no HTTP response; nothing is written then */
-export function replyResponse(response: ServerResponse, given: HttpResponse): void {
+/**
+ * Writes what `respond()` was given.
+ * @param hold bounds what callers leave unread; told the bytes before they are written
+ * @throws PublicError when that is no HTTP response, or too much is unread; nothing is written then
+ */
+export function replyResponse(response: ServerResponse, given: HttpResponse, hold: (bytes: number) => void): void {
   const headers = checkedHeaders(given.headers);
-  if (!Number.isInteger(given.status) || given.status < 200 || given.status > 599)
-    throw invalid(`status ${given.status} must be 200 to 599`);
+  // The sandbox has checked what code gave; what comes from a runner is not trusted.
+  if (!Number.isInteger(given.status) || given.status < 200 || given.status > 599) throw invalid();
   const hasNoBody = given.status === 204 || given.status === 304;
   const body = Buffer.from(given.body, given.base64 === true ? "base64" : "utf8");
+  hold(body.length);
   response.writeHead(given.status, {
     ...corsHeaders,
     ...headers,
@@ -81,11 +81,11 @@ function checkedHeaders(given: HttpResponse["headers"]): OutgoingHttpHeaders {
       validateHeaderName(name);
       for (const value of values) validateHeaderValue(name, value);
     } catch {
-      throw invalid(`header ${JSON.stringify(rawName.slice(0, 100))} has a name or value that HTTP does not allow`);
+      throw invalid();
     }
     headers[name] = typeof rawValue === "string" ? rawValue : [...values];
   }
   return headers;
 }
 
-const invalid = (why: string): UserCode => new UserCode(`the source answered with respond(), but ${why}`, { code: "invalid_response" });
+const invalid = (): PublicError => new PublicError(500, "invalid_response", "the source gave a response that HTTP does not allow");

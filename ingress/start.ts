@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { HeadwaterError } from "../domain/errors.ts";
+import { Budget } from "../domain/budget.ts";
+import { clientReader } from "../domain/client-address.ts";
 import { parseTraceContext, type Span } from "../domain/traces.ts";
 import { BacklogGate } from "./backlog-gate.ts";
+import { ErrorFilter } from "./errors.ts";
 import { QuotaGate } from "./quota-gate.ts";
-import { bodyTooLarge, discard } from "./body.ts";
 import { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { receive, type Receiving } from "./receive.ts";
@@ -17,44 +18,44 @@ export interface Ingress {
   stop(signal: AbortSignal): Promise<void>;
 }
 
-const headersTimeoutMs = 10_000;
-const keepAliveMs = 65_000; // Longer than the 60 s of common load balancers, which would else meet a closed connection.
-
 /** Serves the HTTP endpoints of sources: each request becomes a durable invocation before it is answered 200. */
 export async function startIngress(config: IngressConfig, ports: IngressPorts): Promise<Ingress> {
-  const packs = new Packs(ports.invocations);
-  const gate = new BacklogGate(ports.backlog, config.backlogLimit, (pool, partition) => packs.meanPack(pool, partition));
-  const receiving: Receiving = { config, ports, packs, gate, quotas: new QuotaGate(ports.overQuota) };
+  const receiving = receivingOf(config, ports);
+  const filter = new ErrorFilter(ports.log);
+  // While a request waits to be stored and then for its answer, nothing moves on its connection.
+  const limits = { ...config, silenceTimeoutMs: config.requestTimeoutMs + config.answerTimeoutMs };
   // Replies to errors itself, and never rejects.
-  const server = createServer(timeouts(config), (request, response) => void answer(request, response, receiving));
-  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    if (Number(request.headers["content-length"] ?? 0) > config.bodyLimitBytes) {
-      // Not told to go on, the client keeps the body to itself.
-      response.shouldKeepAlive = false;
-      return replyError(response, bodyTooLarge(config.bodyLimitBytes));
-    }
-    response.writeContinue();
-    server.emit("request", request, response);
-  });
-  const drain = ports.drainable(server);
+  const { server, drain } = ports.createServer(limits, (request, response) => void answer(request, response, receiving, filter));
   await listen(server, config);
+  return { address: addressOf(server), stop: drain };
+}
+
+function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
+  const { storingChars, maxConnections, unreadBytes } = config;
+  const packs = new Packs(ports.invocations);
   return {
-    address: addressOf(server),
-    stop: drain,
+    config,
+    ports,
+    packs,
+    gate: new BacklogGate(ports.backlog, config.backlogLimit, (pool, partition) => packs.meanPack(pool, partition)),
+    quotas: new QuotaGate(ports.overQuota),
+    clientOf: clientReader(config.trustedProxies),
+    storing: new Budget({ total: storingChars, share: storingChars / 2 }),
+    waiting: new Budget({ total: maxConnections, share: Math.ceil(maxConnections / 4) }),
+    unread: new Budget({ total: unreadBytes }),
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, receiving: Receiving): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, receiving: Receiving, filter: ErrorFilter): Promise<void> {
   const startedAt = performance.now();
-  const { log, onAnswered } = receiving.ports;
+  const { onAnswered } = receiving.ports;
   const given = parseTraceContext(request.headers);
   const span = startSpan(request, given.traceparent, receiving.ports);
   try {
     await receive(request, response, receiving, span === undefined ? given : { ...given, traceparent: span.traceparent });
   } catch (error) {
-    if (!(error instanceof HeadwaterError)) log.warn({ op: "http.request", err: error }, "a request could not be taken");
-    if (!request.complete) discard(request);
-    if (!response.headersSent && !response.destroyed) replyError(response, error);
+    const told = filter.publicError(error);
+    if (!response.headersSent && !response.destroyed) replyError(response, told);
   }
   const status = response.statusCode;
   onAnswered?.({ status, durationMs: performance.now() - startedAt });
@@ -65,15 +66,6 @@ async function answer(request: IncomingMessage, response: ServerResponse, receiv
 function startSpan({ method = "GET" }: IncomingMessage, traceparent: string | undefined, { traces }: IngressPorts): Span | undefined {
   if (traces === undefined || method === "OPTIONS") return undefined;
   return traces.start(`${method} endpoint`, { kind: "server", traceparent, attributes: { "http.request.method": method } });
-}
-
-function timeouts({ requestTimeoutMs }: IngressConfig) {
-  return {
-    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveMs,
-    connectionsCheckingInterval: 1_000,
-  };
 }
 
 function listen(server: Server, { host, port }: IngressConfig): Promise<void> {

@@ -48,7 +48,7 @@ export function createEgress(options: EgressOptions): Egress {
   const resolver = options.resolver ?? systemResolver;
 
   function judge(host: string, address: string): void {
-    if (!isReachable(address, allow)) throw denied(host, address);
+    if (!isReachable(address, allow)) throw denied(host);
   }
 
   function check(hostOrAddress: string): void {
@@ -123,13 +123,11 @@ function ofFamily(host: string, addresses: readonly EgressAddress[], wanted: Loo
   return [first, ...rest];
 }
 
-function denied(host: string, address: string): Forbidden {
-  const where = bareHost(host) === address ? host : `${host} (${address})`;
+/** Names the host alone: the address that a private name resolves to is not the caller's to know. */
+function denied(host: string): Forbidden {
   return new Forbidden(
-    `egress to ${where} is denied: it is not a public address; HEADWATER_EGRESS_ALLOW lists the networks that may be reached all the same`,
-    {
-      code: "egress_denied",
-    },
+    `egress to ${host} is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached`,
+    { code: "egress_denied" },
   );
 }
 

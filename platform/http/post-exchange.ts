@@ -1,5 +1,5 @@
 import { errors, type Dispatcher } from "undici";
-import { HeadwaterError } from "../../domain/errors.ts";
+import { describeConnectionError } from "./connection-error.ts";
 
 export type PostResult =
   | { readonly outcome: "answered"; readonly status: number; readonly retryAfter: string | undefined }
@@ -108,7 +108,7 @@ export class PostExchange implements Handler {
    */
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#answer !== undefined || this.#isRepeated || !hasOutlivedItsConnection(error))
-      return this.#end(this.#answer ?? { outcome: "unreachable", ...explain(error) });
+      return this.#end(this.#answer ?? { outcome: "unreachable", ...describeConnectionError(error, String(this.#request.origin)) });
     this.#isRepeated = true;
     this.#underWay.delete(this);
     this.begin();
@@ -124,10 +124,4 @@ export class PostExchange implements Handler {
 function hasOutlivedItsConnection(error: Error): boolean {
   if (error instanceof errors.SocketError) return (error.socket?.bytesRead ?? 0) > 0;
   return "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
-}
-
-export function explain(error: unknown): { code: string; message: string } {
-  if (error instanceof HeadwaterError) return { code: error.code, message: error.message };
-  if (!(error instanceof Error)) return { code: "unknown", message: String(error) };
-  return { code: "code" in error && typeof error.code === "string" ? error.code : error.name, message: error.message };
 }

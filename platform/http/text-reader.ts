@@ -1,6 +1,8 @@
 import { Agent, request } from "undici";
 import type { AddressedText, Addresses } from "../../builder/ports.ts";
 import { HeadwaterError, InvalidInput, LimitExceeded, Unavailable } from "../../domain/errors.ts";
+import { describeConnectionError } from "./connection-error.ts";
+import { createConnector } from "./connector.ts";
 import type { Egress } from "./egress.ts";
 
 export interface TextReaderOptions {
@@ -18,7 +20,7 @@ const mostRedirects = 5;
  */
 export function createTextReader(options: TextReaderOptions): Addresses & { close(): Promise<void> } {
   const { egress, timeoutMs, maxBytes } = options;
-  const agent = new Agent({ connect: { lookup: egress.lookup, timeout: timeoutMs }, maxResponseSize: maxBytes });
+  const agent = new Agent({ connect: createConnector(egress.lookup, timeoutMs), maxResponseSize: maxBytes });
   return {
     async read(address, signal) {
       try {
@@ -50,7 +52,7 @@ async function follow(first: URL, { egress, timeoutMs }: TextReaderOptions, agen
     if (statusCode === 200) return { outcome: "found", url: url.href, text: await body.text() };
     await body.dump();
     if (statusCode >= 400 && statusCode < 500 && statusCode !== 429) return { outcome: "missing", status: statusCode };
-    throw new Unavailable(`'${shown(url.href)}' answered ${statusCode}: try again`);
+    throw new Unavailable(`'${shown(url.href)}' answered ${statusCode}: try again`, { code: "address_unreachable" });
   }
   throw new InvalidInput(`'${shown(first.href)}' redirects more than ${mostRedirects} times`);
 }
@@ -61,7 +63,8 @@ function explain(address: string, error: unknown, { maxBytes }: TextReaderOption
   if (error instanceof TypeError) return new InvalidInput(`'${where}' is no address that can be fetched`, { cause: error });
   if (error instanceof Error && "code" in error && error.code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
     return new LimitExceeded(`what lies at '${where}' is larger than ${maxBytes} bytes`, { cause: error });
-  return new Unavailable(`'${where}' cannot be fetched: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  const { message } = describeConnectionError(error, address);
+  return new Unavailable(`'${where}' cannot be fetched: ${message}`, { code: "address_unreachable", cause: error });
 }
 
 function shown(address: string): string {

@@ -4,6 +4,8 @@ import { Agent } from "undici";
 import { z } from "zod";
 import { Forbidden } from "../../domain/errors.ts";
 import type { RefreshOutcome, RefreshRequest, TokenRefresher } from "../../operator/ports.ts";
+import { describeConnectionError } from "./connection-error.ts";
+import { createConnector } from "./connector.ts";
 import type { Egress } from "./egress.ts";
 
 export interface TokenRefresherOptions {
@@ -55,7 +57,7 @@ export function createTokenRefresher({ egress, timeoutMs }: TokenRefresherOption
         );
         return await outcomeOf(response);
       } catch (error) {
-        return failureOf(error, timeoutMs);
+        return failureOf(error, request.tokenUrl, timeoutMs);
       }
     },
   };
@@ -72,7 +74,7 @@ function sender(egress: Egress, timeoutMs: number): Send {
   return async (url, { headers, body }) => {
     const { hostname, origin, pathname, search } = new URL(url);
     egress.check(hostname);
-    const agent = new Agent({ connect: { lookup: egress.lookup, timeout: timeoutMs }, maxResponseSize: largestAnswerBytes });
+    const agent = new Agent({ connect: createConnector(egress.lookup, timeoutMs), maxResponseSize: largestAnswerBytes });
     try {
       const answer = await agent.request({
         origin,
@@ -136,11 +138,10 @@ function secondsOf(header: string | null): number | undefined {
 }
 
 /** Messages of others may hold what was sent; codes hold none of it. */
-function failureOf(error: unknown, timeoutMs: number): RefreshOutcome {
+function failureOf(error: unknown, tokenUrl: string, timeoutMs: number): RefreshOutcome {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   for (const each of [error, cause]) if (each instanceof Forbidden) return { outcome: "refused", why: each.message };
   if (cause instanceof Error && cause.name === "TimeoutError")
     return { outcome: "unavailable", why: `it did not answer within ${timeoutMs / 1_000} s` };
-  const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unknown";
-  return { outcome: "unavailable", why: `it cannot be reached (${code})` };
+  return { outcome: "unavailable", why: describeConnectionError(cause, tokenUrl).message };
 }

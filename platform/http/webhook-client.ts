@@ -1,7 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { Agent, ProxyAgent, type Dispatcher } from "undici";
+import { describeConnectionError } from "./connection-error.ts";
+import { createConnector } from "./connector.ts";
 import type { Egress } from "./egress.ts";
-import { explain, PostExchange, PostsUnderWay, type PostResult } from "./post-exchange.ts";
+import { PostExchange, PostsUnderWay, type PostResult } from "./post-exchange.ts";
 
 export type { PostResult } from "./post-exchange.ts";
 
@@ -32,7 +34,7 @@ interface Target {
 
 /** Posts over pooled connections to addresses the egress policy allows. */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
-  const { egress, timeoutMs } = options;
+  const { egress, timeoutMs, proxy } = options;
   const agent = agentOf(options);
   const underWay = new PostsUnderWay(timeoutMs);
   const targets = new LRUCache<string, Target>({ max: 10_000 });
@@ -48,13 +50,14 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
   return {
     post: ({ url, headers, body }) =>
       new Promise((resolve) => {
+        const report = proxy === undefined ? resolve : (result: PostResult) => resolve(throughProxy(result));
         try {
           const { origin, path } = targetOf(url);
           // No limits of its own: undici makes a timer for each, of each request.
           const request = { origin, path, method: "POST", headers, body, headersTimeout: 0, bodyTimeout: 0 } as const;
-          new PostExchange(agent, request, underWay, resolve).begin();
+          new PostExchange(agent, request, underWay, report).begin();
         } catch (error) {
-          resolve({ outcome: "unreachable", ...explain(error) });
+          resolve({ outcome: "unreachable", ...describeConnectionError(error, url) });
         }
       }),
     close: async () => {
@@ -62,6 +65,11 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
       underWay.stop();
     },
   };
+}
+
+/** Whether the proxy or the endpoint was away is not told apart. */
+function throughProxy(result: PostResult): PostResult {
+  return result.outcome === "unreachable" ? { ...result, message: `${result.message} (asked through the delivery proxy)` } : result;
 }
 
 function agentOf({ egress, connections, proxy }: WebhookClientOptions): Dispatcher {
@@ -72,5 +80,5 @@ function agentOf({ egress, connections, proxy }: WebhookClientOptions): Dispatch
   };
   const connect = { timeout: connectTimeoutMs };
   if (proxy !== undefined) return new ProxyAgent({ ...settings, uri: proxy, proxyTls: connect, requestTls: connect });
-  return new Agent({ ...settings, connect: { ...connect, lookup: egress.lookup } });
+  return new Agent({ ...settings, connect: createConnector(egress.lookup, connectTimeoutMs) });
 }

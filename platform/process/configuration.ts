@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { InvalidInput } from "../../domain/errors.ts";
+import { suggestion } from "../../domain/nearest-name.ts";
 import { environment, setUp } from "./environment.ts";
 import { settingNotes, type ListenAddress } from "./settings.ts";
 
@@ -21,6 +22,8 @@ const configurationSchema = environment.transform((env) => ({
   publicUrl: env.HEADWATER_PUBLIC_URL ?? baseOf(env.HEADWATER_LISTEN),
   ingressUrl: env.HEADWATER_INGRESS_URL ?? baseOf(env.HEADWATER_INGRESS_LISTEN),
   healthListen: env.HEADWATER_HEALTH_LISTEN,
+  trustedProxies: env.HEADWATER_TRUSTED_PROXIES,
+  maxConnections: env.HEADWATER_MAX_CONNECTIONS,
   dataDirectory: env.HEADWATER_DATA,
   /** Where the master key, the pools' keys and the root of the NATS keys lie; absolute. */
   keysDirectory: resolve(env.HEADWATER_KEYS ?? join(env.HEADWATER_DATA, "keys")),
@@ -83,9 +86,7 @@ function isUnknown(name: string): boolean {
 }
 
 function unknownSetting(name: string): string {
-  const [nearest] = names.map((known) => ({ known, edits: distance(name, known) })).toSorted((a, b) => a.edits - b.edits);
-  const hint = nearest !== undefined && nearest.edits <= 6 ? `did you mean ${nearest.known}?` : "--help lists what there is";
-  return `${name} is no setting: ${hint}`;
+  return `${name} is no setting${suggestion(name, names, ": --help lists what there is")}`;
 }
 
 function invalidSetting(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
@@ -93,20 +94,6 @@ function invalidSetting(issue: z.core.$ZodIssue, given: Readonly<Record<string, 
   const schema = Object.entries(environment.shape).find(([known]) => known === name)?.[1];
   const shown = schema !== undefined && settingNotes.get(schema)?.secret === true ? "" : ` '${given[name]}'`;
   return `${name}${shown} is invalid: ${issue.message}`;
-}
-
-/** Levenshtein: how many letters to add, drop or change. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [at, letter] of from.split("").entries()) {
-    const next = [at + 1];
-    for (const [index, other] of to.split("").entries()) {
-      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }
 
 /** The table that `--help` prints. */

@@ -14,6 +14,8 @@ const holderSchema = z.object({
 type Holder = z.output<typeof holderSchema>;
 
 export interface DataLock {
+  /** Whether the last holder died without releasing it. Then its role processes may take a moment to end. */
+  readonly afterCrash: boolean;
   release(): Promise<void>;
 }
 
@@ -36,11 +38,11 @@ export async function lockDataDirectory(dataDirectory: string, address: string):
     throw notWritable(directory, cause);
   }
   try {
-    await takeOver(file, fresh, directory);
+    const afterCrash = await takeOver(file, fresh, directory);
+    return { afterCrash, release: () => releaseOwn(file, own) };
   } finally {
     await rm(fresh, { force: true });
   }
-  return { release: () => releaseOwn(file, own) };
 }
 
 /** One step at a time: Node's own recursion never ends in a file system such as /proc, where nothing can be made. */
@@ -60,10 +62,12 @@ function notWritable(directory: string, cause: unknown): InvalidInput {
   });
 }
 
-async function takeOver(file: string, fresh: string, directory: string): Promise<void> {
+/** @returns whether a lock of a process that is gone was in the way */
+async function takeOver(file: string, fresh: string, directory: string): Promise<boolean> {
   for (let attempt = 0; attempt < 20; attempt++) {
     try {
-      return await link(fresh, file);
+      await link(fresh, file);
+      return attempt > 0;
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     }

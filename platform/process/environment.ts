@@ -9,6 +9,7 @@ import {
   postgresAddress,
   setting,
   share,
+  trustedProxies,
   userId,
   waitOrNever,
   waits,
@@ -81,6 +82,17 @@ export const environment = z.object({
   HEADWATER_INGRESS_URL: optionalSetting(baseUrl, {
     unit: "URL",
     reason: "base of the endpoints we hand out to sources; from the listener when unset",
+  }),
+  HEADWATER_TRUSTED_PROXIES: setting(trustedProxies, {
+    unit: "CIDRs, by comma, or a number",
+    default: "",
+    reason:
+      "proxies in front of the API and the endpoints whose X-Forwarded-For, -Proto and -Port are believed; a number believes so many hops",
+  }),
+  HEADWATER_MAX_CONNECTIONS: setting(wholeNumber(16, 1_000_000), {
+    ...number,
+    default: "4096",
+    reason: "connections that the API, and the ingress, each keep open; half of them for one network of clients",
   }),
   HEADWATER_DATA: setting(z.string(), {
     unit: "directory",

@@ -151,8 +151,8 @@ function clustered({ serverName, port, ports, password }: NatsCluster): Readonly
 }
 
 /**
- * Its own session keeps a Ctrl-C on the terminal from reaching the server before the roles have drained; files
- * instead of pipes keep it alive when we die, so that the next start ends it in good order.
+ * Its own session keeps a Ctrl-C on the terminal from reaching the server before the roles have drained. It writes to files instead of
+ * pipes, so that it survives our death until the watchdog, or the next start, ends it gracefully.
  */
 function launch(binary: string, directory: string, configFile: string): ChildProcess {
   const { GOMAXPROCS: _, ...env } = process.env;
@@ -162,7 +162,7 @@ function launch(binary: string, directory: string, configFile: string): ChildPro
   // A failure to start shows as an exit without a ports file.
   child.on("error", () => undefined);
   child.unref();
-  return owned(child);
+  return owned(child, "SIGTERM");
 }
 
 interface Ports {

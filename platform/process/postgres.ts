@@ -125,7 +125,7 @@ function launch(installation: PostgresInstallation, directory: string, port: num
   // A failure to start shows as an exit before the server is ready.
   child.on("error", () => undefined);
   child.unref();
-  return owned(child);
+  return owned(child, "SIGINT");
 }
 
 /** The eighth line of postmaster.pid is "ready" once connections are accepted: what pg_ctl waits for as well. */

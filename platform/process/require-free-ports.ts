@@ -1,18 +1,35 @@
 import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../../domain/errors.ts";
 import type { Configuration } from "./configuration.ts";
+import type { ListenAddress } from "./settings.ts";
+
+const retryMs = 100;
 
 /**
- * Tried before anything is started, so that the commonest mistake is told at once and in the words of the settings.
+ * Checks the ports before anything is started, so that the most common mistake is reported at once and by the name of the setting.
  *
+ * @param waitMs how long a port may stay taken: role processes of a crashed start need a moment to end
  * @throws Unavailable naming the setting and its address.
  */
-export async function requireFreePorts({ roles, listen, ingressListen }: Configuration): Promise<void> {
-  if (roles.includes("api")) await requireFree("HEADWATER_LISTEN", listen);
-  if (roles.includes("ingress")) await requireFree("HEADWATER_INGRESS_LISTEN", ingressListen);
+export async function requireFreePorts({ roles, listen, ingressListen }: Configuration, waitMs: number): Promise<void> {
+  const deadline = performance.now() + waitMs;
+  if (roles.includes("api")) await untilFree("HEADWATER_LISTEN", listen, deadline);
+  if (roles.includes("ingress")) await untilFree("HEADWATER_INGRESS_LISTEN", ingressListen, deadline);
 }
 
-function requireFree(setting: string, { host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+async function untilFree(setting: string, address: ListenAddress, deadline: number): Promise<void> {
+  for (;;) {
+    try {
+      return await requireFree(setting, address);
+    } catch (error) {
+      if (performance.now() >= deadline) throw error;
+      await delay(retryMs);
+    }
+  }
+}
+
+function requireFree(setting: string, { host, port }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", (cause: NodeJS.ErrnoException) => {

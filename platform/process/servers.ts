@@ -20,6 +20,9 @@ export interface ServersOptions {
   readonly logger: Logger;
 }
 
+/** The watchdog kills role processes of a crashed start after eight seconds. */
+const crashedRolesEndMs = 10_000;
+
 /**
  * Starts what the configuration does not name, and keeps it running on the same port. While a server is ours the data
  * directory is locked, so that a second start on it cannot end the servers of the first as left-overs.
@@ -38,7 +41,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   };
   const keep = (server: RunningProcess): number => started.push(server);
   try {
-    await requireFreePorts(configuration);
+    await requireFreePorts(configuration, lock?.afterCrash === true ? crashedRolesEndMs : 0);
     const [nats, database] = await Promise.all([
       natsUrl === undefined && own !== undefined
         ? own.startOwnNats(configuration, logger, keep)

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { z } from "zod";
+import type { TrustedProxies } from "../../domain/client-address.ts";
 import { isId } from "../../domain/ids.ts";
 
 /** What `--help` says of a setting. `secret` keeps its value out of error messages. */
@@ -94,6 +95,14 @@ export const cidrList: z.ZodType<readonly string[], string> = commaList.refine(
   (list) => list.every(isCidr),
   "must be networks such as 10.0.0.0/8,fd00::/8",
 );
+
+/** Networks of proxies, or how many proxies there are. */
+export const trustedProxies: z.ZodType<TrustedProxies, string> = commaList
+  .refine(
+    (list) => list.every(isCidr) || (list.length === 1 && /^\d$/.test(list[0] ?? "")),
+    "must be networks such as 10.0.0.0/8,fd00::/8, or a number of proxies from 0 to 9",
+  )
+  .transform((list) => (list[0]?.length === 1 ? { hops: Number(list[0]) } : { networks: list }));
 
 /** RFC 1123 label. */
 export const kubernetesName: z.ZodType<string, string> = z

@@ -62,6 +62,8 @@ describe("parseConfiguration", () => {
     [{ HEADWATER_RUN_TIMEOUT: "0" }, "HEADWATER_RUN_TIMEOUT '0' is invalid: must be 1 to 3600"],
     [{ HEADWATER_RUN_TIMEOUT: "5m" }, "must be a whole number"],
     [{ HEADWATER_EGRESS_ALLOW: "10.0.0.0/33" }, "must be networks such as"],
+    [{ HEADWATER_TRUSTED_PROXIES: "10.0.0.1" }, "must be networks such as 10.0.0.0/8,fd00::/8, or a number of proxies"],
+    [{ HEADWATER_TRUSTED_PROXIES: "1,10.0.0.0/8" }, "must be networks such as"],
     [{ HEADWATER_ROLES: "api,worker" }, "'worker' is no role: choose among"],
     [{ HEADWATER_PUBLIC_URL: "ftp://x" }, "must be an http or https address"],
     [{ HEADWATER_DELIVERY_RETRY: "5" }, "must be waits such as 5s"],
@@ -71,6 +73,14 @@ describe("parseConfiguration", () => {
     [{ HEADWATER_COMPLETELY_DIFFERENT_NAME: "x" }, "--help lists what there is"],
   ])("refuses %o", (env, message) => {
     expect(() => parseConfiguration(env)).toThrow(message);
+  });
+
+  it.each([
+    [undefined, { networks: [] }],
+    ["10.0.0.0/8, fd00::/8", { networks: ["10.0.0.0/8", "fd00::/8"] }],
+    ["2", { hops: 2 }],
+  ])("reads trusted proxies %j as networks or as their number", (given, expected) => {
+    expect(parseConfiguration(given === undefined ? {} : { HEADWATER_TRUSTED_PROXIES: given }).trustedProxies).toEqual(expected);
   });
 
   it("names every mistake at once, and never the value of a secret", () => {

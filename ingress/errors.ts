@@ -1,0 +1,58 @@
+import { HeadwaterError, Unavailable } from "../domain/errors.ts";
+import type { Log } from "./ports.ts";
+
+/** An error that the caller of an endpoint may see: whoever knows its address, and nothing of what is behind it. */
+export class PublicError extends HeadwaterError {
+  /** Absent: trying again changes nothing. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, code: string, message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
+    super(status, code, message, options);
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+const retryAfterSeconds = 2;
+
+export const overloaded = (what: string): PublicError =>
+  new PublicError(503, "overloaded", `${what}: send it again as Retry-After says`, { retryAfterSeconds });
+
+export const backlogFull = (): PublicError =>
+  new PublicError(503, "backlog_full", "too many requests wait to be run: send it again as Retry-After says", { retryAfterSeconds });
+
+/** Errors of reading a body name nothing but the body. */
+export function rethrowOfBody(error: unknown): never {
+  if (!(error instanceof HeadwaterError)) throw error;
+  const { status, code, message } = error;
+  throw new PublicError(status, code, message, { cause: error, ...(status === 503 ? { retryAfterSeconds } : {}) });
+}
+
+const logEveryMs = 1_000;
+
+/** What the caller is told of an error: other errors than ours name streams, sources and servers, and go to the log alone. */
+export class ErrorFilter {
+  readonly #log: Log;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+  /** Since the last line: an outage fails every request, and one line a second says as much as thousands. */
+  #unlogged = 0;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  publicError(thrown: unknown): PublicError {
+    if (thrown instanceof PublicError) return thrown;
+    this.#report(thrown);
+    return thrown instanceof Unavailable
+      ? new PublicError(503, "unavailable", "the request cannot be stored now: send it again as Retry-After says", { retryAfterSeconds })
+      : new PublicError(500, "internal", "the request could not be accepted");
+  }
+
+  #report(err: unknown): void {
+    const now = performance.now();
+    if (now - this.#loggedAt < logEveryMs) return void this.#unlogged++;
+    this.#log.warn({ op: "http.request", err, unlogged: this.#unlogged }, "a request to an endpoint could not be accepted");
+    this.#loggedAt = now;
+    this.#unlogged = 0;
+  }
+}

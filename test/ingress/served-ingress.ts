@@ -1,0 +1,82 @@
+import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { decodePack, type Answer, type HttpEvent, type Invocation } from "../../domain/invocation.ts";
+import type { Endpoint } from "../../domain/deployment.ts";
+import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
+import { startIngress, type Ingress } from "../../ingress/start.ts";
+import { createBoundedServer } from "../../platform/http/bounded-server.ts";
+import { RequestBodies } from "../../platform/http/request-bodies.ts";
+
+export interface ServedIngress {
+  readonly ingress: Ingress;
+  readonly port: number;
+  readonly stored: Invocation[];
+  readonly log: object[];
+  /** What a run sends to whoever waits for it. */
+  answer(run: string, answer: Answer): void;
+  url(path: string): string;
+}
+
+const endpointOf = (name: string): Endpoint => ({
+  source: `dc_${name}`,
+  pool: "default",
+  owner: `u_${name.replace(/\d/, "")}`,
+  customResponse: name.startsWith("custom"),
+  active: true,
+});
+
+/** An ingress whose endpoints are `plain1`, `custom1`, `custom2` and `other1`, and whose queue is a list. */
+export async function serveIngress(config: Partial<IngressConfig> = {}, ports: Partial<IngressPorts> = {}): Promise<ServedIngress> {
+  const endpoints = new Map(["plain1", "custom1", "custom2", "customer1"].map((name) => [name, endpointOf(name)]));
+  const listeners = new Map<string, (answer: Answer) => void>();
+  const [stored, log]: [Invocation[], object[]] = [[], []];
+  let runs = 0;
+  const ingress = await startIngress(
+    { ...ingressDefaults, port: 0, ...config },
+    {
+      endpoints: { peek: (key) => endpoints.get(key) ?? null, find: async (key) => endpoints.get(key) },
+      invocations: { publish: async (_subject, pack) => void stored.push(...decodePack(pack)) },
+      answers: {
+        listen: (run, onAnswer) => {
+          listeners.set(run, onAnswer);
+          return { subject: `answers.${run}`, end: () => listeners.delete(run) };
+        },
+      },
+      backlog: { depth: async () => 0 },
+      overQuota: () => 0,
+      newRunId: () => `r_${runs++}`,
+      createServer: createBoundedServer,
+      bodies: new RequestBodies(32 * 2 ** 20),
+      log: { warn: (fields) => void log.push(fields) },
+      ...ports,
+    },
+  );
+  const port = Number(ingress.address.split(":").at(-1));
+  return {
+    ingress,
+    port,
+    stored,
+    log,
+    answer: (run, answer) => listeners.get(run)?.(answer),
+    url: (path) => `http://${ingress.address}${path}`,
+  };
+}
+
+export const eventOf = (invocation: Invocation | undefined): HttpEvent => invocation?.event as HttpEvent; // These invocations have one.
+
+export interface RawClient {
+  readonly socket: Socket;
+  received(): string;
+  isClosed(): boolean;
+}
+
+/** Sends bytes as they are. */
+export async function rawClient(port: number, bytes: string | Buffer = ""): Promise<RawClient> {
+  const socket = connect(port, "127.0.0.1");
+  let [received, closed] = ["", false];
+  socket.setEncoding("latin1").on("data", (chunk: string) => (received += chunk));
+  socket.on("error", () => undefined).once("close", () => (closed = true));
+  await once(socket, "connect");
+  if (bytes.length > 0) socket.write(bytes);
+  return { socket, received: () => received, isClosed: () => closed };
+}

@@ -1,0 +1,139 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { noProxies } from "../../domain/client-address.ts";
+import { createBoundedServer, type ServerLimits } from "../../platform/http/bounded-server.ts";
+import { eventually } from "../../platform/process/processes.ts";
+
+const ends: (() => void)[] = [];
+afterEach(() => ends.splice(0).forEach((end) => end()));
+
+const limits: ServerLimits = { requestTimeoutMs: 30_000, silenceTimeoutMs: 60_000, maxConnections: 100, trustedProxies: noProxies };
+
+/** `/held` is answered when the test says so, `/large` with 64 MB, everything else at once. */
+async function serve(changes: Partial<ServerLimits> = {}) {
+  const held: ServerResponse[] = [];
+  const unread: boolean[] = [];
+  const { server } = createBoundedServer({ ...limits, ...changes }, (request, response) => {
+    request.resume();
+    if (request.url === "/held") return void held.push(response);
+    response.once("close", () => unread.push(!response.writableFinished));
+    response.end(request.url === "/large" ? Buffer.alloc(64 * 2 ** 20) : "ok");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  ends.push(() => server.closeAllConnections(), server.close.bind(server));
+  return { held, unread, port: (server.address() as AddressInfo).port }; // Listening on TCP.
+}
+
+interface Client {
+  readonly socket: Socket;
+  readonly received: () => string;
+  readonly isClosed: () => boolean;
+}
+
+/** @param from each address is a network of its own */
+async function client(port: number, text = "", from = "127.0.0.1"): Promise<Client> {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: from });
+  let [received, closed] = ["", false];
+  socket.setEncoding("latin1").on("data", (chunk: string) => (received += chunk));
+  socket.on("error", () => undefined).once("close", () => (closed = true));
+  await once(socket, "connect");
+  if (text !== "") socket.write(text);
+  ends.push(() => socket.destroy());
+  return { socket, received: () => received, isClosed: () => closed };
+}
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const answers = ({ received }: Client): number => received().split("HTTP/1.1 200 OK").length - 1;
+
+describe("connections", () => {
+  it("of one network take half of them, and another network finds the rest", async () => {
+    const { port } = await serve({ maxConnections: 8 });
+    const crowd: Client[] = [];
+    for (let nth = 0; nth < 6; nth++) crowd.push(await client(port, get("/held")));
+    expect(await eventually(() => crowd.filter((each) => each.isClosed()).length === 2, 5_000)).toBe(true);
+    const others = await Promise.all(Array.from({ length: 4 }, () => client(port, get("/"), "127.0.0.2")));
+    expect(await eventually(() => others.every((each) => answers(each) === 1), 5_000)).toBe(true);
+  });
+
+  it("that are idle make room for another network", async () => {
+    const { port } = await serve({ maxConnections: 8 });
+    const busy = await client(port, get("/held"));
+    const idle: Client[] = [];
+    for (let nth = 0; nth < 3; nth++) idle.push(await client(port, get("/")));
+    expect(await eventually(() => idle.every((each) => answers(each) === 1), 5_000)).toBe(true);
+    for (let nth = 0; nth < 3; nth++) await client(port, get("/held"), "127.0.0.2");
+    const last = [await client(port, get("/held"), "127.0.0.2"), await client(port, get("/"), "127.0.0.3")];
+    expect(await eventually(() => answers(last[1] ?? busy) === 1, 5_000)).toBe(true);
+    expect([busy, ...idle, ...last].map((each) => each.isClosed())).toEqual([false, true, false, false, false, false]);
+  });
+
+  it("of a trusted proxy are as many as there may be", async () => {
+    const { port } = await serve({ maxConnections: 8, trustedProxies: { networks: ["127.0.0.0/8"] } });
+    const all: Client[] = [];
+    for (let nth = 0; nth < 8; nth++) all.push(await client(port, get("/held")));
+    all.push(await client(port, get("/")));
+    expect(await eventually(() => all.filter((each) => each.isClosed()).length === 1, 5_000)).toBe(true);
+    expect(all[8]?.isClosed()).toBe(true);
+  });
+
+  it("on which no whole head arrives are closed", async () => {
+    const { port } = await serve({ requestTimeoutMs: 500 });
+    const slow = [await client(port), await client(port, "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")];
+    expect(await eventually(() => slow.every((each) => each.isClosed()), 5_000)).toBe(true);
+  });
+
+  it("whose client reads nothing are closed, and their answer is given up", async () => {
+    const { port, unread } = await serve({ silenceTimeoutMs: 1_000 });
+    const { socket } = await client(port);
+    socket.pause();
+    socket.write(get("/large"));
+    expect(await eventually(() => unread.length === 1, 10_000)).toBe(true);
+    expect(unread).toEqual([true]);
+  });
+});
+
+describe("a request that was answered before it was read", () => {
+  const head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+  it("may end, and another one follows on its connection", async () => {
+    const { port } = await serve();
+    const early = await client(port, `${head}5\r\nhello\r\n`);
+    expect(await eventually(() => answers(early) === 1, 5_000)).toBe(true);
+    early.socket.write(`${"5\r\nhello\r\n".repeat(1_000)}0\r\n\r\n${get("/")}`);
+    expect(await eventually(() => answers(early) === 2, 5_000)).toBe(true);
+  });
+
+  it.each([
+    ["in tiny chunks", "1\r\nx\r\n".repeat(5_000)],
+    ["in large ones", `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(16)],
+  ])("is cut off when it goes on %s", async (_how, more) => {
+    const { port } = await serve();
+    const endless = await client(port, head);
+    const sending = setInterval(() => endless.socket.writable && endless.socket.write(more), 5);
+    expect(await eventually(() => endless.isClosed(), 10_000)).toBe(true);
+    clearInterval(sending);
+    expect(answers(endless)).toBe(1);
+  });
+});
+
+describe("pipelined requests", () => {
+  it("are answered in order", async () => {
+    const { port, held } = await serve();
+    const pipelining = await client(port, get("/held") + get("/").repeat(98));
+    expect(await eventually(() => held.length === 1, 5_000)).toBe(true);
+    expect(pipelining.received()).toBe("");
+    held[0]?.end("first");
+    expect(await eventually(() => answers(pipelining) === 99, 5_000)).toBe(true);
+    expect(pipelining.received().indexOf("first")).toBeLessThan(pipelining.received().indexOf("ok"));
+  });
+
+  it("beyond a hundred without an answer end the connection", async () => {
+    const { port, held } = await serve();
+    const flooding = await client(port, get("/held").repeat(1_000));
+    expect(await eventually(() => flooding.isClosed(), 5_000)).toBe(true);
+    expect(held.length).toBeLessThanOrEqual(100);
+  });
+});
