@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { HeadwaterError } from "./domain/errors.ts";
 import type { Traces } from "./domain/traces.ts";
+import { platformVersion } from "./domain/version.ts";
 import { childReady, parentSaysStop } from "./platform/process/child-role.ts";
 import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/configuration.ts";
-import { killOwnChildren } from "./platform/process/own-children.ts";
+import { guardOwnChildren, killOwnChildren } from "./platform/process/own-children.ts";
 import { startServers, type Servers } from "./platform/process/servers.ts";
 import { createLogger, type Logger } from "./platform/telemetry/logger.ts";
 import type { RoleContext } from "./wiring/context.ts";
@@ -25,11 +25,6 @@ Settings are environment variables:
 
 ${describeConfiguration()}
 `;
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, "package.json"), "utf8"));
-  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
-}
 
 interface Headwater {
   readonly lines: readonly string[];
@@ -57,7 +52,7 @@ async function start(configuration: Configuration, logger: Logger): Promise<Head
   const needsDatabase = configuration.roles.some((role) => roles[role].needsDatabase);
   const health = await startHealth(isChild ? undefined : configuration.healthListen);
   const servers = await startServers({ configuration, needsDatabase, logger });
-  const traces = await tracesOf(configuration, version(), logger);
+  const traces = await tracesOf(configuration, platformVersion, logger);
   const context = contextOf(configuration, servers, logger, traces);
   const started = await startRoles(context).catch(async (error: unknown) => {
     await servers.stop();
@@ -106,14 +101,28 @@ function stopOnRequest(running: Promise<Headwater>, logger: Logger): void {
     process.exit(exitCode);
   };
   const request = (why: string, exitCode = 0): void => void stop(why, exitCode).catch(() => process.exit(1));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => request(signal));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => request(signal));
   process.on("uncaughtException", (error) => {
     logger.fatal({ op: "process.crash", err: error }, "an error that nobody caught");
     request("uncaught error", 1);
   });
+  onLauncherGone(() => request("launcher is gone"));
   if (!isChild) return;
   process.on("message", (message) => message === parentSaysStop && request("parent"));
   process.on("disconnect", () => request("parent is gone"));
+}
+
+const launcherCheckMs = 500;
+
+/** `scripts/launch.mjs` passes signals on to us. When it was killed, nothing can reach us any more. */
+function onLauncherGone(act: () => void): void {
+  const launcher = process.ppid;
+  if (process.env["LAUNCHER_PID"] !== String(launcher)) return;
+  const timer = setInterval(() => {
+    if (process.ppid === launcher) return;
+    clearInterval(timer);
+    act();
+  }, launcherCheckMs).unref();
 }
 
 async function setUpOnce(configuration: Configuration, logger: Logger): Promise<void> {
@@ -128,13 +137,14 @@ async function setUpOnce(configuration: Configuration, logger: Logger): Promise<
 
 async function main(): Promise<void> {
   if (process.argv.includes("--help")) return void process.stdout.write(help);
-  if (process.argv.includes("--version")) return void process.stdout.write(`${version()}\n`);
+  if (process.argv.includes("--version")) return void process.stdout.write(`${platformVersion}\n`);
   const configuration = parseConfiguration(process.argv.includes("--setup") ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env);
   if (process.argv.includes("--rotate-key")) {
     const { rotateKey } = await import("./wiring/rotate-key.ts");
     return void process.stdout.write(`${await rotateKey(configuration)}\n`);
   }
   const logger = createLogger({ level: configuration.logLevel });
+  if (!isChild) guardOwnChildren();
   if (configuration.setsUp) return setUpOnce(configuration, logger);
   const running = start(configuration, logger);
   stopOnRequest(running, logger);

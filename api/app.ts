@@ -1,22 +1,28 @@
 import express, { type Express, type Request } from "express";
+import { clientReader } from "../domain/client-address.ts";
 import { codeLimits } from "../domain/component-code.ts";
 import { adminRouter } from "./admin/routes.ts";
-import { authenticate, checkScope, signedInCall } from "./http/authentication.ts";
+import { authenticate, checkScope, signedIn, signedInCall } from "./http/authentication.ts";
 import type { Call } from "./http/call.ts";
 import { readBodies } from "./http/body.ts";
 import { answerErrors } from "./http/errors.ts";
 import type { HttpMetrics } from "./http/metrics.ts";
 import { refuseSeveralHosts } from "./http/one-host.ts";
+import { collapseSlashes } from "./http/paths.ts";
+import { Parsing } from "./http/parsing.ts";
 import { limitRate } from "./http/rate-limit.ts";
 import { logRequests } from "./http/request-log.ts";
-import { mount, noSuchRoute, routesOf, type RouteTable } from "./http/route-table.ts";
+import { noSuchRoute } from "./http/no-such-route.ts";
+import { mount, routesOf, type RouteTable } from "./http/route-table.ts";
 import { securityHeaders } from "./http/security-headers.ts";
 import { traceRequests } from "./http/traces.ts";
-import { readUploads } from "./http/upload.ts";
+import { publicApi } from "./openapi/document.ts";
+import { knownNames } from "./openapi/known-names.ts";
 import type { TabledOperations } from "./openapi/operations.ts";
 import { documentRoutes } from "./openapi/routes.ts";
 import type { RoutesOf } from "./openapi/typed-routes.ts";
 import { accountRoutes } from "./routes/accounts.ts";
+import { documentedRoutes, withAliases } from "./routes/aliases.ts";
 import { autoSubscriptionRoutes } from "./routes/auto-subscriptions.ts";
 import { componentListRoutes } from "./routes/component-lists.ts";
 import { componentRoutes } from "./routes/components.ts";
@@ -35,6 +41,7 @@ import { sourceRoutes } from "./routes/sources.ts";
 import { streamed, streamRoutes, unversionedStreams } from "./routes/streams.ts";
 import { subscriptionRoutes } from "./routes/subscriptions.ts";
 import { tickRoutes } from "./routes/ticks.ts";
+import { tokenRoute, tokenRouter } from "./routes/token.ts";
 import { userRoutes } from "./routes/users.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
@@ -59,39 +66,38 @@ export function routes(context: ApiContext): RoutesOf<TabledOperations, Call> & 
   const users = userRoutes(context);
   const webhooks = webhookRoutes(context);
   const workflows = workflowRoutes(context);
-  const { mine, organizations, accounts: listAccounts } = listRoutes(context);
+  const { mine, organizations } = listRoutes(context);
   return {
     "/users/me": { GET: users.me },
     "/users/me/keys": { GET: keys.list, POST: keys.create },
     "/users/me/keys/:id": { DELETE: keys.revoke },
+    "/users/me/accounts": { GET: mine.accounts },
     "/users/me/auto_subscriptions": { GET: mine.autoSubscriptions },
     "/users/me/sources": { GET: mine.sources },
     "/users/me/subscriptions": { GET: mine.subscriptions },
     "/users/me/webhooks": { GET: mine.webhooks },
+    "/users/me/workflows": { GET: mine.workflows },
 
-    "/orgs/:org_id": { GET: organization.get },
-    "/orgs/:org_id/members": { GET: members.list },
+    "/orgs": { POST: organization.create },
+    "/orgs/:org_id": { GET: organization.get, DELETE: organization.delete },
+    "/orgs/:org_id/members": { GET: members.list, POST: members.add },
     "/orgs/:org_id/members/:user_id": { PUT: members.put, DELETE: members.remove },
+    "/orgs/:org_id/accounts": { GET: organizations.accounts },
     "/orgs/:org_id/auto_subscriptions": { GET: organizations.autoSubscriptions },
     "/orgs/:org_id/sources": { GET: organizations.sources },
     "/orgs/:org_id/subscriptions": { GET: organizations.subscriptions },
     "/orgs/:org_id/webhooks": { GET: organizations.webhooks },
-    "/workspaces/:org_id": { GET: organization.get },
-    "/workspaces/:org_id/members": { GET: members.list },
-    "/workspaces/:org_id/members/:user_id": { PUT: members.put, DELETE: members.remove },
-    "/workspaces/:org_id/auto_subscriptions": { GET: organizations.autoSubscriptions },
-    "/workspaces/:org_id/sources": { GET: organizations.sources },
-    "/workspaces/:org_id/subscriptions": { GET: organizations.subscriptions },
-    "/workspaces/:org_id/webhooks": { GET: organizations.webhooks },
+    "/orgs/:org_id/workflows": { GET: organizations.workflows },
 
-    "/accounts": { GET: listAccounts, POST: accounts.create },
+    "/accounts": { POST: accounts.create },
     "/accounts/:id": { GET: accounts.get, PUT: accounts.update, DELETE: accounts.delete },
 
     "/components": { GET: library.own, POST: components.create },
     "/components/search": { GET: library.search },
+    "/components/search/details": { GET: library.searchDetails },
     "/components/registry": { GET: library.registry },
     "/components/registry/:key": { GET: library.published },
-    "/components/:key": { GET: components.get },
+    "/components/:key": { GET: components.get, DELETE: components.delete },
     "/components/:key/versions": { GET: library.versions },
     "/components/:key/options": { POST: configuration.componentOptions },
     "/components/:key/props": { POST: configuration.componentProps },
@@ -110,6 +116,7 @@ export function routes(context: ApiContext): RoutesOf<TabledOperations, Call> & 
     "/sources/:id/props": { POST: configuration.sourceProps },
 
     "/subscriptions": { POST: subscriptions.create, DELETE: subscriptions.delete },
+    "/subscriptions/:id": { DELETE: subscriptions.deleteById },
     "/auto_subscriptions": { POST: autoSubscriptions.create, DELETE: autoSubscriptions.delete },
     "/webhooks": { POST: webhooks.create },
     "/webhooks/:id": { GET: webhooks.get, PUT: webhooks.update, DELETE: webhooks.delete },
@@ -122,38 +129,45 @@ export function routes(context: ApiContext): RoutesOf<TabledOperations, Call> & 
     "/webhooks/:id/dead_letters/redrive": { POST: deliveries.redrive },
     "/deliveries/:id/retry": { POST: deliveries.retry },
 
+    "/workflows/:workflow_id": { GET: workflows.get },
     "/workflows/:workflow_id/event_summaries": { GET: workflows.summaries },
     "/workflows/:workflow_id/$errors/event_summaries": { GET: workflows.errors },
-    // As clients write it that encode each part of a path.
-    "/workflows/:workflow_id/%24errors/event_summaries": { GET: workflows.errors },
   };
 }
 
-/** Requests that may hold the files of a component. */
-function takesFiles({ method, path }: Request): boolean {
+/** Requests that may hold the code of a component. */
+function takesCode({ method, path }: Request): boolean {
   return method === "POST" ? /^\/(components|sources)\/?$/.test(path) : method === "PUT" && /^\/sources\/[^/]+\/?$/.test(path);
 }
 
 /** Who is calling is asked before a body is read: strangers cost us neither memory nor parsing. */
 export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   const { config, ports } = context;
-  const app = express().disable("x-powered-by").disable("etag").set("trust proxy", config.trustedProxies);
+  const app = express().disable("x-powered-by").disable("etag");
+  const failures = { limit: config.failureLimit, clock: ports.clock, clientOf: clientReader(config.trustedProxies) };
+  const parsing = new Parsing();
   const v1 = express.Router();
   v1.use(
-    authenticate(ports.accounts, config.failureLimit, ports.clock),
+    authenticate(ports.accounts, failures),
     limitRate(config.rateLimit, ports.clock),
     checkScope,
-    ...readUploads(takesFiles, { bodyBytes: config.bodyBytes, codeBytes: config.codeBytes, files: codeLimits.files }),
-    ...readBodies(config.bodyBytes),
+    readBodies({
+      bodies: ports.bodies,
+      parsing,
+      holderOf: (_request, response) => signedIn(response).user.id,
+      limitBytes: (request) => (takesCode(request) ? config.codeBodyBytes : config.bodyBytes),
+      uploads: { takes: takesCode, limits: { codeBytes: config.codeBytes, files: codeLimits.files } },
+    }),
   );
   if (ports.streams !== undefined) v1.use(streamRoutes(context));
   const table = routes(context);
-  mount(v1, "/v1", table, signedInCall);
-  app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts);
-  app.use(healthRoutes(ports, config.servesMetrics ? metrics : undefined));
-  app.use(documentRoutes([...routesOf(table), ...(ports.streams === undefined ? [] : streamed)]));
+  mount(v1, "/v1", withAliases(table), signedInCall, knownNames(publicApi));
+  const served = [...documentedRoutes(routesOf(table)), tokenRoute, ...(ports.streams === undefined ? [] : streamed)];
+  app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts, collapseSlashes);
+  app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
+  app.use(documentRoutes(served));
   if (ports.streams !== undefined) app.use(unversionedStreams);
-  app.use("/v1", v1);
-  if (config.adminToken !== undefined) app.use("/admin/v1", adminRouter(context, config.adminToken));
-  return app.use(noSuchRoute, answerErrors(ports.log));
+  app.use("/v1", tokenRouter(context, { failures, parsing }), v1);
+  if (config.adminToken !== undefined) app.use("/admin/v1", adminRouter(context, config.adminToken, { failures, parsing }));
+  return app.use(noSuchRoute("/v1", served), answerErrors(ports.log));
 }

@@ -1,8 +1,9 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { Kind, Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import type { SecretValues } from "../crds/secret-values.ts";
+import type { TrustedProxies } from "../domain/client-address.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { CommittedEvent } from "../domain/commit.ts";
 import type { ComponentCode } from "../domain/component-code.ts";
@@ -15,6 +16,7 @@ import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
 import type { Tick } from "../domain/ticks.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
+import type { Readiness } from "./http/readiness.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -44,17 +46,37 @@ export interface ApiPorts {
   readonly configurations: Configurations;
   readonly replays: Replays;
   /** The component at an http or https address, with the modules it imports from there. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
-  readonly fetchComponent: (url: string) => Promise<ComponentCode>;
+  readonly fetchComponent: (url: string, owner: string) => Promise<ComponentCode>;
   readonly clock: Clock;
   /** Cryptographic: ids and signing keys are made of them. */
   readonly randomBytes: RandomBytes;
-  /** Makes what ends the server without refusing what is on its way; it cuts off what is not finished when the signal aborts. */
-  readonly drainable: (server: Server) => (signal: AbortSignal) => Promise<void>;
+  readonly createServer: (limits: ServerLimits, onRequest: RequestListener) => DrainableServer;
+  readonly bodies: RequestBodies;
   readonly log: Log;
   /** Absent: there are none. */
   readonly traces?: Traces | undefined;
-  /** Resolves when what the API depends on can be reached, for `/readyz`. @throws Unavailable */
-  readonly checkReady: () => Promise<void>;
+  /** What `/readyz` asks about. */
+  readonly readiness: Pick<Readiness, "read">;
+}
+
+export interface ServerLimits {
+  /** For a whole request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** Without a byte on a connection that is not idle, in either direction; longer than an answer may take. */
+  readonly silenceTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly trustedProxies: TrustedProxies;
+}
+
+export interface DrainableServer {
+  readonly server: Server;
+  /** Takes no more connections and finishes what is in flight; cuts off the rest when the signal aborts. */
+  readonly drain: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface RequestBodies {
+  /** Bounds what all bodies hold while they arrive. @throws LimitExceeded, Malformed, Unavailable */
+  read(request: IncomingMessage, response: ServerResponse, options: { limitBytes: number; holder: string }): Promise<Buffer>;
 }
 
 export interface Log {
@@ -68,8 +90,10 @@ export interface ResourceSelection {
   readonly labels?: Readonly<Record<string, string>>;
   /** Only those without this label. */
   readonly withoutLabel?: string;
-  /** Only those in whose spec this text occurs somewhere, such as an id. */
+  /** Only those in whose spec or status this text occurs somewhere, such as an id. */
   readonly mentions?: string;
+  /** Only those with this `status.nameSlug`. */
+  readonly slug?: string;
 }
 
 /** Lists of resources as pages show them; in a cluster they lag a moment behind the store. */
@@ -88,7 +112,8 @@ export interface Listed<Item> {
   readonly total: number;
 }
 
-export interface StoredEvent extends Omit<CommittedEvent, "deliverAt"> {
+/** `deliverAt` is set while the event is scheduled. */
+export interface StoredEvent extends CommittedEvent {
   /** Epoch ms: the time in the id. */
   readonly indexedAtMs: number;
 }
@@ -120,6 +145,10 @@ export interface History {
   pageEvents(source: string, page: PageRequest & TimeRange & { readonly channel?: string }): Promise<Listed<StoredEvent>>;
   /** Errors and log lines of runs in the form of events, newest first. @throws InvalidInput for a cursor whose entry is gone */
   pageDerived(source: string, channel: "$errors" | "$logs", page: PageRequest & TimeRange): Promise<Listed<StoredEvent>>;
+  /** Events that are not due yet, newest first. */
+  pageScheduled(source: string, page: PageRequest & TimeRange): Promise<Listed<StoredEvent>>;
+  /** Cancels scheduled events; both ends inclusive and optional. @throws InvalidInput for an id that is none */
+  deleteScheduled(source: string, range: { readonly startId?: string; readonly endId?: string }): Promise<void>;
   /** Oldest first; both ends inclusive and optional. @throws InvalidInput for an id that is none */
   listEvents(
     source: string,
@@ -185,13 +214,13 @@ export interface ManualRun {
 
 export interface Runs {
   /**
-   * Asks for a run, durably, and waits for its end; undefined when the signal aborts before: the run goes on.
+   * Asks for a run, durably. @returns its end, undefined when the signal aborts before: the run goes on
    * @throws Unavailable when it cannot be asked for
    */
-  run(request: ManualRun, signal: AbortSignal): Promise<RunSummary | undefined>;
+  run(request: ManualRun, signal: AbortSignal): Promise<{ readonly ended: Promise<RunSummary | undefined> }>;
   /**
-   * Asks for a run that leaves nothing, and waits for what it would have left; undefined when none is told in that time: then nobody runs it
-   * any more. @throws Unavailable when it cannot be asked for, UserCode when the runner's answer is none
+   * Asks for a run that leaves nothing. @returns what it would have left, undefined when none is told in that time: then nobody runs it
+   * any more; it rejects with UserCode when the runner's answer is none. @throws Unavailable when it cannot be asked for
    */
-  dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<DryRunOutcome | undefined>;
+  dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { Registry } from "prom-client";
 import { Unavailable } from "../domain/errors.ts";
 import { createApp } from "./app.ts";
@@ -14,14 +14,16 @@ export interface StartedApi {
   stop(signal: AbortSignal): Promise<void>;
 }
 
-/** Longer than a proxy keeps a connection unused, so that it is never the one to find it closed. */
-const keepAliveTimeoutMs = 65_000;
+const requestTimeoutMs = 60_000;
+/** Beside what is waited for on purpose: an answer takes a moment to be made. */
+const answerMs = 30_000;
 
 /** Starts the role: the watches first, so that whoever waits for a resource hears of it. @throws Unavailable when the address is taken */
 export async function startApi(config: ApiConfig, ports: ApiPorts, registry?: Registry): Promise<StartedApi> {
   const context = await startContext(config, ports);
-  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, createApp(context, createHttpMetrics(registry)));
-  const drain = ports.drainable(server);
+  const longestWaitMs = Math.max(config.deployTimeoutMs, config.deletionTimeoutMs, config.runTimeoutMs);
+  const limits = { ...config, requestTimeoutMs, silenceTimeoutMs: requestTimeoutMs + longestWaitMs + answerMs };
+  const { server, drain } = ports.createServer(limits, createApp(context, createHttpMetrics(registry)));
   try {
     const port = await listen(server, config.listen);
     return {

@@ -1,37 +1,48 @@
 import { parseArgs } from "node:util";
-import type { Rule } from "./conformance/rule.ts";
+import { groups, type Group, type Rule } from "./conformance/rule.ts";
 import { rules } from "./conformance/rules.ts";
 import { Session, Unmet } from "./conformance/session.ts";
 
 /**
- * `npm run conformance -- --url http://127.0.0.1:3000/v1 --key <API key>`: asks a server of this interface, ours or another, what the
- * specification promises, and prints a table. What it makes it removes again; its names begin with `conformance-`.
+ * `npm run conformance -- --url http://127.0.0.1:3000/v1 --key <API key>`: checks a server of this interface, ours or another, and prints
+ * a table. It removes again what it makes; names begin with `conformance-`.
+ *
+ * `--only specification,clients` picks groups of rules; the rules of the specification always run, since the others use what they make.
  */
 type Outcome = "kept" | "broken" | "not asked";
 
-const { values } = parseArgs({ options: { url: { type: "string" }, key: { type: "string" } } });
+const { values } = parseArgs({ options: { url: { type: "string" }, key: { type: "string" }, only: { type: "string" } } });
+const only = values.only?.split(",") ?? groups;
+const unknown = only.filter((name) => !groups.some((group) => group === name));
 if (values.url === undefined || values.key === undefined) {
   console.error("--url (with /v1) and --key are needed: npm run conformance -- --url http://127.0.0.1:3000/v1 --key <API key>");
   process.exitCode = 2;
+} else if (unknown.length > 0) {
+  console.error(`--only ${unknown.join()} is invalid: it takes ${groups.join(", ")}`);
+  process.exitCode = 2;
 } else {
-  process.exitCode = await run(new Session(values.url, values.key));
+  const chosen = groups.filter((group) => group === "specification" || only.includes(group));
+  process.exitCode = await run(chosen, new Session(values.url, values.key));
 }
 
 /** @returns 0 when every rule is kept */
-async function run(session: Session): Promise<number> {
+async function run(chosen: readonly Group[], session: Session): Promise<number> {
+  const all = chosen.flatMap((group) => rules[group].map((rule) => ({ group, rule })));
   const counts = { kept: 0, broken: 0, "not asked": 0 };
-  const width = Math.max(...rules.map(({ name }) => name.length));
+  const width = (of: (each: Rule) => string): number => Math.max(...all.map(({ rule }) => of(rule).length));
+  const [abouts, names] = [width(({ about }) => about), width(({ name }) => name)];
   try {
-    for (const rule of rules) {
+    for (const { group, rule } of all) {
       const { outcome, why } = await judge(rule, session);
       counts[outcome] += 1;
-      console.log(`${outcome.padEnd(9)} | ${rule.about.padEnd(27)} | ${rule.name.padEnd(width)} |${why === "" ? "" : ` ${why}`}`);
+      const row = [outcome.padEnd(9), group.padEnd(13), rule.about.padEnd(abouts), rule.name.padEnd(names)];
+      console.log(`${row.join(" | ")} |${why === "" ? "" : ` ${why}`}`);
     }
   } finally {
     await session.clean();
   }
-  console.log(`${counts.kept} of ${rules.length} rules are kept, ${counts.broken} are broken, ${counts["not asked"]} could not be asked`);
-  return counts.kept === rules.length ? 0 : 1;
+  console.log(`${counts.kept} of ${all.length} rules are kept, ${counts.broken} are broken, ${counts["not asked"]} could not be asked`);
+  return counts.kept === all.length ? 0 : 1;
 }
 
 async function judge({ check }: Rule, session: Session): Promise<{ readonly outcome: Outcome; readonly why: string }> {
@@ -39,7 +50,7 @@ async function judge({ check }: Rule, session: Session): Promise<{ readonly outc
     await check(session);
     return { outcome: "kept", why: "" };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = error instanceof Error ? error.message.replaceAll(/\s+/g, " ") : String(error);
     return { outcome: error instanceof Unmet ? "not asked" : "broken", why };
   }
 }

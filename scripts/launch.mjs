@@ -190,6 +190,8 @@ function isAbandoned(directory) {
 
 function run(node, script, args) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ""}` };
+  // Only our direct child has this process as its parent: it stops when we are killed, see main.ts.
+  env.LAUNCHER_PID = String(process.pid);
   // Code compiled once is read the next time: less time and memory at each start.
   env.NODE_COMPILE_CACHE ??= join(kept, "compile-cache");
   const child = spawn(node, [...flags, resolve(root, script), ...args], { stdio: "inherit", env });

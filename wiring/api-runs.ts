@@ -1,6 +1,6 @@
 import type { ManualRun, Runs } from "../api/ports.ts";
 import { systemClock } from "../domain/clock.ts";
-import { parseDryRunOutcome } from "../domain/dry-run.ts";
+import { parseDryRunOutcome, type DryRunOutcome } from "../domain/dry-run.ts";
 import { UserCode } from "../domain/errors.ts";
 import { encodePack, type Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
@@ -19,7 +19,7 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
       const { subject, answer } = asker.wait(run, "run", signal);
       const given = { ...eventOf({ event, metadata }), ...trace };
       await publish(pool, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
-      return (await answer)?.run;
+      return { ended: answer.then((answered) => answered?.run) };
     },
     dryRun: async ({ run, source, pool, generation, event, metadata, timeoutMs }) => {
       const deadline = systemClock.now() + timeoutMs;
@@ -27,14 +27,15 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
       const given = eventOf({ event, metadata });
       const dryRun = { source, deadline };
       await publish(pool, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
-      const answered = await answer;
-      if (answered === undefined) return undefined;
-      const outcome = parseDryRunOutcome(answered.outcome);
-      if (outcome === undefined)
-        throw new UserCode("the runner's answer has not the form of what a run leaves", { code: "invalid_answer" });
-      return outcome;
+      return { outcome: answer.then((answered) => (answered === undefined ? undefined : outcomeOf(answered.outcome))) };
     },
   };
+}
+
+function outcomeOf(told: unknown): DryRunOutcome {
+  const outcome = parseDryRunOutcome(told);
+  if (outcome === undefined) throw new UserCode("the runner's answer has not the form of what a run leaves", { code: "invalid_answer" });
+  return outcome;
 }
 
 const eventOf = ({ event, metadata }: { event: unknown; metadata: ManualRun["metadata"] }): Pick<Invocation, "event" | "metadata"> => ({

@@ -3,12 +3,14 @@ import { join, relative } from "node:path";
 import { defaultApiConfig } from "../api/config.ts";
 import { startApi } from "../api/start.ts";
 import { systemClock } from "../domain/clock.ts";
-import { Unavailable } from "../domain/errors.ts";
-import { drainable } from "../platform/http/drainable.ts";
+import { createBoundedServer } from "../platform/http/bounded-server.ts";
+import { RequestBodies } from "../platform/http/request-bodies.ts";
+import { Readiness } from "../api/http/readiness.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
 import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
 import { publishReplay } from "../platform/jetstream/replays.ts";
+import { followEmitted } from "../platform/jetstream/emitted-events.ts";
 import { readRunMessages } from "../platform/jetstream/run-messages.ts";
 import { readWebhookBacklog } from "../platform/jetstream/webhook-backlog.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
@@ -24,11 +26,15 @@ import { natsOf } from "./connections.ts";
 import { databaseOf } from "./database.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 import { seedFirstUser } from "./first-user.ts";
+import { readinessOf, untilReady } from "./readiness.ts";
 import { redeliveriesOf } from "./redeliveries.ts";
 import { resourcesOf } from "./resources.ts";
 
 /** Our own components, beside the source. */
 const registryDirectory = join(import.meta.dirname, "..", "registry");
+
+/** Of all request bodies that are arriving. */
+const arrivingBytes = 32 * 2 ** 20;
 
 export async function start(context: RoleContext): Promise<StartedRole> {
   const { configuration, logger } = context;
@@ -45,10 +51,13 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const stopping = new AbortController();
   const asker = new Asker(connection);
   asker.start();
+  const readiness = new Readiness(readinessOf(connection, database), logger);
   const api = await startApi(
     {
       ...defaultApiConfig,
       listen: configuration.listen,
+      trustedProxies: configuration.trustedProxies,
+      maxConnections: configuration.maxConnections,
       streamsPerKey: configuration.streamsPerKey,
       servesMetrics: configuration.healthListen === undefined,
       ...(adminToken === undefined ? {} : { adminToken }),
@@ -67,24 +76,27 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       deliveries: createDeliveryRecords(database),
       redeliveries: redeliveriesOf(connection),
       backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
-      streams: { runs: readRunMessages(connection, (stream) => history.readPosition(stream)), stopping: stopping.signal },
+      streams: {
+        runs: readRunMessages(connection, (stream) => history.readPosition(stream)),
+        followEmitted: (onEvent) => followEmitted(connection, onEvent),
+        stopping: stopping.signal,
+      },
       configurations: { configure: (request) => requestConfigure(connection.nats, request) },
       replays: { publish: (events) => publishReplay(connection, events) },
-      fetchComponent: (url) => requestComponent(connection.nats, url),
+      fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
       clock: systemClock,
       randomBytes,
-      drainable,
+      createServer: createBoundedServer,
+      bodies: new RequestBodies(arrivingBytes),
       log: logger,
       traces: context.traces,
-      checkReady: async () => {
-        if (connection.status() !== "connected") throw new Unavailable("the message server cannot be reached");
-        await accounts.findUser(configuration.owner.id); // Whether there is one or not: Postgres answered.
-      },
+      readiness,
     },
     processMetrics(),
   );
   return {
     lines: keyFile === undefined ? [] : welcome(configuration.publicUrl, keyFile),
+    untilUsable: () => untilReady(readiness, logger),
     stop: async (signal) => {
       stopping.abort();
       await api.stop(signal);

@@ -29,6 +29,8 @@ export interface StartedRole {
   stop(signal: AbortSignal): Promise<void>;
   /** Can it do its work now? The process's connections are looked after elsewhere. @throws Unavailable */
   checkReady?(): Promise<void>;
+  /** Resolves once the whole installation can be used. To be awaited by a process that runs all roles, before it says so. */
+  untilUsable?(): Promise<void>;
   /** What a person at the terminal should know once everything runs: addresses, where the key is, a command to paste. */
   readonly lines?: readonly string[];
 }

@@ -22,6 +22,7 @@ import { Bucket } from "../platform/jetstream/bucket.ts";
 import { lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
+import { announceEvent } from "../platform/jetstream/emitted-events.ts";
 import { FloorReader } from "../platform/jetstream/floor-reader.ts";
 import { takeUpLeftBehind } from "../platform/jetstream/left-behind.ts";
 import { linesOf } from "../platform/jetstream/lines.ts";
@@ -112,6 +113,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     runs: runsOf(connection),
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
     deliveries: deliveriesOf(connection),
+    announce: (event) => announceEvent(connection, event),
     lines: linesOf(connection),
     replays: { read: (onEvent) => readReplays(connection, onEvent) },
     tests: { serve: (test) => serveWebhookTests(connection, test) },
@@ -235,6 +237,10 @@ export async function historyOf(
   return {
     position: () => history.readPosition(stream),
     recordCommits: (commits) => history.recordCommits(stream, commits),
+    // A stream that was made anew since has recorded, or lost, all of the former one.
+    scheduledEvent: (source, listedId, position) =>
+      history.scheduledEvent(source, listedId, { stream, seq: `${streams.runs}@${position.stream}` === stream ? position.seq : 0 }),
+    emitScheduledEvent: (source, listedId, id) => history.emitScheduledEvent(source, listedId, id),
     listOverQuota: (dayMs) => listOverQuota(database.db, dayMs),
     listWeights: () => listWeights(database.db),
     recordAttempts: (attempts) => records.recordAttempts(attempts),

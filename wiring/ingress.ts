@@ -3,7 +3,8 @@ import { newId } from "../domain/ids.ts";
 import { ingressDefaults } from "../ingress/ports.ts";
 import { startIngress } from "../ingress/start.ts";
 import { partitionCount } from "../domain/subjects.ts";
-import { drainable } from "../platform/http/drainable.ts";
+import { createBoundedServer } from "../platform/http/bounded-server.ts";
+import { RequestBodies } from "../platform/http/request-bodies.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { partitionDepth } from "../platform/jetstream/backlog.ts";
 import { openEndpointDirectory } from "../platform/jetstream/endpoint-directory.ts";
@@ -12,6 +13,9 @@ import { createIngressMetrics } from "../platform/telemetry/ingress-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { natsOf } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
+
+/** Of all bodies that are arriving. */
+const arrivingBytes = 32 * 2 ** 20;
 
 export async function start(context: RoleContext): Promise<StartedRole> {
   const { configuration, logger } = context;
@@ -23,6 +27,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const config = {
     ...ingressDefaults,
     ...configuration.ingressListen,
+    trustedProxies: configuration.trustedProxies,
+    maxConnections: configuration.maxConnections,
     basePath: new URL(configuration.ingressUrl).pathname.replace(/\/$/, ""),
     bodyLimitBytes: configuration.httpBodyLimitBytes,
     backlogLimit: Math.ceil(configuration.backlogLimit / partitionCount),
@@ -35,7 +41,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     overQuota: overQuota.untilOf,
     newRunId: () => newId("run", randomBytes),
     onAnswered: createIngressMetrics(processMetrics()),
-    drainable,
+    createServer: createBoundedServer,
+    bodies: new RequestBodies(arrivingBytes),
     log: logger,
     traces: context.traces,
   });

@@ -11,6 +11,7 @@ import { serverSchedule } from "../domain/schedule.ts";
 import type { Secrets } from "../domain/secrets.ts";
 import { buckets, defaultPool, invokeSubject } from "../domain/subjects.ts";
 import type { Configurations, Entries, Histories, Invocations, Log, OperatorPorts, Timers } from "../operator/ports.ts";
+import type { SourceVersion } from "../operator/source/version.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createTokenRefresher } from "../platform/http/token-refresher.ts";
 import type { Asker } from "../platform/jetstream/answers.ts";
@@ -55,7 +56,7 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     configMaps,
     events: { tell: () => undefined }, // Conditions and the log say it; nobody lists events here.
     pools: { poolOf: () => defaultPool },
-    fetchComponent: (url) => requestComponent(connection.nats, url),
+    fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
     checkHost: (host) => egress.check(host),
     activity: createActivity(database),
     failingEndpoints: createFailingEndpoints(database),
@@ -63,6 +64,7 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     deployments: entriesOf<DeploymentEntry>(connection, buckets.deployments),
     endpoints: entriesOf<Endpoint>(connection, buckets.endpoints),
     routes: entriesOf<Route>(connection, buckets.routes, (revision) => untilSeen(connection, buckets.routes, revision)),
+    versions: entriesOf<SourceVersion>(connection, buckets.versions),
     timers: timersOf(connection),
     workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
     histories: historiesOf(connection, database),

@@ -1,7 +1,13 @@
+import { runnerPoolKind } from "../crds/runner-pool.ts";
 import { Unavailable } from "../domain/errors.ts";
+import { defaultPool, runnerKey } from "../domain/subjects.ts";
 import { startOperator } from "../operator/start.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { serveConfigureRequests } from "../platform/jetstream/configure-requests.ts";
+import type { Connection } from "../platform/jetstream/connection.ts";
+import type { Reading } from "../platform/jetstream/consumer.ts";
+import { liveRunners } from "../platform/jetstream/membership.ts";
+import { serveOperatorStatus, type OperatorStatus } from "../platform/jetstream/operator-status.ts";
 import { createSecrets } from "../platform/secrets/secrets.ts";
 import { createOperatorMetrics } from "../platform/telemetry/controller-metrics.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
@@ -11,7 +17,7 @@ import type { RoleContext, StartedRole } from "./context.ts";
 import { operatorInCluster } from "./operator-in-cluster.ts";
 import { operatorPorts } from "./operator-ports.ts";
 import { startResealing } from "./reseal.ts";
-import { resourcesOf } from "./resources.ts";
+import { resourcesOf, type Resources } from "./resources.ts";
 import { runnerPoolsOf } from "./runner-pools.ts";
 
 export async function start(context: RoleContext): Promise<StartedRole> {
@@ -34,11 +40,20 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const runners =
     resources.inCluster === undefined ? undefined : await runnerPoolsOf(context, resources.inCluster.kubernetes, nats.connection);
   const { controller, leads } = createOperatorMetrics(processMetrics());
+  let statusRequests: Promise<Reading> | undefined;
+  const onLead = (isLeading: boolean): void => {
+    leads(isLeading);
+    const stopped = statusRequests?.then((reading) => reading.stop());
+    const status = () => statusOf(nats.connection, runners === undefined ? undefined : resources.store);
+    statusRequests = isLeading ? serveOperatorStatus(nats.connection, status) : undefined;
+    for (const each of [stopped, statusRequests])
+      each?.catch((error: unknown) => logger.warn({ op: "operator.status", err: error }, "readiness is not answered"));
+  };
   const operator = await startOperator(config, inCluster === undefined ? ports : { ...ports, events: inCluster.events }, {
     ...inCluster?.runtime,
     ...(runners === undefined ? {} : { runnerPools: runners.pools }),
     metrics: controller,
-    onLead: leads,
+    onLead,
   });
   const requests = await serveConfigureRequests(nats.connection, (request) => operator.configure(request));
   return {
@@ -57,4 +72,14 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await postgres.release();
     },
   };
+}
+
+/** @param store where the default pool is described; undefined when its runners are started elsewhere */
+async function statusOf(connection: Connection, store: Resources["store"] | undefined): Promise<OperatorStatus> {
+  const [runners, pool] = await Promise.all([
+    liveRunners(connection).keys(runnerKey(defaultPool, "*")),
+    store?.find(runnerPoolKind, "", defaultPool),
+  ]);
+  const fewest = pool === undefined || pool.invalid !== undefined ? 1 : (pool.spec.replicas ?? pool.spec.minReplicas);
+  return { runners: runners.length, mayScaleToZero: fewest === 0 };
 }

@@ -54,7 +54,11 @@ export async function startRoles(context: RoleContext): Promise<readonly NamedRo
   const started = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
   started.sort((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name));
   const failed = starts.find((start) => start.status === "rejected");
-  if (failed === undefined) return started;
+  if (failed === undefined) {
+    // With roles elsewhere, this process cannot know when they start.
+    if (roleNames.every((name) => wanted.includes(name))) await Promise.all(started.map(async (role) => role.untilUsable?.()));
+    return started;
+  }
   await stopRoles(started, AbortSignal.timeout(2_000), context);
   throw failed.reason;
 }
@@ -79,6 +83,7 @@ async function startQuietly(name: RoleName, context: RoleContext, alone: boolean
       kill: () => Promise.resolve(),
       stop: (signal) => role.stop(signal),
       checkReady: async () => role.checkReady?.(),
+      untilUsable: async () => role.untilUsable?.(),
       lines: role.lines ?? [],
     };
   }

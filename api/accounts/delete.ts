@@ -8,6 +8,7 @@ import { unlessGone } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Listed } from "../ports.ts";
 import type { ApiContext } from "../routes/context.ts";
+import { asItRuns } from "../sources/running.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { AccountResource } from "./spec.ts";
 
@@ -43,12 +44,14 @@ async function usersOf(
 ): Promise<{ readonly users: readonly SourceResource[]; readonly hasMore: boolean }> {
   for (let cursor: PageRequest["cursor"] = null; ;) {
     const { items }: Listed<SourceResource> = await pages.listPage(sourceKind, { namespace, mentions: id }, { limit: pageSize, cursor });
-    const users = items.filter(
-      ({ metadata, spec }) => metadata.deletionTimestamp === undefined && accountIdsAmong(spec.props).includes(id),
-    );
+    const users = items.filter((source) => source.metadata.deletionTimestamp === undefined && uses(source, id));
     const last = items.at(-1);
     const hasMore = items.length === pageSize && last !== undefined;
     if (users.length > 0 || !hasMore) return { users, hasMore };
     cursor = { side: "after", id: publicIdOf(last) };
   }
 }
+
+/** By what is asked for, or by what runs. */
+const uses = (source: SourceResource, account: string): boolean =>
+  [source, asItRuns(source)].some(({ spec }) => accountIdsAmong(spec.props).includes(account));

@@ -31,8 +31,15 @@ const oauth = {
   expires_at: epochSeconds,
 };
 
+const nameSlug = text.regex(appName.pattern, appName.message);
+/** The slug, or the app as answers show it. */
+const app = z.union(
+  [nameSlug, z.object({ name_slug: nameSlug }).transform(({ name_slug }) => name_slug)],
+  "it must be the name slug of an app, such as github, or an object with that as name_slug",
+);
+
 export const accountFields = z.object({
-  app: text.regex(appName.pattern, appName.message),
+  app,
   name: optional(name),
   credentials: optional(z.record(field, secret).refine(few, tooMany).refine(small, tooLarge)),
   oauth: optional(

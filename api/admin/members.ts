@@ -1,7 +1,8 @@
 import { noContent, ok, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
-import { checkUserId, getMember, memberFields, memberResponse } from "../owners/members.ts";
+import { checkUserId, getMember, memberFields } from "../owners/members.ts";
+import type { Member } from "../owners/ports.ts";
 import { getOrganization } from "./organizations.ts";
 import type { AdminContext } from "./context.ts";
 
@@ -22,3 +23,5 @@ export function memberRoutes({ ports }: AdminContext) {
     },
   };
 }
+
+const memberResponse = ({ id, username, email, role }: Member) => ({ user_id: id, username, email, role });

@@ -1,22 +1,13 @@
-import { z } from "zod";
-import { Conflict, NotFound } from "../../domain/errors.ts";
+import { NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import { noContent, ok, okPage, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
-import { parse, parsePage, text } from "../http/parameters.ts";
+import { parse, parsePage } from "../http/parameters.ts";
+import { deleteOrganization, organizationFields } from "../owners/organizations.ts";
 import type { Organization, OwnerNotes } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { AdminContext } from "./context.ts";
-import { clearOwned, kindsOwnedBy } from "./owned.ts";
-import { emailField, nameField } from "./users.ts";
-
-export const organizationFields = z.object({
-  name: text.min(1, "it must not be empty").max(255, "it must have at most 255 characters"),
-  orgname: nameField,
-  email: emailField,
-  admins: z.array(text).max(100, "it must name at most 100 users").default([]),
-});
 
 export function organizationRoutes({ ports }: AdminContext) {
   return {
@@ -30,14 +21,7 @@ export function organizationRoutes({ ports }: AdminContext) {
     get: async (call: Asked) => ok(organizationResponse(await getOrganization(pathOf(call, "id"), ports))),
     delete: async (call: Asked) => {
       const { id } = await getOrganization(pathOf(call, "id"), ports);
-      const owned = await kindsOwnedBy(id, ports);
-      if (owned.length > 0)
-        throw new Conflict(`${id} owns resources (${owned.join(", ")}): delete them first`, {
-          code: "organization_owns_resources",
-          details: { kinds: owned },
-        });
-      await ports.accounts.deleteOrganization(id);
-      await clearOwned(id, ports);
+      await deleteOrganization(id, ports);
       return noContent;
     },
   };

@@ -2,10 +2,11 @@ import { z } from "zod";
 import { noContent, ok, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, text } from "../http/parameters.ts";
-import { planFields, planResponse } from "../owners/plans.ts";
+import { nameField } from "../owners/names.ts";
+import { defaultMaxOrganizations, planFields, planResponse } from "../owners/plans.ts";
 import { getOrganization } from "./organizations.ts";
 import type { AdminContext } from "./context.ts";
-import { getUser, nameField } from "./users.ts";
+import { getUser } from "./users.ts";
 
 export const chosenPlan = z.object({ plan: text });
 const named = z.object({ name: nameField });
@@ -21,9 +22,9 @@ export function planRoutes({ ports }: AdminContext) {
     list: async () => ok((await accounts.listPlans()).map(planResponse)),
     save: async (call: Asked) => {
       const { name } = parse(named, { name: pathOf(call, "name") });
-      const { form, daily_invocations_quota, daily_compute_time_quota, weight } = parse(planFields, call.body);
+      const { form, daily_invocations_quota, daily_compute_time_quota, weight, max_organizations } = parse(planFields, call.body);
       const quotas = { dailyInvocations: daily_invocations_quota ?? null, dailyComputeMs: daily_compute_time_quota ?? null };
-      const plan = { name, form, ...quotas, weight: weight ?? 1 };
+      const plan = { name, form, ...quotas, weight: weight ?? 1, maxOrganizations: max_organizations ?? defaultMaxOrganizations };
       await accounts.savePlan(plan);
       return ok(planResponse(plan));
     },

@@ -1,7 +1,10 @@
 import express, { type Router } from "express";
 import type { Asked } from "../http/call.ts";
 import { readBodies } from "../http/body.ts";
+import type { DoorLimits } from "../http/door-limits.ts";
 import { mount, routesOf } from "../http/route-table.ts";
+import { adminApi } from "../openapi/document.ts";
+import { knownNames } from "../openapi/known-names.ts";
 import type { adminOperations } from "../openapi/operations/admin.ts";
 import { adminDocumentRoute } from "../openapi/routes.ts";
 import type { RoutesOf } from "../openapi/typed-routes.ts";
@@ -39,12 +42,13 @@ function routes(context: AdminContext): RoutesOf<typeof adminOperations, Asked> 
 }
 
 /** For whoever runs the installation: who there is, and by which keys they come in. */
-export function adminRouter(context: AdminContext, token: string): Router {
+export function adminRouter(context: AdminContext, token: string, { failures, parsing }: DoorLimits): Router {
   const { config, ports } = context;
   const router = express.Router();
-  router.use(authenticateAdmin(token, config.failureLimit, ports.clock), ...readBodies(config.bodyBytes));
+  const bodies = { bodies: ports.bodies, parsing, holderOf: () => "admin", limitBytes: () => config.bodyBytes };
+  router.use(authenticateAdmin(token, failures), readBodies(bodies));
   const table = routes(context);
   router.use(adminDocumentRoute(routesOf(table)));
-  mount(router, "/admin/v1", table, (asked) => asked);
+  mount(router, "/admin/v1", table, (asked) => asked, knownNames(adminApi));
   return router;
 }

@@ -3,19 +3,14 @@ import { Conflict, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import { noContent, ok, okPage, type Asked } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
-import { parse, parsePage, text } from "../http/parameters.ts";
+import { parse, parsePage } from "../http/parameters.ts";
+import { emailField, nameField } from "../owners/names.ts";
+import { clearOwned, kindsOwnedBy } from "../owners/owned.ts";
 import type { OwnerNotes, User } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { AdminContext } from "./context.ts";
-import { clearOwned, kindsOwnedBy } from "./owned.ts";
 
-export const emailField = text
-  .max(255, "it must have at most 255 characters")
-  .regex(/^[^@\s]+@[^@\s]+$/, "it must be an address such as ada@example.com");
-export const nameField = text
-  .max(64, "it must have at most 64 characters")
-  .regex(/^[\w.-]+$/, "it must be letters, digits, dots, dashes and underscores");
 export const userFields = z.object({ username: nameField, email: emailField });
 
 export function userRoutes({ ports }: AdminContext) {

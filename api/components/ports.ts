@@ -36,8 +36,10 @@ export type Registry = ReadonlyMap<string, PublishedComponent>;
 export interface ComponentQuery {
   /** Owners' namespaces in order of preference: of two components with one key, the one of the first namespace counts. */
   readonly namespaces: readonly string[];
-  /** Words in lower case; each occurs in the name, the key, the description or an app. None: everything. */
+  /** Lower-case words to look for in the name, the key, the description and the apps. None: everything. */
   readonly words: readonly string[];
+  /** Share of the words that must occur: 1 is all, 0 none. */
+  readonly similarity: number;
   /** Slug of an app that is among the props. */
   readonly app?: string | undefined;
   readonly type?: ComponentDefinition["type"] | undefined;
@@ -56,7 +58,7 @@ export interface ListedComponents {
 export interface ComponentLibrary {
   /** Newest first; cursors are public ids. @param selection `keyLabel`: only those with this key @throws InvalidInput for a cursor that is not in the list */
   listPage(selection: { readonly namespace: string; readonly keyLabel?: string }, page: PageRequest): Promise<ListedComponents>;
-  /** Best first: equal names and keys, then beginnings of words, names before descriptions, newer before older. One for each key, the newest, and of each owner among a bounded number. */
+  /** Best first: more of the words, then equal names and keys, then beginnings of words, names before descriptions, newer before older. One for each key, the newest, and of each owner among a bounded number. */
   search(query: ComponentQuery): Promise<ListedComponents>;
   /** The newest of its versions that has this one. */
   findVersion(namespace: string, keyLabel: string, version: string): Promise<Resource<ComponentSpec, ComponentStatus> | undefined>;

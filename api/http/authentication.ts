@@ -1,11 +1,9 @@
 import type { RequestHandler, Response } from "express";
-import type { Clock } from "../../domain/clock.ts";
 import { Forbidden, Unauthenticated } from "../../domain/errors.ts";
-import type { RateLimit } from "../config.ts";
 import { keyHashOf } from "../owners/keys.ts";
 import type { Accounts, KeyGrant, Scope, SignInKey, User } from "../owners/ports.ts";
 import type { Asked, Call } from "./call.ts";
-import { bearerOf, limitFailures } from "./limit-failures.ts";
+import { bearerOf, limitFailures, type FailureLimit } from "./limit-failures.ts";
 
 export interface SignedIn {
   readonly user: User;
@@ -14,14 +12,15 @@ export interface SignedIn {
 }
 
 /** `Authorization: Bearer <API key>` becomes the user whose key it is, and what the key may do. */
-export function authenticate(accounts: Accounts, failureLimit: RateLimit, clock: Clock): RequestHandler {
-  return limitFailures("a valid API key", failureLimit, clock, async (request, response) => {
+export function authenticate(accounts: Accounts, failures: Omit<FailureLimit, "needed">): RequestHandler {
+  return limitFailures({ needed: "a valid API key", ...failures }, async (request, response) => {
     const keyHash = keyHashOf(bearerOf(request.headers.authorization, "API key"));
-    response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
+    response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, failures.clock.now());
   });
 }
 
-function signIn(key: SignInKey | undefined, keyHash: string, now: number): SignedIn {
+/** @throws Unauthenticated for an unknown key, and for one that has expired */
+export function signIn(key: SignInKey | undefined, keyHash: string, now: number): SignedIn {
   if (key === undefined) throw new Unauthenticated("the API key is unknown or was revoked");
   if (isExpired(key, now))
     throw new Unauthenticated(`the API key ${key.id} expired at ${new Date(key.expiresAt ?? 0).toISOString()}: use another one`, {

@@ -1,84 +1,117 @@
-import express, { type RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
+import type { BudgetEntry } from "../../domain/budget.ts";
 import { InvalidInput, Malformed } from "../../domain/errors.ts";
+import type { RequestBodies } from "../ports.ts";
+import { readBytes } from "./body-bytes.ts";
+import type { Parsing } from "./parsing.ts";
+import { isMultipart, parseUpload, type UploadLimits } from "./upload.ts";
 
-const maxDepth = 64;
+export interface BodyRules {
+  readonly bodies: RequestBodies;
+  /** Of the whole API. */
+  readonly parsing: Parsing;
+  /** Whose memory a body takes: the user's who sent it, or the client network's where nobody is signed in yet. */
+  readonly holderOf: (request: Request, response: Response) => string;
+  readonly limitBytes: (request: Request) => number;
+  /** Absent: no request may hold the files of a component. */
+  readonly uploads?: { readonly takes: (request: Request) => boolean; readonly limits: UploadLimits };
+}
+
+type Form = "json" | "form" | "upload";
 
 /**
- * Reads a JSON object or a form, unless the body was read before. A body of another type is refused rather than ignored: its sender
- * believes it was read.
+ * Reads a JSON object, a form, or a component sent as multipart/form-data. A body without a content type is JSON, since known clients
+ * leave it out. A body of another type is refused rather than ignored: its sender believes it was read.
  */
-export function readBodies(bodyBytes: number): RequestHandler[] {
-  return [
-    refuseOtherTypes,
-    // Not strict: what is JSON and no object is refused below, in its own words.
-    express.json({ limit: bodyBytes, type: isJson, strict: false }),
-    express.text({ limit: bodyBytes, type: isForm, defaultCharset: "utf-8" }),
-    readForm,
-    checkBody,
-  ];
+export function readBodies(rules: BodyRules): RequestHandler {
+  return async (request, response, next) => {
+    const form = formOf(request, rules);
+    if (form !== undefined) {
+      request.body = await readOne(request, response, form, rules);
+      checkObject(request.body);
+    }
+    next();
+  };
+}
+
+async function readOne(
+  request: Request,
+  response: Response,
+  form: Form,
+  { bodies, parsing, holderOf, limitBytes, uploads }: BodyRules,
+): Promise<unknown> {
+  const holder = holderOf(request, response);
+  const bytes = await readBytes(request, response, { limitBytes: limitBytes(request), holder }, bodies);
+  const isJson = form === "json" || (form === "form" && looksLikeJson(bytes));
+  const memory = await (isJson
+    ? parsing.admitJson(bytes, holder)
+    : form === "form"
+      ? parsing.admitForm(bytes, holder)
+      : parsing.admitUpload(bytes, holder));
+  response.locals["bodyMemory"] = memory;
+  response.once("close", () => memory.release());
+  if (isJson) return bytes.length === 0 ? {} : parseJson(textOf(bytes));
+  if (form === "form") return fieldsOf(textOf(bytes));
+  return uploads === undefined ? {} : parseUpload(request.headers["content-type"] ?? "", bytes, uploads.limits);
+}
+
+/** What the parsed body takes; released when the answer is out, or earlier. */
+export function bodyMemoryOf(response: Response): BudgetEntry | undefined {
+  return response.locals["bodyMemory"] as BudgetEntry | undefined; // only set above
+}
+
+/** Undefined: there is no body, or one of GET that nobody reads. @throws Malformed for a type that is not read */
+function formOf(request: Request, { uploads }: BodyRules): Form | undefined {
+  const { "content-length": length, "transfer-encoding": encoding, "content-type": type } = request.headers;
+  if (encoding === undefined && (length === undefined || length === "0")) return undefined;
+  if (isJson(request)) return "json";
+  if (isForm(request)) return "form";
+  if (uploads !== undefined && isMultipart(request) && uploads.takes(request)) return "upload";
+  if (request.method === "GET" || request.method === "HEAD") return undefined;
+  throw new Malformed(
+    `the body's content type is '${type?.slice(0, 100)}': it must be application/json or application/x-www-form-urlencoded`,
+    { code: "wrong_content_type" },
+  );
 }
 
 interface Typed {
+  readonly method?: string | undefined;
   readonly headers: { readonly "content-type"?: string | undefined };
 }
-const isJson = ({ headers }: Typed): boolean => /^application\/([\w.-]+\+)?json *(;|$)/i.test(headers["content-type"] ?? "");
+
+/** A body of GET without a type is none of ours: it changes nothing, and nobody means it. */
+function isJson({ method, headers }: Typed): boolean {
+  const type = headers["content-type"]?.trim() ?? "";
+  if (type === "") return method !== "GET" && method !== "HEAD";
+  return /^application\/([\w.-]+\+)?json *(;|$)/i.test(type);
+}
+
 const isForm = ({ headers }: Typed): boolean => /^application\/x-www-form-urlencoded *(;|$)/i.test(headers["content-type"] ?? "");
 
-/** Fields are texts. What begins like JSON is that: curl calls every body a form that it is not told the type of. */
-const readForm: RequestHandler = (request, _response, next) => {
-  const body: unknown = request.body;
-  if (typeof body === "string" && isForm(request)) request.body = /^\s*[{[]/.test(body) ? parseJson(body) : fieldsOf(body);
-  next();
-};
+/** curl calls every body a form that it is not told the type of. */
+const looksLikeJson = (bytes: Buffer): boolean => /^\s*[{[]/.test(bytes.toString("latin1", 0, 100));
 
-/** Each a property of its own, whatever its name. */
+/** Texts, each a property of its own, whatever its name. */
 const fieldsOf = (form: string): object => Object.fromEntries(new URLSearchParams(form));
+
+/** Without the mark that some editors put before UTF-8. */
+const textOf = (bytes: Buffer): string => new TextDecoder().decode(bytes);
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Malformed("the body is not valid JSON", { code: "invalid_json", cause });
+    throw invalidJson(cause);
   }
 }
 
-const refuseOtherTypes: RequestHandler = (request, _response, next) => {
-  const { "content-length": length, "transfer-encoding": encoding, "content-type": type } = request.headers;
-  const hasBody = encoding !== undefined || (length !== undefined && length !== "0");
-  if (
-    hasBody &&
-    request.body === undefined &&
-    request.method !== "GET" &&
-    request.method !== "HEAD" &&
-    !isJson(request) &&
-    !isForm(request)
-  ) {
-    throw new Malformed(
-      `the body's content type is ${type === undefined ? "missing" : `'${type}'`}: it must be application/json or application/x-www-form-urlencoded`,
-      {
-        code: "wrong_content_type",
-      },
-    );
-  }
-  next();
-};
+/** V8 quotes the text around the mistake, which may hold a secret: of its message only the reason is kept. */
+function invalidJson(cause: unknown): Malformed {
+  const reason = cause instanceof Error ? `: ${cause.message.replace(/,? (\.\.\.)?".*$/s, "")}` : "";
+  return new Malformed(`the body is not valid JSON${reason}`, { code: "invalid_json", cause });
+}
 
-const checkBody: RequestHandler = (request, _response, next) => {
-  const body: unknown = request.body;
-  if (body !== undefined && (typeof body !== "object" || body === null || Array.isArray(body)))
+function checkObject(body: unknown): void {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new InvalidInput("the body is invalid: it must be a JSON object");
-  if (depthExceeds(body, maxDepth)) throw new InvalidInput(`the body is nested more than ${maxDepth} levels deep`);
-  next();
-};
-
-/** By a list in place of recursion: a body of a million brackets must not overflow the stack. */
-function depthExceeds(value: unknown, limit: number): boolean {
-  let level: readonly unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    level = level
-      .flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []))
-      .filter((each) => typeof each === "object" && each !== null);
-  }
-  return false;
 }

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from "express";
 import { z } from "zod";
-import { HeadwaterError, Invariant, LimitExceeded, Malformed, QuotaUsedUp, Unavailable, UserCode } from "../../domain/errors.ts";
+import { HeadwaterError, Invariant, Malformed, QuotaUsedUp, Unavailable, UserCode } from "../../domain/errors.ts";
 import { hooks } from "../../domain/invocation.ts";
 import type { Log } from "../ports.ts";
 import { requestId } from "./request-log.ts";
@@ -42,8 +42,9 @@ export const errorSchema = z
 export class ObservationError extends UserCode {
   readonly observations: readonly Observation[];
 
-  constructor(observations: readonly Observation[]) {
-    super("observation error", { code: "observation_error" });
+  /** @param details what else there is to know, such as which version runs now */
+  constructor(observations: readonly Observation[], details?: { readonly reason: string; readonly message: string }) {
+    super("observation error", { code: "observation_error", ...(details === undefined ? {} : { details }) });
     this.observations = observations;
   }
 }
@@ -69,13 +70,14 @@ export function answerErrors(log: Log): ErrorRequestHandler {
   };
 }
 
-function known(thrown: unknown): HeadwaterError | undefined {
+/** Maps what was thrown to one of our errors; undefined if it is unexpected. */
+export function known(thrown: unknown): HeadwaterError | undefined {
   if (thrown instanceof HeadwaterError) return thrown.status === 500 ? undefined : thrown;
-  return fromParser(thrown);
+  return fromExpress(thrown);
 }
 
-/** Errors of express and its parsers carry a `type` or a status of 4xx. */
-function fromParser(thrown: unknown): HeadwaterError | undefined {
+/** Errors of express carry a status of 4xx: a path that cannot be decoded. */
+function fromExpress(thrown: unknown): HeadwaterError | undefined {
   if (
     !(thrown instanceof Error) ||
     !("status" in thrown) ||
@@ -84,17 +86,7 @@ function fromParser(thrown: unknown): HeadwaterError | undefined {
     thrown.status > 499
   )
     return undefined;
-  const type = "type" in thrown ? thrown.type : undefined;
-  switch (type) {
-    case "entity.parse.failed":
-      return new Malformed("the body is not valid JSON", { code: "invalid_json" });
-    case "entity.too.large":
-      return new LimitExceeded(`the body is too large: at most ${"limit" in thrown ? String(thrown.limit) : "a few"} bytes are read`, {
-        code: "body_too_large",
-      });
-    default:
-      return new Malformed(`the request cannot be read: ${thrown.message}`);
-  }
+  return new Malformed(`the request cannot be read: ${thrown.message}`);
 }
 
 function hide(thrown: unknown, id: string, log: Log): HeadwaterError {

@@ -9,6 +9,9 @@ export interface Taken {
   readonly resetAt: number;
 }
 
+/** Strangers can make up keys, such as addresses: the one that came first is forgotten first. */
+const maxKeys = 100_000;
+
 /**
  * Generic cell rate algorithm: a bucket of `requests` that refills evenly over `windowMs`, kept as one number per key, the time at
  * which it would be full again. Unlike a fixed window it lets nobody through twice around the window's edge.
@@ -32,6 +35,7 @@ export class Gcra {
     const taken = this.peek(key);
     if (taken.allowed) this.#fullAt.set(key, taken.resetAt);
     if (this.#fullAt.size > this.#sweepAt) this.#sweep();
+    if (this.#fullAt.size > maxKeys) this.#forgetOldest();
     return taken;
   }
 
@@ -52,6 +56,10 @@ export class Gcra {
 
   reset(key: string): void {
     this.#fullAt.delete(key);
+  }
+
+  #forgetOldest(): void {
+    for (const [key] of this.#fullAt) return void this.#fullAt.delete(key);
   }
 
   /** Full buckets need no memory. Waits until there are twice as many keys again, so that it costs little per request. */

@@ -1,7 +1,10 @@
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { NotFound } from "../../domain/errors.ts";
 import { selectFields, type FieldQuery } from "../../domain/fields.ts";
+import type { Warning } from "../../domain/warning.ts";
+import { bodyMemoryOf } from "./body.ts";
 import type { Asked, Handle, Reply } from "./call.ts";
+import { checkSelectedFields, readGiven, type KnownNames } from "./given.ts";
 import { fieldParameters, parse } from "./parameters.ts";
 import { traceOf } from "./traces.ts";
 
@@ -9,19 +12,28 @@ import { traceOf } from "./traces.ts";
 export type CallOf<Call extends Asked> = (asked: Asked, response: Response) => Call;
 
 /** Joins a route to express: request in, call; reply, response out. */
-export function handle<Call extends Asked>(route: string, act: Handle<Call>, callOf: CallOf<Call>): RequestHandler {
+export function handle<Call extends Asked>(
+  route: string,
+  act: Handle<Call>,
+  callOf: CallOf<Call>,
+  known: KnownNames | undefined,
+): RequestHandler {
   return async (request, response) => {
     response.locals["route"] = route;
-    const body = (request.body ?? {}) as Readonly<Record<string, unknown>>; // checked by body.ts
-    const asked = {
-      path: pathParameters(request.params),
-      body,
-      parameters: { ...body, ...request.query },
-      trace: traceOf(response),
-    };
-    const fields = parse(fieldParameters, asked.parameters);
-    write(response, await act(callOf(asked, response)), fields);
+    const { call, fields, warnings } = prepare(request, response, callOf, known);
+    write(response, await act(call), fields, warnings);
   };
+}
+
+/** A function of its own, so that the call alone holds the body while it is answered, see `dropBody`. */
+function prepare<Call extends Asked>(request: Request, response: Response, callOf: CallOf<Call>, known: KnownNames | undefined) {
+  const sent = (request.body ?? {}) as Readonly<Record<string, unknown>>; // checked by body.ts
+  request.body = undefined;
+  const { warnings, ...given } = readGiven(request.query, sent, request.method, known);
+  const fields = parse(fieldParameters, given.parameters);
+  checkSelectedFields(fields, known?.fields);
+  const asked = { ...given, path: pathParameters(request.params), trace: traceOf(response), memory: bodyMemoryOf(response) };
+  return { call: callOf(asked, response), fields, warnings };
 }
 
 function pathParameters(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
@@ -31,14 +43,16 @@ function pathParameters(params: Readonly<Record<string, unknown>>): Readonly<Rec
 /** A parameter that the route's pattern names. */
 export function pathOf(call: Asked, name: string): string {
   const value = call.path[name];
-  if (value === undefined || value.includes("\0")) throw new NotFound();
+  if (value === undefined || value.includes("\0")) throw new NotFound("record not found: no id holds the character U+0000");
   return value;
 }
 
-function write(response: Response, reply: Reply, fields: FieldQuery): void {
+function write(response: Response, reply: Reply, fields: FieldQuery, ofRequest: readonly Warning[]): void {
   response.status(reply.status);
   if ("text" in reply) return void (reply.status === 204 ? response.end() : response.type("text/plain").send(reply.text));
-  const { data, ...rest } = reply.body;
+  if ("json" in reply) return void response.json(reply.json);
+  const { data, warnings = [], ...rest } = reply.body;
   const selected = Array.isArray(data) ? data.map((item: object) => selectFields(item, fields)) : selectFields(data, fields);
-  response.json({ ...rest, data: selected });
+  const all = [...warnings, ...ofRequest];
+  response.json({ ...rest, data: selected, ...(all.length === 0 ? {} : { warnings: all }) });
 }

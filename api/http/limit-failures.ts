@@ -1,5 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import type { Request, RequestHandler, Response } from "express";
-import { ipKeyGenerator } from "express-rate-limit";
+import { networkOf, type Client } from "../../domain/client-address.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { QuotaExceeded, Unauthenticated } from "../../domain/errors.ts";
 import type { RateLimit } from "../config.ts";
@@ -8,26 +9,32 @@ import { Gcra } from "./gcra.ts";
 /** Finds out who is calling, for what comes behind. @throws Unauthenticated */
 type Identify = (request: Request, response: Response) => Promise<void> | void;
 
-/** `needed`: what callers must have. Whoever fails too often waits, so that guessing costs us no look-ups. */
-export function limitFailures(needed: string, limit: RateLimit, clock: Clock, identify: Identify): RequestHandler {
+export interface FailureLimit {
+  /** What callers must have. */
+  readonly needed: string;
+  readonly limit: RateLimit;
+  readonly clock: Clock;
+  readonly clientOf: (request: IncomingMessage) => Client;
+}
+
+/**
+ * Answers 429 to clients that fail too often. Who is calling is found out first: many clients may share an address, and one that has a
+ * key must not wait for the failures of another.
+ */
+export function limitFailures({ needed, limit, clock, clientOf }: FailureLimit, identify: Identify): RequestHandler {
   const failures = new Gcra(limit, clock);
   return async (request, response, next) => {
-    const address = ipKeyGenerator(request.ip ?? "");
-    const allowed = failures.peek(address);
-    if (!allowed.allowed) {
-      response.setHeader("retry-after", Math.max(1, Math.ceil((allowed.resetAt - clock.now()) / 1000)));
-      throw new QuotaExceeded(`too many requests without ${needed} from this address: wait as Retry-After says`, {
-        code: "too_many_failures",
-      });
-    }
     try {
       await identify(request, response);
     } catch (error) {
-      if (error instanceof Unauthenticated) {
-        failures.take(address);
-        response.setHeader("www-authenticate", "Bearer");
-      }
-      throw error;
+      if (!(error instanceof Unauthenticated)) throw error;
+      response.setHeader("www-authenticate", "Bearer");
+      const { allowed, resetAt } = failures.take(networkOf(clientOf(request).address));
+      if (allowed) throw error;
+      response.setHeader("retry-after", Math.max(1, Math.ceil((resetAt - clock.now()) / 1000)));
+      throw new QuotaExceeded(`too many requests without ${needed} from this address: send ${needed}, or wait as Retry-After says`, {
+        code: "too_many_failures",
+      });
     }
     next();
   };

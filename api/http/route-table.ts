@@ -1,6 +1,7 @@
-import type { RequestHandler, Router } from "express";
-import { HeadwaterError, NotFound } from "../../domain/errors.ts";
+import type { Request, RequestHandler, Router } from "express";
+import { HeadwaterError } from "../../domain/errors.ts";
 import type { Asked, Call, Handle } from "./call.ts";
+import type { KnownNames } from "./given.ts";
 import { handle, type CallOf } from "./handle.ts";
 
 const methods = ["GET", "POST", "PUT", "DELETE"] as const;
@@ -20,18 +21,29 @@ export function routesOf<Request extends Asked>(table: RouteTable<Request>): rea
   );
 }
 
+/** The names that an operation knows; undefined when it is not described. */
+export type KnownNamesOf = (route: Route) => KnownNames | undefined;
+
 /** Joins the table to a router. Every path also answers OPTIONS, HEAD where it answers GET, and 405 with `Allow` to the rest. */
-export function mount<Request extends Asked>(router: Router, base: string, table: RouteTable<Request>, callOf: CallOf<Request>): void {
+export function mount<Request extends Asked>(
+  router: Router,
+  base: string,
+  table: RouteTable<Request>,
+  callOf: CallOf<Request>,
+  knownNamesOf: KnownNamesOf,
+): void {
   for (const [path, actions] of Object.entries(table)) {
     const route = router.route(path);
-    const { GET, POST, PUT, DELETE } = actions;
-    if (GET !== undefined) route.get(handle(base + path, GET, callOf));
-    if (POST !== undefined) route.post(handle(base + path, POST, callOf));
-    if (PUT !== undefined) route.put(handle(base + path, PUT, callOf));
-    if (DELETE !== undefined) route.delete(handle(base + path, DELETE, callOf));
+    for (const method of methods) {
+      const act = actions[method];
+      if (act === undefined) continue;
+      route[verbs[method]](handle(base + path, act, callOf, knownNamesOf({ method, path })));
+    }
     route.all(otherMethods(Object.keys(actions)));
   }
 }
+
+const verbs = { GET: "get", POST: "post", PUT: "put", DELETE: "delete" } as const;
 
 /** Answers OPTIONS, and 405 to what is not among these. */
 export function otherMethods(methods: readonly string[]): RequestHandler {
@@ -39,10 +51,15 @@ export function otherMethods(methods: readonly string[]): RequestHandler {
   return (request, response) => {
     response.setHeader("allow", allowed);
     if (request.method === "OPTIONS") return void response.status(204).end();
-    throw new HeadwaterError(405, "method_not_allowed", `${request.method} is not possible here: ${allowed} are`);
+    const changes = request.method === "PATCH" && methods.includes("PUT") ? "; PUT changes what is given" : "";
+    throw new HeadwaterError(
+      405,
+      "method_not_allowed",
+      `${request.method} is not possible on ${clip(pathOf(request))}: ${allowed} are${changes}`,
+    );
   };
 }
 
-export const noSuchRoute: RequestHandler = (request) => {
-  throw new NotFound(`there is no ${request.method} ${request.path.slice(0, 200)}`, { code: "no_such_route" });
-};
+const pathOf = ({ baseUrl, path }: Request): string => baseUrl + path;
+
+const clip = (text: string): string => text.slice(0, 200);

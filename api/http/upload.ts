@@ -1,12 +1,10 @@
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
-import express, { type Request, type RequestHandler } from "express";
 import { HeadwaterError, InvalidInput, LimitExceeded, Malformed } from "../../domain/errors.ts";
 
 export interface UploadLimits {
-  /** Bytes of the whole body. */
-  readonly bodyBytes: number;
   /** Bytes of one file. */
   readonly codeBytes: number;
   readonly files: number;
@@ -17,33 +15,20 @@ interface Upload {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-const mostFields = 50;
+const maxFields = 50;
 /** A body of JSON says what is a boolean or an object; the fields of a form are texts. */
 const jsonFields = new Set(["active", "emit_on_deploy", "configured_props"]);
 
+export const isMultipart = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
+  /^multipart\/form-data *;/i.test(headers["content-type"] ?? "");
+
 /**
- * Reads components sent as multipart/form-data, where `takes` says so, into the body that JSON would have had: each part with a file
- * name is one of `component_files` under that name, the field `entry` is `component_entry`, every other field is itself.
+ * Reads a component sent as multipart/form-data into the body that JSON would have had: each part with a file name is one of
+ * `component_files` under that name, the field `entry` is `component_entry`, every other field is itself.
  */
-export function readUploads(takes: (request: Request) => boolean, limits: UploadLimits): RequestHandler[] {
-  // In the body parser's own types a request is any incoming message; here it is always express's.
-  const isUpload = (request: unknown): boolean => isMultipart(request as Request) && takes(request as Request);
-  return [express.raw({ limit: limits.bodyBytes, type: isUpload }), readUpload(limits)];
-}
-
-const isMultipart = (request: Request): boolean => /^multipart\/form-data *;/i.test(request.headers["content-type"] ?? "");
-
-function readUpload(limits: UploadLimits): RequestHandler {
-  return async (request, _response, next) => {
-    const body: unknown = request.body;
-    if (Buffer.isBuffer(body)) request.body = asJson(await parseUpload(request.headers["content-type"] ?? "", body, limits));
-    next();
-  };
-}
-
-async function parseUpload(contentType: string, body: Buffer, limits: UploadLimits): Promise<Upload> {
+export async function parseUpload(contentType: string, body: Buffer, limits: UploadLimits): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return await parse(contentType, body, limits);
+    return asJson(await parse(contentType, body, limits));
   } catch (error) {
     if (error instanceof HeadwaterError) throw error;
     throw new Malformed(`the body is no readable multipart/form-data: ${error instanceof Error ? error.message : String(error)}`, {
@@ -64,7 +49,7 @@ async function parse(contentType: string, body: Buffer, limits: UploadLimits): P
     // The file's name is its path; by default only the last segment would be left.
     preservePath: true,
     // One more than may be, so that the last one does not pass for the end.
-    limits: { files: limits.files + 2, fields: mostFields, fieldSize: limits.codeBytes, fileSize: limits.codeBytes + 1, headerPairs: 100 },
+    limits: { files: limits.files + 2, fields: maxFields, fieldSize: limits.codeBytes, fileSize: limits.codeBytes + 1, headerPairs: 100 },
   });
   parser.on("field", (name, value, _nameIsCut, valueIsCut) => {
     if (valueIsCut) fail(tooLarge(`the field "${clip(name)}"`, limits));
@@ -81,7 +66,7 @@ async function parse(contentType: string, body: Buffer, limits: UploadLimits): P
   parser.on("filesLimit", () =>
     fail(new LimitExceeded(`more than ${limits.files} files are sent beside the entry`, { code: "too_many_files" })),
   );
-  parser.on("fieldsLimit", () => fail(new LimitExceeded(`more than ${mostFields} fields are sent`)));
+  parser.on("fieldsLimit", () => fail(new LimitExceeded(`more than ${maxFields} fields are sent`)));
   Readable.from([body]).pipe(parser);
   await finished(parser, { readable: false });
   await Promise.all(reading);

@@ -1,14 +1,14 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Route } from "../http/route-table.ts";
 import { errorReferences, errorResponses, errorStatuses } from "./error-answers.ts";
-import { commonParameters, meanings, owned, pages, selected } from "./fields.ts";
+import { commonParameters, meanings, selected } from "./fields.ts";
 import { jsonSchemaOf, type JsonSchema, type Schemas } from "./json-schema.ts";
 import type { Answer, Operation } from "./operation.ts";
-import { administration, describedRoutes, operations, type Described, type OperationMap } from "./operations.ts";
+import { administration, operations, type Described, type OperationMap } from "./operations.ts";
 import { pathParameters } from "./path-parameters.ts";
 
-const about = `Every request carries \`Authorization: Bearer <API key>\`. Paths that begin with \`/orgs/\` may begin with \`/workspaces/\` as well.
-Fields that are not known are ignored. Where fields of \`data\` are chosen by include or exclude, the others are absent from it.`;
+const about = `Every request carries \`Authorization: Bearer <API key>\`.
+Fields and parameters that are not known are ignored, and \`warnings\` beside \`data\` names them. Where fields of \`data\` are chosen by include or exclude, the others are absent from it.`;
 
 export interface DescribedApi {
   readonly title: string;
@@ -35,26 +35,28 @@ export const adminApi: DescribedApi = {
 export function describeApi(api: DescribedApi, routes: readonly Route[]): object {
   const schemas: Schemas = new Map();
   const paths: Record<string, Record<string, object>> = {};
-  const told = describedRoutes(routes);
   const operationOf = ({ method, path }: Route) => api.operations.get(`${method} ${path}`);
-  for (const route of told)
+  for (const route of routes)
     (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = describe(route, operationOf(route), schemas);
   const responses = errorResponses(schemas);
+  const hasClients = routes.some((route) => operationOf(route)?.authentication === "client");
   return {
     openapi: "3.1.1",
     info: { title: api.title, version: "1", description: api.description },
     servers: [{ url: api.base }],
     security: [{ key: [] }],
-    tags: [...new Set(told.flatMap((route) => operationOf(route)?.tag ?? []))].map((name) => ({ name })),
+    tags: [...new Set(routes.flatMap((route) => operationOf(route)?.tag ?? []))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: api.key } },
+      securitySchemes: { key: { type: "http", scheme: "bearer", description: api.key }, ...(hasClients ? { client } : {}) },
       parameters: commonOnes(schemas),
       responses,
       schemas: Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
 }
+
+const client = { type: "http", scheme: "basic", description: "An OAuth client: the id of a user or an API key, and the key." };
 
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
 
@@ -67,6 +69,7 @@ function describe({ path }: Route, operation: Described | undefined, schemas: Sc
     summary,
     ...(description === undefined ? {} : { description }),
     parameters: [...pathParameters(path), ...parametersOf(operation, schemas)],
+    ...(operation.authentication === "client" ? { security: [{ client: [] }, {}] } : {}),
     ...requestBody(operation, schemas),
     responses: { ...answersOf(operation, schemas), ...errorReferences(errorStatuses(path, operation)) },
   };
@@ -74,7 +77,7 @@ function describe({ path }: Route, operation: Described | undefined, schemas: Sc
 
 function parametersOf(operation: Operation, schemas: Schemas): readonly object[] {
   const { query, headers = {}, body, bodyOrQuery, means, answers } = operation;
-  const isSelected = Object.values(answers).some(isSchema);
+  const isSelected = Object.values(answers).some(hasData);
   return [
     ...queryParameters(query, schemas, means),
     // Which of them must be given is said of the body; here each may be absent.
@@ -85,8 +88,9 @@ function parametersOf(operation: Operation, schemas: Schemas): readonly object[]
 }
 
 function queryParameters(query: z.ZodObject | undefined, schemas: Schemas, means?: Operation["means"]): readonly object[] {
+  const common: Readonly<Record<string, z.ZodType>> = commonParameters.shape;
   return fieldsOf(query, schemas, means).map(({ name, ...field }) =>
-    commonParameters.has(name)
+    common[name] !== undefined && common[name] === query?.shape[name]
       ? { $ref: `#/components/parameters/${name}` }
       : { name, in: "query", ...field, schema: withoutNone(field.schema) },
   );
@@ -116,18 +120,11 @@ function fieldsOf(schema: z.ZodObject | undefined, schemas: Schemas, means: Oper
   }));
 }
 
-/** `limit` is a text in a query, and domain/page.ts reads the number in it: of no use to whoever sends one. */
 function commonOnes(schemas: Schemas): Readonly<Record<string, object>> {
-  const fields = [owned, pages, selected].flatMap((schema) => fieldsOf(schema, schemas));
-  return Object.fromEntries(
-    fields.map((field) => [
-      field.name,
-      { in: "query", ...field, ...(field.name === "limit" ? { schema: { type: "integer", minimum: 1, default: 10 } } : {}) },
-    ]),
-  );
+  return Object.fromEntries(fieldsOf(commonParameters, schemas).map((field) => [field.name, { in: "query", ...field }]));
 }
 
-function requestBody({ body, bodyOrQuery, takesFiles, means }: Operation, schemas: Schemas): object {
+function requestBody({ body, bodyOrQuery, takesFiles, means, authentication }: Operation, schemas: Schemas): object {
   if (body === undefined) return {};
   const fields = fieldsOf(body, schemas, means);
   const required = fields.filter((field) => field.required).map(({ name }) => name);
@@ -139,7 +136,11 @@ function requestBody({ body, bodyOrQuery, takesFiles, means }: Operation, schema
     requestBody: {
       required: required.length > 0 && bodyOrQuery !== true,
       ...(bodyOrQuery === true ? { description: "Its fields may be in the query as well; the query wins." } : {}),
-      content: { "application/json": { schema }, ...(takesFiles === true ? { "multipart/form-data": { schema: form } } : {}) },
+      content: {
+        ...(authentication === "client" ? { "application/x-www-form-urlencoded": { schema } } : {}),
+        "application/json": { schema },
+        ...(takesFiles === true ? { "multipart/form-data": { schema: form } } : {}),
+      },
     },
   };
 }
@@ -151,6 +152,9 @@ const form = {
   properties: { entry: { type: "string" } },
   additionalProperties: { type: "string" },
 };
+
+/** Fields are selected within `data`. */
+const hasData = (answer: Answer): boolean => answer instanceof z.ZodObject && "data" in answer.shape;
 
 const isSchema = (answer: Answer): answer is z.ZodType => answer !== null && "_zod" in answer;
 

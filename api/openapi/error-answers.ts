@@ -30,7 +30,8 @@ const known: Readonly<Record<number, ErrorAnswer>> = {
 const always = [400, 401, 403, 413, 422, 429, 500, 503];
 
 /** The errors that an operation may answer with, by what it takes. */
-export function errorStatuses(path: string, { query, errors = [] }: Operation): readonly number[] {
+export function errorStatuses(path: string, { query, authentication, errors = [] }: Operation): readonly number[] {
+  if (authentication === "client") return [500];
   const takesOwner = query !== undefined && "org_id" in query.shape;
   const statuses = [...always, ...(takesOwner ? [404] : []), ...(path.includes(":") ? [404] : []), ...errors];
   return [...new Set(statuses)].toSorted((a, b) => a - b);

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { fieldParameters, pageParameters } from "../http/parameters.ts";
 import { ownerParameters } from "../resources/access.ts";
 
@@ -5,13 +6,21 @@ import { ownerParameters } from "../resources/access.ts";
 export const owned = ownerParameters;
 
 /** Pages of a list. */
-export const pages = pageParameters;
+export const pages = pageParameters.extend({ limit: pageParameters.shape.limit.meta({ default: 10 }) });
+
+/** Pages of a list of the caller, or of the organization that `org_id` names. */
+export const mine = pages.extend(owned.shape);
+
+/** Pages of a list of events. */
+export const eventPages = pageParameters.extend({
+  limit: pageParameters.shape.limit.meta({ default: 100, description: "Items of a page, at most 100." }),
+});
 
 /** Which fields of `data` are answered: every operation that answers any. */
 export const selected = fieldParameters;
 
-/** Parameters that mean the same wherever they are; the document has them once. */
-export const commonParameters: ReadonlySet<string> = new Set(Object.keys({ ...owned.shape, ...pages.shape, ...selected.shape }));
+/** Parameters that mean the same in most operations; the document has them once. */
+export const commonParameters = z.object({ ...owned.shape, ...pages.shape, ...selected.shape });
 
 /** What fields of requests mean, where their schemas do not say it themselves. */
 export const meanings: Readonly<Record<string, string>> = {
@@ -29,7 +38,7 @@ export const meanings: Readonly<Record<string, string>> = {
   component_entry: "Path of the file that exports the component; not needed when there is one file.",
   component_url: "Where to fetch the code; beside code, where it came from.",
   key: "Key of a component: of yours, else of the registry.",
-  q: "Words that occur in its name, key, description or app.",
+  similarity_threshold: "Share of the words that must occur, from 0 to 1; 0.5 unless given.",
   app: "Name slug of an app, such as `github`.",
   type: "Only components of this type.",
   version: "The newest that says it is this version.",
@@ -44,7 +53,7 @@ export const meanings: Readonly<Record<string, string>> = {
   prop_name: "A prop whose options are a function.",
   page: "From 0 on.",
   prev_context: "The context that the page before came with.",
-  query: "What a person typed to search for.",
+  query: "What a person typed to search for: words of a name, key, description or app.",
 
   scopes: "What it may do: `read`, `write`; by default what the key may do that it is made with.",
   expires_at: "Epoch seconds; by default when the key does that it is made with.",
@@ -68,7 +77,7 @@ export const meanings: Readonly<Record<string, string>> = {
   until: "Up to this time, epoch milliseconds.",
   start_id: "From this event on, itself included.",
   end_id: "Up to this event, itself included.",
-  n: "How many, at most 100.",
+  n: "The same as limit, and comes first.",
   replay: "Begins with the last events, so many.",
 
   credentials: "Texts by field.",
@@ -81,6 +90,6 @@ export const meanings: Readonly<Record<string, string>> = {
 
   url: "http or https, with a host name.",
   description: "For people.",
-  emitter_id: "A source, `dc_*` for all of yours, or an organization.",
+  emitter_id: "A source or workflow, `dc_*` or `p_*` for all of yours, an organization, or your own id for all your `$errors` or `$logs`.",
   listener_id: "A webhook or a source.",
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { flag } from "../http/parameters.ts";
+import { flag, itemCount } from "../http/parameters.ts";
 
 /** The schemas that have a name, as the document lists them. */
 export type Schemas = Map<string, object>;
@@ -42,11 +42,16 @@ function convert(schema: z.ZodType): Converted {
   };
 }
 
-/** Where a flag is read, so is what a query writes for it; whoever sends one need only know that it is true or false. And no bounds that say nothing. */
+/** Flags and counts are read as a query writes them, too; the document shows the plain type. It shows no bounds that say nothing. */
 function simplify({ zodSchema, jsonSchema }: { readonly zodSchema: unknown; readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (zodSchema === flag) {
     delete jsonSchema.anyOf;
     jsonSchema.type = "boolean";
+  }
+  if (zodSchema === itemCount) {
+    delete jsonSchema.anyOf;
+    jsonSchema.type = "integer";
+    jsonSchema.minimum = 1;
   }
   // Every integer is one that JavaScript can hold.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -6,13 +6,14 @@ import { deliveryOperations } from "./operations/deliveries.ts";
 import { historyOperations, streamOperations } from "./operations/history.ts";
 import { routingOperations } from "./operations/routing.ts";
 import { sourceOperations } from "./operations/sources.ts";
-import { userOperations } from "./operations/users.ts";
-import type { Route } from "../http/route-table.ts";
+import { tokenOperations, userOperations } from "./operations/users.ts";
+import type { Method, Route } from "../http/route-table.ts";
+import { aliasesOf } from "../routes/aliases.ts";
 
 type Groups = Readonly<Record<string, Operations>>;
 
 const groups: Groups = {
-  "You and others": userOperations,
+  "You and others": { ...userOperations, ...tokenOperations },
   Components: componentOperations,
   Sources: sourceOperations,
   "Runs and events": { ...historyOperations, ...streamOperations },
@@ -33,6 +34,8 @@ export type TabledOperations = typeof userOperations &
 export interface Described extends Operation {
   /** Under which the document lists it. */
   readonly tag: string;
+  /** `METHOD /path` of the route that it is another address of. */
+  readonly aliasOf?: string;
 }
 
 export type OperationMap = ReadonlyMap<string, Described>;
@@ -44,8 +47,10 @@ const mapOf = (all: Groups): OperationMap =>
     ),
   );
 
+const described = mapOf(groups);
+
 /** All operations, by `METHOD /path` as the route table has it. A new one is a few lines in the file of its group. */
-export const operations = mapOf(groups);
+export const operations: OperationMap = new Map([...described, ...aliasOperations(described)]);
 
 /** Those of whoever runs the installation. */
 export const administration = mapOf({
@@ -54,10 +59,26 @@ export const administration = mapOf({
   Plans: administeredPlans,
 });
 
-/** Paths that are another way to write one that is described. */
-const aliases = [/^\/workspaces\//, /%24/];
+/** An alias takes and answers what its route does. */
+function aliasOperations(own: OperationMap): OperationMap {
+  const routes = [...own.keys()].map(routeOf);
+  return new Map(
+    aliasesOf(routes)
+      .filter(({ isEncoding }) => !isEncoding)
+      .flatMap(({ method, path, of }) => {
+        const name = `${of.method} ${of.path}`;
+        const operation = own.get(name);
+        return operation === undefined ? [] : [[`${method} ${path}`, aliasOperation(operation, name)] as const];
+      }),
+  );
+}
 
-/** What of these routes the document tells of. */
-export function describedRoutes(routes: readonly Route[]): readonly Route[] {
-  return routes.filter(({ path }) => !aliases.some((alias) => alias.test(path)));
+function aliasOperation(operation: Described, of: string): Described {
+  return { ...operation, id: `${operation.id}Alias`, tag: "Aliases", aliasOf: of, description: `Another address of \`${of}\`.` };
+}
+
+/** A key of {@link OperationMap} as a route. */
+export function routeOf(key: string): Route {
+  const [method = "", path = ""] = key.split(" ");
+  return { method: method as Method, path }; // as the keys of Operations are written
 }

@@ -1,18 +1,21 @@
-import { idPrefixes, type IdKind } from "../../domain/ids.ts";
+import { idPrefixes, kindNouns, type IdKind } from "../../domain/ids.ts";
 
 /** By the segment in front of it: what a parameter of a path names. */
-const kinds: Readonly<Record<string, readonly [IdKind, string]>> = {
-  "sources/:id": ["source", "a source"],
-  "runs/:run_id": ["run", "a run"],
-  "workflows/:workflow_id": ["workflow", "a workflow"],
-  "accounts/:id": ["account", "an account"],
-  "webhooks/:id": ["webhook", "a webhook"],
-  "keys/:id": ["apiKey", "an API key"],
-  "members/:user_id": ["user", "a user"],
-  "orgs/:org_id": ["organization", "an organization"],
-  "users/:id": ["user", "a user"],
-  "keys/:key_id": ["apiKey", "an API key"],
-  "orgs/:id": ["organization", "an organization"],
+const kinds: Readonly<Record<string, IdKind>> = {
+  "sources/:id": "source",
+  "dc/:id": "source",
+  "subscriptions/:id": "subscription",
+  "runs/:run_id": "run",
+  "workflows/:workflow_id": "workflow",
+  "accounts/:id": "account",
+  "webhooks/:id": "webhook",
+  "keys/:id": "apiKey",
+  "members/:user_id": "user",
+  "orgs/:org_id": "organization",
+  "workspaces/:org_id": "organization",
+  "users/:id": "user",
+  "keys/:key_id": "apiKey",
+  "orgs/:id": "organization",
 };
 const keys: Readonly<Record<string, string>> = {
   "components/:key": "Id of a component, `sc_…`, or its key.",
@@ -34,6 +37,9 @@ export function pathParameters(path: string): readonly object[] {
 function described(place: string): object {
   const kind = kinds[place];
   if (kind === undefined) return { description: keys[place] ?? "An id.", schema: { type: "string" } };
-  const [prefix, whose] = [idPrefixes[kind[0]], kind[1]];
-  return { description: `Id of ${whose}, \`${prefix}_…\`.`, schema: { type: "string", pattern: `^${prefix}_[0-9a-z]{1,57}$` } };
+  const prefix = idPrefixes[kind];
+  const id = `Id of ${kindNouns[kind]}, \`${prefix}_…\``;
+  // A path may also name a source by its slug, which no pattern of ids describes.
+  if (kind === "source") return { description: `${id}, or its \`name_slug\`.`, schema: { type: "string" } };
+  return { description: `${id}.`, schema: { type: "string", pattern: `^${prefix}_[0-9a-z]{1,57}$` } };
 }

@@ -6,9 +6,13 @@ import { adminApi, describeApi, publicApi, type DescribedApi } from "./document.
 
 const page = join(import.meta.dirname, "page");
 
-/** The document of these routes at `/v1/openapi.json`, and at `/docs` a page to read and try it. Neither asks for a key: both say what is public. */
+/** For browsers `/` is a page that leads on; programs that take JSON get the answer that every unknown path has. The document of these routes is at `/v1/openapi.json`, and at `/docs` a page to read and try it. Neither asks for a key: both say what is public. */
 export function documentRoutes(routes: readonly Route[]): Router {
   const router = express.Router();
+  router.get("/", (request, response, next) => {
+    if (request.accepts(["json", "html"]) !== "html") return next();
+    pageSecurityHeaders(request, response, () => response.sendFile("start.html", { root: page, ...files }));
+  });
   router
     .route("/v1/openapi.json")
     .get(...documentOf(publicApi, routes))

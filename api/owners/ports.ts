@@ -87,6 +87,8 @@ export interface Plan {
   readonly dailyComputeMs: number | null;
   /** Of runs that wait for a turn, an owner of weight 2 gets twice as many as one of weight 1; 1 to 100. */
   readonly weight: number;
+  /** Organizations that one user can create. Each has its own quotas and starts with the plan of its creator. */
+  readonly maxOrganizations: number;
 }
 
 interface Page<Item> {
@@ -107,6 +109,8 @@ export interface Accounts {
   revokeKey(user: string, id: string): Promise<void>;
 
   findUser(id: string): Promise<(User & OwnerNotes) | undefined>;
+  /** By exact username, or by email address, which is compared without case. */
+  findUserNamed(name: { readonly username: string } | { readonly email: string }): Promise<User | undefined>;
   /** Newest first. @throws InvalidInput for a cursor that names nobody */
   pageUsers(page: PageRequest): Promise<Page<User & OwnerNotes>>;
   /** @throws Conflict when username or email are taken */
@@ -119,8 +123,10 @@ export interface Accounts {
   pageOrganizations(page: PageRequest): Promise<Page<Organization & OwnerNotes>>;
   /** @throws Conflict when the orgname is taken; NotFound when an admin does not exist */
   createOrganization(organization: Organization, admins: readonly string[]): Promise<void>;
-  /** @throws NotFound; Conflict while it has members */
-  deleteOrganization(id: string): Promise<void>;
+  /** The user becomes its admin, and it gets the user's plan. @throws Conflict `orgname_taken`; `too_many_organizations` by the plan */
+  createOwnOrganization(organization: Organization, user: string): Promise<void>;
+  /** @param lastMember is not counted as a member @throws NotFound; Conflict while it has members */
+  deleteOrganization(id: string, lastMember?: string): Promise<void>;
   /** Of the user, by name. */
   organizationsOf(user: string): Promise<readonly Organization[]>;
   isMember(user: string, organization: string): Promise<boolean>;

@@ -5,6 +5,7 @@ import { isId, type IdKind } from "../../domain/ids.ts";
 import type { Call } from "../http/call.ts";
 import { parse, text } from "../http/parameters.ts";
 import type { ApiPorts, User } from "../ports.ts";
+import { notFound } from "./not-found.ts";
 
 type AccessPorts = Pick<ApiPorts, "accounts" | "store" | "pages" | "owners">;
 
@@ -19,7 +20,7 @@ export class Access {
   }
 
   /** In whose name the call acts: the organization of `org_id` (or `workspace_id`), else the user. @throws Forbidden, NotFound */
-  async owner({ user, parameters }: Call): Promise<string> {
+  async owner({ user, parameters }: Pick<Call, "user" | "parameters">): Promise<string> {
     const { org_id, workspace_id } = parse(ownerParameters, parameters);
     const wanted = org_id ?? workspace_id;
     if (wanted === undefined || wanted === "" || wanted === user.id) return user.id;
@@ -42,7 +43,9 @@ export class Access {
 
   /** As it is now. What belongs to others is not found, just as what does not exist: ids tell nobody anything. @throws NotFound */
   async get<S, T>(kind: Kind<S, T>, idKind: IdKind, id: string, user: User): Promise<Resource<S, T>> {
-    return this.#checked(isId(idKind, id) ? await this.#ports.store.findById(kind, id) : undefined, user);
+    const found = isId(idKind, id) ? await this.#ports.store.findById(kind, id) : undefined;
+    if (found === undefined || !(await this.#isShown(found, user))) throw notFound(idKind, id);
+    return found;
   }
 
   /** Undefined in a namespace that nobody owns. */
@@ -56,12 +59,13 @@ export class Access {
    */
   async getListed<S, T>(kind: Kind<S, T>, idKind: IdKind, id: string, user: User): Promise<Resource<S, T>> {
     const listed = isId(idKind, id) ? await this.#ports.pages.findById(kind, id) : undefined;
-    return listed === undefined ? this.get(kind, idKind, id, user) : this.#checked(listed, user);
+    if (listed === undefined) return this.get(kind, idKind, id, user);
+    if (!(await this.#isShown(listed, user))) throw notFound(idKind, id);
+    return listed;
   }
 
-  async #checked<S, T>(found: Resource<S, T> | undefined, user: User): Promise<Resource<S, T>> {
-    if (found === undefined || found.metadata.deletionTimestamp !== undefined || !(await this.#mayUse(user, found))) throw new NotFound();
-    return found;
+  async #isShown(found: Resource, user: User): Promise<boolean> {
+    return found.metadata.deletionTimestamp === undefined && (await this.#mayUse(user, found));
   }
 
   async #mayUse(user: User, resource: Resource): Promise<boolean> {

@@ -6,11 +6,14 @@ import { checkComponentCode, codeLimits, identityOf, isSameCode, type ComponentC
 import type { ComponentDefinition } from "../../domain/definition.ts";
 import { Conflict, InvalidInput, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
+import type { Warning } from "../../domain/warning.ts";
 import type { ApiConfig } from "../config.ts";
 import { confirmOwned } from "../owners/present.ts";
 import type { ApiPorts } from "../ports.ts";
+import { derivedId } from "./derived-id.ts";
 import { publicIdOf } from "./identity.ts";
 import { keyOf, type ResourceWatch } from "./resource-watch.ts";
+import { untilCreated } from "./until-created.ts";
 import { verdictOf } from "./verdict.ts";
 
 /** As requests may name it. */
@@ -22,6 +25,8 @@ export type ComponentResource = Resource<ComponentSpec, ComponentStatus>;
 export interface KnownComponent {
   readonly id: string;
   readonly definition: ComponentDefinition | undefined;
+  /** What its author probably meant otherwise. */
+  readonly warnings: readonly Warning[];
 }
 
 /** Where code came from. */
@@ -72,7 +77,9 @@ export class Components {
 
   async #read(namespace: string, name: string): Promise<KnownComponent | undefined> {
     const found = await this.#ports.store.find(componentKind, namespace, name);
-    return found === undefined ? undefined : { id: publicIdOf(found), definition: found.status.build?.definition };
+    if (found === undefined) return undefined;
+    const { build } = found.status;
+    return { id: publicIdOf(found), definition: build?.definition, warnings: build?.warnings ?? [] };
   }
 
   /**
@@ -112,7 +119,12 @@ export class Components {
       const signal = AbortSignal.timeout(this.#config.deployTimeoutMs);
       const verdict =
         verdictOf(created, created.metadata.generation) ??
-        (await following.until((seen) => verdictOf(seen, created.metadata.generation), signal));
+        (await untilCreated(
+          { kind: componentKind, created, store: this.#ports.store },
+          following,
+          (seen) => verdictOf(seen, created.metadata.generation),
+          signal,
+        ));
       return settled(created, verdict);
     } finally {
       following.end();
@@ -167,11 +179,8 @@ function settled(component: ComponentResource, verdict: ReturnType<typeof verdic
   return verdict.resource;
 }
 
-/** 12 characters of base36 from the hash of both: as many as a random id has. @param codeHash of all that is its code */
-export function idOfCode(owner: string, codeHash: string): string {
-  const number = BigInt(`0x${sha256(`${owner} ${codeHash}`)}`);
-  return `sc_${number.toString(36).padStart(50, "0").slice(-12)}`;
-}
+/** @param codeHash of all that is its code */
+export const idOfCode = (owner: string, codeHash: string): string => derivedId("component", `${owner} ${codeHash}`);
 
 export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");

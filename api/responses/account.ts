@@ -1,23 +1,35 @@
-import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
+import { derivedId } from "../resources/derived-id.ts";
+import { publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "./answered.ts";
 import { readText } from "./read.ts";
 import type { AccountResource } from "../accounts/spec.ts";
 import type { accountSchema } from "./schemas.ts";
 
-/** An account without a word of its credentials. `changedAt`: epoch ms of a change that the operator has not seen yet. */
+/**
+ * An account without its credentials, in the form that clients of the known service read: the app as an object, times as ISO 8601.
+ * @param changedAt epoch ms of a change that the operator has not seen yet
+ */
 export function accountResponse(account: AccountResource, changedAt?: number): Answered<typeof accountSchema> {
   const { metadata, spec, status } = account;
-  const created = createdAt(account);
-  const updatedAt = changedAt ?? status.updatedAt;
+  const created = Date.parse(metadata.creationTimestamp);
+  const updated = Math.max(created, changedAt ?? status.updatedAt ?? created);
   const ready = status.conditions?.find(({ type, observedGeneration }) => type === "Ready" && observedGeneration >= metadata.generation);
   const healthy = ready === undefined ? null : ready.status === "True";
+  const app = readText(spec.app);
   return {
     id: publicIdOf(account),
-    app: readText(spec.app) ?? null,
+    app: app === undefined ? null : appResponse(app),
     name: readText(spec.name) ?? metadata.name,
     healthy,
     problem: healthy === false ? (ready?.message ?? null) : null,
-    created_at: created,
-    updated_at: updatedAt === undefined ? created : Math.max(created, epochSeconds(updatedAt)),
+    created_at: new Date(created).toISOString(),
+    updated_at: new Date(updated).toISOString(),
   };
+}
+
+/** Only the slug of an app is known: its id and its name are derived from it. */
+function appResponse(slug: string) {
+  const words = slug.split(/[_-]+/).filter((word) => word !== "");
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
+  return { id: derivedId("app", slug), name_slug: slug, name };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { planForms } from "../owners/ports.ts";
+import { memberSchema } from "./schemas.ts";
 
 const notes = { plan: z.string().describe("Name of a plan."), created_at: z.int().describe("Epoch seconds.") };
 
@@ -18,5 +19,8 @@ export const planSchema = z
     daily_invocations_quota: z.number().nullable().describe("Null: no limit."),
     daily_compute_time_quota: z.number().nullable().describe("Milliseconds; null: no limit."),
     weight: z.number().describe("1 to 100: of runs that wait for a turn, its owners get so many times as many as those of weight 1."),
+    max_organizations: z.int().describe("How many organizations one user can create."),
   })
   .meta({ id: "Plan" });
+
+export const administeredMemberSchema = memberSchema.extend({ email: z.string() }).meta({ id: "Member" });

@@ -102,9 +102,10 @@ const eventMetadataSchema = z
     emit_id: z.string().describe("The id that deliveries carry."),
     name: z.string().describe("The channel; empty is the default one."),
     emitter_id: z.string(),
-    id: z.string().nullable().describe("The id given to `$emit`."),
-    summary: z.string().nullable(),
+    id: z.string().optional().describe("The id given to `$emit`; absent without one."),
+    summary: z.string().optional().describe("Absent without one."),
     ts: ms,
+    delivery_ts: ms.optional().describe("When it is emitted; only in the list of scheduled events, `event_name=$in`."),
   })
   .meta({ id: "EventMetadata" });
 

@@ -14,6 +14,14 @@ const quotaExceededUntil = seconds
   .optional()
   .describe("Epoch seconds. There while a quota of the day is used up: until then what comes waits, and is run afterwards.");
 
+export const warningSchema = z
+  .object({
+    code: z.string().describe("For programs: stable, snake_case."),
+    message: z.string().describe("What was found, and what would be right."),
+    path: z.string().describe("A field of the request, or a place in the component's definition, such as `props.count.default`."),
+  })
+  .meta({ id: "Warning", description: "Something that was accepted and was probably meant otherwise." });
+
 export const organizationSchema = z
   .object({
     name: z.string(),
@@ -49,6 +57,8 @@ const propSchema = z.looseObject({ name: z.string(), type: z.string() }).meta({
   description: "A prop of a component, with all that its code says of it: label, description, optional, default, options …",
 });
 
+const ownerId = z.string().optional().describe("Only where an organization owns it.");
+
 const configurableProps = z.array(propSchema);
 
 export const componentSchema = z
@@ -80,11 +90,15 @@ export const listedComponentSchema = z
   })
   .meta({ id: "ListedComponent", description: "A component as lists show it: without its code." });
 
+export const foundKeysSchema = z
+  .object({ sources: z.array(z.string()), actions: z.array(z.string()) })
+  .meta({ id: "FoundKeys", description: "Keys of components, best first." });
+
 export const sourceSchema = z
   .object({
     id: z.string().describe("`dc_…`."),
     user_id: z.string().optional().describe("Only where the caller has just made or changed it."),
-    owner_id: z.string().optional().describe("Only where an organization owns it."),
+    owner_id: ownerId,
     component_id: z.string().nullable(),
     configurable_props: configurableProps.optional().describe("Only of components with additional props."),
     configured_props: z.record(z.string(), z.unknown()).describe("Values by prop; secret ones never come back."),
@@ -95,14 +109,25 @@ export const sourceSchema = z
   })
   .meta({ id: "Source" });
 
+export const workflowSchema = z
+  .object({ id: z.string().describe("`p_…`."), owner_id: ownerId, name: z.string(), active: z.boolean(), created_at: seconds })
+  .meta({ id: "Workflow" });
+
+const isoTime = z.string().describe("ISO 8601, UTC.");
+
+const appSchema = z
+  .object({ id: z.string().describe("`app_…`."), name_slug: z.string().describe("Such as `github`."), name: z.string() })
+  .meta({ id: "App" });
+
 export const accountSchema = z
   .object({
     id: z.string().describe("`apn_…`."),
-    app: z.string().nullable(),
+    app: appSchema.nullable(),
     name: z.string(),
     healthy: z.boolean().nullable().describe("Null until it was looked at."),
     problem: z.string().nullable().describe("What is wrong, when it is not healthy."),
-    ...times,
+    created_at: isoTime,
+    updated_at: isoTime,
   })
   .meta({ id: "Account", description: "An account without its credentials: those come in and never go out." });
 
@@ -127,6 +152,7 @@ export const webhookSchema = z
   .object({
     id: z.string().describe("`wh_…`."),
     user_id: z.string().optional().describe("Only where the caller has just made or changed it."),
+    owner_id: ownerId,
     name: z.string().nullable(),
     description: z.string().nullable(),
     url: z.string(),
@@ -172,6 +198,25 @@ export const createdKeySchema = keySchema
   .extend({ key: z.string().describe("`hw_…`, in this answer and in no other.") })
   .meta({ id: "CreatedKey" });
 
+export const tokenSchema = z
+  .object({
+    access_token: z.string().describe("The API key."),
+    token_type: z.literal("Bearer"),
+    expires_in: z.int().describe("Seconds, at most 3600: then ask again."),
+    created_at: seconds,
+    scope: z.string().describe("Those of the key, with spaces between them."),
+  })
+  .meta({ id: "Token" });
+
+export const tokenErrorSchema = z
+  .object({
+    error: z
+      .enum(["invalid_request", "invalid_client", "unsupported_grant_type", "temporarily_unavailable"])
+      .describe("For programs: RFC 6749, section 5.2."),
+    error_description: z.string().describe("For people."),
+  })
+  .meta({ id: "TokenError" });
+
 export const memberSchema = z
-  .object({ user_id: z.string().describe("`u_…`."), username: z.string(), email: z.string(), role: z.enum(memberRoles) })
+  .object({ user_id: z.string().describe("`u_…`."), username: z.string(), role: z.enum(memberRoles) })
   .meta({ id: "Member", description: "Who belongs to an organization." });

@@ -1,11 +1,12 @@
 import { withAdditional } from "../../domain/definition.ts";
 import { configurablePropsResponse, configuredPropsResponse } from "../../domain/prop-responses.ts";
-import { isId } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
 import type { KnownComponent } from "../resources/components.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "./answered.ts";
+import { ownerField } from "./owner.ts";
 import { readFields, readText } from "./read.ts";
+import { asItRuns } from "../sources/running.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { sourceSchema } from "./schemas.ts";
 
@@ -17,7 +18,7 @@ export interface SourceFacts {
 
 /** A source (specification, "Source"): `user_id` only where the caller made or changed it, `owner_id` where an organization owns it. */
 export function sourceResponse(source: SourceResource, { component, owner }: SourceFacts, userId?: string): Answered<typeof sourceSchema> {
-  const { spec, status } = source;
+  const { spec, status } = asItRuns(source);
   const created = createdAt(source);
   const name = readText(spec.name) ?? source.metadata.name;
   const props = readFields(spec.props);
@@ -25,7 +26,7 @@ export function sourceResponse(source: SourceResource, { component, owner }: Sou
   return {
     id: publicIdOf(source),
     ...(userId === undefined ? {} : { user_id: userId }),
-    ...(owner !== undefined && isId("organization", owner) ? { owner_id: owner } : {}),
+    ...ownerField(owner),
     component_id: component?.id ?? status.componentId ?? null,
     ...(component?.definition?.hasAdditionalProps === true && definition !== undefined
       ? { configurable_props: configurablePropsResponse(definition) }

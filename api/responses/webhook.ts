@@ -1,7 +1,10 @@
 import type { Resource } from "../../crds/resource.ts";
 import { disabledWebhook, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
+import { showCredentials, withoutCredentials } from "../../domain/url-credentials.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "./answered.ts";
+import { ownerField } from "./owner.ts";
+import { readText } from "./read.ts";
 import type { rotatedWebhookSchema } from "./schemas-delivery.ts";
 import type { webhookSchema } from "./schemas.ts";
 
@@ -14,18 +17,20 @@ export interface WebhookChange {
 
 export function webhookResponse(
   webhook: Resource<WebhookSpec, WebhookStatus>,
+  owner: string | undefined,
   change?: WebhookChange,
 ): Answered<typeof webhookSchema> & { readonly signing_key?: string } {
-  const { name, description, url, active, ordered } = webhook.spec;
+  const { name, description, url, basicAuth, active, ordered } = webhook.spec;
   const disabled = disabledWebhook(webhook);
   const at = createdAt(webhook);
   const updatedAt = change?.changedAt ?? webhook.status.updatedAt;
   return {
     id: publicIdOf(webhook),
     ...(change === undefined ? {} : { user_id: change.userId }),
+    ...ownerField(owner),
     name: name ?? null,
     description: description ?? null,
-    url,
+    url: showCredentials(withoutCredentials(readText(url) ?? ""), basicAuth !== undefined),
     active: active && disabled === undefined,
     ordered: ordered === true,
     ...(disabled === undefined ? {} : { disabled: { at: epochSeconds(disabled.at), reason: disabled.reason, message: disabled.message } }),
@@ -38,11 +43,12 @@ export function webhookResponse(
 /** With until when the key before signs as well, epoch seconds; null: only the new one signs. */
 export function rotationResponse(
   webhook: Resource<WebhookSpec, WebhookStatus>,
+  owner: string | undefined,
   change: WebhookChange,
 ): Answered<typeof rotatedWebhookSchema> {
   const { previousKeyUntil } = webhook.spec;
   return {
-    ...webhookResponse(webhook, change),
+    ...webhookResponse(webhook, owner, change),
     previous_key_until: previousKeyUntil === undefined ? null : epochSeconds(Date.parse(previousKeyUntil)),
   };
 }

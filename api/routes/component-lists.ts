@@ -2,24 +2,34 @@ import { z } from "zod";
 import { componentTypes } from "../../domain/definition.ts";
 import { labels } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
+import { suggestion } from "../../domain/nearest-name.ts";
 import { pageInfo, parseLimit, type PageRequest } from "../../domain/page.ts";
-import type { ListedComponent, ListedComponents } from "../components/ports.ts";
+import type { ComponentQuery, ListedComponent, ListedComponents } from "../components/ports.ts";
 import { ok, type Call, type Reply } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
-import { parse, parsePage, text } from "../http/parameters.ts";
+import { itemCount, parse, parsePage, text } from "../http/parameters.ts";
 import type { Answered } from "../responses/answered.ts";
 import type { listedComponentSchema } from "../responses/schemas.ts";
 import { listedComponentResponse, publishedComponentResponse } from "../responses/component.ts";
 import { componentOf } from "./components.ts";
 import type { ApiContext } from "./context.ts";
 
-const mostWords = 10;
+const maxWords = 20;
+/** In a natural-language query, about half of the words describe the component. */
+const defaultSimilarity = 0.5;
+/** Stop words: they occur in every description and would raise every similarity. */
+const stopWords = new Set("a an and as at by for from i if in is it my of on or that the this to when with".split(" "));
 const empty = z.literal("").transform(() => undefined);
-export const query = z.object({
-  q: text.max(200, "it must have at most 200 characters").default(""),
+const aboutSimilarity = "it must be a number from 0 to 1";
+
+export const search = z.object({
+  query: text.max(500, "it must have at most 500 characters").default(""),
   app: z.union([empty, text]).optional(),
+  similarity_threshold: z.union([empty, z.coerce.number().min(0, aboutSimilarity).max(1, aboutSimilarity)], aboutSimilarity).optional(),
+  limit: itemCount.optional(),
+});
+export const detailedSearch = search.extend({
   type: z.union([empty, z.enum(componentTypes, `it must be ${componentTypes.join(" or ")}`)]).optional(),
-  limit: z.union([z.string(), z.number()], "it must be an integer from 1 to 100").optional(),
 });
 export const selection = z.object({ version: text.optional() });
 
@@ -33,23 +43,30 @@ export function componentListRoutes(context: ApiContext) {
       return pageOf(namespace === undefined ? nothing : await ports.library.listPage({ namespace }, request));
     },
     versions: async (call: Call) => listVersions(call, parsePage(call.parameters), context),
-    search: async (call: Call) => {
-      const { q, app, type, limit } = parse(query, call.parameters);
-      const words = q
-        .toLowerCase()
-        .split(/\s+/)
-        .filter((word) => word !== "")
-        .slice(0, mostWords);
-      const namespaces = await namespacesOf(call, context);
-      const published = [...registry.values()];
-      return pageOf(await ports.library.search({ namespaces, words, app, type, limit: parseLimit(limit), published }), false);
+    /** Returns keys without a `data` envelope, the form that clients of the known service read. */
+    search: async (call: Call): Promise<Reply<never>> => {
+      const given = parse(search, call.parameters);
+      const similarity = given.similarity_threshold ?? defaultSimilarity;
+      const keysOf = async (type: ComponentQuery["type"]): Promise<readonly string[]> => {
+        const { items } = await find({ ...given, query: withoutStopWords(given.query), type, similarity }, call, context);
+        return items.flatMap(({ definition }) => definition.key ?? []);
+      };
+      const [sources, actions] = await Promise.all([keysOf("source"), keysOf("action")]);
+      return { status: 200, json: { sources, actions } };
+    },
+    searchDetails: async (call: Call) => {
+      const given = parse(detailedSearch, call.parameters);
+      return pageOf(await find({ ...given, similarity: given.similarity_threshold ?? 1 }, call, context), false);
     },
     registry: async () => pageOf({ items: [...registry.values()], total: registry.size }, false),
     published: async (call: Call) => {
       const key = pathOf(call, "key");
       const { version } = parse(selection, call.parameters);
       const found = registry.get(key);
-      if (found === undefined) throw new NotFound();
+      if (found === undefined)
+        throw new NotFound(
+          `record not found: the registry has no component '${key.slice(0, 80)}'${suggestion(key, [...registry.keys()], ": GET /v1/components/registry lists what it has")}`,
+        );
       if (version !== undefined && version !== "" && version !== found.definition.version)
         throw new NotFound(
           `the registry has version ${found.definition.version ?? ""} of ${key}, and no version '${version.slice(0, 80)}'`,
@@ -60,6 +77,29 @@ export function componentListRoutes(context: ApiContext) {
 }
 
 const nothing: ListedComponents = { items: [], total: 0 };
+
+/** Returns the query unchanged if it consists of stop words. */
+function withoutStopWords(query: string): string {
+  const words = query.split(/\s+/).filter((word) => !stopWords.has(word.toLowerCase()));
+  return words.length === 0 ? query : words.join(" ");
+}
+
+type Search = Pick<z.output<typeof detailedSearch>, "query" | "app" | "type" | "limit"> & Pick<ComponentQuery, "similarity">;
+
+/** Searches the components that the caller can deploy. */
+async function find({ query, limit, ...filter }: Search, call: Call, context: ApiContext): Promise<ListedComponents> {
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  return context.ports.library.search({
+    ...filter,
+    words: words.slice(0, maxWords),
+    limit: parseLimit(limit),
+    namespaces: await namespacesOf(call, context),
+    published: [...context.registry.values()],
+  });
+}
 
 /** All with the key of the component that the path names, of whoever has that one. */
 async function listVersions(call: Call, request: PageRequest, context: ApiContext) {

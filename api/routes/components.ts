@@ -2,11 +2,13 @@ import { z } from "zod";
 import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
-import { isId } from "../../domain/ids.ts";
-import { ok, type Call } from "../http/call.ts";
+import { isId, kindOfId } from "../../domain/ids.ts";
+import { deleteComponent } from "../components/delete.ts";
+import { noContent, ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, text } from "../http/parameters.ts";
 import { componentResponse } from "../responses/component.ts";
+import { whyNotFound } from "../resources/not-found.ts";
 import { labelOfKey, type ComponentResource } from "../resources/components.ts";
 import { codeOf } from "../sources/code.ts";
 import { codeFields } from "../sources/request.ts";
@@ -20,13 +22,27 @@ export function componentRoutes(context: ApiContext) {
     create: async (call: Call) => {
       const fields = parse(creation, call.body);
       const owner = await access.owner(call);
-      const code = await codeOf(fields, ports);
+      const code = await codeOf(fields, owner, ports);
       if (code === undefined)
         throw new InvalidInput("no code is given: send component_code, component_files or component_url", { code: "component_missing" });
-      return ok(componentResponse(await components.save(owner, code, { url: fields.component_url })));
+      const saved = await components.save(owner, code, { url: fields.component_url });
+      return ok(componentResponse(saved), saved.status.build?.warnings);
     },
     get: async (call: Call) => ok(componentResponse(await componentOf(call, context))),
+    /** By id alone: a key names the newest of several. */
+    delete: async (call: Call) => {
+      await deleteComponent(await access.get(componentKind, "component", pathOf(call, "key"), call.user), ports);
+      return noContent;
+    },
   };
+}
+
+/** A key is any text, so another kind of id is told apart from it. */
+function componentNotFound(key: string, version: string | undefined): string {
+  const kind = kindOfId(key);
+  if (kind !== undefined && kind !== "component") return `record not found: ${whyNotFound("component", key)}`;
+  const which = version === undefined || version === "" ? "" : ` and the version '${version.slice(0, 80)}'`;
+  return `record not found: no component of yours has the key '${key.slice(0, 80)}'${which}; GET /v1/components lists yours, GET /v1/components/registry those of the registry`;
 }
 
 export const selection = z.object({ version: text.optional() });
@@ -51,5 +67,5 @@ export async function componentOf(call: Call, { access, ports }: ApiContext): Pr
         : await ports.library.findVersion(namespace, keyLabel, version);
     if (found !== undefined && found.metadata.deletionTimestamp === undefined) return found;
   }
-  throw new NotFound();
+  throw new NotFound(componentNotFound(key, version));
 }

@@ -5,6 +5,7 @@ import { ok, type Call } from "../http/call.ts";
 import { parse, text } from "../http/parameters.ts";
 import type { ConfigureRequest } from "../ports.ts";
 import { componentNameOf } from "../sources/facts.ts";
+import { asItRuns } from "../sources/running.ts";
 import { componentOf } from "./components.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceOf } from "./sources.ts";
@@ -42,7 +43,7 @@ async function ofComponent(call: Call, context: ApiContext): Promise<Configured>
 
 async function ofSource(call: Call, context: ApiContext): Promise<Configured> {
   const source = await sourceOf(call, context);
-  const component = componentNameOf(source);
+  const component = componentNameOf(asItRuns(source));
   if (component === undefined) throw new Unavailable("the source's component is not built yet: try again", { code: "component_not_built" });
   return { namespace: source.metadata.namespace, component, source: source.metadata.name };
 }

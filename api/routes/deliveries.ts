@@ -2,6 +2,7 @@ import { z } from "zod";
 import { accepted, ok, okPage, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse, parsePage, text } from "../http/parameters.ts";
+import { checkTimes } from "../http/ranges.ts";
 import { attemptResponse, backlogResponse, deadLetterResponse } from "../responses/delivery.ts";
 import { attemptOutcomes, type LineHead, type StoredAttempt } from "../webhooks/ports.ts";
 import { redriveDeadLetters, retryDelivery } from "../webhooks/redeliver.ts";
@@ -42,6 +43,7 @@ export function deliveryRoutes(context: ApiContext) {
     },
     attempts: async (call: Call) => {
       const { outcome, event_id: event, since: sinceMs, until: untilMs } = parse(filter, call.parameters);
+      checkTimes(sinceMs, untilMs);
       const page = parsePage(call.parameters);
       const found = await deliveries.pageAttempts(await webhookIdOf(call, context), {
         ...page,

@@ -2,11 +2,15 @@ import { z } from "zod";
 import { isDerived } from "../../domain/derived-events.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
-import { eventMetadata, eventSummary } from "../../domain/event-summary.ts";
-import { parseLimit } from "../../domain/page.ts";
+import { eventMetadata } from "../../domain/event-metadata.ts";
+import { eventSummary } from "../../domain/event-summary.ts";
+import { maxLimit, parseLimit, type PageRequest } from "../../domain/page.ts";
+import { scheduledChannel } from "../../domain/scheduled-event.ts";
 import { ok, okPage, type Call } from "../http/call.ts";
-import { parse, parsePage, text } from "../http/parameters.ts";
-import type { EventDeletion, TimeRange } from "../ports.ts";
+import { checkChannel } from "../http/channels.ts";
+import { itemCount, parse, parseEventPage, text } from "../http/parameters.ts";
+import { checkEventIds, checkTimes } from "../http/ranges.ts";
+import type { EventDeletion, Listed, StoredEvent, TimeRange } from "../ports.ts";
 import type { Answered } from "../responses/answered.ts";
 import type { eventDeletionSchema } from "../responses/schemas-history.ts";
 import type { ApiContext } from "./context.ts";
@@ -21,19 +25,26 @@ const timeMs = optionalText
 export const summaries = filter.extend({ expand: optionalText, since: timeMs, until: timeMs });
 const eventId = optionalText.refine((value) => value === undefined || isEventId(value), "it must be <epoch milliseconds>-<sequence>");
 export const deletion = filter.extend({ start_id: eventId, end_id: eventId });
-export const legacy = z.object({ n: z.string().optional() });
+export const legacy = z.object({ n: itemCount.optional(), limit: itemCount.optional() });
+
+/** Of the system's channels, those that have something to read. */
+export const readableChannels = ["$errors", "$logs", scheduledChannel];
 
 export function eventRoutes(context: ApiContext) {
   const { history } = context.ports;
+  const pageOf = (emitter: string, channel: string | undefined, page: PageRequest & TimeRange): Promise<Listed<StoredEvent>> => {
+    if (isDerived(channel)) return history.pageDerived(emitter, channel, page);
+    if (channel === scheduledChannel) return history.pageScheduled(emitter, page);
+    return history.pageEvents(emitter, { ...page, ...(channel === undefined ? {} : { channel }) });
+  };
   return {
     summaries: async (call: Call) => {
       const { event_name, expand, since, until } = parse(summaries, call.parameters);
+      checkChannel(event_name, readableChannels);
       if (expand !== undefined && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
-      const page = { ...parsePage(call.parameters, "event"), ...timeRange(since, until) };
+      const page = { ...parseEventPage(call.parameters), ...timeRange(since, until) };
       const emitter = await sourceIdOf(call, context);
-      const found = isDerived(event_name)
-        ? await history.pageDerived(emitter, event_name, page)
-        : await history.pageEvents(emitter, { ...page, ...(event_name === undefined ? {} : { channel: event_name }) });
+      const found = await pageOf(emitter, event_name, page);
       return okPage(
         found,
         (event) => eventSummary(event, { emitter, indexedAtMs: event.indexedAtMs, expand: expand === "event" }),
@@ -42,7 +53,8 @@ export function eventRoutes(context: ApiContext) {
     },
     // The form before event_summaries: some clients still read it.
     legacy: async (call: Call) => {
-      const limit = parseLimit(parse(legacy, call.parameters).n, "n");
+      const { n, limit: given } = parse(legacy, call.parameters);
+      const limit = n === undefined ? parseLimit(given, "limit", maxLimit) : parseLimit(n, "n");
       const emitter = await sourceIdOf(call, context);
       const { items } = await history.pageEvents(emitter, { limit, cursor: null });
       return ok(
@@ -57,14 +69,15 @@ export function eventRoutes(context: ApiContext) {
     },
     delete: async (call: Call) => {
       const { event_name, start_id, end_id } = parse(deletion, call.parameters);
+      refuseEmptyRange(call);
+      checkChannel(event_name, readableChannels);
+      checkEventIds(start_id, end_id);
       if (isDerived(event_name))
         throw new InvalidInput(`event_name '${event_name}' cannot be deleted: it tells of runs, and holds no events`);
       const source = await sourceIdOf(call, context);
-      await history.deleteEvents(source, {
-        ...(start_id === undefined ? {} : { startId: start_id }),
-        ...(end_id === undefined ? {} : { endId: end_id }),
-        ...(event_name === undefined ? {} : { channel: event_name }),
-      });
+      const range = { ...(start_id === undefined ? {} : { startId: start_id }), ...(end_id === undefined ? {} : { endId: end_id }) };
+      if (event_name === scheduledChannel) await history.deleteScheduled(source, range);
+      else await history.deleteEvents(source, { ...range, ...(event_name === undefined ? {} : { channel: event_name }) });
       // Known clients assert this very body.
       return { status: 202, text: " " };
     },
@@ -76,10 +89,25 @@ export function eventRoutes(context: ApiContext) {
   };
 }
 
+/**
+ * A variable that a script forgot to set must not delete everything, so one parameter alone must have a value. Clients that always send
+ * both bounds leave both empty when they mean all.
+ * @throws InvalidInput
+ */
+function refuseEmptyRange({ emptyParameters, parameters }: Call): void {
+  const names = Object.keys(deletion.shape);
+  const [empty] = emptyParameters.filter((name) => names.includes(name));
+  const sendsBothBounds = emptyParameters.includes("start_id") && emptyParameters.includes("end_id");
+  if (empty === undefined || sendsBothBounds || names.some((name) => parameters[name] !== undefined)) return;
+  throw new InvalidInput(
+    `nothing was deleted: ${empty} is empty; give it a value, or send no parameters to delete all events of the source`,
+    { code: "empty_range" },
+  );
+}
+
 /** @throws InvalidInput */
 function timeRange(since: number | undefined, until: number | undefined): TimeRange {
-  if (since !== undefined && until !== undefined && since > until)
-    throw new InvalidInput(`since ${since} is after until ${until}: it must not be`);
+  checkTimes(since, until);
   return { ...(since === undefined ? {} : { sinceMs: since }), ...(until === undefined ? {} : { untilMs: until }) };
 }
 

@@ -1,19 +1,17 @@
 import express, { type Router } from "express";
 import type { HttpMetrics } from "../http/metrics.ts";
-import type { ApiPorts } from "../ports.ts";
+import type { Readiness } from "../http/readiness.ts";
 
-/** For whoever runs us: no key needed, nothing told but that we live, are ready and, unless they are told elsewhere, our metrics. */
-export function healthRoutes({ checkReady, log }: Pick<ApiPorts, "checkReady" | "log">, metrics: HttpMetrics | undefined): Router {
+/**
+ * Probes without a key. `/readyz` is about the whole installation (can a component be saved and run?), and names each check; a process'
+ * own readiness is at `HEADWATER_HEALTH_LISTEN`. Metrics are here unless they are there.
+ */
+export function healthRoutes(readiness: Pick<Readiness, "read">, metrics: HttpMetrics | undefined): Router {
   const router = express.Router();
   router.get("/healthz", (_request, response) => void response.json({ status: "ok" }));
   router.get("/readyz", async (_request, response) => {
-    try {
-      await checkReady();
-      response.json({ status: "ready" });
-    } catch (error) {
-      log.warn({ op: "process.ready", err: error }, "not ready");
-      response.status(503).json({ status: "not ready" });
-    }
+    const { ready, checks } = await readiness.read();
+    response.status(ready ? 200 : 503).json({ status: ready ? "ready" : "not ready", checks });
   });
   if (metrics === undefined) return router;
   router.get("/metrics", async (_request, response) => {

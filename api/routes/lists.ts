@@ -4,6 +4,7 @@ import { labels, type Kind, type Resource } from "../../crds/resource.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { webhookKind } from "../../crds/webhook.ts";
+import { workflowKind } from "../../crds/workflow.ts";
 import { pageInfo, type PageRequest } from "../../domain/page.ts";
 import type { Call, Handle, Reply } from "../http/call.ts";
 import { listFields } from "../accounts/request.ts";
@@ -16,6 +17,7 @@ import { autoSubscriptionResponse } from "../responses/auto-subscription.ts";
 import { sourceResponse } from "../responses/source.ts";
 import { subscriptionResponse } from "../responses/subscription.ts";
 import { webhookResponse } from "../responses/webhook.ts";
+import { workflowResponse } from "../responses/workflow.ts";
 import type { ApiContext } from "./context.ts";
 
 const nothing = { items: [], total: 0 } as const;
@@ -29,25 +31,28 @@ const mostUnpaged: PageRequest = { limit: 1_000, cursor: null };
 export function listRoutes(context: ApiContext) {
   const listers = {
     sources: listOf(context, sourceKind, async (source) => sourceResponse(source, await factsOf(source, context))),
-    webhooks: listOf(context, webhookKind, (webhook) => webhookResponse(webhook)),
+    webhooks: listOf(context, webhookKind, async (webhook) => webhookResponse(webhook, await context.access.ownerOf(webhook))),
     subscriptions: listOf(context, subscriptionKind, subscriptionResponse, { whole: true }),
     autoSubscriptions: listOf(context, autoSubscriptionKind, autoSubscriptionResponse, { whole: true }),
+    workflows: listOf(context, workflowKind, async (workflow) => workflowResponse(workflow, await context.access.ownerOf(workflow))),
+    accounts: listOf(context, accountKind, (account) => accountResponse(account), {
+      labelsOf: ({ parameters }) => {
+        const { app } = parse(listFields, parameters);
+        return app === undefined || app === "" ? {} : { [labels.app]: appLabelOf(app) };
+      },
+    }),
   };
   const each = (handle: <Shown extends object>(list: Lister<Shown>) => Handle<Call, readonly Shown[]>) => ({
     sources: handle(listers.sources),
     webhooks: handle(listers.webhooks),
     subscriptions: handle(listers.subscriptions),
     autoSubscriptions: handle(listers.autoSubscriptions),
-  });
-  const accounts = listOf(context, accountKind, (account) => accountResponse(account), {
-    labelsOf: ({ parameters }) => {
-      const { app } = parse(listFields, parameters);
-      return app === undefined || app === "" ? {} : { [labels.app]: appLabelOf(app) };
-    },
+    workflows: handle(listers.workflows),
+    accounts: handle(listers.accounts),
   });
   return {
-    accounts: async (call: Call) => accounts(await context.access.owner(call), call),
-    mine: each((list) => (call) => list(call.user.id, call)),
+    /** Lists of the caller, or of the organization that `org_id` names. */
+    mine: each((list) => async (call) => list(await context.access.owner(call), call)),
     organizations: each((list) => async (call) => {
       const id = pathOf(call, "org_id");
       await context.access.checkOrganization(call.user, id);

@@ -1,12 +1,20 @@
 import { NotFound } from "../../domain/errors.ts";
-import { ok, type Call } from "../http/call.ts";
+import { noContent, ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
+import { parse } from "../http/parameters.ts";
+import { createOwnOrganization, deleteOrganization, ownOrganizationFields } from "../owners/organizations.ts";
 import { quotaExceededUntil, quotaField } from "../owners/quota.ts";
 import type { ApiContext } from "./context.ts";
+import { administeredOrganization } from "./members.ts";
 
-/** One of the caller's organizations, as `orgs` of `/users/me` tells of it. */
-export function organizationRoutes({ access, ports }: ApiContext) {
+/** Organizations of the caller, in the form of `orgs` in `GET /users/me`. */
+export function organizationRoutes(context: ApiContext) {
+  const { access, ports } = context;
   return {
+    create: async ({ user, body }: Call) => {
+      const { name, id, orgname, email } = await createOwnOrganization(parse(ownOrganizationFields, body), user, ports);
+      return ok({ name, id, orgname, email });
+    },
     get: async (call: Call) => {
       const wanted = pathOf(call, "org_id");
       await access.checkOrganization(call.user, wanted);
@@ -15,6 +23,11 @@ export function organizationRoutes({ access, ports }: ApiContext) {
       const { name, id, orgname, email } = found;
       const until = await quotaExceededUntil(id, await ports.accounts.planOf(id), ports);
       return ok({ name, id, orgname, email, ...quotaField(until) });
+    },
+    /** Requires that the organization owns nothing and that the caller is its only member. */
+    delete: async (call: Call) => {
+      await deleteOrganization(await administeredOrganization(call, context), ports, call.user.id);
+      return noContent;
     },
   };
 }

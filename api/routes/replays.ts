@@ -2,8 +2,10 @@ import { z } from "zod";
 import { isDerived } from "../../domain/derived-events.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
+import { scheduledChannel } from "../../domain/scheduled-event.ts";
 import { accepted, type Call } from "../http/call.ts";
 import { parse, text } from "../http/parameters.ts";
+import { checkEventIds } from "../http/ranges.ts";
 import { checkListener, replayEvents } from "../replays/replay.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "./context.ts";
@@ -19,8 +21,11 @@ export function replayRoutes(context: ApiContext) {
   return {
     create: async (call: Call) => {
       const { start_id, end_id, event_name, listener_id } = parse(replayRequest, call.body);
+      checkEventIds(start_id, end_id);
       if (isDerived(event_name))
         throw new InvalidInput(`event_name '${event_name}' cannot be replayed: it tells of runs, and holds no events`);
+      if (event_name === scheduledChannel)
+        throw new InvalidInput(`event_name '${event_name}' cannot be replayed: its events are not due yet, and go out when they are`);
       const found = await sourceOf(call, context);
       const owner = await access.ownerOf(found);
       if (owner === undefined) throw new NotFound();

@@ -1,21 +1,27 @@
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
+import type { DryRunOutcome } from "../../domain/dry-run.ts";
 import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
-import { eventMetadata } from "../../domain/event-summary.ts";
-import { newId } from "../../domain/ids.ts";
+import { eventMetadata } from "../../domain/event-metadata.ts";
+import { isId, newId } from "../../domain/ids.ts";
+import type { RunSummary } from "../../domain/invocation.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { defaultPool } from "../../domain/subjects.ts";
-import { accepted, ok, okPage, type Call, type Reply } from "../http/call.ts";
+import { accepted, dropBody, ok, okPage, type Call, type Reply } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { flag, parse, parsePage, text } from "../http/parameters.ts";
 import { checkQuota } from "../owners/quota.ts";
 import type { ManualRun } from "../ports.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import { whyNotFound } from "../resources/not-found.ts";
 import { verdictOf } from "../resources/verdict.ts";
 import type { Answered } from "../responses/answered.ts";
 import { dryRunResponse, runResponse } from "../responses/run.ts";
 import type { dryRunSchema } from "../responses/schemas-history.ts";
+import { defaultEventOf, untilRecorded } from "../sources/run-now.ts";
+import { asItRuns } from "../sources/running.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf, sourceOf } from "./sources.ts";
@@ -29,31 +35,26 @@ export const request = z.object({
 export const filter = z.object({ failed: flag.optional() });
 export const logParameters = z.object({ limit: z.string().optional() });
 
+/** Of runs that had not ended when their request was answered. */
+const maxStarted = 10_000;
+const startedMs = 60 * 60 * 1_000;
+
 export function runRoutes(context: ApiContext) {
-  const { access, config, ports } = context;
+  const { ports } = context;
+  /** Run → source. The history knows a run once it has ended. */
+  const started = new LRUCache<string, string>({ max: maxStarted, ttl: startedMs });
   return {
     /** Waits for the end of the run; one whose code threw has succeeded as a request. */
     create: async (call: Call) => {
-      const fields = parse(request, call.body);
-      const source = await sourceOf(call, context);
-      checkRunnable(source);
-      const run = newId("run", ports.randomBytes);
-      const manual = {
-        run,
-        source: publicIdOf(source),
-        pool: source.status.pool ?? defaultPool,
-        generation: source.metadata.generation,
-        ...(await givenEvent(fields, publicIdOf(source), call, context)),
-        ...(call.trace === undefined ? {} : { trace: call.trace }),
-      };
-      if (fields.dry_run === true) return dryRun(manual, context);
-      const owner = await access.ownerOf(source);
-      if (owner !== undefined) await checkQuota(owner, ports);
+      const asked = await askForRun(call, context);
+      dropBody(call);
+      const { run, source } = asked;
+      if ("outcome" in asked) return dryRunReply(asked, await asked.outcome, context);
       // The answer may be lost on its way, or larger than a message may be; the history has it as well.
-      const summary =
-        (await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) ?? (await ports.history.findRun(manual.source, run));
-      if (summary === undefined) return accepted({ id: run, source_id: manual.source, status: "running", trigger: "manual" });
-      return ok(runResponse(summary));
+      const summary = (await asked.ended) ?? (await ports.history.findRun(source, run));
+      if (summary !== undefined) return ok(runResponse(summary), await untilRecorded(source, run, context));
+      started.set(run, source);
+      return accepted(startedRun(run, source));
     },
     list: async (call: Call) => {
       const { failed } = parse(filter, call.parameters);
@@ -65,8 +66,9 @@ export function runRoutes(context: ApiContext) {
       const source = await sourceIdOf(call, context);
       const id = pathOf(call, "run_id");
       const found = await ports.history.findRun(source, id);
-      if (found === undefined) throw new NotFound();
-      return ok(runResponse(found));
+      if (found !== undefined) return ok(runResponse(found));
+      if (started.get(id) === source) return ok(startedRun(id, source));
+      throw runNotFound(source, id);
     },
     /** The last hundred lines unless fewer are asked for, newest first as every list. */
     logs: async (call: Call) => {
@@ -78,17 +80,30 @@ export function runRoutes(context: ApiContext) {
   };
 }
 
-/** What `run` receives: given as it is, or as the id of an event of this source or of another one that the caller may see. */
-async function givenEvent(
+const startedRun = (id: string, source: string) => ({ id, source_id: source, status: "running", trigger: "manual" }) as const;
+
+function runNotFound(source: string, id: string): NotFound {
+  const why = isId("run", id) ? `source ${source} has no run ${id}, or keeps it no more` : whyNotFound("run", id);
+  return new NotFound(`record not found: ${why}`);
+}
+
+/**
+ * What `run` receives: given as it is, or as the id of an event of this source or of another one that the caller may see; without
+ * either, what the source's own trigger would bring.
+ */
+async function eventOf(
   { event, event_id: id, emitter_id }: z.infer<typeof request>,
-  source: string,
+  resource: SourceResource,
   { user }: Call,
-  { access, ports }: ApiContext,
+  context: ApiContext,
 ): Promise<Pick<ManualRun, "event" | "metadata">> {
+  const { access, ports } = context;
+  const source = publicIdOf(resource);
   const emitter = emitter_id ?? source;
   if (id === undefined || id === null) {
     if (emitter !== source) throw new InvalidInput(`emitter_id ${emitter} is given without event_id: an event has both`);
-    return event === undefined ? {} : { event };
+    const given = event === undefined ? await defaultEventOf(resource, context) : event;
+    return given === undefined ? {} : { event: given };
   }
   if (event !== undefined) throw new InvalidInput("event and event_id are both given: a run receives one event");
   if (emitter !== source) await access.getListed(sourceKind, "source", emitter, user);
@@ -98,21 +113,54 @@ async function givenEvent(
   return { event: JSON.parse(found.payload) as unknown, metadata: eventMetadata(found, emitter) };
 }
 
-async function dryRun(manual: ManualRun, { config, ports }: ApiContext): Promise<Reply<Answered<typeof dryRunSchema>>> {
-  const outcome = await ports.runs.dryRun({ ...manual, timeoutMs: config.runTimeoutMs });
-  if (outcome !== undefined) return ok(dryRunResponse(manual, outcome));
+interface AskedRun {
+  readonly run: string;
+  readonly source: string;
+}
+
+/** Stores what the run receives. It alone holds that, see `dropBody`. */
+async function askForRun(
+  call: Call,
+  context: ApiContext,
+): Promise<AskedRun & ({ readonly ended: Promise<RunSummary | undefined> } | { readonly outcome: Promise<DryRunOutcome | undefined> })> {
+  const { access, config, ports } = context;
+  const fields = parse(request, call.body);
+  const resource = await sourceOf(call, context);
+  checkRunnable(resource);
+  const [run, source] = [newId("run", ports.randomBytes), publicIdOf(resource)];
+  const manual = {
+    run,
+    source,
+    pool: resource.status.pool ?? defaultPool,
+    generation: resource.status.runningGeneration ?? resource.metadata.generation,
+    ...(await eventOf(fields, resource, call, context)),
+    ...(call.trace === undefined ? {} : { trace: call.trace }),
+  };
+  if (fields.dry_run === true) return { run, source, ...(await ports.runs.dryRun({ ...manual, timeoutMs: config.runTimeoutMs })) };
+  const owner = await access.ownerOf(resource);
+  if (owner !== undefined) await checkQuota(owner, ports);
+  return { run, source, ...(await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) };
+}
+
+function dryRunReply(asked: AskedRun, outcome: DryRunOutcome | undefined, { config }: ApiContext): Reply<Answered<typeof dryRunSchema>> {
+  if (outcome !== undefined) return ok(dryRunResponse(asked, outcome));
   const message = `the dry run did not end within ${Math.round(config.runTimeoutMs / 1000)} s, or no runner took it up: it left nothing, try again`;
   throw new HeadwaterError(504, "dry_run_timeout", message);
 }
 
 function checkRunnable(source: SourceResource): void {
   const id = publicIdOf(source);
-  if (!source.spec.active)
+  if (!asItRuns(source).spec.active)
     throw new Conflict(`source ${id} is inactive: activate it with PUT /v1/sources/${id} and {"active": true}`, {
       code: "source_inactive",
     });
   const verdict = verdictOf(source, source.metadata.generation);
-  if (verdict?.outcome === "ready") return;
+  if (verdict?.outcome === "ready" || goesOnRunning(source)) return;
   const why = verdict?.message ?? "it is being deployed; try again in a moment";
   throw new Conflict(`source ${id} is not deployed: ${why}`, { code: "source_not_ready" });
+}
+
+/** The version before runs while an update waits, and after it has failed; not while it is being replaced. */
+function goesOnRunning({ status }: SourceResource): boolean {
+  return status.running !== undefined && status.deployment !== undefined;
 }

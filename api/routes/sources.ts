@@ -1,33 +1,40 @@
 import { sourceKind } from "../../crds/source.ts";
-import { noContent, ok, type Call } from "../http/call.ts";
+import { dropBody, noContent, ok, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { sourceResponse } from "../responses/source.ts";
 import { createSource } from "../sources/create.ts";
+import type { Deployment } from "../sources/deploy.ts";
 import { deleteSource } from "../sources/delete.ts";
 import { factsOf } from "../sources/facts.ts";
-import { deletionFields, sourceFields } from "../sources/request.ts";
+import { sourceIdFor } from "../sources/find-source.ts";
+import { deletionFields, sourceFields, updateFields } from "../sources/request.ts";
 import type { SourceResource } from "../sources/source.ts";
 import { updateSource } from "../sources/update.ts";
 import type { ApiContext } from "./context.ts";
 
 export function sourceRoutes(context: ApiContext) {
-  const respond = async (source: SourceResource, userId?: string) => ok(sourceResponse(source, await factsOf(source, context), userId));
   /** The next list shows the source as this answer does. */
   const respondTo = async (user: string, source: SourceResource) => {
     await context.ports.pages.show(sourceKind, source);
-    return respond(source, user);
+    const facts = await factsOf(source, context);
+    return ok(sourceResponse(source, facts, user), facts.component?.warnings);
   };
   return {
     create: async (call: Call) => {
-      const fields = parse(sourceFields, call.body);
-      return respondTo(call.user.id, await createSource(fields, await context.access.owner(call), call.user, context));
+      const deployment = await created(call, context);
+      dropBody(call);
+      return respondTo(call.user.id, await deployment.deployed());
     },
-    get: async (call: Call) => respond(await sourceOf(call, context)),
+    get: async (call: Call) => {
+      const source = await sourceOf(call, context);
+      return ok(sourceResponse(source, await factsOf(source, context)));
+    },
     update: async (call: Call) => {
-      const fields = parse(sourceFields, call.body);
-      return respondTo(call.user.id, await updateSource(await sourceOf(call, context), fields, call.user, context));
+      const deployment = await updated(call, context);
+      dropBody(call);
+      return respondTo(call.user.id, await deployment.deployed());
     },
     delete: async (call: Call) => {
       const { ignore_hook_errors } = parse(deletionFields, call.parameters);
@@ -37,12 +44,25 @@ export function sourceRoutes(context: ApiContext) {
   };
 }
 
-/** The source that the path names, if the caller may see it. @throws NotFound */
-export function sourceOf(call: Call, { access }: ApiContext): Promise<SourceResource> {
-  return access.get(sourceKind, "source", pathOf(call, "id"), call.user);
+/** Like {@link updated} it alone holds the code, see `dropBody`. */
+async function created(call: Call, context: ApiContext): Promise<Deployment> {
+  const fields = parse(sourceFields, call.body);
+  return createSource(fields, await context.access.owner(call), call.user, context);
+}
+
+async function updated(call: Call, context: ApiContext): Promise<Deployment> {
+  const { ignore_hook_errors } = call.parameters;
+  const fields = parse(updateFields, { ...call.body, ...(ignore_hook_errors === undefined ? {} : { ignore_hook_errors }) });
+  return updateSource(await sourceOf(call, context), fields, call.user, context);
+}
+
+/** The source that the path names by id or slug, if the caller may see it. @throws NotFound */
+export async function sourceOf(call: Call, context: ApiContext): Promise<SourceResource> {
+  return context.access.get(sourceKind, "source", await sourceIdFor(pathOf(call, "id"), call, context), call.user);
 }
 
 /** The public id of that source, for its history. @throws NotFound */
-export async function sourceIdOf(call: Call, { access }: ApiContext): Promise<string> {
-  return publicIdOf(await access.getListed(sourceKind, "source", pathOf(call, "id"), call.user));
+export async function sourceIdOf(call: Call, context: ApiContext): Promise<string> {
+  const id = await sourceIdFor(pathOf(call, "id"), call, context);
+  return publicIdOf(await context.access.getListed(sourceKind, "source", id, call.user));
 }

@@ -2,50 +2,65 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
 import { isDerived } from "../../domain/derived-events.ts";
-import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event-id.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { partitionOf } from "../../domain/partition.ts";
+import { scheduledChannel } from "../../domain/scheduled-event.ts";
 import { runSubject } from "../../domain/subjects.ts";
 import { isExpired, signedIn } from "../http/authentication.ts";
+import { checkChannel } from "../http/channels.ts";
 import { parse, text } from "../http/parameters.ts";
-import type { Route } from "../http/route-table.ts";
+import { otherMethods, type Route } from "../http/route-table.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import { sourceIdFor } from "../sources/find-source.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { From } from "../streams/gap.ts";
 import type { StreamRequest } from "../streams/open-streams.ts";
+import { aliasesOf } from "./aliases.ts";
 import type { ApiContext } from "./context.ts";
+import { readableChannels } from "./events.ts";
 
 const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
 export const parameters = z.object({ event_name: optionalText, replay: optionalText });
 
-/** For the document of the API: what {@link streamRoutes} serves. */
-export const streamed: readonly Route[] = ["/sources/:id/sse", "/sources/:id/logs/sse"].map((path) => ({ method: "GET", path }));
+/** By path, the channel that a request selects; undefined selects all channels except `$errors` and `$logs`. */
+const channels: Readonly<Record<string, (request: Request) => string | undefined>> = {
+  "/sources/:id/sse": ({ query }) => parse(parameters, query).event_name,
+  "/sources/:id/logs/sse": () => "$logs",
+};
+const own: readonly Route[] = Object.keys(channels).map((path) => ({ method: "GET", path }));
 
-/** Streams that stay open; every other answer of theirs, errors above all, is as elsewhere. */
+/** All addresses of streams, for the OpenAPI document. */
+export const streamed: readonly Route[] = [...own, ...aliasesOf(own)];
+
+/** Serves the live streams. Errors and other methods are answered as on every route. */
 export function streamRoutes(context: ApiContext): Router {
   const router = express.Router();
-  const serve = (path: string, open: RequestHandler): void =>
-    void router
+  const served = [...own.map((route) => ({ ...route, of: route })), ...aliasesOf(own)];
+  for (const { path, of } of served) {
+    const answer: RequestHandler = (request, response) => open(request, response, channels[of.path]?.(request), context);
+    router
       .route(path)
-      .get(named(`/v1${path}`), open)
-      .options(otherMethods)
-      .all(otherMethods);
-  serve("/sources/:id/sse", (request, response) => open(request, response, parse(parameters, request.query).event_name, context));
-  serve("/sources/:id/logs/sse", (request, response) => open(request, response, "$logs", context));
+      .get(named(`/v1${path}`), answer)
+      .all(otherMethods(["GET"]));
+  }
   return router;
 }
 
-/** Known clients ask for a source's stream beside `/v1`; it is the same one. */
+const streamPaths = streamed.map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`));
+
+/** Known clients omit `/v1` in the address of a stream. */
 export const unversionedStreams: RequestHandler = (request, _response, next) => {
-  if (/^\/sources\/[^/]+\/sse\/?$/.test(request.path)) request.url = `/v1${request.url}`;
+  if (streamPaths.some((path) => path.test(request.path))) request.url = `/v1${request.url}`;
   next();
 };
 
 async function open(request: Request, response: Response, channel: string | undefined, context: ApiContext): Promise<void> {
-  const from = isDerived(channel) ? ({ kind: "now" } as const) : fromOf(request);
+  checkChannel(channel, readableChannels);
+  const from = isDerived(channel) || channel === scheduledChannel ? ({ kind: "now" } as const) : fromOf(request);
   const { user } = signedIn(response);
-  const id = String(request.params["id"] ?? "");
+  const id = await sourceIdFor(String(request.params["id"] ?? ""), { user, parameters: request.query }, context);
   const { namespace, name } = (await context.access.getListed(sourceKind, "source", id, user)).metadata;
   // Followed before it is read once more: from then on its end is told.
   const following = context.sources.follow(namespace, name);
@@ -111,9 +126,3 @@ const named =
     response.locals["route"] = route;
     next();
   };
-
-const otherMethods: RequestHandler = (request, response) => {
-  response.setHeader("allow", "GET, HEAD, OPTIONS");
-  if (request.method === "OPTIONS") return void response.status(204).end();
-  throw new HeadwaterError(405, "method_not_allowed", `${request.method} is not possible here: GET, HEAD, OPTIONS are`);
-};

@@ -1,6 +1,8 @@
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { ok, type Call } from "../http/call.ts";
+import { checkChannel } from "../http/channels.ts";
+import { pathOf } from "../http/handle.ts";
 import { checkPresent } from "../owners/present.ts";
 import { subscriptionResponse } from "../responses/subscription.ts";
 import { checkSubscription } from "../subscriptions/check.ts";
@@ -10,11 +12,15 @@ import { findOfCaller, findSubscription } from "../subscriptions/find.ts";
 import { parseSubscription } from "../subscriptions/request.ts";
 import type { ApiContext } from "./context.ts";
 
+/** Of the system's channels, those whose events are delivered. */
+const deliveredChannels = ["$errors", "$logs"];
+
 export function subscriptionRoutes(context: ApiContext) {
   const { access } = context;
   return {
     create: async (call: Call) => {
       const wanted = parseSubscription(call.parameters);
+      checkChannel(wanted.channel, deliveredChannels);
       const owner = await access.owner(call);
       const check = async (): Promise<void> => {
         await checkSubscription(wanted, owner, call.user, access);
@@ -31,6 +37,11 @@ export function subscriptionRoutes(context: ApiContext) {
       const found = await findOfCaller(call, access, (owner) => findSubscription(wanted, owner, context));
       if (found === undefined)
         throw new NotFound(`no subscription of ${wanted.listener} to ${wanted.emitter} with event_name '${wanted.channel}' is found`);
+      await deleteSubscription(found, context);
+      return ok(subscriptionResponse(found));
+    },
+    deleteById: async (call: Call) => {
+      const found = await access.get(subscriptionKind, "subscription", pathOf(call, "id"), call.user);
       await deleteSubscription(found, context);
       return ok(subscriptionResponse(found));
     },

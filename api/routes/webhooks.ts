@@ -1,5 +1,5 @@
 import { labels } from "../../crds/resource.ts";
-import { webhookKind } from "../../crds/webhook.ts";
+import { secretsOf, webhookKind } from "../../crds/webhook.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
 import { noContent, ok, type Call } from "../http/call.ts";
@@ -11,6 +11,7 @@ import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import { testResponse } from "../responses/delivery.ts";
 import { rotationResponse, webhookResponse, type WebhookChange } from "../responses/webhook.ts";
 import { deleteSubscriptionsTo } from "../subscriptions/of-listener.ts";
+import { newAddress } from "../webhooks/address.ts";
 import { changeWebhook } from "../webhooks/change.ts";
 import { changes, creation, rotation, test } from "../webhooks/request.ts";
 import { endPreviousKey, rotateKey } from "../webhooks/rotate.ts";
@@ -29,12 +30,17 @@ export function webhookRoutes(context: ApiContext) {
   };
   return {
     create: async (call: Call) => {
-      const { url, name, description, ordered = false } = parse(creation, call.parameters);
+      const { url: given, name, description, ordered = false } = parse(creation, call.parameters);
+      const { url, credentials } = newAddress(given);
       const owner = await access.owner(call);
       const id = newId("webhook", ports.randomBytes);
       const signingKey = formatSigningKey(ports.randomBytes(32));
       const holder = { kind: webhookKind.kind, namespace: await ports.owners.ensure(owner), name: resourceNameOf(id) };
-      const signingKeys = Object.values(await keepOnce(holder, ports)({ key: signingKey }));
+      const { key, basicAuth } = await keepOnce(
+        holder,
+        ports,
+      )({ key: signingKey, ...(credentials === undefined ? {} : { basicAuth: credentials }) });
+      const signingKeys = key === undefined ? [] : [key];
       const webhook = await ports.store.create(webhookKind, {
         name: holder.name,
         namespace: holder.namespace,
@@ -46,17 +52,21 @@ export function webhookRoutes(context: ApiContext) {
           active: true,
           ...(ordered ? { ordered } : {}),
           signingKeys,
+          ...(basicAuth === undefined ? {} : { basicAuth }),
         },
       });
       await confirmOwned(webhookKind, webhook, owner, ports);
-      await settleSecrets(webhook, signingKeys, ports);
-      return ok({ ...webhookResponse(webhook, { userId: call.user.id }), signing_key: signingKey });
+      await settleSecrets(webhook, secretsOf(webhook.spec), ports);
+      return ok({ ...webhookResponse(webhook, owner, { userId: call.user.id }), signing_key: signingKey });
     },
-    get: async (call: Call) => ok(webhookResponse(await webhookOf(call, context))),
+    get: async (call: Call) => {
+      const webhook = await webhookOf(call, context);
+      return ok(webhookResponse(webhook, await access.ownerOf(webhook)));
+    },
     update: async (call: Call) => {
       const given = parse(changes, call.parameters);
       const webhook = await changeWebhook(await webhookOf(call, context), given, context);
-      return ok(webhookResponse(webhook, await changed(call, webhook)));
+      return ok(webhookResponse(webhook, await access.ownerOf(webhook), await changed(call, webhook)));
     },
     /** Its subscriptions go first: without it they would lead nowhere. So would those that are made meanwhile, which it goes by once more. */
     delete: async (call: Call) => {
@@ -71,11 +81,11 @@ export function webhookRoutes(context: ApiContext) {
     rotateKey: async (call: Call) => {
       const { overlap_seconds } = parse(rotation, call.parameters);
       const { webhook, signingKey } = await rotateKey(await webhookOf(call, context), overlap_seconds * 1_000, context);
-      return ok(rotationResponse(webhook, { ...(await changed(call, webhook)), signingKey }));
+      return ok(rotationResponse(webhook, await access.ownerOf(webhook), { ...(await changed(call, webhook)), signingKey }));
     },
     endPreviousKey: async (call: Call) => {
       const webhook = await endPreviousKey(await webhookOf(call, context), context);
-      return ok(rotationResponse(webhook, await changed(call, webhook)));
+      return ok(rotationResponse(webhook, await access.ownerOf(webhook), await changed(call, webhook)));
     },
     test: async (call: Call) => {
       const { event } = parse(test, call.body);

@@ -3,11 +3,12 @@ import { workflowKind } from "../../crds/workflow.ts";
 import { eventSummary } from "../../domain/event-summary.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { PageRequest } from "../../domain/page.ts";
-import { okPage, type Call } from "../http/call.ts";
+import { ok, okPage, type Call } from "../http/call.ts";
 import { pathOf } from "../http/handle.ts";
-import { parse, parsePage, text } from "../http/parameters.ts";
+import { parse, parseEventPage, text } from "../http/parameters.ts";
 import type { Listed, StoredEvent } from "../ports.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import { workflowResponse, type WorkflowResource } from "../responses/workflow.ts";
 import type { ApiContext } from "./context.ts";
 
 export const summaries = z.object({ expand: text.optional() });
@@ -19,6 +20,10 @@ export const summaries = z.object({ expand: text.optional() });
 export function workflowRoutes(context: ApiContext) {
   const { history } = context.ports;
   return {
+    get: async (call: Call) => {
+      const workflow = await workflowOf(call, context);
+      return ok(workflowResponse(workflow, await context.access.ownerOf(workflow)));
+    },
     summaries: (call: Call) => summariesOf(call, context, (workflow, page) => history.pageEvents(workflow, page)),
     errors: (call: Call) => summariesOf(call, context, (workflow, page) => history.pageDerived(workflow, "$errors", page)),
   };
@@ -26,11 +31,15 @@ export function workflowRoutes(context: ApiContext) {
 
 type Read = (workflow: string, page: PageRequest) => Promise<Listed<StoredEvent>>;
 
-async function summariesOf(call: Call, { access }: ApiContext, read: Read) {
+/** @throws NotFound */
+const workflowOf = (call: Call, { access }: ApiContext): Promise<WorkflowResource> =>
+  access.getListed(workflowKind, "workflow", pathOf(call, "workflow_id"), call.user);
+
+async function summariesOf(call: Call, context: ApiContext, read: Read) {
   const { expand = "" } = parse(summaries, call.parameters);
   if (expand !== "" && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
-  const page = parsePage(call.parameters, "event");
-  const emitter = publicIdOf(await access.getListed(workflowKind, "workflow", pathOf(call, "workflow_id"), call.user));
+  const page = parseEventPage(call.parameters);
+  const emitter = publicIdOf(await workflowOf(call, context));
   const options = { emitter, expand: expand === "event" };
   const show = (event: StoredEvent) => eventSummary(event, { ...options, indexedAtMs: event.indexedAtMs });
   return okPage(await read(emitter, page), show, "event");

@@ -1,7 +1,6 @@
 import { accountKind } from "../../crds/account.ts";
 import { labels } from "../../crds/resource.ts";
-import { accountPropsOf, type AccountProp } from "../../domain/account-props.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
+import type { AccountProp } from "../../domain/account-props.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
 import type { PropComplaint } from "../../domain/prop-types.ts";
@@ -12,13 +11,8 @@ import type { ApiContext } from "../routes/context.ts";
  * not exist.
  * @throws InvalidInput that lists every complaint
  */
-export async function checkAccounts(
-  definition: ComponentDefinition,
-  props: Readonly<Record<string, unknown>>,
-  namespace: string,
-  { ports }: Pick<ApiContext, "ports">,
-): Promise<void> {
-  const looked = await Promise.all(accountPropsOf(definition, props).map((prop) => complaintAbout(prop, namespace, ports)));
+export async function checkAccounts(named: readonly AccountProp[], namespace: string, { ports }: Pick<ApiContext, "ports">): Promise<void> {
+  const looked = await Promise.all(named.map((prop) => complaintAbout(prop, namespace, ports)));
   const complaints = looked.filter((complaint) => complaint !== undefined);
   if (complaints.length > 0)
     throw new InvalidInput(complaints.map(({ message }) => message).join("; "), { code: "invalid_props", details: complaints });

@@ -1,5 +1,5 @@
 import { defaultEntry, type ComponentCode } from "../../domain/component-code.ts";
-import { InvalidInput } from "../../domain/errors.ts";
+import { InvalidInput, Unavailable } from "../../domain/errors.ts";
 import type { ApiPorts } from "../ports.ts";
 import type { CodeFields } from "./request.ts";
 
@@ -12,13 +12,27 @@ type WrittenCode = Pick<CodeFields, "component_code" | "component_files" | "comp
  */
 export async function codeOf(
   fields: WrittenCode,
+  owner: string,
   { fetchComponent }: Pick<ApiPorts, "fetchComponent">,
 ): Promise<ComponentCode | undefined> {
   const { component_code: code, component_files: files, component_url: url } = fields;
   const entry = fields.component_entry === undefined ? undefined : plain(fields.component_entry);
   if (code !== undefined) return written(code, entry, files === undefined ? {} : plainPaths(files));
   if (files !== undefined) return fromFiles(plainPaths(files), entry);
-  return url === undefined ? undefined : fetchComponent(url);
+  return url === undefined ? undefined : fetchedCode(url, owner, fetchComponent);
+}
+
+/** Codes of the builder for an address that gives no answer. */
+const unreachable: ReadonlySet<string> = new Set(["address_unreachable", "fetch_timeout"]);
+
+/** To the builder an address that gives no answer may be there later; to the caller it is a wrong value of component_url. */
+async function fetchedCode(url: string, owner: string, fetchComponent: ApiPorts["fetchComponent"]): Promise<ComponentCode> {
+  try {
+    return await fetchComponent(url, owner);
+  } catch (error) {
+    if (!(error instanceof Unavailable) || !unreachable.has(error.code)) throw error;
+    throw new InvalidInput(`component_url: ${error.message}`, { code: error.code, cause: error });
+  }
 }
 
 function fromFiles(files: Readonly<Record<string, string>>, named: string | undefined): ComponentCode {

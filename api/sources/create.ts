@@ -1,23 +1,30 @@
+import { componentKind } from "../../crds/component.ts";
+import type { ResourceStore } from "../../crds/resource-store.ts";
 import { finalizer, labels } from "../../crds/resource.ts";
-import { sourceKind } from "../../crds/source.ts";
+import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
+import { accountPropsOf, type AccountProp } from "../../domain/account-props.ts";
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
 import { ObservationError } from "../http/errors.ts";
 import { confirmOwned } from "../owners/present.ts";
 import type { User } from "../ports.ts";
+import { confirmCreated } from "../resources/change.ts";
+import type { ComponentResource } from "../resources/components.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { Following } from "../resources/following.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { checkAccounts } from "./accounts.ts";
 import { definitionFor } from "./definition-for.ts";
-import { untilDeployed } from "./deploy.ts";
+import { untilDeployed, type Deployment } from "./deploy.ts";
 import { storedProps } from "./props.ts";
 import type { SourceFields } from "./request.ts";
 import { resolveComponent } from "./resolve-component.ts";
 import type { SourceResource } from "./source.ts";
 
-/** Makes a source and waits until it is deployed; one that cannot be is deleted again. */
-export async function createSource(fields: SourceFields, owner: string, user: User, context: ApiContext): Promise<SourceResource> {
+/** Makes a source. One that cannot be deployed is deleted again. */
+export async function createSource(fields: SourceFields, owner: string, user: User, context: ApiContext): Promise<Deployment> {
   const { component, build } = await resolveComponent(fields, owner, user, context);
   const { ports, sources } = context;
   const id = newId("source", ports.randomBytes);
@@ -25,8 +32,8 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
   const name = resourceNameOf(id);
   const keep = keepOnce({ kind: sourceKind.kind, namespace, name }, ports);
   const definition = await definitionFor(component, build.definition, { props: fields.configured_props ?? {} }, context);
-  const checkAccountsOfProps = (): Promise<void> => checkAccounts(build.definition, fields.configured_props ?? {}, namespace, context);
-  await checkAccountsOfProps();
+  const accounts = accountPropsOf(build.definition, fields.configured_props ?? {});
+  await checkAccounts(accounts, namespace, context);
   const stored = await storedProps(definition, fields.configured_props, undefined, keep);
   const following = sources.follow(namespace, name);
   try {
@@ -45,19 +52,56 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
       },
     });
     await confirmOwned(sourceKind, created, owner, ports);
+    await confirmCreated(sourceKind, created, () => checkComponent(component, ports.store), ports.store);
     await settleSecrets(created, Object.values(stored.secrets), ports);
     // One that was deleted since it was looked at did not know of this source, and would be waited for.
-    await checkAccountsOfProps();
-    return await untilDeployed(created, following, context).catch(async (error: unknown) => {
-      if (error instanceof Unavailable) await checkAccountsOfProps();
-      throw error;
-    });
+    await checkAccounts(accounts, namespace, context);
+    return deploymentOf(created, following, accounts, context);
   } catch (error) {
-    if (error instanceof ObservationError || error instanceof InvalidInput) await discard(namespace, name, context);
-    throw error;
-  } finally {
     following.end();
+    await discardRefused(error, { namespace, name }, context);
+    throw error;
   }
+}
+
+/** A function of its own, so that nothing of the request is among its variables. */
+function deploymentOf(
+  created: SourceResource,
+  following: Following<SourceSpec, SourceStatus>,
+  accounts: readonly AccountProp[],
+  context: ApiContext,
+): Deployment {
+  const { namespace } = created.metadata;
+  return {
+    deployed: async () => {
+      try {
+        return await untilDeployed(created, following, context).catch(async (error: unknown) => {
+          if (error instanceof Unavailable) await checkAccounts(accounts, namespace, context);
+          throw error;
+        });
+      } catch (error) {
+        await discardRefused(error, created.metadata, context);
+        throw error;
+      } finally {
+        following.end();
+      }
+    },
+  };
+}
+
+async function discardRefused(
+  error: unknown,
+  { namespace, name }: { namespace: string; name: string },
+  context: ApiContext,
+): Promise<void> {
+  if (error instanceof ObservationError || error instanceof InvalidInput) await discard(namespace, name, context);
+}
+
+/** A deletion of the component may have checked its users before this source existed. @throws NotFound */
+async function checkComponent(component: ComponentResource, store: ResourceStore): Promise<void> {
+  const { namespace, name } = component.metadata;
+  if ((await store.find(componentKind, namespace, name)) === undefined)
+    throw new NotFound(`component ${publicIdOf(component)} was deleted in the meantime`);
 }
 
 /** The operator clears away what there is of it; nobody waits for that. */

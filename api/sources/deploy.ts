@@ -7,9 +7,15 @@ import type { SourceSpec, SourceStatus } from "../../crds/source.ts";
 import type { ApiContext } from "../routes/context.ts";
 import type { SourceResource } from "./source.ts";
 
+/** A source that is stored, and not deployed yet. It keeps nothing of the request that made or changed it. */
+export interface Deployment {
+  /** To be called once. @throws as {@link untilDeployed} */
+  deployed(): Promise<SourceResource>;
+}
+
 /**
  * Waits until the operator has deployed what was just written.
- * @throws ObservationError when a hook failed, InvalidInput when the source cannot be deployed; Unavailable when it takes too long
+ * @throws ObservationError when a hook failed; the version before runs on when there is one. InvalidInput when the source cannot be deployed; Unavailable when it takes too long
  */
 export async function untilDeployed(
   written: SourceResource,
@@ -33,7 +39,8 @@ export async function untilDeployed(
   if (verdict.outcome === "ready" && verdict.resource !== undefined) return verdict.resource;
   if (verdict.outcome === "gone") throw new NotFound(`source ${id} was deleted meanwhile`);
   const failures = verdict.resource?.status.hookFailures ?? [];
-  if (verdict.reason === "HookFailed" && failures.length > 0) {
+  const { reason, message: what } = verdict;
+  if ((reason === "HookFailed" || reason === "UpdateFailed") && failures.length > 0) {
     throw new ObservationError(
       failures.map(({ hook, error: { name, message, stack, code } }) => ({
         k: "error",
@@ -41,6 +48,7 @@ export async function untilDeployed(
         ts: ports.clock.now(),
         err: { name, message, ...(stack === undefined ? {} : { stack }), ...(code === undefined ? {} : { code }) },
       })),
+      reason === "UpdateFailed" ? { reason, message: what } : undefined,
     );
   }
   throw new InvalidInput(`the source cannot be deployed: ${verdict.message}`, {

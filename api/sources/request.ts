@@ -47,6 +47,10 @@ export const sourceFields = codeFields.extend({
 });
 export type SourceFields = z.infer<typeof sourceFields>;
 
+/** The body of PUT; `ignore_hook_errors` may also be in the query, as in DELETE. */
+export const updateFields = sourceFields.extend({ ignore_hook_errors: optional(flag) });
+export type UpdateFields = z.infer<typeof updateFields>;
+
 export const deletionFields = z.object({ ignore_hook_errors: flag.optional() });
 
 function isHttpUrl(value: string): boolean {

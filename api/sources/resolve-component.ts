@@ -2,7 +2,9 @@ import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import type { Build } from "../../domain/definition.ts";
+import { suggestion } from "../../domain/nearest-name.ts";
 import { labelOfKey, type ComponentResource } from "../resources/components.ts";
+import { whyNotFound } from "../resources/not-found.ts";
 import type { User } from "../ports.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { codeOf } from "./code.ts";
@@ -38,7 +40,7 @@ export async function resolveComponent(fields: CodeFields, owner: string, user: 
 async function find(fields: CodeFields, owner: string, user: User, context: ApiContext): Promise<ComponentResource> {
   const { component_id, component_url } = fields;
   if (component_id !== undefined) return findById(component_id, owner, user, context);
-  const code = await codeOf(fields, context.ports);
+  const code = await codeOf(fields, owner, context.ports);
   if (code !== undefined) return context.components.save(owner, code, { url: component_url });
   if (fields.key !== undefined) return findByKey(fields.key, owner, context);
   throw new InvalidInput("no component is given: send component_id, component_code, component_files, component_url or key", {
@@ -48,7 +50,7 @@ async function find(fields: CodeFields, owner: string, user: User, context: ApiC
 
 async function findById(id: string, owner: string, user: User, { access, components, ports }: ApiContext): Promise<ComponentResource> {
   const component = await access.get(componentKind, "component", id, user).catch((error: unknown) => {
-    throw error instanceof NotFound ? new NotFound(`component '${id.slice(0, 80)}' is not found`) : error;
+    throw error instanceof NotFound ? new NotFound(`component_id is not found: ${whyNotFound("component", id)}`) : error;
   });
   // A source and its component live in one namespace: what belongs to another owner is copied.
   const here = component.metadata.namespace === (await ports.owners.find(owner));
@@ -63,5 +65,6 @@ async function findByKey(key: string, owner: string, { components, ports, regist
   if (found !== undefined) return found;
   const published = registry.get(key);
   if (published !== undefined) return components.save(owner, published, { registryKey: key });
-  throw new NotFound(`no component with the key '${key}' is found, neither of yours nor in the registry`);
+  const hint = suggestion(key, [...registry.keys()], ": GET /v1/components and GET /v1/components/registry list them");
+  throw new NotFound(`no component with the key '${key}' is found, neither of yours nor in the registry${hint}`);
 }

@@ -1,9 +1,11 @@
-import { sourceKind, type SourceSpec } from "../../crds/source.ts";
+import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
+import { accountPropsOf } from "../../domain/account-props.ts";
 import { Invariant, Unavailable } from "../../domain/errors.ts";
 import type { ComponentDefinition } from "../../domain/definition.ts";
 import { newId } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
 import type { User } from "../ports.ts";
+import type { Following } from "../resources/following.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import { verdictOf } from "../resources/verdict.ts";
 import type { ApiContext } from "../routes/context.ts";
@@ -11,41 +13,54 @@ import { checkAccounts } from "./accounts.ts";
 import { changeSource } from "./change.ts";
 import { withAdditional } from "../../domain/definition.ts";
 import { definitionFor } from "./definition-for.ts";
-import { untilDeployed } from "./deploy.ts";
+import { untilDeployed, type Deployment } from "./deploy.ts";
 import { componentNameOf } from "./facts.ts";
 import { storedProps } from "./props.ts";
-import type { SourceFields } from "./request.ts";
+import { asItRuns } from "./running.ts";
+import type { SourceFields, UpdateFields } from "./request.ts";
 import { namesCode, resolveComponent, type Resolved } from "./resolve-component.ts";
 import type { SourceResource } from "./source.ts";
 
 /**
- * Changes what is given, then waits until that is deployed. With code, name and active have the specification's defaults
- * ("PUT /sources/{id}"); a request without code, which only we take, keeps the rest. A source whose hook fails stays, stopped.
+ * Changes what is given. With code, name and active have the specification's defaults ("PUT /sources/{id}"); a request without code,
+ * which only we take, keeps the rest of what runs. When the update fails, the version before it goes on running (decision 20).
  */
-export async function updateSource(source: SourceResource, fields: SourceFields, user: User, context: ApiContext): Promise<SourceResource> {
+export async function updateSource(source: SourceResource, fields: UpdateFields, user: User, context: ApiContext): Promise<Deployment> {
   const { ports, sources } = context;
   const { namespace, name } = source.metadata;
   const owner = await ports.owners.ownerOf(namespace);
   if (owner === undefined) throw new Invariant(`namespace ${namespace} belongs to nobody`);
   const replaced = namesCode(fields) ? await resolveComponent(fields, owner, user, context) : undefined;
-  const definition = await definitionOfUpdate(source, fields, replaced, context);
+  const definition = await definitionOfUpdate(asItRuns(source), fields, replaced, context);
   const keep = keepOnce({ kind: sourceKind.kind, namespace, name }, ports);
-  if (fields.configured_props !== undefined) await checkAccounts(definition, fields.configured_props, namespace, context);
+  if (fields.configured_props !== undefined) await checkAccounts(accountPropsOf(definition, fields.configured_props), namespace, context);
   const following = sources.follow(namespace, name);
   try {
-    const changed = await changeSource(ports.store, source, async (now): Promise<SourceSpec> => ({
-      ...(replaced === undefined ? now.spec : runs(now.spec, replaced.component.metadata.name)),
-      ...triesAgain(now, context),
-      ...(await storedProps(definition, fields.configured_props, now.spec, keep)),
-      ...nameOf(fields.name ?? (replaced === undefined ? now.spec.name : nameSlug(definition.name))),
-      active: fields.active ?? (replaced === undefined ? now.spec.active : true),
-      emitOnDeploy: fields.emit_on_deploy ?? now.spec.emitOnDeploy,
-    }));
-    await settleSecrets(changed, Object.values(changed.spec.secrets), ports);
-    return await untilDeployed(changed, following, context);
-  } finally {
+    let before = asItRuns(source).spec;
+    const changed = await changeSource(ports.store, source, async (now): Promise<SourceSpec> => {
+      before = asItRuns(now).spec;
+      return {
+        ...(replaced === undefined ? before : runs(before, replaced.component.metadata.name)),
+        ...triesAgain(now, context),
+        ...(await storedProps(definition, fields.configured_props, before, keep)),
+        ...nameOf(fields.name ?? (replaced === undefined ? before.name : nameSlug(definition.name))),
+        active: fields.active ?? (replaced === undefined ? before.active : true),
+        emitOnDeploy: fields.emit_on_deploy ?? before.emitOnDeploy,
+        ignoreHookErrors: fields.ignore_hook_errors ?? before.ignoreHookErrors,
+      };
+    });
+    // Those of the version that runs are needed until the update has succeeded: the operator ends them then.
+    await settleSecrets(changed, [...Object.values(before.secrets), ...Object.values(changed.spec.secrets)], ports);
+    return deploymentOf(changed, following, context);
+  } catch (error) {
     following.end();
+    throw error;
   }
+}
+
+/** A function of its own, so that nothing of the request is among its variables. */
+function deploymentOf(changed: SourceResource, following: Following<SourceSpec, SourceStatus>, context: ApiContext): Deployment {
+  return { deployed: () => untilDeployed(changed, following, context).finally(() => following.end()) };
 }
 
 /** Exactly one of the four says what runs. */

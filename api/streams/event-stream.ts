@@ -58,8 +58,8 @@ export class EventStream {
     return this.#response.headersSent;
   }
 
-  /** What a commit has to tell, in the order of commits. */
-  hear(sequence: number, items: readonly Item[]): void {
+  /** What a commit contains, in the order of commits. Without a sequence: what is of no commit. */
+  hear(sequence: number | undefined, items: readonly Item[]): void {
     this.#firstHeard ??= sequence;
     for (const item of items) {
       if (this.#isOver) return;
@@ -136,8 +136,8 @@ export class EventStream {
     this.#after = id ?? this.#after;
   }
 
-  #wants({ channel, id }: Item): boolean {
-    return this.#options.channel === undefined ? id !== undefined : channel === this.#options.channel;
+  #wants({ channel, id, isEvent }: Item): boolean {
+    return this.#options.channel === undefined ? id !== undefined || isEvent === true : channel === this.#options.channel;
   }
 
   #write(frame: string): void {

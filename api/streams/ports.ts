@@ -1,3 +1,5 @@
+import type { EmittedEvent } from "../../domain/emitted-event.ts";
+
 /** A commit as it lies on RUNS; its text costs something to decode, so it is asked for. */
 export interface RunMessage {
   /** `runs.<partition>.<owner>.<source>`: whose it is. What the text says of itself, a runner could have made up. */
@@ -9,6 +11,8 @@ export interface RunMessage {
 
 export interface StreamPorts {
   readonly runs: RunMessages;
+  /** Calls back with each scheduled event that becomes due, until what it returns is called; absent: there are none. */
+  readonly followEmitted?: (onEvent: (event: EmittedEvent) => void) => () => void;
   /** Aborts when the process stops: streams end then, so that their clients go elsewhere and nobody waits for them. */
   readonly stopping: AbortSignal;
   /** Every so often, in milliseconds, a quiet stream gets a comment: 15 s, below what proxies allow. */

@@ -1,12 +1,17 @@
 import type { ServerResponse } from "node:http";
+import type { EmittedEvent } from "../../domain/emitted-event.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { partitionOf } from "../../domain/partition.ts";
+import { runSubject } from "../../domain/subjects.ts";
 import type { ApiPorts } from "../ports.ts";
 import { itemsOf } from "./commit-items.ts";
 import { EventStream } from "./event-stream.ts";
-import { comment } from "./frames.ts";
+import { comment, emittedItem } from "./frames.ts";
 import { readGap } from "./gap.ts";
 import { OpenStreams, stepsPerTurn, type Open, type StreamRequest } from "./open-streams.ts";
-import type { RunMessage, RunMessages, StreamPorts } from "./ports.ts";
+import type { RunMessage, StreamPorts } from "./ports.ts";
+
+type Followed = Pick<StreamPorts, "runs" | "followEmitted">;
 
 /** Access is looked at once in so many turns. */
 const turnsPerCheck = 4;
@@ -52,7 +57,7 @@ export class Streams {
     this.#timer ??= setInterval(() => this.#step(), keepAliveMs / stepsPerTurn);
     response.once("close", leave);
     try {
-      await this.#read(runs);
+      await this.#read(this.#streaming);
       const gap = await readGap({ history: this.#ports.history, runs }, request, request.from, () => stream.firstHeard);
       await stream.begin(gap);
     } catch (error) {
@@ -101,8 +106,8 @@ export class Streams {
   }
 
   /** Resolves when whatever is committed from now on is heard. */
-  async #read(runs: RunMessages): Promise<void> {
-    const reading = (this.#reading ??= this.#follow(runs));
+  async #read(ports: Followed): Promise<void> {
+    const reading = (this.#reading ??= this.#follow(ports));
     try {
       await reading;
     } catch (error) {
@@ -111,12 +116,34 @@ export class Streams {
     }
   }
 
-  #follow(runs: RunMessages): Promise<{ stop(): Promise<void> }> {
+  #follow({ runs, followEmitted }: Followed): Promise<{ stop(): Promise<void> }> {
     // One that is being stopped must say nothing beside the next.
-    const reading: Promise<{ stop(): Promise<void> }> = runs.follow((message) => {
+    const following = runs.follow((message) => {
       if (this.#reading === reading) this.#hear(message);
     });
+    const end = followEmitted?.((event) => {
+      if (this.#reading === reading) this.#hearEmitted(event);
+    });
+    const reading: Promise<{ stop(): Promise<void> }> = following.then(
+      ({ stop }) => ({
+        stop: async () => {
+          end?.();
+          await stop();
+        },
+      }),
+      (error: unknown) => {
+        end?.();
+        throw error;
+      },
+    );
     return reading;
+  }
+
+  #hearEmitted(event: EmittedEvent): void {
+    const open = this.#open.of(runSubject(partitionOf(event.source), event.owner, event.source));
+    if (open === undefined) return;
+    const item = emittedItem(event);
+    for (const { stream } of open) stream.hear(undefined, [item]);
   }
 
   /** Commits of sources that nobody follows are not even decoded. */

@@ -4,6 +4,7 @@ import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
+import { canHearItself, channelsOfOwner, selfSubscriptionMessage } from "../../domain/subscription-match.ts";
 import type { User } from "../ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { Connected } from "./request.ts";
@@ -15,11 +16,15 @@ const globs: ReadonlySet<string> = new Set(["dc_*", "p_*"]);
  * but its own: any of its members could else hear what is one member's. The operator judges every subscription by the same rule.
  * @throws NotFound that names the end, InvalidInput, Forbidden
  */
-export async function checkSubscription({ emitter, listener }: Connected, owner: string, user: User, access: Access): Promise<void> {
-  if (emitter === listener)
-    throw new InvalidInput(`${emitter} cannot listen to itself: each of its events would make another`, {
-      code: "self_subscription",
-    });
+export async function checkSubscription(
+  { emitter, listener, channel }: Connected,
+  owner: string,
+  user: User,
+  access: Access,
+): Promise<void> {
+  if (emitter === listener && !(isId("source", emitter) && canHearItself(channel)))
+    throw new InvalidInput(selfSubscriptionMessage(emitter, channel), { code: "self_subscription" });
+  checkChannel(emitter, channel);
   checkOwner("emitter", emitter, owner, await ownerOfEmitter(emitter, owner, user, access));
   await checkListener(listener, owner, user, access);
 }
@@ -36,10 +41,21 @@ async function ownerOfEmitter(emitter: string, owner: string, user: User, access
     await access.checkOrganization(user, emitter);
     return emitter;
   }
+  if (isId("user", emitter)) {
+    if (emitter !== user.id) throw new NotFound(`emitter ${emitter} is not found: of users, only your own id can be an emitter`);
+    return emitter;
+  }
   if (isId("workflow", emitter)) return ownerOf(workflowKind, "workflow", emitter, "emitter", user, access);
   throw new InvalidInput(
-    `emitter_id '${emitter}' is invalid: it must be a source (dc_…), a workflow (p_…), an organization (o_…), dc_* or p_*`,
+    `emitter_id '${emitter}' is invalid: it must be a source (dc_…), a workflow (p_…), an organization (o_…), yourself (u_…), dc_* or p_*`,
   );
+}
+
+/** @throws InvalidInput for a channel that an owner's id does not stand for */
+function checkChannel(emitter: string, channel: string): void {
+  const channels = channelsOfOwner(emitter);
+  if (channel === "" || channels.length === 0 || channels.includes(channel)) return;
+  throw new InvalidInput(`event_name '${channel.slice(0, 80)}' is invalid for the emitter ${emitter}: it must be ${channels.join(" or ")}`);
 }
 
 async function ownerOfListener(listener: string, user: User, access: Access): Promise<string | undefined> {

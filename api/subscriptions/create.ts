@@ -1,11 +1,9 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { finalizer, labels } from "../../crds/resource.ts";
-import type { ResourceStore } from "../../crds/resource-store.ts";
-import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
-import { NotFound, Unavailable } from "../../domain/errors.ts";
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
 import { confirmCreated } from "../resources/change.ts";
-import type { Following } from "../resources/following.ts";
+import { untilCreated } from "../resources/until-created.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { findForeign, type SubscriptionResource } from "./find.ts";
 import { findOrCreate } from "./find-or-create.ts";
@@ -39,7 +37,14 @@ export async function createSubscription(
     const made = await findOrCreate(subscriptionKind, given, subscriptions, context);
     await confirmCreated(subscriptionKind, made, check, ports.store);
     const signal = AbortSignal.timeout(config.deployTimeoutMs);
-    const known = isObserved(made) ? made : await untilObserved(made, following, signal, ports.store);
+    const known = isObserved(made)
+      ? made
+      : await untilCreated(
+          { kind: subscriptionKind, created: made, store: ports.store },
+          following,
+          (seen) => (isObserved(seen) ? seen : undefined),
+          signal,
+        );
     if (known !== undefined) return known;
     await confirmCreated(subscriptionKind, made, check, ports.store);
     throw new Unavailable(`subscription ${id} is saved and not in effect yet: it will be as soon as it can`, {
@@ -50,29 +55,6 @@ export async function createSubscription(
     following.end();
   }
 }
-
-/** @throws NotFound when it is deleted meanwhile */
-async function untilObserved(
-  { metadata }: SubscriptionResource,
-  following: Following<SubscriptionSpec, SubscriptionStatus>,
-  signal: AbortSignal,
-  store: ResourceStore,
-): Promise<SubscriptionResource | undefined> {
-  for (;;) {
-    const told = await following.until(
-      (seen) => (seen === undefined || isEnding(seen) ? "gone" : isObserved(seen) ? seen : undefined),
-      signal,
-    );
-    if (told !== "gone") return told;
-    // Maybe an earlier one of that name, whose end is told before the beginning of this one.
-    const there = await store.find(subscriptionKind, metadata.namespace, metadata.name);
-    if (there === undefined || isEnding(there) || there.metadata.uid !== metadata.uid)
-      throw new NotFound("the subscription was deleted meanwhile");
-    await pause(50);
-  }
-}
-
-const isEnding = ({ metadata }: SubscriptionResource): boolean => metadata.deletionTimestamp !== undefined;
 
 /** Both ends are there: an operator that does not find one has not been told of it yet. */
 const notSeenYet: ReadonlySet<string> = new Set(["EmitterNotFound", "ListenerNotFound"]);

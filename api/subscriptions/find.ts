@@ -1,11 +1,11 @@
-import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
+import { subscriptionKind, subscriptionLabels, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
 import type { Resource } from "../../crds/resource.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
 import type { Call } from "../http/call.ts";
 import type { Access } from "../resources/access.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../routes/context.ts";
-import { subscriptionId, subscriptionLabels } from "./names.ts";
+import { subscriptionId } from "./names.ts";
 import type { Connected } from "./request.ts";
 
 export type SubscriptionResource = Resource<SubscriptionSpec, SubscriptionStatus>;

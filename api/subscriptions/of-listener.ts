@@ -1,10 +1,9 @@
-import { subscriptionKind } from "../../crds/subscription.ts";
+import { subscriptionKind, subscriptionLabels } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { User } from "../ports.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { deleteAutoSubscriptionsTo } from "./auto-subscription.ts";
 import { connectedBy, foreign, type SubscriptionResource } from "./find.ts";
-import { subscriptionLabels } from "./names.ts";
 
 /** Of the user and their organizations: nobody else may subscribe what is theirs. */
 export async function deleteSubscriptionsTo(listener: string, user: User, { access, ports }: ApiContext): Promise<void> {

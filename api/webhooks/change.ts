@@ -1,22 +1,33 @@
-import { webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
+import { secretsOf, webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
+import { showCredentials } from "../../domain/url-credentials.ts";
 import { changeResource } from "../resources/change.ts";
+import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../routes/context.ts";
+import { addressOf, changedAddress, type Address } from "./address.ts";
 import type { WebhookChanges } from "./request.ts";
 import type { WebhookResource } from "./webhook.ts";
 
 /** What is not given stays, null removes. The operator tells whoever delivers. */
-export function changeWebhook(webhook: WebhookResource, changes: WebhookChanges, { ports }: ApiContext): Promise<WebhookResource> {
-  return changeResource(webhookKind, ports.store, webhook, ({ spec, status }) => ({
-    ...changedSpec(spec, changes),
-    ...enabled(spec, changes, status, ports.clock.now()),
-  }));
+export async function changeWebhook(webhook: WebhookResource, changes: WebhookChanges, { ports }: ApiContext): Promise<WebhookResource> {
+  const { namespace, name } = webhook.metadata;
+  const keep = keepOnce({ kind: webhookKind.kind, namespace, name }, ports);
+  const changed = await changeResource(webhookKind, ports.store, webhook, async ({ spec, status }) => {
+    const address = changes.url === undefined ? addressOf(spec) : await changedAddress(spec, changes.url, keep);
+    return { ...changedSpec(spec, changes, address), ...enabled(spec, changes, status, ports.clock.now()) };
+  });
+  if (changes.url !== undefined) await settleSecrets(changed, secretsOf(changed.spec), ports);
+  return changed;
 }
 
-function changedSpec({ name, description, ...spec }: WebhookSpec, changes: WebhookChanges): WebhookSpec {
-  const { url = spec.url, active = spec.active, ordered = spec.ordered } = changes;
+function changedSpec(
+  { name, description, url: _url, basicAuth: _basicAuth, ...spec }: WebhookSpec,
+  changes: WebhookChanges,
+  address: Address,
+): WebhookSpec {
+  const { active = spec.active, ordered = spec.ordered } = changes;
   return {
     ...spec,
-    url,
+    ...address,
     active,
     ...(ordered === undefined ? {} : { ordered }),
     ...textOf("name", changes.name, name),
@@ -25,8 +36,9 @@ function changedSpec({ name, description, ...spec }: WebhookSpec, changes: Webho
 }
 
 /** Whoever says that it is active, or where it is now, says that it is to be tried again. The clocks of machines differ a little. */
-function enabled({ url }: WebhookSpec, changes: WebhookChanges, { disabled }: WebhookStatus, now: number): Partial<WebhookSpec> {
-  if (changes.active !== true && (changes.url ?? url) === url) return {};
+function enabled({ url, basicAuth }: WebhookSpec, changes: WebhookChanges, { disabled }: WebhookStatus, now: number): Partial<WebhookSpec> {
+  const shown = showCredentials(url, basicAuth !== undefined);
+  if (changes.active !== true && (changes.url ?? shown) === shown) return {};
   return { enabledAt: new Date(Math.max(now, (disabled?.at ?? 0) + 1)).toISOString() };
 }
 

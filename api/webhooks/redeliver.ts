@@ -1,6 +1,7 @@
 import { webhookKind } from "../../crds/webhook.ts";
-import { Conflict, NotFound } from "../../domain/errors.ts";
+import { Conflict } from "../../domain/errors.ts";
 import type { User } from "../ports.ts";
+import { notFound } from "../resources/not-found.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { checkActive, type WebhookResource } from "./webhook.ts";
@@ -30,7 +31,7 @@ export async function redriveDeadLetters(
 /** @returns the webhook's id @throws NotFound, also for what others may see; Conflict for what is neither dead nor waiting */
 export async function retryDelivery(delivery: string, user: User, { access, ports }: ApiContext): Promise<string> {
   const found = await ports.deliveries.findDelivery(delivery);
-  if (found === undefined) throw new NotFound();
+  if (found === undefined) throw notFound("delivery", delivery);
   const webhook = await access.get(webhookKind, "webhook", found.webhook, user);
   if (found.state === "delivered")
     throw new Conflict(`delivery ${delivery} has arrived: only what is dead or waits is tried again`, { code: "already_delivered" });

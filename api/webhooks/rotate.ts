@@ -1,4 +1,4 @@
-import { webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
+import { secretsOf, webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
 import { formatSigningKey } from "../../domain/webhook-signature.ts";
 import { changeResource } from "../resources/change.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
@@ -24,14 +24,14 @@ export async function rotateKey(
     if (overlapMs === 0 || current === undefined) return withoutPrevious({ ...spec, signingKeys: kept });
     return { ...spec, signingKeys: [...kept, current], previousKeyUntil };
   });
-  await settleSecrets(rotated, rotated.spec.signingKeys, ports);
+  await settleSecrets(rotated, secretsOf(rotated.spec), ports);
   return { webhook: rotated, signingKey };
 }
 
 /** Only the newest key signs from now on. */
 export async function endPreviousKey(webhook: WebhookResource, { ports }: ApiContext): Promise<WebhookResource> {
   const changed = await changeResource(webhookKind, ports.store, webhook, ({ spec }) => withoutPrevious(spec));
-  await settleSecrets(changed, changed.spec.signingKeys, ports);
+  await settleSecrets(changed, secretsOf(changed.spec), ports);
   return changed;
 }
 

@@ -1,16 +1,19 @@
-/** Receives what a webhook delivers and checks the older of the two signatures: `node receive-older.mjs <signing key> [port]`. */
+/**
+ * Receives what a webhook delivers and checks the older of the two signatures, whose key is the text of the signing key:
+ * `node receive-older.mjs <signing key> [port]`.
+ */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 const [signingKey = "", port = "4000"] = process.argv.slice(2);
-const key = Buffer.from(signingKey.replace(/^whsec_/, ""), "base64");
 const oldestSeconds = 300;
+if (!signingKey.startsWith("whsec_")) throw new Error("give the webhook's signing key as the first argument: it begins with whsec_");
 
 function isGenuine(headers, body) {
   const [time, ...signatures] = (headers["x-pd-signature"] ?? "").split(",");
   const timestamp = time.replace(/^t=/, "");
   const isRecent = Math.abs(Date.now() / 1000 - Number(timestamp)) <= oldestSeconds;
-  const expected = createHmac("sha256", key).update(`${timestamp}.`).update(body).digest();
+  const expected = createHmac("sha256", signingKey).update(`${timestamp}.`).update(body).digest();
   return isRecent && signatures.some((entry) => isSame(entry, expected));
 }
 

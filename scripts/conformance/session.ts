@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { z } from "zod";
+import { z } from "zod";
+import { dataOf, source } from "./shapes.ts";
 
 export interface Answer {
   readonly status: number;
@@ -8,10 +9,20 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A rule needs what an earlier one was to make. */
+interface Given {
+  /** Sent as JSON. */
+  readonly body?: object;
+  /** Sent as it is, without a content type unless the headers have one. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Null: none. */
+  readonly key?: string | null;
+}
+
+/** A rule needs a resource that an earlier rule failed to create. */
 export class Unmet extends Error {}
 
-/** One run of the kit against a server: asks it, remembers what was made, and removes that at the end. */
+/** One run against a server: sends requests, remembers created resources, and deletes them at the end. */
 export class Session {
   readonly #url: string;
   readonly #key: string;
@@ -26,14 +37,27 @@ export class Session {
     this.#key = key;
   }
 
-  async ask(method: string, path: string, body?: object, key: string | null = this.#key): Promise<Answer> {
-    const response = await fetch(`${this.#url}${path}`, {
+  get key(): string {
+    return this.#key;
+  }
+
+  /** The base URL without `/v1`. @throws Unmet when it has no version */
+  get unversionedUrl(): string {
+    if (!this.#url.endsWith("/v1")) throw new Unmet("the URL does not end in /v1");
+    return this.#url.slice(0, -3);
+  }
+
+  async ask(method: string, path: string, { body, raw, headers = {}, key = this.#key }: Given = {}): Promise<Answer> {
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(this.#url + path, {
       method,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // fetch adds a content type to a string, but not to bytes.
+      ...(sent === undefined ? {} : { body: new TextEncoder().encode(sent) }),
       signal: AbortSignal.timeout(90_000),
     });
     const text = await response.text();
@@ -42,12 +66,44 @@ export class Session {
 
   /** The answer's body in its shape. @throws an Error that says what was answered instead of 200 */
   async get<Shape>(shape: z.ZodType<Shape>, method: string, path: string, body?: object): Promise<Shape> {
-    const answer = await this.ask(method, path, body);
+    const answer = await this.ask(method, path, body === undefined ? {} : { body });
     if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 200)}`);
     return shaped(shape, answer.body);
   }
 
-  /** To be deleted at the end. */
+  /** @throws an Error that says what was answered instead */
+  async expectStatus(status: number, method: string, path: string, given: Given = {}): Promise<void> {
+    const answer = await this.ask(method, path, given);
+    expectEqual(`the status of ${method} ${path} (${answer.text.slice(0, 120)})`, answer.status, status);
+  }
+
+  /** Deploys a source whose name starts with the tag, and deletes it at the end. */
+  async deploy(name: string, code: string): Promise<z.output<typeof source>> {
+    const body = { component_code: code, name: `${this.tag}-${name}` };
+    const { data } = await this.get(dataOf(source), "POST", "/sources", body);
+    this.keep(`/components/${data.component_id}`);
+    this.keep(`/sources/${data.id}`);
+    return data;
+  }
+
+  /** Reads Server-Sent Events until the text matches. @param url absolute @param onOpen called after the first bytes */
+  async readStream(url: string, until: RegExp, onOpen: () => Promise<unknown>): Promise<string> {
+    const closing = new AbortController();
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(30_000)]);
+    const response = await fetch(url, { headers: { authorization: `Bearer ${this.#key}` }, signal });
+    expectEqual("the status", response.status, 200);
+    let text = "";
+    for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      if (text === "") await onOpen();
+      text += chunk;
+      if (until.test(text)) break;
+    }
+    closing.abort();
+    if (!until.test(text)) throw new Error(`the stream ended with ${text.slice(-200)}`);
+    return text;
+  }
+
+  /** Registers a path that is deleted at the end. */
   keep(path: string): void {
     this.#made.add(path);
   }
@@ -63,7 +119,7 @@ export class Session {
     return value;
   }
 
-  /** What was made last goes first. */
+  /** Deletes all registered paths, newest first. */
   async clean(): Promise<void> {
     for (const path of [...this.#made].toReversed()) await this.ask("DELETE", path).catch(() => undefined); // It may be gone already.
   }

@@ -52,3 +52,9 @@ export const webhook = z.looseObject({
 });
 export const subscription = z.looseObject({ id: id("sub"), emitter_id: z.string(), listener_id: z.string(), event_name: z.string() });
 export const created = { user_id: id("u") };
+export const account = z.looseObject({
+  id: id("apn"),
+  app: z.looseObject({ id: z.string(), name_slug: z.string(), name: z.string() }),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});

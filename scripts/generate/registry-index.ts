@@ -3,6 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { componentDefinition } from "../../domain/definition-schema.ts";
 import type { ComponentDefinition } from "../../domain/definition.ts";
+import { needsEvent } from "../../runner/sandbox/guest/describe.ts";
 
 const entryName = "component.ts";
 
@@ -18,6 +19,7 @@ const exported = z.looseObject({
   props: z.record(z.string(), z.union([z.string(), z.looseObject({ type: z.string() })])),
   hooks: z.record(z.string(), z.unknown()).default({}),
   additionalProps: z.unknown().optional(),
+  run: z.unknown(),
 });
 
 /**
@@ -45,7 +47,7 @@ export async function registryIndex(directory: string): Promise<string> {
 }
 
 function define(component: z.infer<typeof exported>): ComponentDefinition {
-  const { name, key, type, version, description, dedupe, props, hooks, additionalProps } = component;
+  const { name, key, type, version, description, dedupe, props, hooks, additionalProps, run } = component;
   return componentDefinition.parse({
     name,
     type,
@@ -57,6 +59,7 @@ function define(component: z.infer<typeof exported>): ComponentDefinition {
     props: Object.entries(props).map(([prop, given]) => ({ ...(typeof given === "string" ? { type: given } : given), name: prop })),
     hooks: ["deploy", "activate", "deactivate"].filter((hook) => hook in hooks),
     hasAdditionalProps: typeof additionalProps === "function",
+    ...(needsEvent(run) && { needsEvent: true }),
   });
 }
 

@@ -23,11 +23,12 @@ const resources: Schema = {
 
 /** Those that the chart sets itself, or that only an embedded start reads, are not for the values. */
 const setElsewhere =
-  /^(NATS_|DATABASE_URL|HEADWATER_(ROLES|RESOURCES|NAMESPACE|POD_NAME|RUNNER_PODS|POOL|.*LISTEN|.*_URL|DATA|KEYS|EGRESS_ALLOW|NATS_.*|SYNC_INTERVAL|OWNER_.*|API_KEY_SECRET|STOP_TIMEOUT|LOG_LEVEL)|OTEL_EXPORTER_OTLP_)/;
+  /^(NATS_|DATABASE_URL|HEADWATER_(ROLES|RESOURCES|NAMESPACE|POD_NAME|RUNNER_PODS|POOL|.*LISTEN|.*_URL|DATA|KEYS|EGRESS_ALLOW|TRUSTED_PROXIES|NATS_.*|SYNC_INTERVAL|OWNER_.*|API_KEY_SECRET|STOP_TIMEOUT|LOG_LEVEL)|OTEL_EXPORTER_OTLP_)/;
 
 /** Where the value itself does not say what else may stand there. By path, or by name wherever it stands. */
 const known: Readonly<Record<string, Schema>> = {
   "settings.logLevel": settingSchema("HEADWATER_LOG_LEVEL"),
+  "settings.trustedProxies": { anyOf: [cidrs, { type: "integer", minimum: 0, maximum: 9 }] },
   "settings.environment": { type: "object", additionalProperties: false, properties: settingsSchemas() },
   "owner.id": { type: "string", pattern: "^u_[0-9a-z]{1,57}$" },
   "owner.quota": { type: "object", additionalProperties: { type: ["string", "integer"] } },

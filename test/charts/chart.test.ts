@@ -56,10 +56,28 @@ suite(`the chart${missing}`, () => {
     [["--set", "api.replica=2"], "additional properties 'replica' not allowed"],
     [["--set-string", "settings.environment.HEADWATER_RUN_TIMEOUT=soon"], "HEADWATER_RUN_TIMEOUT"],
     [["--set", "settings.egressAllow={10.0.0.0}"], "/settings/egressAllow"],
+    [["--set", "settings.trustedProxies={10.0.0.0}"], "/settings/trustedProxies"],
     [["--set", "kubernetesIngress.enabled=true"], "apiHost"],
     [["--set", "api.adminApi=true,secrets.generate=false"], "api.adminTokenSecret is needed"],
   ])("refuses %j and names the mistake", async (flags, words) => {
     await expect(render(...flags)).rejects.toThrow(words);
+  });
+
+  it.each([
+    [[], undefined],
+    [["--set", "settings.trustedProxies={10.0.0.0/8,fd00::/8}"], "10.0.0.0/8,fd00::/8"],
+    [["--set", "settings.trustedProxies=2"], "2"],
+  ])("tells the API and the ingress, and no other role, which proxies to trust: %j", async (flags, expected) => {
+    const objects = objectsOf(await render(...flags));
+    const told = objects.flatMap((object) => {
+      const value = /"name":"HEADWATER_TRUSTED_PROXIES","value":"([^"]*)"/.exec(JSON.stringify(object))?.[1];
+      return value === undefined ? [] : [[object.metadata.name, value]];
+    });
+    const both = [
+      ["headwater-api", expected],
+      ["headwater-ingress", expected],
+    ];
+    expect(told.toSorted()).toEqual(expected === undefined ? [] : both);
   });
 
   it("has an admin API only when asked for, with a token that no value holds", async () => {

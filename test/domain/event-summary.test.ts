@@ -30,6 +30,16 @@ test("a summary has the id, the time of storage, the data and the metadata besid
   });
 });
 
+test("metadata has no id and no summary if the emit had none", () => {
+  const bare = { ...event("{}"), dedupeId: null, summary: null };
+  expect(Object.keys(eventSummary(bare, { emitter: "dc_1", indexedAtMs: 0, expand: true }).metadata)).toEqual([
+    "emit_id",
+    "name",
+    "emitter_id",
+    "ts",
+  ]);
+});
+
 test("what a workflow emits lies under raw_event, what it throws does not", () => {
   const options = { emitter: "p_1", indexedAtMs: 0, expand: true };
   expect(eventSummary(event("[1]"), options).event).toEqual({ raw_event: [1] });

@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkComponentCode, identityOf, isSameCode } from "../../domain/component-code.ts";
-import { candidatesOf, commonFolder, foldersUpFrom, isModulePath, isRelative, joinPath, pathFrom } from "../../domain/module-path.ts";
+import {
+  candidatesOf,
+  commonFolder,
+  foldersUpFrom,
+  isModulePath,
+  isRelative,
+  joinPath,
+  pathFrom,
+  topmostFolder,
+} from "../../domain/module-path.ts";
 
 const name = fc.stringMatching(/^[a-z]{1,3}$/);
 const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((segments) => segments.join("/"));
@@ -30,6 +39,16 @@ describe("a relative import", () => {
   ])("of %s to %s leads to %s", (importer, specifier, expected) => {
     expect(isRelative(specifier)).toBe(true);
     expect(joinPath(importer, specifier)).toBe(expected);
+  });
+
+  test.each([
+    ["a/b/c/e.mjs", "../../b/d.mjs", "a"],
+    ["a/b.mjs", "./c.mjs", "a"],
+    ["a/b.mjs", "../a/c.mjs", ""],
+    ["a/b.mjs", "./c/../../a/d.mjs?x=../..", ""],
+    ["a.mjs", "../b.mjs", ""],
+  ])("of %s to %s passes %j", (importer, specifier, folder) => {
+    expect(topmostFolder(importer, specifier)).toBe(folder);
   });
 
   /** Method: an address is resolved by the URL standard, which says the same unless it would climb above the root. */

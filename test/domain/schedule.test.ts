@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextTick, parseTimer, serverSchedule, type TimerSchedule } from "../../domain/schedule.ts";
+import { nextTick, parseTimer, secondsBetweenTicks, serverSchedule, type TimerSchedule } from "../../domain/schedule.ts";
 
 const day = 86_400_000;
 const shifting = ["Europe/Berlin", "America/Santiago", "Australia/Lord_Howe", "America/New_York", "Africa/Casablanca"];
@@ -189,4 +189,33 @@ test("the server keeps the clock where it never shifts, elsewhere a chain does",
     });
   }
   for (const timezone of shifting) expect(serverSchedule(parseTimer({ cron: "0 9 * * *", timezone }))).toEqual({ kind: "chain" });
+});
+
+describe("the seconds between ticks that responses show", () => {
+  test.each([
+    [{ intervalSeconds: 15 }, 15],
+    [{ cron: "*/5 * * * *" }, 300],
+    [{ cron: "0 9 * * *", timezone: "Europe/Berlin" }, 86_400],
+    [{ cron: "0 9 * * 1-5", timezone: "Pacific/Auckland" }, 86_400],
+    [{ cron: "0 9,17 * * *" }, 8 * 3_600],
+    [{ cron: "30 2 * * 0", timezone: "America/Santiago" }, 7 * 86_400],
+    [{ cron: "0 0 29 2 *" }, 4 * 365.25 * 86_400],
+  ])("of %j are %i", (timer, seconds) => {
+    expect(secondsBetweenTicks(parseTimer(timer))).toBe(seconds);
+  });
+
+  test("are a positive integer for every cron", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...shifting), fc.constantFrom(...crons), (timezone, cron) => {
+        const seconds = secondsBetweenTicks(parseTimer({ cron, timezone }));
+        expect(Number.isInteger(seconds) && seconds > 0).toBe(true);
+      }),
+    );
+  });
+
+  test("are ignored in a timer that also has cron", () => {
+    const shown = { cron: "0 9 * * *", interval_seconds: 86_400, timezone: "Europe/Berlin" };
+    expect(parseTimer(shown)).toEqual({ kind: "cron", cron: "0 9 * * *", timezone: "Europe/Berlin" });
+    expect(() => parseTimer({ cron: "0 9 * * *", intervalSeconds: 60 })).toThrow("give one of them");
+  });
 });

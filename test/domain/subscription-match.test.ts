@@ -11,7 +11,7 @@ const route: fc.Arbitrary<Route> = fc.record(
   {
     subscription: fc.nat(15).map((n) => `sub_${n}`),
     owner,
-    emitter: fc.oneof(emitter, fc.constantFrom("dc_*", "p_*", "o_1", "o_2")),
+    emitter: fc.oneof(emitter, fc.constantFrom("dc_*", "p_*", "o_1", "o_2", "u_1", "u_2")),
     emitterOwner: owner,
     channel,
     listener: fc.constant({ kind: "source" as const, id: "dc_9", pool: "default" }),
@@ -52,6 +52,28 @@ describe("matching", () => {
     expect(matches({ ...base, emitter: "o_2" }, failed)).toBe(false);
     expect(matches({ ...base, emitter: "o_1" }, { ...failed, emitter: "dc_1" })).toBe(false);
     expect(matches({ ...base, emitter: "o_1" }, { ...failed, channel: "" })).toBe(false);
+  });
+});
+
+describe("a user as emitter", () => {
+  const heard = (channel: string, emitted: Partial<EmittedEvent>): boolean =>
+    matches({ owner: "u_1", emitter: "u_1", channel }, { emitter: "dc_1", owner: "u_1", channel: "$errors", ...emitted });
+
+  test("matches the errors or the logs of all their sources and workflows", () => {
+    for (const emitter of ["dc_1", "p_1"])
+      for (const channel of ["$errors", "$logs"]) expect(heard(channel, { emitter, channel })).toBe(true);
+    expect(heard("", { channel: "$errors" })).toBe(true);
+  });
+
+  test.each<[string, Partial<EmittedEvent>]>([
+    ["", { channel: "$logs" }],
+    ["", { channel: "" }],
+    ["$errors", { channel: "$logs" }],
+    ["news", { channel: "news" }],
+    ["$errors", { owner: "u_2" }],
+    ["$errors", { owner: "o_1" }],
+  ])("with the channel '%s' does not match %j", (channel, emitted) => {
+    expect(heard(channel, emitted)).toBe(false);
   });
 });
 

@@ -28,13 +28,14 @@ test("our signature is the one the library makes", () => {
   );
 });
 
-test("x-pd-signature is the hex HMAC of time and body", () => {
-  const headers = signatureHeaders({ ...message, at: 1_700_000_000_999, body: '{"é":1}' }, [new Uint8Array(32).fill(7)], hmac);
-  const expected = createHmac("sha256", Buffer.alloc(32, 7)).update('1700000000.{"é":1}').digest("hex");
+test("x-pd-signature is the hex HMAC of time and body, keyed with the text of each signing key", () => {
+  const [newer, older] = [formatSigningKey(new Uint8Array(32).fill(7)), formatSigningKey(new Uint8Array(24).fill(8))];
+  const headers = signatureHeaders({ ...message, at: 1_700_000_000_999, body: '{"é":1}' }, [newer, older].map(parseSigningKey), hmac);
+  const expected = [newer, older].map((text) => createHmac("sha256", text).update('1700000000.{"é":1}').digest("hex"));
   expect(headers).toMatchObject({
     "x-pd-emitter-id": "dc_1",
     "x-pd-timestamp": "2023-11-14T22:13:20.999Z",
-    "x-pd-signature": `t=1700000000,v1=${expected}`,
+    "x-pd-signature": `t=1700000000,v1=${expected[0]},v1=${expected[1]}`,
     "webhook-id": "em_1",
     "webhook-timestamp": "1700000000",
   });
@@ -43,7 +44,7 @@ test("x-pd-signature is the hex HMAC of time and body", () => {
 test("a signing key leads back to its bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 24, maxLength: 64 }), (bytes) => {
-      expect(parseSigningKey(formatSigningKey(bytes))).toEqual(bytes);
+      expect(parseSigningKey(formatSigningKey(bytes)).bytes).toEqual(bytes);
     }),
   );
 });

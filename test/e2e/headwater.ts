@@ -21,7 +21,7 @@ export interface Headwater {
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
   /** Ctrl-C; resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** kill -9 of the main process alone. */
+  /** kill -9 of the launcher alone. */
   kill(): Promise<void>;
 }
 

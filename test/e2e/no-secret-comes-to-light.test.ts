@@ -23,6 +23,7 @@ const planted = {
   changed: random("changed"),
   first: random("refresh"),
   strayed: random("strayed"),
+  password: random("password"),
 };
 
 /** Makes the mistakes that code makes with what is secret, where the runtime may say something about it. */
@@ -51,6 +52,11 @@ export default {
       digest: () => each((secret) => createHmac("no-such-digest", secret)),
       large: () => this.$emit(token.repeat(50000)),
       circle: () => { const event = { token }; event.self = event; this.$emit(event); },
+      printed: () => each((secret) => { console.log("GET https://host/?key=" + encodeURIComponent(secret), { headers: { authorization: "Basic " + Buffer.from("ada:" + secret).toString("base64") } }, [secret], Buffer.from(secret).toString("hex")); throw new TypeError("no such key " + secret, { cause: secret }); }),
+      told: () => { const error = new Error("refused: " + secrets.join()); error.name = token; throw error; },
+      returned: () => ({ secrets, also: secrets.join(" ") }),
+      forgotten: async () => { Promise.reject(new Error(secrets.join())); await new Promise((resolve) => setTimeout(resolve, 50)); },
+      summarized: () => this.$emit({}, { id: {}, summary: secrets.join() }),
       database: () => this.db.set("all", token.repeat(5000)),
       thrown: () => { throw new Error("the shop says no"); },
       unhandled: async () => { Promise.reject(new Error("nobody listens")); await new Promise((resolve) => setTimeout(resolve, 50)); },
@@ -70,6 +76,11 @@ const mistakes = [
   "digest",
   "large",
   "circle",
+  "printed",
+  "told",
+  "returned",
+  "forgotten",
+  "summarized",
   "database",
   "thrown",
   "unhandled",
@@ -109,6 +120,7 @@ function needles(): readonly Needle[] {
     needle("the credential", planted.key),
     needle("the changed credential", planted.changed),
     needle("the strayed secret", planted.strayed),
+    needle("the password of the webhook", planted.password),
     needle("the client's secret", client.clientSecret),
     needle("the first refresh token", planted.first),
     ...oauth.given.flatMap((token, n) => [
@@ -129,8 +141,9 @@ async function plant(): Promise<string> {
   });
   const webhook = await headwater.call<{ data: { id: string; signing_key: string } }>(
     "POST",
-    `/webhooks?url=${encodeURIComponent(receiver.url)}`,
+    `/webhooks?url=${encodeURIComponent(receiver.url.replace("://", `://ada:${planted.password}@`))}`,
   );
+  answers.push(JSON.stringify({ ...webhook.body.data, signing_key: "" }));
   signingKey = webhook.body.data.signing_key; // Of all answers this one is for it.
   const source = await call("POST", "/sources", {
     component_code: careless,
@@ -273,7 +286,11 @@ describe("no secret comes to light", () => {
     for (const path of ["runs?limit=100", "logs", "event_summaries?expand=event", "events?n=100"])
       await call("GET", `/sources/${idOfSource}/${path}`);
     const metrics = await (await fetch(new URL("/metrics", headwater.apiUrl))).text();
-    const received = receiver.received.map((each) => JSON.stringify(each)).join("\n");
+    // The password of the webhook is for its endpoint.
+    expect(receiver.received[0]?.headers["authorization"]).toBe(`Basic ${Buffer.from(`ada:${planted.password}`).toString("base64")}`);
+    const received = receiver.received
+      .map(({ body, headers: { authorization: _, ...headers } }) => JSON.stringify({ body, headers }))
+      .join("\n");
     const found_ = [
       ...answers.flatMap((answer) => found(needles(), `an answer: ${answer.slice(0, 200)}`, answer)),
       ...found(needles(), "metrics", metrics),

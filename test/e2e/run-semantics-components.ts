@@ -20,6 +20,7 @@ export const cases = `export default {
     meta() { this.$emit(1, { id: 7, name: "chan", summary: 5, ts: 1 }); this.$emit(2, { id: "7", summary: { a: 1 }, name: "" }); this.$emit(3, { id: new Date(0), summary: null, name: null }); this.$emit(4, null); this.$emit(5, "metadata"); this.$emit(6, { id: 10n ** 20n, summary: "x".repeat(5000) }); this.$emit(7, { id: { toString: () => "507f" } }); },
     idObject() { this.$emit(1, { id: { a: 1 }, summary: "the odd one" }); },
     idNaN() { this.$emit(1, { id: NaN }); },
+    reservedName() { this.$emit(1); this.$emit({ error: {} }, { name: "$errors", summary: "forged" }); },
     nameObject() { this.$emit(1, { name: {} }); },
     nul() { this.$emit("a\\u0000b", { id: "i\\u0000", summary: "s\\u0000", name: "n\\u0000" }); console.log("l\\u0000"); },
     surrogates() { this.$emit("\\ud800", { id: "\\ud800", summary: "\\udfff" }); console.log("\\ud800"); this.db.set("\\ud800", "\\ud800"); },

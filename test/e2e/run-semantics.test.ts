@@ -41,6 +41,7 @@ describe("$emit", () => {
     ["idObject", "invalid_emit_id", `emit 1 of this run ("the odd one")`],
     ["idNaN", "invalid_emit_id", "got NaN"],
     ["nameObject", "invalid_emit_name", "must be a string, got {}"],
+    ["reservedName", "reserved_channel", `emit 2 of this run ("forged"): its name (the channel) is '$errors'`],
     ["overMegabyte", "emit_too_large", `emit 1 of this run ("big")`],
     ["eleven", "emit_limit", "10000 events"],
     ["sixMegabytes", "emit_limit", "6291456 bytes"],
@@ -61,7 +62,7 @@ describe("$emit", () => {
   it("keeps id, name and summary as texts, whatever stood for them", async () => {
     const events = (await eventsOf(await act("meta"))).map(({ event, metadata: { id, name, summary } }) => [
       event,
-      id,
+      id ?? null,
       name,
       summary?.slice(0, 10) ?? null,
     ]);
@@ -218,6 +219,13 @@ describe("the log", () => {
     expect(many.logs.length).toBeLessThan(400);
     expect(many.logs.at(-1)?.msg).toContain("log_limit");
     expect((await act("throwingGetter")).logs[0]?.msg).toContain("cannot be shown");
+  });
+
+  it("names the line that started what was lost when the run ended", async () => {
+    const line = cases.split("\n").findIndex((text) => text.includes("afterTimer()")) + 1;
+    const [lost] = await lines("afterTimer");
+    expect(lost?.[0]).toBe("console.warn");
+    expect(lost?.[1]).toMatch(new RegExp(`^lost_work: .*\\n- setTimeout of 1 ms\\n {4}at \\S*afterTimer \\(\\S+:${line}:\\d+\\)`));
   });
 
   it("shows errors by the lines of the component's own file", async () => {

@@ -33,10 +33,19 @@ it("finds every rule kept by Headwater, and leaves nothing behind", { timeout: 3
   expect(lines.filter((line) => !line.startsWith("kept"))).toEqual([
     `${lines.length - 1} of ${lines.length - 1} rules are kept, 0 are broken, 0 could not be asked`,
   ]);
-  expect(lines.length).toBeGreaterThan(25);
+  expect(lines.length).toBeGreaterThan(60);
   expect(code).toBe(0);
-  for (const kind of ["sources", "webhooks", "subscriptions"])
-    expect((await headwater.call<{ data: unknown[] }>("GET", `/users/me/${kind}`)).body.data).toEqual([]);
+  for (const kind of ["sources", "webhooks", "subscriptions", "components", "accounts"])
+    expect([kind, (await headwater.call<{ data: unknown[] }>("GET", `/${kind}`)).body.data]).toEqual([kind, []]);
+  expect((await headwater.call<{ data: { orgs: unknown[] } }>("GET", "/users/me")).body.data.orgs).toEqual([]);
+});
+
+it("checks only the specification with --only specification", { timeout: 300_000 }, async () => {
+  const { code, lines } = await conformance("--url", headwater.apiUrl, "--key", headwater.key, "--only", "specification");
+  expect(code).toBe(0);
+  expect(lines.slice(0, -1).every((line) => line.includes("| specification |"))).toBe(true);
+  const mistaken = await conformance("--url", headwater.apiUrl, "--key", headwater.key, "--only", "nothing");
+  expect([mistaken.code, mistaken.lines[0]]).toEqual([2, expect.stringContaining("specification, clients, headwater")]);
 });
 
 it("shows in its metrics what it was asked, and that all of it is recorded", { timeout: 120_000 }, async () => {

@@ -209,7 +209,9 @@ describe("a source that listens", () => {
     await post(a.endpoint, { id: 8, summary: "eight" });
     await until(async () => (await eventsOf(b.id)).length === 1, "the event is passed on", 30_000, headwater.output);
     const { body } = await headwater.call<{ data: object[] }>("GET", `/sources/${b.id}/event_summaries`);
-    expect(body.data).toMatchObject([{ event: { told: true }, metadata: { emitter_id: b.id, name: "", id: null, summary: null } }]);
+    const metadata = { emit_id: expect.any(String), emitter_id: b.id, name: "", ts: expect.any(Number) };
+    expect(body.data).toMatchObject([{ event: { told: true } }]);
+    expect(body.data).toEqual([expect.objectContaining({ metadata })]);
     await remove(a.id, b.id);
   }, 60_000);
 });
@@ -259,6 +261,31 @@ describe("a webhook", () => {
     await until(() => heard().includes('{"say":"third","n":0}'), "dc_* still hears");
     expect(heard()).toEqual(['{"say":"second","n":0}', '{"say":"third","n":0}']);
     await remove(source.id, ...Object.values(hooks));
+  }, 60_000);
+
+  it("receives the errors and logs of all sources of a user that it is subscribed to", async () => {
+    const me = (await headwater.call<{ data: { id: string } }>("GET", "/users/me")).body.data.id;
+    const [one, other] = [await deploy(emitter), await deploy(emitter)];
+    const hooks = { errors: await webhook(), logs: await webhook() };
+    await subscribe(me, hooks.errors, "$errors");
+    await subscribe(me, hooks.logs, "$logs");
+    receiver.received.splice(0);
+    await post(one.endpoint, { say: "hello", fail: "the first is broken" });
+    await post(other.endpoint, { say: "hello", fail: "the second is broken" });
+    // Of each source an error, and two lines of log: what it said and what it threw.
+    await until(
+      () => receiver.received.length >= 6,
+      "each is heard",
+      20_000,
+      () => heard().join("\n"),
+    );
+    const errors = heard().filter((body) => body.includes("original_context"));
+    expect(errors.map((body) => (JSON.parse(body) as ErrorEvent).error.message).toSorted()).toEqual([
+      "the first is broken",
+      "the second is broken",
+    ]);
+    expect(heard().filter((body) => body.includes("says hello"))).toHaveLength(2);
+    await remove(one.id, other.id, ...Object.values(hooks));
   }, 60_000);
 
   it("that is deleted is not tried again", async () => {

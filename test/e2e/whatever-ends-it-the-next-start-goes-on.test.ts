@@ -144,15 +144,53 @@ async function headwaterIsChangedSoThatNothingBlocks(): Promise<void> {
 }
 
 describe("kill -9", () => {
-  it("of main alone: its roles end by themselves, the next start takes over its servers", async () => {
+  it("of main alone: roles and servers end, and the next start goes on", async () => {
     expect(await post("before main")).toBe(200);
     process.kill(mainOf(data), "SIGKILL");
     await headwater.stop();
-    const roles = (): boolean => processesOf(data).every(({ command }) => /nats-server|postgres/.test(command));
-    await until(roles, "the roles end", 15_000, () => JSON.stringify(processesOf(data), null, 1));
+    await everythingEnds();
     headwater = await start();
     await expectGoesOn("after main");
     expect((await eventsOf(counting.id)).some(({ request }) => request === "before main")).toBe(true);
+  }, 90_000);
+
+  it("of main, started again at once: the next start waits for the old roles and goes on", async () => {
+    process.kill(mainOf(data), "SIGKILL");
+    await headwater.stop();
+    headwater = await start();
+    await expectGoesOn("at once");
+  }, 90_000);
+
+  it("of the launcher: main stops gracefully, and everything ends", async () => {
+    expect(await post("before launcher")).toBe(200);
+    await headwater.kill();
+    await everythingEnds();
+    headwater = await start();
+    await expectGoesOn("after launcher");
+    expect((await eventsOf(counting.id)).some(({ request }) => request === "before launcher")).toBe(true);
+  }, 90_000);
+
+  it("of a role: its own processes end, even one that is busy with a loop, and main starts it again", async () => {
+    const looping = await deploy(`export default { name: "Loop", props: { http: "$.interface.http" }, run() { for (;;); } };`);
+    expect((await fetch(looping.configured_props.http?.endpoint_url ?? "")).status).toBe(200);
+    const [runner] = processesOf(data).filter(({ pid }) => roleOf(pid) === "runner");
+    if (runner === undefined) throw new Error(`no runner among ${JSON.stringify(processesOf(data))}`);
+    const descendants = (): readonly number[] =>
+      processesOf(data)
+        .filter(({ parent }) => parent === runner.pid)
+        .map(({ pid }) => pid);
+    await until(() => descendants().length > 0, "the runner has children");
+    const children = descendants();
+    killed(runner.pid);
+    await until(
+      () => processesOf(data).every(({ pid }) => pid !== runner.pid && !children.includes(pid)),
+      "its processes end",
+      10_000,
+      () => JSON.stringify(processesOf(data), null, 1),
+    );
+    await until(() => processesOf(data).some(({ pid }) => roleOf(pid) === "runner"), "there is a new runner");
+    expect((await headwater.call("DELETE", `/sources/${looping.id}`)).status).toBe(204);
+    await expectGoesOn("after the role");
   }, 90_000);
 
   it("of every process: stale locks and pid files do not matter", async () => {
@@ -201,6 +239,14 @@ describe("kill -9", () => {
   );
 });
 
+function roleOf(pid: number): string | undefined {
+  try {
+    return /HEADWATER_ROLES=(\w+)/.exec(readFileSync(`/proc/${pid}/environ`, "utf8"))?.[1];
+  } catch {
+    return undefined; // It ended in between.
+  }
+}
+
 function killed(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
@@ -211,9 +257,7 @@ function killed(pid: number): void {
 
 describe("timers", () => {
   it("do not double ticks that fell due while the runner was away, and go on", async () => {
-    const runner = processesOf(data).filter(
-      ({ pid, command }) => command.includes("main.ts") && readFileSync(`/proc/${pid}/environ`, "utf8").includes("HEADWATER_ROLES=runner"),
-    );
+    const runner = processesOf(data).filter(({ pid, command }) => command.includes("main.ts") && roleOf(pid) === "runner");
     if (runner[0] === undefined) throw new Error(`no runner among ${JSON.stringify(processesOf(data))}`);
     const { pid } = runner[0];
     const stoppedAt = Math.floor(Date.now() / 1_000);

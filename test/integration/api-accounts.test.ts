@@ -20,6 +20,7 @@ const api = withApi(
   },
 );
 
+const isoTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const secrets = ["token-of-ada", "client-secret-of-ada", "refresh-of-ada"];
 const oauth = {
   token_url: "https://shop.test/token",
@@ -49,11 +50,11 @@ describe("accounts", () => {
     const account = await create({ oauth });
     expect(account).toEqual({
       id: expect.stringMatching(/^apn_/),
-      app: "shop",
+      app: { id: expect.stringMatching(/^app_[0-9a-z]{12}$/), name_slug: "shop", name: "Shop" },
       name: "Mine",
       healthy: null,
       problem: null,
-      created_at: expect.any(Number),
+      created_at: expect.stringMatching(isoTime),
       updated_at: account.created_at,
     });
     expect((await stored(account.id)).spec).toMatchObject({
@@ -63,11 +64,21 @@ describe("accounts", () => {
     });
     expect((await ask("GET", `/v1/accounts/${account.id}`)).body.data).toEqual(account);
     const changed = await ask("PUT", `/v1/accounts/${account.id}`, { name: "Ours" });
-    expect(changed.body.data).toMatchObject({ id: account.id, name: "Ours", app: "shop" });
+    expect(changed.body.data).toMatchObject({ id: account.id, name: "Ours", app: account.app });
     expect((await ask("DELETE", `/v1/accounts/${account.id}`)).status).toBe(204);
     expect((await ask("GET", `/v1/accounts/${account.id}`)).status).toBe(404);
     expect((await ask("DELETE", `/v1/accounts/${account.id}`)).status).toBe(404);
     expect(kept.at(0)).toEqual({ "credential.token": secrets[0], "oauth.client_secret": secrets[1], "oauth.refresh_token": secrets[2] });
+  });
+
+  it("accept app as a slug or as an object, and show an object", async () => {
+    const [bySlug, byObject] = [await create({ app: "google_sheets" }), await create({ app: { id: "x", name_slug: "google_sheets" } })];
+    expect(bySlug.app).toEqual({ id: expect.stringMatching(/^app_/), name_slug: "google_sheets", name: "Google Sheets" });
+    expect(byObject.app).toEqual(bySlug.app);
+    expect((await ask("GET", "/v1/accounts?app=google_sheets")).body.data.map(({ id }: { id: string }) => id)).toEqual([
+      byObject.id,
+      bySlug.id,
+    ]);
   });
 
   it("are named after their app unless they have a name, and may be empty", async () => {
@@ -106,6 +117,8 @@ describe("accounts", () => {
     [{}, "app"],
     [{ app: "" }, "app"],
     [{ app: "GitHub" }, "app"],
+    [{ app: { name: "github" } }, "app"],
+    [{ app: { name_slug: "GitHub" } }, "app"],
     [{ app: "shop", name: "" }, "name"],
     [{ app: "shop", name: "x".repeat(256) }, "name"],
     [{ app: "shop", credentials: "token-of-ada" }, "credentials"],

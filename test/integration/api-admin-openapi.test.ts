@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { noContent, ok } from "../../api/http/call.ts";
+import { noContent, ok, type Asked } from "../../api/http/call.ts";
 import { one, type Operations } from "../../api/openapi/operation.ts";
 import { administration } from "../../api/openapi/operations.ts";
 import type { RoutesOf } from "../../api/openapi/typed-routes.ts";
@@ -153,8 +153,15 @@ test("a route that is missing, or answers something else than its operation, doe
     "GET /plan": { id: "getPlan", summary: "A plan", answers: one(planSchema) },
     "DELETE /plan": { id: "deletePlan", summary: "No plan", answers: { 204: null } },
   } as const satisfies Operations;
-  type Routes = RoutesOf<typeof operations, { path: {}; parameters: {}; body: {} }>;
-  const plan = { name: "p", form: "free", daily_invocations_quota: 1, daily_compute_time_quota: null, weight: 1 } as const;
+  type Routes = RoutesOf<typeof operations, Asked>;
+  const plan = {
+    name: "p",
+    form: "free",
+    daily_invocations_quota: 1,
+    daily_compute_time_quota: null,
+    weight: 1,
+    max_organizations: 20,
+  } as const;
   const { form: _, ...formless } = plan;
   const DELETE = async () => noContent;
   const right: Routes = { "/plan": { GET: async () => ok(plan), DELETE } };

@@ -151,6 +151,7 @@ describe("members of an organization", () => {
     api.ask("PUT", `${path}/${id}`, { key, body: { role } });
 
   test("are seen by members, and said by admins alone", async () => {
+    const member = ({ id, username }: typeof ada, role: string): object => ({ user_id: id, username, role });
     expect((await api.ask("GET", path)).body.data).toEqual([member(ada, "admin")]);
     expect((await api.ask("GET", path, { key: keys.bob })).status).toBe(403);
     expect((await put(bob.id, "member", keys.bob)).body.code).toBe("forbidden");
@@ -200,7 +201,7 @@ describe("plans", () => {
 
   test("the free form tells use of the day against quotas", async () => {
     const plan = { form: "free", daily_invocations_quota: 100, daily_compute_time_quota: 60_000 };
-    expect((await admin("PUT", "/plans/small", plan)).body.data).toEqual({ name: "small", ...plan, weight: 1 });
+    expect((await admin("PUT", "/plans/small", plan)).body.data).toEqual({ name: "small", ...plan, weight: 1, max_organizations: 20 });
     expect((await admin("PUT", `/users/${ada.id}/plan`, { plan: "small" })).body.data.name).toBe("small");
     expect(await me()).toEqual({
       ...ada,
@@ -242,11 +243,11 @@ describe("plans", () => {
   });
 });
 
-test("who fails too often waits, whoever has the token as well", async () => {
+test("who fails too often waits, and whoever has the token does not", async () => {
   const guesses = await Promise.all(Array.from({ length: 25 }, (_, n) => api.ask("GET", "/admin/v1/users", { key: `guess-${n}` })));
   expect(guesses.at(-1)?.body.code).toBe("too_many_failures");
-  const { status, headers } = await admin("GET", "/users");
-  expect([status, Number(headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
+  expect(Number(guesses.at(-1)?.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  expect((await admin("GET", "/users")).status).toBe(200);
 });
 
 const member = ({ id, username, email }: typeof ada, role: string): object => ({ user_id: id, username, email, role });

@@ -63,23 +63,54 @@ describe("versions", () => {
 });
 
 describe("search", () => {
+  const details = (query: string, key?: string) => get(`/v1/components/search/details?${query}`, key);
+
   test("finds one's own, one's organizations' and the registry's, and nobody else's", async () => {
     await save("name: Weather Report; key: weather");
     await save("name: Weather of Acme; key: acme-weather", `?org_id=${acme.id}`);
-    expect(names(await get("/v1/components/search?q=weather")).toSorted()).toEqual(["Weather Report", "Weather of Acme"]);
-    expect(names(await get(`/v1/components/search?q=WEATHER&org_id=${acme.id}`))).toEqual(["Weather of Acme"]);
-    expect(names(await get("/v1/components/search?q=weather", keys.bob))).toEqual([]);
-    const feed = await get("/v1/components/search?q=published%20feed", keys.bob);
+    expect(names(await details("query=weather")).toSorted()).toEqual(["Weather Report", "Weather of Acme"]);
+    expect(names(await details(`query=WEATHER&org_id=${acme.id}`))).toEqual(["Weather of Acme"]);
+    expect(names(await details("query=weather", keys.bob))).toEqual([]);
+    const feed = await details("query=published%20feed", keys.bob);
     expect(feed.data).toMatchObject([{ key: "hw-feed", registry: true, name: "Published Feed" }]);
     expect(feed.page_info).toMatchObject({ total_count: 1, count: 1, start_cursor: null });
-    expect(names(await get("/v1/components/search?q=published&type=action"))).toEqual([]);
-    expect(names(await get("/v1/components/search?q=published&app=github"))).toEqual([]);
-    expect((await get("/v1/components/search?q=&limit=1")).data).toHaveLength(1);
-    expect(names(await get("/v1/components/search", keys.bob))).toEqual(["Published Feed"]);
+    expect(names(await details("query=published&type=action"))).toEqual([]);
+    expect(names(await details("query=published&app=github"))).toEqual([]);
+    expect((await details("query=&limit=1")).data).toHaveLength(1);
+    expect(names(await details("", keys.bob))).toEqual(["Published Feed"]);
   });
 
-  test.each([["type=app"], ["limit=0"], ["limit=x"], ["q=%00"], [`q=${"x".repeat(201)}`]])("refuses %s", async (query) => {
-    expect((await api.ask("GET", `/v1/components/search?${query}`)).status).toBe(422);
+  test("returns keys of sources and actions without a data envelope", async () => {
+    await save("name: Report Weather; key: report-weather; type: action");
+    await save("name: Weather without a key");
+    const found = await get("/v1/components/search?query=weather");
+    expect(Object.keys(found)).toEqual(["sources", "actions"]);
+    expect(found.sources.toSorted()).toEqual(["acme-weather", "weather"]);
+    expect(found.actions).toEqual(["report-weather"]);
+    expect(await get("/v1/components/search?query=weather&app=github")).toEqual({ sources: [], actions: [] });
+    expect(await get("/v1/components/search?query=weather&limit=1")).toMatchObject({ sources: [expect.any(String)] });
+  });
+
+  test("matches a sentence if the share of its words reaches similarity_threshold", async () => {
+    const search = async (threshold: string) =>
+      (await get(`/v1/components/search?query=weather+report+every+morning${threshold}`)).sources as readonly string[];
+    expect(await search("")).toEqual(["weather"]);
+    expect(await search("&similarity_threshold=0.25")).toEqual(["weather", "acme-weather"]);
+    expect(await search("&similarity_threshold=1")).toEqual([]);
+    expect(names(await details("query=weather+report+every+morning"))).toEqual([]);
+    expect(names(await details("query=weather+report+every+morning&similarity_threshold=0.5&type=source"))).toEqual(["Weather Report"]);
+  });
+
+  test.each([
+    ["search", "limit=0"],
+    ["search", "query=%00"],
+    ["search", "similarity_threshold=2"],
+    ["search", "similarity_threshold=high"],
+    ["search", `query=${"x".repeat(501)}`],
+    ["search/details", "type=app"],
+    ["search/details", "limit=x"],
+  ])("%s refuses %s", async (path, query) => {
+    expect((await api.ask("GET", `/v1/components/${path}?${query}`)).status).toBe(422);
   });
 });
 
@@ -110,11 +141,11 @@ describe("the registry", () => {
     expect(two.component_id).toBe(one.component_id);
     expect((await get(`/v1/components/${one.component_id}`, keys.bob)).data.code).toBe(published.code);
     // The copy is no component of the owner's own: the search goes on showing the registry's.
-    expect((await get("/v1/components/search?q=hw-feed", keys.bob)).data).toMatchObject([{ registry: true }]);
+    expect((await get("/v1/components/search/details?query=hw-feed", keys.bob)).data).toMatchObject([{ registry: true }]);
     const own = (await api.ask("POST", "/v1/components", { body: { component_code: "name: Mine; key: hw-feed" }, key: keys.bob })).body
       .data;
     expect((await deploy(keys.bob)).component_id).toBe(own.id);
-    expect((await get("/v1/components/search?q=hw-feed", keys.bob)).data).toMatchObject([{ registry: false, name: "Mine" }]);
+    expect((await get("/v1/components/search/details?query=hw-feed", keys.bob)).data).toMatchObject([{ registry: false, name: "Mine" }]);
     expect((await api.ask("POST", "/v1/sources", { body: { key: "no-such-key" } })).status).toBe(404);
   });
 });

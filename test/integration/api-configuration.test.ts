@@ -71,7 +71,7 @@ describe("options of a prop", () => {
     ["a page below 0", { prop_name: "a", page: -1 }, 422, "invalid_input"],
     ["a page that is no integer", { prop_name: "a", page: 1.5 }, 422, "invalid_input"],
     ["props that are a list", { prop_name: "a", configured_props: [] }, 422, "invalid_input"],
-    ["props of 1 MB", { prop_name: "a", configured_props: { a: "x".repeat(2 ** 20) } }, 413, "configured_props_too_large"],
+    ["props of 1 MB", { prop_name: "a", configured_props: { a: "x".repeat(10 ** 6) } }, 413, "configured_props_too_large"],
     ["a query of 2,000 characters", { prop_name: "a", query: "x".repeat(2_000) }, 422, "invalid_input"],
   ])("are refused with %s", async (_, body, status, code) => {
     const before = asked.length;

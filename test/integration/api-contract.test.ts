@@ -35,6 +35,8 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "PUT /sources/:id": () => ({ body: { name: "another" } }),
   "POST /sources/:id/options": () => ({ body: { prop_name: "city" } }),
   "POST /users/me/keys": () => ({ body: { name: "another", scopes: ["read"] } }),
+  "POST /orgs": () => ({ body: { name: "Made" } }),
+  "POST /orgs/:org_id/members": () => ({ body: { username: "bob" } }),
   "PUT /orgs/:org_id/members/:user_id": () => ({ body: { role: "member" } }),
   "POST /accounts": () => ({ body: { app: "shop", name: "Shop", credentials: { api_key: "k" } } }),
   "PUT /accounts/:id": () => ({ body: { credentials: { api_key: null, token: "u" } } }),
@@ -47,6 +49,8 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "DELETE /auto_subscriptions": (ids) => ({ query: `listener_id=${ids["webhooks/:id"]}&event_name=$logs` }),
 };
 
+const validOf = ({ route, aliasOf = route }: TestedOperation, ids: Ids): Valid => valid[aliasOf]?.(ids) ?? {};
+
 async function send(operation: TestedOperation, path: string, ask: Ask = {}): Promise<Answer> {
   const answer = await api.ask(operation.method, path, ask);
   expectToFit(operation, answer);
@@ -55,10 +59,19 @@ async function send(operation: TestedOperation, path: string, ask: Ask = {}): Pr
 
 /** With ids of the world and, unless it says otherwise, all that is right. */
 async function sendTo(operation: TestedOperation, ids: Ids, { query, body }: Valid = {}): Promise<Answer> {
-  const right = valid[operation.route]?.(ids) ?? {};
+  const right = validOf(operation, ids);
   const asked = `${pathWith(operation.path, ids)}?${query ?? right.query ?? ""}`;
   const sent = body ?? right.body ?? (operation.body === undefined ? undefined : {});
   return send(operation, asked, sent === undefined ? {} : { body: sent });
+}
+
+/** Resources in use cannot be deleted, so these operations get unused ones. */
+async function unusedFor({ route, aliasOf = route }: TestedOperation): Promise<Ids> {
+  const made = async (path: string, body: object): Promise<string> => (await api.ask("POST", path, { body })).body.data.id;
+  if (aliasOf === "DELETE /components/:key") return { "components/:key": await made("/v1/components", { component_code: "name: Unused" }) };
+  if (aliasOf !== "DELETE /orgs/:org_id") return {};
+  const id = await made("/v1/orgs", { name: "Unused" });
+  return { "orgs/:org_id": id, "workspaces/:org_id": id };
 }
 
 /** Whatever ends is looked at from its head alone. */
@@ -70,8 +83,8 @@ async function open(path: string): Promise<Answer> {
 }
 
 /** The right query, with these values of a parameter in place of its own. */
-function queryWith({ route }: TestedOperation, name: string, values: readonly string[]): string {
-  const query = new URLSearchParams(valid[route]?.(world).query);
+function queryWith(operation: TestedOperation, name: string, values: readonly string[]): string {
+  const query = new URLSearchParams(validOf(operation, world).query);
   query.delete(name);
   for (const value of values) query.append(name, value);
   return query.toString();
@@ -101,7 +114,7 @@ describe("a valid request is answered as the document says", () => {
       return;
     }
     // What a deletion ends, others still need.
-    const ids = operation.method === "DELETE" ? await makeWorld(api) : world;
+    const ids = operation.method === "DELETE" ? { ...(await makeWorld(api)), ...(await unusedFor(operation)) } : world;
     if (route === "DELETE /auto_subscriptions")
       await api.ask("POST", "/v1/auto_subscriptions", { body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } });
     const { status } = await sendTo(operation, ids);
@@ -127,7 +140,7 @@ describe("ids of the right form that nothing has answer 404", () => {
       place,
       (parameters[index]?.schema.pattern ?? "^no_").replace(/^\^(\w+_).*$/, "$1nothinghere"),
     ]);
-    const { body } = valid[operation.route]?.(world) ?? {};
+    const { body } = validOf(operation, world);
     const { status } = await send(
       operation,
       pathWith(path, Object.fromEntries(ids)) ?? "",
@@ -141,7 +154,7 @@ describe("each required field that is missing is named", () => {
   const demanding = withoutStreams.filter((operation) => requiredOf(operation).length > 0);
   test.each(named(demanding))("%s", async (_, operation) => {
     for (const missing of requiredOf(operation)) {
-      const { body = {} } = valid[operation.route]?.(world) ?? {};
+      const { body = {} } = validOf(operation, world);
       const answer = await sendTo(operation, world, {
         query: queryWith(operation, missing, []),
         ...(operation.body === undefined ? {} : { body: Object.fromEntries(Object.entries(body).filter(([name]) => name !== missing)) }),
@@ -153,7 +166,7 @@ describe("each required field that is missing is named", () => {
 
 describe("a field of another type is named", () => {
   test.each(named(withoutStreams.filter(({ body }) => body !== undefined)))("%s", async (_, operation) => {
-    const { body = {} } = valid[operation.route]?.(world) ?? {};
+    const { body = {} } = validOf(operation, world);
     for (const [name, schema] of Object.entries(operation.body?.shape ?? {})) {
       const wrong = [true, 7.5, "text", [], {}].filter((value) => !z.safeParse(schema, value).success);
       for (const value of wrong) {
@@ -171,7 +184,7 @@ describe("what is too large is refused", () => {
   });
 
   test.each(named(withoutStreams))("%s: a text", async (_, operation) => {
-    const { body = {} } = valid[operation.route]?.(world) ?? {};
+    const { body = {} } = validOf(operation, world);
     for (const [name, schema] of fieldsOf(operation.body)) {
       const longest = longestOf(schema);
       if (longest === undefined) continue;

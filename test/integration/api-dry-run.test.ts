@@ -229,7 +229,10 @@ describe("a run of a past event", () => {
 });
 
 describe("a dry run that nobody takes up", () => {
-  const waiting = withApi({ runTimeoutMs: 300 }, { runs: { run: async () => undefined, dryRun: (request) => runs().dryRun(request) } });
+  const waiting = withApi(
+    { runTimeoutMs: 300 },
+    { runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: (request) => runs().dryRun(request) } },
+  );
 
   test("is answered 504", async () => {
     const { id } = (await waiting.ask("POST", "/v1/sources", { body: { component_code: "name: Sleeping" } })).body.data;
@@ -247,7 +250,7 @@ describe("a dry run that nobody takes up", () => {
     const { port } = server.address() as AddressInfo; // Listening on TCP.
     const source = await deploy(`export default { name: "f", async run(event) { await fetch("http://127.0.0.1:${port}/" + event); } };`);
     const request = { run: "r_late", source, pool: defaultPool, generation: 0, event: "late", timeoutMs: 100 };
-    expect(await runs().dryRun(request)).toBeUndefined();
+    expect(await (await runs().dryRun(request)).outcome).toBeUndefined();
     await wakeRunner();
     expect((await dry(source, { event: "now" })).body.data.error).toBeNull();
     const left = async () => (await nats.connection.manager.streams.info(streams.invocations)).state.messages;

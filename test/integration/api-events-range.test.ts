@@ -81,7 +81,7 @@ describe("what runs told besides", () => {
           id: expect.stringMatching(`^${ts}-\\d+$`),
           indexed_at_ms: ts,
           event: JSON.parse(payload),
-          metadata: { emit_id: emitId, name: "$errors", emitter_id: source, id: null, summary: null, ts },
+          metadata: { emit_id: emitId, name: "$errors", emitter_id: source, ts },
         };
       }),
     );

@@ -14,8 +14,10 @@ const props: Readonly<Record<string, PropDefinition>> = {
   count: { name: "count", type: "integer", optional: true, min: 1 },
 };
 
+export const misspeltHook = { code: "unknown_hook", message: "did you mean deploy?", path: "hooks.deply" };
+
 /**
- * "Code" of the tests: `name: <name>; props: <known props>; key: <key>; type: action; fail: <hook>; additional`, or `broken`, which a real
+ * "Code" of the tests: `name: <name>; props: <known props>; key: <key>; type: action; fail: <hook>; additional; needs event; deply`, or `broken`, which a real
  * builder would refuse in the same way. `fail` is read by the operator of the tests.
  */
 export function fakeBuild(code: string): Build {
@@ -34,6 +36,7 @@ export function fakeBuild(code: string): Build {
     props: (field("props") ?? "").split(" ").flatMap((name) => props[name] ?? []),
     hooks: [],
     hasAdditionalProps: code.includes("additional"),
+    ...(code.includes("needs event") ? { needsEvent: true } : {}),
   };
   return {
     codeHash: sha256(code),
@@ -42,5 +45,6 @@ export function fakeBuild(code: string): Build {
     needsNode: false,
     definition,
     lockfile: null,
+    ...(code.includes("deply") ? { warnings: [misspeltHook] } : {}),
   };
 }

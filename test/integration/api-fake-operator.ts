@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { componentKind } from "../../crds/component.ts";
 import { finalizer, labels, type Condition, type Kind, type Resource } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
@@ -73,7 +74,9 @@ function deployed(
     };
   }
   if (code.includes("undeployable")) return { ...source, status: { ...fields, ...conditions(source, "Stalled", "InvalidProps") } };
-  return { ...source, status: { ...fields, hookFailures: [], ...conditions(source, "Ready", "Deployed") } };
+  const { running: _running, ...runs } = fields;
+  const runningGeneration = source.metadata.generation;
+  return { ...source, status: { ...runs, runningGeneration, hookFailures: [], ...conditions(source, "Ready", "Deployed") } };
 }
 
 const nameOf = ({ spec, metadata }: Resource<SourceSpec, SourceStatus>): string => spec.name ?? metadata.name;
@@ -109,10 +112,30 @@ async function observe<S, T>(
   const { resourceVersion } = await store.list(kind, { limit: 1 });
   for await (const event of store.watch(kind, resourceVersion, signal)) {
     if (event.type === "bookmark" || event.type === "deleted") continue;
-    await settle(store, kind, event.resource, next).catch((error: unknown) => {
-      // Changed meanwhile: the watch tells of that next.
-      if (!(error instanceof Conflict) && !(error instanceof NotFound)) throw error;
+    await settle(store, kind, event.resource, next).catch(async (error: unknown) => {
+      if (error instanceof NotFound) await settleLater(store, kind, event.resource, next);
+      // Changed in the meantime: the watch reports that next.
+      else if (!(error instanceof Conflict)) throw error;
     });
+  }
+}
+
+/** Retries, as the real operator does: what is missing, such as the component, may be restored. */
+async function settleLater<S, T>(
+  store: ResourceStore,
+  kind: Kind<S, T>,
+  { metadata }: Resource<S, T>,
+  next: (resource: Resource<S, T>) => Promise<Resource<S, T> | undefined>,
+): Promise<void> {
+  for (let tries = 0; tries < 10; tries++) {
+    await pause(20);
+    const now = await store.find(kind, metadata.namespace, metadata.name);
+    if (now === undefined) return;
+    try {
+      return await settle(store, kind, now, next);
+    } catch (error) {
+      if (!(error instanceof Conflict) && !(error instanceof NotFound)) throw error;
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { fakeBuild } from "./api-fake-builds.ts";
 import { keys, withApi } from "./api-support.ts";
 
 const built: ComponentCode[] = [];
+const fetchedFor: string[] = [];
 const fetched = { code: "name: Fetched", entry: "sources/a.mjs", files: { "app.mjs": "1" } };
 const api = withApi(
   {},
@@ -15,7 +16,7 @@ const api = withApi(
         return fakeBuild(component.code);
       },
     },
-    fetchComponent: async () => fetched,
+    fetchComponent: async (_url, owner) => (fetchedFor.push(owner), fetched),
   },
 );
 const post = (body: object, path = "/v1/components") => api.ask("POST", path, { body });
@@ -101,6 +102,7 @@ describe("a component of several files", () => {
     const { body } = await post({ component_url: "https://x.test/sources/a.mjs" });
     expect(body.data).toMatchObject({ code: fetched.code, entry: "sources/a.mjs", files: ["app.mjs"] });
     expect((await api.store.findById(componentKind, body.data.id))?.spec.url).toBe("https://x.test/sources/a.mjs");
+    expect(fetchedFor).toEqual([expect.stringMatching(/^u_/)]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Readiness } from "../../api/http/readiness.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { keys, withApi } from "./api-support.ts";
 
@@ -9,9 +10,13 @@ const api = withApi(
     fetchComponent: async () => {
       throw failure ?? new Error("unset");
     },
-    checkReady: async () => {
-      throw new Unavailable("no database");
-    },
+    readiness: new Readiness(
+      [
+        { name: "database", check: () => Promise.reject(new Unavailable("no database")) },
+        { name: "builder", check: () => Promise.resolve() },
+      ],
+      { info: () => undefined, warn: () => undefined },
+    ),
   },
 );
 
@@ -46,14 +51,7 @@ test("what is away for now answers 503 with Retry-After", async () => {
   });
   expect([status, body, headers.get("retry-after")]).toEqual([503, { error: "the builder is away", code: "unavailable" }, "1"]);
   const ready = await api.ask("GET", "/readyz", { key: null });
-  expect([ready.status, ready.text]).toEqual([503, '{"status":"not ready"}']);
-});
-
-test("who fails to authenticate too often waits, whatever the key", async () => {
-  for (let n = 0; n < 3; n++) expect((await api.ask("GET", "/v1/users/me", { key: `guess-${n}` })).status).toBe(401);
-  const { status, body, headers } = await api.ask("GET", "/v1/users/me", { key: "guess" });
-  expect([status, body.code]).toEqual([429, "too_many_failures"]);
-  expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  expect([ready.status, ready.body]).toEqual([503, { status: "not ready", checks: { database: "no database", builder: "ok" } }]);
 });
 
 test("metrics that are told elsewhere are not told here", async () => {

@@ -62,12 +62,9 @@ describe("a number", () => {
     expect((await api.ask("GET", `/v1/users/me/sources?limit=${limit}`)).status).toBe(200);
   });
 
-  test.each(["0", "00", "-1", "1.5", "1e9", "abc", "", "%2B5", "%2010", "Infinity", "null", "0x10"])(
-    "limit=%s is refused",
-    async (limit) => {
-      expect(refused(await api.ask("GET", `/v1/users/me/sources?limit=${limit}`))).toEqual([422, "invalid_input"]);
-    },
-  );
+  test.each(["0", "00", "-1", "1.5", "1e9", "abc", "%2B5", "%2010", "Infinity", "null", "0x10"])("limit=%s is refused", async (limit) => {
+    expect(refused(await api.ask("GET", `/v1/users/me/sources?limit=${limit}`))).toEqual([422, "invalid_input"]);
+  });
 
   test("is refused under its own name", async () => {
     const errorOf = async (path: string): Promise<string> => (await api.ask("GET", path)).body.error;
@@ -89,7 +86,8 @@ describe("text", () => {
   test.each(["\ud800", "x\udfff", "😀".slice(0, 1), "a\0b"])("that Postgres cannot hold is refused: %j", async (text) => {
     // JSON can write what a query cannot; readers of lists may send it, too.
     const asked: [string, string, object][] = [
-      ["GET", "/v1/components/search", { app: text, q: text }],
+      ["GET", "/v1/components/search", { app: text, query: text }],
+      ["GET", "/v1/components/search/details", { app: text, query: text }],
       ["GET", "/v1/accounts", { app: text }],
       ["GET", `/v1/sources/${source}/event_summaries`, { event_name: text }],
       ["POST", "/v1/webhooks", { url: "https://example.com/", name: text }],

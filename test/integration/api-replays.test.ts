@@ -193,7 +193,7 @@ describe("a replay", () => {
     await until(async () => (await waiting()) === 2, "both are asked for");
     const stored = await manager.direct.getMessage(streams.invocations, { last_by_subj: subject });
     const way = [expect.stringMatching(/^dc_/)];
-    const metadata = { name: "", emitter_id: way[0], emit_id: expect.stringMatching(/^em_1-0-rp_/), id: null, summary: null, ts: 77 };
+    const metadata = { name: "", emitter_id: way[0], emit_id: expect.stringMatching(/^em_1-0-rp_/), ts: 77 };
     expect(decodePack(stored?.string() ?? "")).toEqual([
       { source: listener, trigger: "event", at: 77, delivery: expect.any(String), hops: 1, way, metadata, event: { id: "1-0" } },
     ]);

@@ -7,6 +7,7 @@ import { partitionOf } from "../../domain/partition.ts";
 import { runSubject, streams } from "../../domain/subjects.ts";
 import type { Connection } from "../../platform/jetstream/connection.ts";
 import type { History } from "../../platform/postgres/history.ts";
+import { followEmitted } from "../../platform/jetstream/emitted-events.ts";
 import { readRunMessages } from "../../platform/jetstream/run-messages.ts";
 import { keys, withApi, type TestApi } from "./api-support.ts";
 import { until, withJetStream, type TestJetStream } from "./jetstream-support.ts";
@@ -31,6 +32,7 @@ export function withStreamingApi(
     streams: {
       ...options,
       stopping: stopping.signal,
+      followEmitted: (onEvent) => followEmitted(nats.connection, onEvent),
       // Once for each call: there is no connection before the tests begin.
       runs: {
         follow: (onMessage) => runMessages().follow(onMessage),

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { partitionOf } from "../../domain/partition.ts";
 import { runSubject } from "../../domain/subjects.ts";
 import { commitOf, openStream, openUnread, shows, withStreamingApi, type OpenStream } from "./api-streams-support.ts";
+import { announceEvent } from "../../platform/jetstream/emitted-events.ts";
 import { committedEvent as event } from "./committed-event.ts";
 import { ada, bob, keys } from "./api-support.ts";
 import { quietMs, until } from "./jetstream-support.ts";
@@ -67,12 +68,29 @@ describe("a live stream", () => {
     );
   });
 
-  it("is the same without /v1", async () => {
-    const stream = await openStream(api.url, `/sources/${source}/sse`);
-    opened.push(stream);
-    await emit(["1-0"]);
-    await shows(stream, ["1-0"]);
-  });
+  it.each(["/sources/:id/sse", "/v1/sources/:id/sse/", "/sse/dc/:id/emits", "/v1/sse/dc/:id/emits"])(
+    "of events is the same at %s",
+    async (path) => {
+      const stream = await openStream(api.url, path.replace(":id", source));
+      opened.push(stream);
+      await emit(["1-0"]);
+      await shows(stream, ["1-0"]);
+      expect(stream.messages()).toEqual([
+        { id: "1-0", data: { event: { id: "1-0" }, metadata: { emit_id: "em_1-0", name: "", emitter_id: source, ts: 1 } } },
+      ]);
+    },
+  );
+
+  it.each(["/sources/:id/logs/sse", "/v1/sources/:id/logs/sse", "/sse/dc/:id/observations", "/v1/sse/dc/:id/observations"])(
+    "of logs is the same at %s",
+    async (path) => {
+      const stream = await openStream(api.url, path.replace(":id", source));
+      opened.push(stream);
+      await world.commit(commitOf(source, ada.id, [], { logs: [{ k: "console.log", ts: 7, msg: "hello" }] }));
+      await until(() => stream.messages().length === 1, "the line");
+      expect(stream.messages()[0]?.data).toMatchObject({ event: { k: "console.log", msg: "hello" }, metadata: { name: "$logs" } });
+    },
+  );
 
   it("keeps to a channel", async () => {
     const [all, orders] = [await open(), await open("?event_name=orders")];
@@ -212,6 +230,32 @@ describe("who may read", () => {
     await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'ends'`.execute(api.database.db);
     await stream.ended();
     expect(stream.text()).toMatch(/: the API key does not reach this source any more\n\n$/);
+  });
+});
+
+describe("a scheduled event", () => {
+  it("shows on $in when it is committed, and in its own channel when it is due, without an id", async () => {
+    const [all, tasks, scheduled, later] = [await open(), await open("?event_name=tasks"), await open("?event_name=$in"), await open()];
+    await emit(["1-0", { channel: "tasks", deliverAt: 9e12, payload: '{"n":1}' }], ["1-1"]);
+    await until(() => scheduled.messages().length === 1, "it shows on $in");
+    await shows(all, ["1-1"]);
+    expect(scheduled.messages()[0]).toMatchObject({ id: undefined, data: { event: { n: 1 }, metadata: { name: "tasks" } } });
+    const due = { source, owner: ada.id, emitId: "em_1-0", channel: "tasks", ts: 1, payload: '{"n":1}', summary: "a task" };
+    announceEvent(nats.connection, due);
+    announceEvent(nats.connection, { ...due, owner: bob.id, payload: '{"n":2}' });
+    await emit(["2-0", { channel: "tasks" }]);
+    await until(() => [all, later].every((stream) => stream.messages().length === 3) && tasks.messages().length === 2, "all have come");
+    const [first] = tasks.messages();
+    expect(first).toMatchObject({ id: undefined, data: { event: { n: 1 }, metadata: { emit_id: "em_1-0", summary: "a task" } } });
+    expect([all.ids(), tasks.ids(), scheduled.ids()]).toEqual([["1-1", undefined, "2-0"], [undefined, "2-0"], [undefined]]);
+  });
+
+  it("is in no gap until it is due", async () => {
+    await emit(["1-0", { deliverAt: 9e12 }], ["1-1"]);
+    await shows(await open("?replay=5"), ["1-1"]);
+    await world.record();
+    await shows(await open("?replay=5"), ["1-1"]);
+    await shows(await open("", { after: "0-0" }), ["1-1"]);
   });
 });
 

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { sql } from "kysely";
 import { afterAll, beforeAll } from "vitest";
 import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
+import { Readiness } from "../../api/http/readiness.ts";
 import type { ApiPorts, ManualRun } from "../../api/ports.ts";
 import { startApi, type StartedApi } from "../../api/start.ts";
 import { systemClock } from "../../domain/clock.ts";
@@ -10,17 +12,18 @@ import { namespaceOfOwner, ownerOfNamespace } from "../../domain/ids.ts";
 import type { RunSummary } from "../../domain/invocation.ts";
 import { createAccounts, type Accounts } from "../../platform/postgres/accounts.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
-import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
+import type { Database } from "../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { createHistory, type History } from "../../platform/postgres/history.ts";
-import { migrate } from "../../platform/postgres/migrations.ts";
 import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
-import { drainable } from "../../platform/http/drainable.ts";
+import { createBoundedServer } from "../../platform/http/bounded-server.ts";
+import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { fakeBuild } from "./api-fake-builds.ts";
 import { startFakeOperator } from "./api-fake-operator.ts";
+import { withDatabase, withHistory } from "./postgres-support.ts";
 
 export const keys = { ada: "key-of-ada", bob: "key-of-bob" } as const;
 export const [ada, bob] = [
@@ -54,8 +57,10 @@ export interface TestApi {
   ask(method: string, path: string, ask?: Ask): Promise<Answer>;
   readonly url: string;
   readonly store: ResourceStore;
+  /** Written as the roles that write it would. */
   readonly history: History;
   readonly accounts: Accounts;
+  /** As the tables' owner: for what only tests do. */
   readonly database: Database;
   readonly log: object[];
   /** Builds asked for, by code. */
@@ -67,14 +72,12 @@ export interface TestApi {
 /** The API over a real Postgres, with a builder, a runner and an operator that are small and predictable. */
 export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts> = {}): TestApi {
   const postgres = withPostgres();
-  let [api, operator, database, store, history, accounts]: [
-    StartedApi,
-    { stop(): Promise<void> },
-    Database,
-    ResourceStore,
-    History,
-    Accounts,
-  ] = [] as never;
+  const [owner, database] = [withDatabase("setup", postgres), withDatabase("api", postgres)];
+  const history = withHistory({}, postgres);
+  const store = createPostgresResourceStore(database);
+  const operatorStore = createPostgresResourceStore(withDatabase("operator", postgres));
+  const accounts = createAccounts(database);
+  let [api, operator]: [StartedApi, { stop(): Promise<void> }] = [] as never;
   const [log, built, ran]: [object[], string[], ManualRun[]] = [[], [], []];
   const note = (fields: object): void => void log.push(fields);
   const test: TestApi = {
@@ -82,34 +85,24 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
     get url() {
       return `http://127.0.0.1:${api.address.port}`;
     },
-    get store() {
-      return store;
-    },
-    get history() {
-      return history;
-    },
-    get accounts() {
-      return accounts;
-    },
-    get database() {
-      return database;
-    },
+    store,
+    history,
+    accounts,
+    database: owner,
     log,
     built,
     ran,
     onRun: async () => undefined,
   };
   beforeAll(async () => {
-    database = createDatabase({ url: postgres.url });
-    await migrate(database.db);
-    [store, history, accounts] = [createPostgresResourceStore(database), createHistory(database), createAccounts(database)];
     await seed(accounts);
-    operator = await startFakeOperator(store);
+    operator = await startFakeOperator(operatorStore);
     api = await startApi(
-      { ...defaultApiConfig, listen: { host: "127.0.0.1", port: 0 }, ...config },
+      // Nothing records the runs that tests make up.
+      { ...defaultApiConfig, listen: { host: "127.0.0.1", port: 0 }, recordTimeoutMs: 50, ...config },
       {
         store,
-        history,
+        history: createHistory(database),
         accounts,
         pages: { ...createResourcePages(database), show: async () => undefined },
         library: createComponentLibrary(database),
@@ -131,11 +124,11 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           },
         },
         runs: {
-          run: (manual, signal) => {
+          run: async (manual, signal) => {
             ran.push(manual);
-            return test.onRun(manual, signal);
+            return { ended: test.onRun(manual, signal) };
           },
-          dryRun: async () => undefined,
+          dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
         },
         deliveries: createDeliveryRecords(database),
         redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
@@ -145,7 +138,8 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
             throw new Unavailable("nobody calls components here");
           },
         },
-        drainable,
+        createServer: createBoundedServer,
+        bodies: new RequestBodies(32 * 2 ** 20),
         fetchComponent: async (url) => {
           if (!url.endsWith("/timer.mjs")) throw new InvalidInput(`nothing is found at ${url}`);
           return { code: "name: fetched" };
@@ -157,7 +151,10 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         clock: systemClock,
         randomBytes,
         log: { info: note, warn: note, error: note },
-        checkReady: async () => void (await database.db.selectFrom("resource_head").select("version").execute()),
+        readiness: new Readiness([{ name: "database", check: async () => void (await sql`select 1`.execute(database.db)) }], {
+          info: note,
+          warn: note,
+        }),
         ...ports,
       },
     );
@@ -165,7 +162,6 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
   afterAll(async () => {
     await api.stop(AbortSignal.timeout(5_000));
     await operator.stop();
-    await database.close();
   });
   return test;
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { Following } from "../../api/resources/following.ts";
 import { ResourceWatch } from "../../api/resources/resource-watch.ts";
-import { webhookKind } from "../../crds/webhook.ts";
+import { untilCreated } from "../../api/resources/until-created.ts";
+import { webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { Gone } from "../../domain/errors.ts";
 import { withApi } from "./api-support.ts";
@@ -46,4 +48,25 @@ test("who waits for nothing is let go by the signal", async () => {
   expect(await following.until(() => true, AbortSignal.timeout(20))).toBeUndefined();
   following.end();
   await watch.stop();
+});
+
+test("waiting for a new resource ignores the deletion of an earlier one with the same name", async () => {
+  const place = { namespace: "hw-u-ada", name: "wh-again" };
+  const created = await api.store.create(webhookKind, { ...place, spec });
+  const following = new Following<WebhookSpec, WebhookStatus>(place, () => undefined);
+  following.tell(undefined); // The watch lags: this is the earlier one.
+  const waiting = untilCreated(
+    { kind: webhookKind, created, store: api.store },
+    following,
+    (seen) => (seen.metadata.uid === created.metadata.uid ? seen.spec.url : undefined),
+    AbortSignal.timeout(30_000),
+  );
+  await Promise.race([waiting, new Promise((resolve) => setImmediate(resolve))]);
+  following.tell(created);
+  expect(await waiting).toBe(spec.url);
+
+  await api.store.delete(webhookKind, place.namespace, place.name);
+  following.tell(undefined);
+  const ended = untilCreated({ kind: webhookKind, created, store: api.store }, following, () => undefined, AbortSignal.timeout(30_000));
+  await expect(ended).rejects.toThrow("the webhook was deleted in the meantime");
 });

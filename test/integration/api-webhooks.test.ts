@@ -22,10 +22,10 @@ function verifies({ body, headers }: Received, signingKey: string): boolean {
   }
 }
 
-/** The older scheme, of which there is one field for each key. */
+/** `x-pd-signature`, as published receivers check it: they know the signing key as a text and nothing of its form. */
 function verifiesOlder({ body, headers }: Received, signingKey: string): boolean {
   const [t = "", ...signatures] = (headers["x-pd-signature"] ?? "").split(",");
-  const hmac = createHmac("sha256", Buffer.from(signingKey.slice(6), "base64")).update(`${t.slice(2)}.${body}`);
+  const hmac = createHmac("sha256", signingKey).update(`${t.slice(2)}.${body}`);
   return signatures.includes(`v1=${hmac.digest("hex")}`);
 }
 
@@ -97,6 +97,47 @@ describe("a webhook", () => {
       expect([path, (await api.ask(method, `/v1/webhooks/wh_none${path}`)).status]).toEqual([path, 404]);
     }
     expect((await api.store.findById(webhookKind, id))?.spec.signingKeys).toHaveLength(1);
+  });
+
+  it("whose URL has credentials authenticates with them, and shows them to nobody", async () => {
+    await world.deliver();
+    const receiver = await world.receive();
+    const { host, pathname } = new URL(receiver.url);
+    const shown = `http://***@${host}${pathname}`;
+    const made = await api.ask("POST", `/v1/webhooks?url=${encodeURIComponent(`http://ada:s%40cret-1@${host}${pathname}`)}`);
+    expect([made.status, made.body.data.url]).toEqual([200, shown]);
+    const { id } = made.body.data;
+    await world.observe(id);
+    const posted = async (): Promise<string | undefined> => {
+      expect((await api.ask("POST", `/v1/webhooks/${id}/test`)).body.data).toMatchObject({ outcome: "delivered" });
+      return receiver.received.at(-1)?.headers["authorization"];
+    };
+    const basic = (text: string): string => `Basic ${Buffer.from(text).toString("base64")}`;
+    expect(await posted()).toBe(basic("ada:s@cret-1"));
+
+    const change = async (url: string): Promise<unknown> => {
+      const { status, body, text } = await api.ask("PUT", `/v1/webhooks/${id}`, { body: { url } });
+      expect(text).not.toMatch(/cret-|other-2/);
+      await world.observe(id);
+      return status === 200 ? body.data.url : [status, body.code];
+    };
+    expect([await change(shown), await posted()]).toEqual([shown, basic("ada:s@cret-1")]);
+    expect([await change(`${shown}/more`), await posted()]).toEqual([`${shown}/more`, basic("ada:s@cret-1")]);
+    expect(await change("http://***@127.0.0.2:1/")).toEqual([422, "credentials_missing"]);
+    expect(await change("http://ada:%zz@127.0.0.1/")).toEqual([422, "invalid_input"]);
+    expect([await change(`http://token@${host}/`), await posted()]).toEqual([`http://***@${host}/`, basic("token:")]);
+    expect([await change(`http://ada:other-2@${host}/`), await posted()]).toEqual([`http://***@${host}/`, basic("ada:other-2")]);
+    // A rotation of the signing key leaves them alone.
+    await rotate(id);
+    await world.observe(id);
+    expect(await posted()).toBe(basic("ada:other-2"));
+
+    const { rows } = await world.query("select spec::text as spec, status::text as status from resources where public_id = $1", id);
+    const everything = JSON.stringify([rows, await world.routeOf(id), await world.get(`/v1/webhooks/${id}/deliveries`)]);
+    for (const secret of ["other-2", Buffer.from("ada:other-2").toString("base64")]) expect(everything).not.toContain(secret);
+    expect([await change(receiver.url), await posted()]).toEqual([receiver.url, undefined]);
+    expect(await change(shown)).toEqual([422, "credentials_missing"]);
+    expect((await api.ask("POST", `/v1/webhooks?url=${encodeURIComponent(shown)}`)).body.code).toBe("credentials_missing");
   });
 
   it("that is deleted leaves nothing to deliver to, and nothing of what it was", async () => {

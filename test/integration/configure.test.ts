@@ -49,6 +49,17 @@ describe("a call", () => {
     expect(await first({ props: { team: "other", token: "new" } })).toBe("new/other");
   });
 
+  test("does not repeat secrets in what the component throws", async () => {
+    await wakeRunner();
+    const component = await save(
+      `export default { name: "c", props: { token: { type: "string", secret: true }, team: "string", board: { type: "string",
+      options() { throw new Error("GET https://host/?key=" + this.token + "&team=" + this.team); } } }, run() {} }`,
+    );
+    const given = ask(component, options("board"), { props: { token: "given-token", team: "t1" } });
+    await expect(given).rejects.toThrow(/GET https:\/\/host\/\?key=\*\*\*&team=t1$/);
+    await expect(given).rejects.not.toThrow("given-token");
+  });
+
   test("has the account of an app prop, if it is the owner's", async () => {
     await wakeRunner();
     const component = await save(

@@ -17,6 +17,7 @@ const read = () =>
       due.push(text);
       ack();
     },
+    onEvent: (_text, ack) => ack(),
     onRequest: (_request, ack) => ack(),
   });
 const stored = async (): Promise<number> => (await nats.connection.manager.streams.info(streams.deliveries)).state.messages;

@@ -13,7 +13,8 @@ import { Unavailable } from "../../domain/errors.ts";
 import { Informer } from "../../operator/controller/informer.ts";
 import { Mirror } from "../../operator/mirror/mirror.ts";
 import type { MirrorRows } from "../../operator/mirror/rows.ts";
-import { drainable } from "../../platform/http/drainable.ts";
+import { createBoundedServer } from "../../platform/http/bounded-server.ts";
+import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { connectKubernetes, type Kubernetes } from "../../platform/kubernetes/connection.ts";
 import { readKubeconfig } from "../../platform/kubernetes/kubeconfig.ts";
 import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../../platform/kubernetes/owner-namespaces.ts";
@@ -23,13 +24,14 @@ import { createAccounts } from "../../platform/postgres/accounts.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
-import { migrate } from "../../platform/postgres/migrations.ts";
 import { createMirroredStore } from "../../platform/postgres/mirrored-store.ts";
 import { createResourceMirror } from "../../platform/postgres/resource-mirror.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
+import type { TestPostgres } from "../support/postgres.ts";
 import { fakeBuild } from "./api-fake-builds.ts";
 import { startFakeOperator } from "./api-fake-operator.ts";
+import { prepareDatabase } from "./postgres-support.ts";
 
 export const mirroredKinds: readonly Kind[] = [componentKind, sourceKind, subscriptionKind, webhookKind];
 const key = "key-of-ada";
@@ -51,16 +53,16 @@ export interface Doors {
   stop(): Promise<void>;
 }
 
-export async function openDoors(kubeconfig: string, postgresUrl: string): Promise<Doors> {
-  const database = createDatabase({ url: postgresUrl });
-  await migrate(database.db);
+export async function openDoors(kubeconfig: string, postgres: TestPostgres): Promise<Doors> {
+  await prepareDatabase(postgres);
+  const [database, apiDatabase] = [createDatabase({ url: postgres.urlOf("operator") }), createDatabase({ url: postgres.urlOf("api") })];
   const kubernetes = await connectKubernetes({ access: await readKubeconfig(kubeconfig) });
   const cluster = createKubernetesResourceStore(kubernetes);
   const owners = startKubernetesOwnerNamespaces(kubernetes);
   const rows = createResourceMirror(database);
   const pages = createResourcePages(database);
   const operator = await startFakeOperator(cluster);
-  const api = await startTestApi({ kubernetes, cluster, owners, database });
+  const api = await startTestApi({ kubernetes, cluster, owners, database: apiDatabase });
   const namespace = await owners.ensure(ada.id);
   const killed: Promise<void>[] = [];
   return {
@@ -93,7 +95,7 @@ export async function openDoors(kubeconfig: string, postgresUrl: string): Promis
       await Promise.all(killed);
       await owners.close();
       await kubernetes.close();
-      await database.close();
+      await Promise.all([database.close(), apiDatabase.close()]);
     },
   };
 
@@ -146,7 +148,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       accounts,
       history: createHistory(database),
       builds: { build: async ({ code }) => fakeBuild(code) },
-      runs: { run: async () => undefined, dryRun: async () => undefined },
+      runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(undefined) }) },
       deliveries: createDeliveryRecords(database),
       redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
       backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, inLine: 0, head: undefined }) },
@@ -155,9 +157,10 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       fetchComponent: async () => ({ code: "name: fetched" }),
       clock: systemClock,
       randomBytes,
-      drainable,
+      createServer: createBoundedServer,
+      bodies: new RequestBodies(32 * 2 ** 20),
       log: silent,
-      checkReady: async () => undefined,
+      readiness: { read: async () => ({ ready: true, checks: {} }) },
     },
   );
 }

@@ -11,7 +11,7 @@ let doors: Doors;
 
 kube.describe("lists and the cluster", () => {
   beforeAll(async () => {
-    doors = await openDoors(kube.kubeconfigPath, postgres.url);
+    doors = await openDoors(kube.kubeconfigPath, postgres);
   }, 60_000);
   afterAll(() => doors?.stop());
 

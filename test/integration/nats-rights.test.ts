@@ -457,6 +457,7 @@ describe("the API and delivery", () => {
     const asked: unknown[] = [];
     const reading = await readDue(deliverer, "delivery", {
       onDue: () => undefined,
+      onEvent: () => undefined,
       onRequest: (request, ack) => {
         asked.push(request);
         ack();

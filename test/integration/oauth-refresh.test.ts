@@ -124,7 +124,10 @@ describe("a refresh", () => {
     const gone = await startOauthServer();
     await gone.close();
     const outcome = await refresher.refresh(request({ tokenUrl: gone.tokenUrl }));
-    expect(outcome).toEqual({ outcome: "unavailable", why: "it cannot be reached (ECONNREFUSED)" });
+    expect(outcome).toEqual({
+      outcome: "unavailable",
+      why: `connection refused by ${new URL(gone.tokenUrl).host}: nothing listens there`,
+    });
     expectNothingSecret(outcome);
   });
 });

@@ -4,16 +4,17 @@ import { dayOf, isUsedUp, type Quotas, type Use } from "../../domain/quota.ts";
 import { partitionCount } from "../../domain/subjects.ts";
 import type { History, Reading } from "../../delivery/ports.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
-import { createHistory } from "../../platform/postgres/history.ts";
 import { listOverQuota } from "../../platform/postgres/quotas.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
-import { withDatabase } from "./postgres-support.ts";
+import { withPostgres } from "../support/postgres.ts";
+import { withDatabase, withHistory } from "./postgres-support.ts";
 import { commitRun, startCounting, TestClock } from "./quota-support.ts";
 
-const database = withDatabase();
+const postgres = withPostgres();
+const [database, read] = [withDatabase("delivery", postgres), withDatabase("api", postgres)];
 const nats = withJetStream({ partitions: partitionCount });
-const accounts = createAccounts(database);
-const history = createHistory(database);
+const accounts = createAccounts(read);
+const history = withHistory({}, postgres);
 const clock = new TestClock();
 const dayMs = 86_400_000;
 
@@ -94,13 +95,13 @@ describe("what owners use", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(given, { minLength: 1, maxLength: 6 }), given, async (owners, { plan: usual }) => {
         day += dayMs;
-        await accounts.savePlan({ name: "default", form: "free", ...usual, weight: 1 });
+        await accounts.savePlan({ name: "default", form: "free", ...usual, weight: 1, maxOrganizations: 20 });
         const over: string[] = [];
         for (const [index, { plan, chosen, use }] of owners.entries()) {
           const owner = `u_day${day / dayMs}n${index}`;
           const name = `p${day / dayMs}n${index}`;
           if (chosen) {
-            await accounts.savePlan({ name, form: "free", ...plan, weight: 1 });
+            await accounts.savePlan({ name, form: "free", ...plan, weight: 1, maxOrganizations: 20 });
             await accounts.choosePlan(owner, name);
           }
           if (use !== null)
@@ -114,6 +115,13 @@ describe("what owners use", () => {
       }),
       { numRuns: 40 },
     );
-    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null, weight: 1 });
+    await accounts.savePlan({
+      name: "default",
+      form: "free",
+      dailyInvocations: null,
+      dailyComputeMs: null,
+      weight: 1,
+      maxOrganizations: 20,
+    });
   });
 });

@@ -7,7 +7,6 @@ import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../..
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { overQuotaOf, readOverQuota, readWeights } from "../../platform/jetstream/over-quota.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
-import { createHistory } from "../../platform/postgres/history.ts";
 import { OwnerWeights } from "../../runner/owner-weights.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
@@ -15,17 +14,19 @@ import { startRunner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
 import { quietMs, until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
-import { withDatabase } from "./postgres-support.ts";
+import { withPostgres } from "../support/postgres.ts";
+import { withDatabase, withHistory } from "./postgres-support.ts";
 import { silent, startCounting, TestClock } from "./quota-support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Real streams, a real Postgres, the runner and what counts for it; user code only notes what it was run with. */
-const database = withDatabase();
+const postgres = withPostgres();
+const [database, read] = [withDatabase("delivery", postgres), withDatabase("api", postgres)];
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
-const accounts = createAccounts(database);
-const history = createHistory(database);
-const small = { name: "small", form: "free", dailyInvocations: 5, dailyComputeMs: null, weight: 1 } as const;
+const accounts = createAccounts(read);
+const history = withHistory({}, postgres);
+const small = { name: "small", form: "free", dailyInvocations: 5, dailyComputeMs: null, weight: 1, maxOrganizations: 20 } as const;
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -165,7 +166,7 @@ it(
   "is told of more owners than the server lists at once, and ends for them when their plan gives something",
   { timeout: 300_000 },
   async () => {
-    const nothing = { name: "nothing", form: "free", dailyInvocations: 0, dailyComputeMs: null, weight: 1 } as const;
+    const nothing = { name: "nothing", form: "free", dailyInvocations: 0, dailyComputeMs: null, weight: 1, maxOrganizations: 20 } as const;
     await accounts.savePlan(nothing);
     const owners = Array.from({ length: 1_100 }, (_, n) => `u_many${n}`);
     for (const owner of owners) await accounts.choosePlan(owner, nothing.name);
@@ -190,12 +191,26 @@ describe("the weight of a plan", { timeout: 120_000 }, () => {
     await accounts.savePlan({ ...small, name: "heavy", weight: 6 });
     await accounts.choosePlan(own.owner, "heavy");
     await weighs(6);
-    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null, weight: 2 });
+    await accounts.savePlan({
+      name: "default",
+      form: "free",
+      dailyInvocations: null,
+      dailyComputeMs: null,
+      weight: 2,
+      maxOrganizations: 20,
+    });
     await weighs(3);
     expect(weights.weightOf(neighbour.owner)).toBe(1);
     expect((await overQuotaOf(nats.connection).list()).filter((owner) => !owner.startsWith("u_own"))).toEqual([]);
     await accounts.choosePlan(own.owner, "default");
     await weighs(1);
-    await accounts.savePlan({ name: "default", form: "free", dailyInvocations: null, dailyComputeMs: null, weight: 1 });
+    await accounts.savePlan({
+      name: "default",
+      form: "free",
+      dailyInvocations: null,
+      dailyComputeMs: null,
+      weight: 1,
+      maxOrganizations: 20,
+    });
   });
 });

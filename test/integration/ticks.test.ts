@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { emptyState, type Commit, type CommittedRun } from "../../domain/commit.ts";
 import type { PageRequest } from "../../domain/page.ts";
-import { createHistory } from "../../platform/postgres/history.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { ada, keys, withApi } from "./api-support.ts";
-import { withDatabase } from "./postgres-support.ts";
+import { withHistory } from "./postgres-support.ts";
 
 const api = withApi();
 const postgres = withPostgres();
-const history = createHistory(withDatabase(postgres), { kept: { ticks: 5 } });
+const history = withHistory({ kept: { ticks: 5 } }, postgres);
 const all: PageRequest = { limit: 100, cursor: null };
 
 /** The run of a tick that was due then and began so much later. */

@@ -195,6 +195,18 @@ describe("the body of an answer", () => {
 });
 
 describe("a proxy", () => {
+  it("that is away is named beside the endpoint, since nothing tells which of the two is", async () => {
+    const { port, server } = await endpoint();
+    const closed = once(server, "close");
+    server.close();
+    await closed;
+    const result = await post(clientOf({ proxy: `http://127.0.0.1:${port}` }), "http://shop.test/hook");
+    expect(result).toMatchObject({
+      outcome: "unreachable",
+      message: expect.stringMatching(/shop\.test:80.* \(asked through the delivery proxy\)$/),
+    });
+  });
+
   /** One that forwards to a port, whatever is asked for. */
   async function proxyTo(port: number) {
     const asked: string[] = [];

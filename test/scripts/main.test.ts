@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -72,14 +73,36 @@ describe("main", { timeout: 60_000 }, () => {
     expect(await eventually(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 10_000)).toBe(true);
   });
 
-  it("leaves children that end by themselves, and servers that the next start replaces, when it is killed", async () => {
-    const [runner, nats] = [pidOf("runner"), await natsPid()];
+  it("leaves no role and no server behind when it is killed, and starts again at once", async () => {
+    const left = [pidOf("runner"), pidOf("builder"), await natsPid()];
     main?.kill("SIGKILL");
-    expect(await eventually(() => !isAlive(runner), 5_000)).toBe(true);
+    expect(await eventually(() => !left.some(isAlive), 5_000)).toBe(true);
     main = await start();
-    expect(isAlive(nats)).toBe(false);
+  });
+
+  it("leaves nothing behind when it is killed after its watchdog", async () => {
+    const [runner, nats] = [pidOf("runner"), await natsPid()];
+    const [watchdog = 0] = watchdogsOf(main?.pid ?? 0);
+    process.kill(watchdog, "SIGKILL");
+    expect(await eventually(() => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog), 5_000)).toBe(true);
+    main?.kill("SIGKILL");
+    expect(await eventually(() => ![runner, nats].some(isAlive), 5_000)).toBe(true);
+    main = undefined;
+  });
+
+  it("has a role killed that cannot end by itself when it is killed", async () => {
+    const runner = pidOf("runner");
+    process.kill(runner, "SIGSTOP");
+    main?.kill("SIGKILL");
+    expect(await eventually(() => !isAlive(runner), 12_000)).toBe(true);
+    main = undefined;
   });
 });
+
+function watchdogsOf(parent: number): number[] {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim().split(" ").map(Number);
+  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("headwater-watchdog"));
+}
 
 function roleOf(role: string): string {
   const lines = role === "api" ? `["address of the api"]` : "[]";

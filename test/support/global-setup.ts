@@ -3,6 +3,7 @@ import type { TestProject } from "vitest/node";
 import { killOwnChildren } from "../../platform/process/own-children.ts";
 import { startPostgres } from "../../platform/process/postgres.ts";
 import { startKubeBroker } from "./kube-broker.ts";
+import { createUsers } from "./postgres-users.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 declare module "vitest" {
@@ -30,6 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["DATABASE_URL"];
   if (given !== undefined && given !== "") {
+    await createUsers(given);
     project.provide("postgresUrl", given);
     return async () => undefined;
   }
@@ -39,6 +41,7 @@ async function providePostgres(project: TestProject): Promise<() => Promise<void
   }
   const directory = await temporaryDirectory("postgres");
   const server = await startPostgres({ dataDirectory: join(directory.path, "postgres"), durable: false });
+  await createUsers(server.url);
   project.provide("postgresUrl", server.url);
   return async () => {
     await server.stop();

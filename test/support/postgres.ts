@@ -1,11 +1,17 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
+import { urlOfRole, type DatabaseRole } from "../../platform/postgres/roles.ts";
+import { rolePasswords, setupUser } from "./postgres-users.ts";
 
 export interface TestPostgres {
   /** Address of a database of this test file's own, empty at first; available from `beforeAll` on. */
   readonly url: string;
-  /** A client connected to it, closed after the tests. */
+  /** The same as its owner, who is no superuser: what `--setup` connects as. */
+  readonly setupUrl: string;
+  /** The same as the user of a role. It may do what {@link setUpRoles} or `grantRights` gave it here. */
+  urlOf(role: DatabaseRole): string;
+  /** A client of a superuser connected to it, closed after the tests. */
   readonly client: pg.Client;
 }
 
@@ -16,7 +22,7 @@ export function withPostgres(): TestPostgres {
   const url = addressOf(server, name);
   let client: pg.Client;
   beforeAll(async () => {
-    await onServer(server, (admin) => admin.query(`create database ${name}`));
+    await onServer(server, (admin) => admin.query(`create database ${name} owner ${setupUser.name}`));
     client = new pg.Client(url);
     await client.connect();
   });
@@ -30,6 +36,8 @@ export function withPostgres(): TestPostgres {
   });
   return {
     url,
+    setupUrl: setupUrlOf(url),
+    urlOf: (role) => urlOfRole(url, role, rolePasswords),
     get client() {
       return client;
     },
@@ -40,6 +48,13 @@ function addressOf(server: string, database: string): string {
   const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;
+}
+
+function setupUrlOf(url: string): string {
+  const own = new URL(url);
+  own.username = setupUser.name;
+  own.password = setupUser.password;
+  return own.href;
 }
 
 async function onServer(url: string, use: (client: pg.Client) => Promise<unknown>): Promise<void> {

@@ -1,13 +1,19 @@
 import { accountChanges, accountFields, deletionFields, listFields } from "../../accounts/request.ts";
 import { accountSchema } from "../../responses/schemas.ts";
-import { owned, pages } from "../fields.ts";
+import { mine, owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
 export const accountOperations = {
-  "GET /accounts": {
+  "GET /users/me/accounts": {
+    id: "listMyAccounts",
+    summary: "The caller's accounts",
+    query: listFields.extend(mine.shape),
+    answers: page(accountSchema),
+  },
+  "GET /orgs/:org_id/accounts": {
     id: "listAccounts",
-    summary: "Accounts",
-    query: listFields.extend(pages.shape).extend(owned.shape),
+    summary: "An organization's accounts",
+    query: listFields.extend(pages.shape),
     answers: page(accountSchema),
   },
   "POST /accounts": {

@@ -1,11 +1,16 @@
-import { organizationFields } from "../../admin/organizations.ts";
+import { organizationFields } from "../../owners/organizations.ts";
 import { chosenPlan } from "../../admin/plans.ts";
 import { userFields } from "../../admin/users.ts";
 import { keyFields } from "../../owners/keys.ts";
 import { memberFields } from "../../owners/members.ts";
 import { planFields } from "../../owners/plans.ts";
-import { administeredOrganizationSchema, administeredUserSchema, planSchema } from "../../responses/schemas-admin.ts";
-import { createdKeySchema, keySchema, memberSchema } from "../../responses/schemas.ts";
+import {
+  administeredMemberSchema,
+  administeredOrganizationSchema,
+  administeredUserSchema,
+  planSchema,
+} from "../../responses/schemas-admin.ts";
+import { createdKeySchema, keySchema } from "../../responses/schemas.ts";
 import { pages } from "../fields.ts";
 import { all, nothing, one, page, type Operations } from "../operation.ts";
 
@@ -49,12 +54,12 @@ export const administeredOrganizations = {
     answers: nothing,
     errors: [409],
   },
-  "GET /orgs/:id/members": { id: "listMembers", summary: "Who belongs to an organization", answers: all(memberSchema) },
+  "GET /orgs/:id/members": { id: "listMembers", summary: "Who belongs to an organization", answers: all(administeredMemberSchema) },
   "PUT /orgs/:id/members/:user_id": {
     id: "putMember",
     summary: "Add a member, or change the role",
     body: memberFields,
-    answers: one(memberSchema),
+    answers: one(administeredMemberSchema),
   },
   "DELETE /orgs/:id/members/:user_id": { id: "removeMember", summary: "Remove a member", answers: nothing },
   "PUT /orgs/:id/plan": {
@@ -71,7 +76,10 @@ export const administeredPlans = {
     id: "savePlan",
     summary: "Make a plan, or change it for all who have it",
     body: planFields,
-    means: { weight: "1 to 100, by default 1: of runs that wait for a turn, its owners get so many times as many as those of weight 1." },
+    means: {
+      weight: "1 to 100, by default 1: of runs that wait for a turn, its owners get so many times as many as those of weight 1.",
+      max_organizations: "How many organizations one user can create, 20 by default. Each has its own quotas, with the user's plan.",
+    },
     answers: one(planSchema),
   },
   "DELETE /plans/:name": { id: "deletePlan", summary: "Remove a plan that nobody has", answers: nothing, errors: [409] },

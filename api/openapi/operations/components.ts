@@ -1,9 +1,9 @@
-import { query } from "../../routes/component-lists.ts";
+import { detailedSearch, search } from "../../routes/component-lists.ts";
 import { creation, selection } from "../../routes/components.ts";
 import { options, values } from "../../routes/configuration.ts";
-import { componentSchema, listedComponentSchema, optionsSchema, propsSchema } from "../../responses/schemas.ts";
+import { componentSchema, foundKeysSchema, listedComponentSchema, optionsSchema, propsSchema } from "../../responses/schemas.ts";
 import { owned, pages } from "../fields.ts";
-import { one, page, type Operations } from "../operation.ts";
+import { nothing, one, page, type Operations } from "../operation.ts";
 
 const named = selection.extend(owned.shape);
 
@@ -25,8 +25,16 @@ export const componentOperations = {
   },
   "GET /components/search": {
     id: "searchComponents",
+    summary: "Find the keys of components, those of the registry among them",
+    description: "Best first, up to `limit` of each type.",
+    query: search.extend(owned.shape),
+    answers: { 200: foundKeysSchema },
+  },
+  "GET /components/search/details": {
+    id: "searchComponentDetails",
     summary: "Find components, those of the registry among them",
-    query: query.extend(owned.shape),
+    query: detailedSearch.extend(owned.shape),
+    means: { similarity_threshold: "Share of the words that must occur, from 0 to 1; 1 unless given." },
     answers: page(listedComponentSchema),
   },
   "GET /components/registry": { id: "listRegistry", summary: "The components of the registry", answers: page(listedComponentSchema) },
@@ -37,6 +45,12 @@ export const componentOperations = {
     answers: one(componentSchema),
   },
   "GET /components/:key": { id: "getComponent", summary: "A component", query: named, answers: one(componentSchema) },
+  "DELETE /components/:key": {
+    id: "deleteComponent",
+    summary: "Delete a component that no source or workflow uses, by its id",
+    answers: nothing,
+    errors: [409],
+  },
   "GET /components/:key/versions": {
     id: "listVersions",
     summary: "Saved components with the same key",
@@ -45,6 +59,7 @@ export const componentOperations = {
   },
   "POST /components/:key/options": {
     id: "listComponentOptions",
+    onlyReads: true,
     summary: "The choices of a prop whose options are a function",
     query: named,
     body: options,
@@ -53,6 +68,7 @@ export const componentOperations = {
   },
   "POST /components/:key/props": {
     id: "listComponentProps",
+    onlyReads: true,
     summary: "All props for the values chosen so far",
     query: named,
     body: values,

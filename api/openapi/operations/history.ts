@@ -15,7 +15,8 @@ import {
   startedRunSchema,
 } from "../../responses/schemas-history.ts";
 import { tickSchema } from "../../responses/tick.ts";
-import { pages } from "../fields.ts";
+import { workflowSchema } from "../../responses/schemas.ts";
+import { eventPages, mine, pages } from "../fields.ts";
 import { accepted, all, one, page, type Answer, type Operations } from "../operation.ts";
 
 const stream: Answer = { contentType: "text/event-stream", description: "Server-Sent Events; it stays open." };
@@ -25,7 +26,8 @@ export const historyOperations = {
   "POST /sources/:id/runs": {
     id: "runSource",
     summary: "Run a source now",
-    description: "Waits for the end. One whose code throws is answered 200 as well: status and error tell.",
+    description:
+      "Waits for the end. One whose code throws is answered 200 as well: status and error tell. Without an event it runs with a tick of the source's first timer, else with an empty request to its HTTP interface.",
     body: request,
     means: {
       event_id: "Runs with this event in place of one that is given.",
@@ -34,7 +36,12 @@ export const historyOperations = {
     answers: { ...one(z.union([runSchema, dryRunSchema])), ...accepted(startedRunSchema) },
     errors: [409, 504],
   },
-  "GET /sources/:id/runs/:run_id": { id: "getRun", summary: "A run, with its logs", answers: one(runSchema) },
+  "GET /sources/:id/runs/:run_id": {
+    id: "getRun",
+    summary: "A run, with its logs",
+    description: "One that took too long for the answer to its request is running until it has ended.",
+    answers: one(z.union([runSchema, startedRunSchema])),
+  },
   "GET /sources/:id/ticks": {
     id: "listTicks",
     summary: "What became of the ticks of a source's timers",
@@ -51,13 +58,13 @@ export const historyOperations = {
   "GET /sources/:id/event_summaries": {
     id: "listEvents",
     summary: "What a source emitted",
-    query: summaries.extend(pages.shape),
+    query: summaries.extend(eventPages.shape),
     answers: page(eventSchema),
   },
   "GET /sources/:id/events": {
     id: "listEventsAsBefore",
     summary: "What a source emitted, in an older form",
-    query: legacy,
+    query: legacy.extend(eventPages.pick({ limit: true }).shape),
     answers: all(legacyEventSchema),
   },
   "DELETE /sources/:id/events": {
@@ -79,16 +86,24 @@ export const historyOperations = {
     body: replayRequest,
     answers: accepted(replaySchema),
   },
+  "GET /users/me/workflows": { id: "listMyWorkflows", summary: "The caller's workflows", query: mine, answers: page(workflowSchema) },
+  "GET /orgs/:org_id/workflows": {
+    id: "listWorkflows",
+    summary: "An organization's workflows",
+    query: pages,
+    answers: page(workflowSchema),
+  },
+  "GET /workflows/:workflow_id": { id: "getWorkflow", summary: "A workflow", answers: one(workflowSchema) },
   "GET /workflows/:workflow_id/event_summaries": {
     id: "listWorkflowEvents",
     summary: "What a workflow emitted",
-    query: summariesOfWorkflow.extend(pages.shape),
+    query: summariesOfWorkflow.extend(eventPages.shape),
     answers: page(eventSchema),
   },
   "GET /workflows/:workflow_id/$errors/event_summaries": {
     id: "listWorkflowErrors",
     summary: "What went wrong in a workflow",
-    query: summariesOfWorkflow.extend(pages.shape),
+    query: summariesOfWorkflow.extend(eventPages.shape),
     answers: page(eventSchema),
   },
 } as const satisfies Operations;

@@ -1,11 +1,11 @@
 import { autoSubscriptionSchema, createdWebhookSchema, subscriptionSchema, webhookSchema } from "../../responses/schemas.ts";
 import { autoFields, fields } from "../../subscriptions/request.ts";
 import { changes, creation } from "../../webhooks/request.ts";
-import { owned, pages } from "../fields.ts";
+import { mine, owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
 export const routingOperations = {
-  "GET /users/me/webhooks": { id: "listMyWebhooks", summary: "The caller's webhooks", query: pages, answers: page(webhookSchema) },
+  "GET /users/me/webhooks": { id: "listMyWebhooks", summary: "The caller's webhooks", query: mine, answers: page(webhookSchema) },
   "GET /orgs/:org_id/webhooks": { id: "listWebhooks", summary: "An organization's webhooks", query: pages, answers: page(webhookSchema) },
   "POST /webhooks": {
     id: "createWebhook",
@@ -29,7 +29,7 @@ export const routingOperations = {
   "GET /users/me/subscriptions": {
     id: "listMySubscriptions",
     summary: "The caller's subscriptions",
-    query: pages,
+    query: mine,
     answers: page(subscriptionSchema),
   },
   "GET /orgs/:org_id/subscriptions": {
@@ -53,10 +53,11 @@ export const routingOperations = {
     query: fields.extend(owned.shape),
     answers: one(subscriptionSchema),
   },
+  "DELETE /subscriptions/:id": { id: "deleteSubscription", summary: "End a subscription by its id", answers: one(subscriptionSchema) },
   "GET /users/me/auto_subscriptions": {
     id: "listMyAutoSubscriptions",
     summary: "The caller's auto-subscriptions",
-    query: pages,
+    query: mine,
     answers: page(autoSubscriptionSchema),
   },
   "GET /orgs/:org_id/auto_subscriptions": {

@@ -1,11 +1,11 @@
 import { options, values } from "../../routes/configuration.ts";
 import { optionsSchema, propsSchema, sourceSchema } from "../../responses/schemas.ts";
-import { deletionFields, sourceFields } from "../../sources/request.ts";
-import { owned, pages } from "../fields.ts";
+import { deletionFields, sourceFields, updateFields } from "../../sources/request.ts";
+import { mine, owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
 export const sourceOperations = {
-  "GET /users/me/sources": { id: "listMySources", summary: "The caller's sources", query: pages, answers: page(sourceSchema) },
+  "GET /users/me/sources": { id: "listMySources", summary: "The caller's sources", query: mine, answers: page(sourceSchema) },
   "GET /orgs/:org_id/sources": { id: "listSources", summary: "An organization's sources", query: pages, answers: page(sourceSchema) },
   "POST /sources": {
     id: "createSource",
@@ -21,8 +21,10 @@ export const sourceOperations = {
   "PUT /sources/:id": {
     id: "updateSource",
     summary: "Change a source",
-    description: "What is given changes, then it is deployed again. Beside code, name and active have the defaults of a new one.",
-    body: sourceFields,
+    description:
+      "What is given changes, then it is deployed again. Beside code, name and active have the defaults of a new one. When the update fails, the version before goes on running, and GET shows that one.",
+    query: deletionFields,
+    body: updateFields,
     takesFiles: true,
     answers: one(sourceSchema),
     errors: [409, 504],
@@ -36,6 +38,7 @@ export const sourceOperations = {
   },
   "POST /sources/:id/options": {
     id: "listSourceOptions",
+    onlyReads: true,
     summary: "The choices of a prop whose options are a function",
     body: options,
     answers: one(optionsSchema),
@@ -43,6 +46,7 @@ export const sourceOperations = {
   },
   "POST /sources/:id/props": {
     id: "listSourceProps",
+    onlyReads: true,
     summary: "All props for the values chosen so far",
     body: values,
     answers: one(propsSchema),

@@ -1,6 +1,16 @@
 import { keyFields } from "../../owners/keys.ts";
-import { memberFields } from "../../owners/members.ts";
-import { createdKeySchema, keySchema, memberSchema, organizationSchema, userSchema } from "../../responses/schemas.ts";
+import { invitationFields, memberFields } from "../../owners/members.ts";
+import { ownOrganizationFields } from "../../owners/organizations.ts";
+import { tokenFields } from "../../owners/token.ts";
+import {
+  createdKeySchema,
+  keySchema,
+  memberSchema,
+  organizationSchema,
+  tokenErrorSchema,
+  tokenSchema,
+  userSchema,
+} from "../../responses/schemas.ts";
 import { all, nothing, one, type Operations } from "../operation.ts";
 
 export const userOperations = {
@@ -15,6 +25,40 @@ export const userOperations = {
     errors: [409],
   },
   "DELETE /users/me/keys/:id": { id: "revokeKey", summary: "Revoke an API key", answers: nothing, errors: [409] },
+  "POST /orgs": {
+    id: "createOrganization",
+    summary: "Create an organization",
+    description:
+      "The caller becomes its admin. The plan limits how many organizations a user can create; a new organization gets the same plan.",
+    body: ownOrganizationFields,
+    means: {
+      orgname: "Unique: letters, digits, dots, dashes and underscores; follows from the name unless given.",
+      email: "Where it is reached; the caller's address unless given.",
+    },
+    answers: one(organizationSchema),
+    errors: [409],
+  },
+  "DELETE /orgs/:org_id": {
+    id: "deleteOrganization",
+    summary: "Delete an organization that owns nothing and has no other member",
+    description: "Only admins of the organization may.",
+    answers: nothing,
+    errors: [409],
+  },
+  "POST /orgs/:org_id/members": {
+    id: "addMember",
+    summary: "Add a member by id, username or email address",
+    description: "Only admins of the organization may. Exactly one of the three names the user.",
+    body: invitationFields,
+    means: {
+      user_id: "Id of the user, `u_…`.",
+      username: "Exact username.",
+      email: "Email address of the user's account.",
+      role: "`admin` or `member`; `member` unless given, or what the user is already.",
+    },
+    answers: one(memberSchema),
+    errors: [409],
+  },
   "GET /orgs/:org_id": { id: "getOrganization", summary: "An organization of the caller's", answers: one(organizationSchema) },
   "GET /orgs/:org_id/members": { id: "listMembers", summary: "Who belongs to an organization", answers: all(memberSchema) },
   "PUT /orgs/:org_id/members/:user_id": {
@@ -27,9 +71,35 @@ export const userOperations = {
   },
   "DELETE /orgs/:org_id/members/:user_id": {
     id: "removeMember",
-    summary: "Remove a member",
-    description: "Only admins of the organization may.",
+    summary: "Remove a member, or leave",
+    description: "Only admins of the organization may remove others.",
     answers: nothing,
     errors: [409],
+  },
+} as const satisfies Operations;
+
+/** What `routes/token.ts` serves, beside the table of routes. */
+export const tokenOperations = {
+  "POST /oauth/token": {
+    id: "createToken",
+    summary: "Get an access token for a client",
+    description:
+      "OAuth 2.0 client credentials (RFC 6749, section 4.4). The token is the API key itself: it has the same scopes and ends with the key.",
+    authentication: "client",
+    body: tokenFields,
+    means: {
+      grant_type: "`client_credentials`.",
+      client_id: "Your user's id, `u_…`, or the API key's, `pk_…`; or in the Authorization header (Basic).",
+      client_secret: "The API key; or in the Authorization header (Basic).",
+      scope: "Ignored: the token has the scopes of the key, as the answer says.",
+    },
+    answers: {
+      200: tokenSchema,
+      400: tokenErrorSchema,
+      401: tokenErrorSchema,
+      413: tokenErrorSchema,
+      429: tokenErrorSchema,
+      503: tokenErrorSchema,
+    },
   },
 } as const satisfies Operations;

@@ -32,6 +32,11 @@ readOnlyRootFilesystem: true
 {{- with $root.Values.settings.egressAllow }}
 - { name: HEADWATER_EGRESS_ALLOW, value: {{ join "," . | quote }} }
 {{- end }}
+{{- if has $role (list "api" "ingress") }}
+{{- with $root.Values.settings.trustedProxies }}
+- { name: HEADWATER_TRUSTED_PROXIES, value: {{ ternary (join "," .) (toString .) (kindIs "slice" .) | quote }} }
+{{- end }}
+{{- end }}
 {{- if and $root.Values.traces.endpoint (ne $role "setup") }}
 - { name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ $root.Values.traces.endpoint | quote }} }
 {{- end }}

@@ -1,0 +1,9 @@
+import { text } from "../http/parameters.ts";
+
+export const emailField = text
+  .max(255, "it must have at most 255 characters")
+  .regex(/^[^@\s]+@[^@\s]+$/, "it must be an address such as ada@example.com");
+
+export const nameField = text
+  .max(64, "it must have at most 64 characters")
+  .regex(/^[\w.-]+$/, "it must be letters, digits, dots, dashes and underscores");

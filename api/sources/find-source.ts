@@ -1,0 +1,34 @@
+import { sourceKind } from "../../crds/source.ts";
+import { NotFound } from "../../domain/errors.ts";
+import type { Call } from "../http/call.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { ApiContext } from "../routes/context.ts";
+
+/**
+ * Returns the id of the source that a path names: the id itself, or the `name_slug` of a source of the caller or of their organizations
+ * (with `org_id`, only of that one). A name that is neither is returned as it is, and is not found later.
+ * @throws NotFound when several sources have the slug
+ */
+export async function sourceIdFor(
+  name: string,
+  call: Pick<Call, "user" | "parameters">,
+  { access, ports }: Pick<ApiContext, "access" | "ports">,
+): Promise<string> {
+  if (!isSlug(name)) return name;
+  const named = await access.owner(call);
+  const owners = named === call.user.id ? await access.ownersOf(call.user) : [named];
+  const found = await Promise.all(owners.map((owner) => idsIn(owner, name, ports)));
+  const [id = name, ...others] = found.flat();
+  if (others.length === 0) return id;
+  throw new NotFound(`record not found: '${name}' is the name_slug of ${[id, ...others].join(" and of ")}: name the source by its id`);
+}
+
+/** Ids have an underscore, which no slug has. */
+const isSlug = (name: string): boolean => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && name.length <= 80;
+
+async function idsIn(owner: string, slug: string, { owners, pages }: ApiContext["ports"]): Promise<readonly string[]> {
+  const namespace = await owners.find(owner);
+  if (namespace === undefined) return [];
+  const { items } = await pages.listPage(sourceKind, { namespace, slug }, { limit: 2, cursor: null });
+  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(publicIdOf);
+}

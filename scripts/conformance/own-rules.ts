@@ -1,0 +1,64 @@
+import { z } from "zod";
+import type { Rule } from "./rule.ts";
+import { expectEqual } from "./session.ts";
+import { component, dataOf, user, webhook } from "./shapes.ts";
+
+const organization = z.looseObject({ id: z.string(), name: z.string(), orgname: z.string(), email: z.string() });
+const token = z.looseObject({ access_token: z.string(), token_type: z.literal("Bearer"), expires_in: z.int(), created_at: z.int() });
+
+/** Additions of Headwater that programs rely on. */
+export const ownRules: readonly Rule[] = [
+  {
+    about: "OAuth",
+    name: "POST /oauth/token takes a user's id and an API key as client credentials",
+    check: async (session) => {
+      const { data: me } = await session.get(dataOf(user), "GET", "/users/me");
+      const fields = { grant_type: "client_credentials", client_id: me.id, client_secret: session.key };
+      const raw = new URLSearchParams(fields).toString();
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const answer = await session.ask("POST", "/oauth/token", { raw, headers, key: null });
+      const { access_token } = token.parse(answer.body);
+      await session.expectStatus(200, "GET", "/users/me", { key: access_token });
+      const wrong = await session.ask("POST", "/oauth/token", { body: { ...fields, client_secret: "wrong" }, key: null });
+      expectEqual("the refusal", [wrong.status, z.looseObject({ error: z.string() }).parse(wrong.body).error], [401, "invalid_client"]);
+    },
+  },
+  {
+    about: "Components",
+    name: "DELETE /components/{id} is refused while a source runs it",
+    check: async (session) => {
+      const code = `export default { name: "Conformance Deleted", version: "0.1.0", run() { /* ${session.tag} */ } };`;
+      const { data } = await session.get(dataOf(component), "POST", "/components", { component_code: code });
+      const { data: source } = await session.get(dataOf(z.object({ id: z.string() })), "POST", "/sources", { component_id: data.id });
+      session.keep(`/sources/${source.id}`);
+      const { status, text } = await session.ask("DELETE", `/components/${data.id}`);
+      expectEqual("the refusal", [status, text.includes(source.id)], [409, true]);
+      await session.expectStatus(204, "DELETE", `/sources/${source.id}`);
+      await session.expectStatus(204, "DELETE", `/components/${data.id}`);
+      await session.expectStatus(404, "GET", `/components/${data.id}`);
+    },
+  },
+  {
+    about: "Organizations",
+    name: "a user makes one, adds members and deletes it; what it owns names it",
+    check: async (session) => {
+      const { data: me } = await session.get(dataOf(user), "GET", "/users/me");
+      const { data } = await session.get(dataOf(organization), "POST", "/orgs", { name: session.tag });
+      session.keep(`/orgs/${data.id}`);
+      const member = z.looseObject({ user_id: z.string(), role: z.string() });
+      const added = await session.get(dataOf(member), "POST", `/orgs/${data.id}/members`, { username: me.username });
+      expectEqual("the role of who made it", [added.data.user_id, added.data.role], [me.id, "admin"]);
+      const owned = webhook.extend({ owner_id: z.string() });
+      const { data: hook } = await session.get(dataOf(owned), "POST", `/webhooks?url=https://example.com/&org_id=${data.id}`);
+      const { data: listed } = await session.get(dataOf(z.array(owned)), "GET", `/orgs/${data.id}/webhooks`);
+      expectEqual(
+        "the owner in the list",
+        listed.map(({ owner_id }) => owner_id),
+        [data.id],
+      );
+      await session.expectStatus(409, "DELETE", `/orgs/${data.id}`);
+      await session.expectStatus(204, "DELETE", `/webhooks/${hook.id}`);
+      await session.expectStatus(204, "DELETE", `/orgs/${data.id}`);
+    },
+  },
+];

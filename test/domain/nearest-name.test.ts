@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { nearestName, suggestion } from "../../domain/nearest-name.ts";
+
+describe("the nearest name", () => {
+  const known = ["deploy", "activate", "deactivate", "dedupe", "component_code", "component_url", "name", "run", "limit"];
+
+  it.each([
+    ["deply", "deploy"],
+    ["dedup", "dedupe"],
+    ["nmae", "name"],
+    ["componentCode", "component_code"],
+    ["component-ulr", "component_url"],
+    ["NAME", "name"],
+    ["activated", "activate"],
+    ["rnu", "run"],
+    ["limt", "limit"],
+  ])("of %s is %s", (name, nearest) => {
+    expect(nearestName(name, known)).toBe(nearest);
+  });
+
+  it.each(["", "x", "sampleEmit", "annotations", "colour", "d".repeat(100_000)])("of %.20s is none", (name) => {
+    expect(nearestName(name, known)).toBeUndefined();
+  });
+
+  it("is part of a message, or another text is", () => {
+    expect(suggestion("deply", known)).toBe(": did you mean deploy?");
+    expect([suggestion("colour", known), suggestion("colour", known, ": see --help")]).toEqual(["", ": see --help"]);
+  });
+});

@@ -1,0 +1,31 @@
+import pg from "pg";
+import { databaseRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
+
+/** Users belong to the whole server, so all test files share them and their passwords. One password holds what an address must escape. */
+export const rolePasswords: RolePasswords = {
+  api: "a password of the api",
+  operator: "the operator's own password",
+  delivery: "delivery's p@ssword:/'",
+};
+/** Owns the databases of test files, as the user that `--setup` is given owns an installation's. It is no superuser. */
+export const setupUser = { name: "headwater_setup", password: "password-of-setup" } as const;
+
+/** Creates those users that the server does not have yet. @param url of a superuser */
+export async function createUsers(url: string): Promise<void> {
+  const admin = new pg.Client(url);
+  await admin.connect();
+  try {
+    const { rows } = await admin.query<{ name: string }>("select rolname as name from pg_roles");
+    const known = new Set(rows.map(({ name }) => name));
+    const literal = (text: string): string => admin.escapeLiteral(text);
+    if (!known.has(setupUser.name))
+      await admin.query(`create role ${setupUser.name} login createrole password ${literal(setupUser.password)}`);
+    // Whoever creates a user may change it.
+    await admin.query(`set role ${setupUser.name}`);
+    for (const role of ["api", "operator", "delivery"] as const)
+      if (!known.has(databaseRoles[role]))
+        await admin.query(`create role ${databaseRoles[role]} login password ${literal(rolePasswords[role])}`);
+  } finally {
+    await admin.end();
+  }
+}
