@@ -272,4 +272,12 @@ export interface DeliveryConfig {
   readonly disableAfterMs?: number;
   /** ms from a failed attempt to the next; undefined after the last. */
   readonly nextAttempt: (attempt: number, random: number, retryAfterMs?: number) => number | undefined;
+  /** Default: 200 posts at once and 50 a second. */
+  readonly replayPace?: ReplayPace;
+}
+
+/** How many replayed events one owner posts to one host. */
+export interface ReplayPace {
+  readonly burst: number;
+  readonly perSecond: number;
 }

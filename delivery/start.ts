@@ -11,6 +11,7 @@ import { Lines } from "./lines.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import { startQuotas } from "./quotas.ts";
 import { startRecorder } from "./recorder.ts";
+import { pacedDispatch } from "./replay-pace.ts";
 import { replayEvent } from "./replay.ts";
 import { redeliver } from "./redeliver.ts";
 import { routeCommit, type Dispatch } from "./router.ts";
@@ -84,11 +85,12 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       tell,
     );
   });
+  const replayDispatch = pacedDispatch(dispatch, routes, ports, config.replayPace);
   const replaying = await ports.replays.read((text, done) => {
     const tell = (error: unknown): void => {
       if (!stopping.signal.aborted) ports.log.error({ op: "event.replay", err: error }, "an event is not replayed");
     };
-    replayEvent(text, routes, dispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
+    replayEvent(text, routes, replayDispatch, config.mostDirectListeners, ports.clock.now()).then(done, tell);
   });
 
   return {

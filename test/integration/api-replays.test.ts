@@ -68,10 +68,10 @@ afterAll(async () => {
   await poster.close();
 });
 
-async function startDeliveries(): Promise<{ stop(): Promise<void> }> {
+async function startDeliveries(given: Partial<DeliveryConfig> = {}): Promise<{ stop(): Promise<void> }> {
   const history = await historyOf(api.database, nats.connection, { events: 100, logs: 100 });
   const secrets = { open: async (sealed: string) => sealed };
-  const delivery = await startDelivery(config, deliveryPorts({ connection: nats.connection, history, poster, secrets, log: silent }));
+  const delivery = await startDelivery({ ...config, ...given }, deliveryPorts({ connection: nats.connection, history, poster, secrets, log: silent }));
   running.push(delivery);
   return delivery;
 }
@@ -118,6 +118,19 @@ const idsIn = (received: readonly Received[]): readonly string[] =>
   received.map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
 
 describe("a replay", () => {
+  test("posts to one host no faster than its pace, over all webhooks and replays", async () => {
+    await startDeliveries({ replayPace: { burst: 4, perSecond: 20 } });
+    const [one, two] = [await receiver(), await receiver()];
+    await subscribe(webhookAt("wh_one", one.url));
+    await subscribe(webhookAt("wh_two", two.url));
+    await record(numbered(6));
+    const startedAt = Date.now();
+    for (const { status } of [await replay(), await replay()]) expect(status).toBe(202);
+    await until(() => one.received.length === 12 && two.received.length === 12, "all of both replays at both webhooks");
+    // 24 posts: 4 at once, the others 50 ms apart.
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(1_000);
+  });
+
   test("delivers what history has once more, oldest first, signed, marked, and under ids of its own", async () => {
     await startDeliveries();
     const [one, two] = [await receiver(), await receiver()];
