@@ -3,6 +3,7 @@ import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { checkUserId, getMember, memberFields } from "../owners/members.ts";
 import type { Member } from "../owners/ports.ts";
+import { removeMember } from "../owners/remove-member.ts";
 import { getOrganization } from "./organizations.ts";
 import type { AdminContext } from "./context.ts";
 
@@ -18,7 +19,8 @@ export function memberRoutes({ ports }: AdminContext) {
       return ok(memberResponse(await getMember(organization, user, accounts)));
     },
     remove: async (call: Asked) => {
-      await accounts.removeMember(checkUserId(pathOf(call, "user_id")), await organizationOf(call));
+      const [user, organization] = [checkUserId(pathOf(call, "user_id")), await organizationOf(call)];
+      await removeMember({ user, organization }, ports);
       return noContent;
     },
   };

@@ -5,6 +5,7 @@ import { pathOf } from "../http/handle.ts";
 import { parse } from "../http/parameters.ts";
 import { checkUserId, findInvited, findMember, getMember, invitationFields, memberFields, memberResponse } from "../owners/members.ts";
 import type { User } from "../owners/ports.ts";
+import { removeMember } from "../owners/remove-member.ts";
 import type { ApiContext } from "./context.ts";
 
 /** Unknown names that one user can try: adding people takes a few tries, guessing who exists takes many. */
@@ -53,7 +54,7 @@ export function memberRoutes({ access, ports }: Pick<ApiContext, "access" | "por
     remove: async (call: Call) => {
       const user = checkUserId(pathOf(call, "user_id"));
       const organization = user === call.user.id ? await organizationOf(call) : await administeredBy(call);
-      await accounts.removeMember(user, organization, { keepsAdmin: true });
+      await removeMember({ user, organization, rule: { keepsAdmin: true } }, ports);
       return noContent;
     },
   };
