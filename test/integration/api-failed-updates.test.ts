@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { changeResource } from "../../api/resources/change.ts";
 import { componentKind } from "../../crds/component.ts";
 import { labels, type Condition } from "../../crds/resource.ts";
 import { sourceKind, type SourceStatus } from "../../crds/source.ts";
@@ -16,11 +17,13 @@ async function fail(id: string, wanted: { readonly component?: string; readonly 
   const source = await api.store.get(sourceKind, namespace, nameOf(id));
   const { component = source.spec.componentRef?.name ?? "", props, active = true } = wanted;
   const { name, props: before, secrets, active: wasActive, emitOnDeploy, ignoreHookErrors, componentRef } = source.spec;
-  const changed = await api.store.update(sourceKind, {
-    ...source,
-    // As the spec of a resource is: any JSON.
-    spec: { ...source.spec, name: "Wanted", componentRef: { name: component }, props: props as typeof before, active },
-  });
+  const changed = await changeResource(sourceKind, api.store, source, ({ spec }) => ({
+    ...spec,
+    name: "Wanted",
+    componentRef: { name: component },
+    props: props as typeof before, // As the spec of a resource is: any JSON.
+    active,
+  }));
   const generation = changed.metadata.generation;
   const isObserved = async () => (await api.store.get(sourceKind, namespace, nameOf(id))).status.observedGeneration === generation;
   await until(isObserved);
@@ -87,7 +90,7 @@ test("keeps its component, its account and its secrets from being deleted", asyn
   const source = await create({ component_code: "name: One; props: city", configured_props: { city: account.id } });
   const other = await create({ component_code: "name: Two; props: city", configured_props: { city: "x" } });
   const resource = await api.store.get(sourceKind, namespace, nameOf(source.id));
-  await api.store.update(sourceKind, { ...resource, spec: { ...resource.spec, props: { shop: { authProvisionId: account.id } } } });
+  await changeResource(sourceKind, api.store, resource, ({ spec }) => ({ ...spec, props: { shop: { authProvisionId: account.id } } }));
   await fail(source.id, { component: nameOf(other.component_id), props: {} });
   const refused = await api.ask("DELETE", `/v1/accounts/${account.id}`);
   expect([refused.status, refused.body.code]).toEqual([409, "account_in_use"]);
