@@ -71,7 +71,10 @@ afterAll(async () => {
 async function startDeliveries(given: Partial<DeliveryConfig> = {}): Promise<{ stop(): Promise<void> }> {
   const history = await historyOf(api.database, nats.connection, { events: 100, logs: 100 });
   const secrets = { open: async (sealed: string) => sealed };
-  const delivery = await startDelivery({ ...config, ...given }, deliveryPorts({ connection: nats.connection, history, poster, secrets, log: silent }));
+  const delivery = await startDelivery(
+    { ...config, ...given },
+    deliveryPorts({ connection: nats.connection, history, poster, secrets, log: silent }),
+  );
   running.push(delivery);
   return delivery;
 }
