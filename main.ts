@@ -3,10 +3,11 @@ import { resolve } from "node:path";
 import { HeadwaterError } from "./domain/errors.ts";
 import type { Traces } from "./domain/traces.ts";
 import { platformVersion } from "./domain/version.ts";
-import { childReady, parentSaysStop } from "./platform/process/child-role.ts";
+import { childReady, metricsOfChildren, parentSaysStop, reportMetrics } from "./platform/process/child-role.ts";
 import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/configuration.ts";
 import { guardOwnChildren, killOwnChildren } from "./platform/process/own-children.ts";
 import { startServers, type Servers } from "./platform/process/servers.ts";
+import { processMetrics } from "./platform/telemetry/metrics.ts";
 import { createLogger, type Logger } from "./platform/telemetry/logger.ts";
 import type { RoleContext } from "./wiring/context.ts";
 import { startHealth } from "./wiring/health.ts";
@@ -144,7 +145,11 @@ async function main(): Promise<void> {
     return void process.stdout.write(`${await rotateKey(configuration)}\n`);
   }
   const logger = createLogger({ level: configuration.logLevel });
-  if (!isChild) guardOwnChildren();
+  if (isChild) reportMetrics(() => processMetrics().getMetricsAsJSON());
+  else {
+    guardOwnChildren();
+    processMetrics().addChildren(metricsOfChildren);
+  }
   if (configuration.setsUp) return setUpOnce(configuration, logger);
   const running = start(configuration, logger);
   stopOnRequest(running, logger);

@@ -5,7 +5,10 @@ import { keepRunning } from "../platform/process/keep-running.ts";
 import type { RoleContext, StartRole, StartedRole } from "./context.ts";
 
 interface RoleEntry {
-  /** Where it runs when one process is told to do several: `child` keeps user code away from the API. */
+  /**
+   * Where it runs when one process is configured to run several roles. `child` keeps user code away from the API, and endpoints answering
+   * while the API parses large bodies.
+   */
   readonly process: "host" | "child";
   readonly needsDatabase: boolean;
   readonly start: StartRole;
@@ -13,7 +16,7 @@ interface RoleEntry {
 
 /** The order is that of stopping: what takes work in goes first, what finishes it last. They start all at once. */
 export const roles: Readonly<Record<RoleName, RoleEntry>> = {
-  ingress: { process: "host", needsDatabase: false, start: wired("ingress") },
+  ingress: { process: "child", needsDatabase: false, start: wired("ingress") },
   api: { process: "host", needsDatabase: true, start: wired("api") },
   operator: { process: "host", needsDatabase: true, start: wired("operator") },
   runner: { process: "child", needsDatabase: false, start: wired("runner") },

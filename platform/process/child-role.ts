@@ -1,6 +1,7 @@
-import { fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { Unavailable } from "../../domain/errors.ts";
+import type { ReportedMetrics } from "../telemetry/metrics.ts";
 import type { RoleName } from "./configuration.ts";
 import type { RunningProcess } from "./keep-running.ts";
 import { formatNatsUrl, type NatsConnection } from "./nats-connection.ts";
@@ -10,6 +11,11 @@ import { endChild, hasExited } from "./processes.ts";
 /** What parent and child say to each other. A child that loses its parent drains as well: see `onParentGone`. */
 export const childReady = "ready";
 export const parentSaysStop = "stop";
+const parentAsksForMetrics = "metrics";
+const metricsTimeoutMs = 1_000;
+
+/** Roles of this process that run in a process of their own. */
+const running = new Set<ChildProcess>();
 
 export interface ChildRoleOptions {
   readonly role: RoleName;
@@ -47,6 +53,8 @@ export async function startChildRole(options: ChildRoleOptions): Promise<Running
     // Whichever did not happen is of no interest any more.
     for (const either of [ready, ended]) either.catch(() => undefined);
   }
+  if (!hasExited(child)) running.add(child);
+  void exited.then(() => running.delete(child));
   return {
     exited,
     stop: async () => {
@@ -56,6 +64,41 @@ export async function startChildRole(options: ChildRoleOptions): Promise<Running
     },
     kill: () => endChild(child, "SIGKILL", 0),
   };
+}
+
+/** In a child: answers its parent's questions for metrics. */
+export function reportMetrics(metrics: () => Promise<ReportedMetrics>): void {
+  process.on("message", (message) => {
+    if (message !== parentAsksForMetrics) return;
+    // Without an answer, the parent does without.
+    void metrics().then(
+      (reported) => process.connected && process.send?.({ metrics: reported }, () => undefined),
+      () => undefined,
+    );
+  });
+}
+
+/** What all running children report. A child that is starting or busy for longer than a second is left out. */
+export async function metricsOfChildren(): Promise<readonly ReportedMetrics[]> {
+  const reported = await Promise.all([...running].filter(({ connected }) => connected).map(metricsOf));
+  return reported.filter((metrics) => metrics !== undefined);
+}
+
+function metricsOf(child: ChildProcess): Promise<ReportedMetrics | undefined> {
+  return new Promise((resolve) => {
+    const end = (metrics?: ReportedMetrics): void => {
+      clearTimeout(timer);
+      child.off("message", onMessage);
+      resolve(metrics);
+    };
+    // Only our own code sends messages.
+    const onMessage = (message: unknown): void => {
+      if (typeof message === "object" && message !== null && "metrics" in message) end(message.metrics as ReportedMetrics);
+    };
+    const timer = setTimeout(end, metricsTimeoutMs);
+    child.on("message", onMessage);
+    child.send(parentAsksForMetrics, (error) => error !== null && end());
+  });
 }
 
 function endLater(ms: number, exited: Promise<void>): Promise<void> {

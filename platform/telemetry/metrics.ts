@@ -1,11 +1,30 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { AggregatorRegistry, collectDefaultMetrics, Registry, type MetricObjectWithValues, type MetricValue } from "prom-client";
 
-let registry: Registry | undefined;
+/** What a registry reports, as it travels between processes. */
+export type ReportedMetrics = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+/** The metrics of this process and of the roles that it runs in child processes, added up. */
+class ProcessRegistry extends Registry {
+  #children: () => Promise<readonly ReportedMetrics[]> = () => Promise.resolve([]);
+
+  addChildren(children: () => Promise<readonly ReportedMetrics[]>): void {
+    this.#children = children;
+  }
+
+  override async metrics(): Promise<string> {
+    const children = await this.#children();
+    if (children.length === 0) return super.metrics();
+    // The types promise names only; this is how the library's own cluster support calls it.
+    return AggregatorRegistry.aggregate([await this.getMetricsAsJSON(), ...children] as unknown as object[]).metrics();
+  }
+}
+
+let registry: ProcessRegistry | undefined;
 
 /** Where all roles of this process register their metrics; it has those of the process itself. */
-export function processMetrics(): Registry {
+export function processMetrics(): ProcessRegistry {
   if (registry !== undefined) return registry;
-  registry = new Registry();
+  registry = new ProcessRegistry();
   collectDefaultMetrics({ register: registry });
   return registry;
 }
