@@ -4,6 +4,7 @@ import { baseStatus, columnsOf, dateTime, defineKind, resourceName } from "./res
 import { exactlyOneOf, httpUrl, structural, withRules } from "./rules.ts";
 import { entryPath, moduleFiles, moduleText } from "./component.ts";
 import type { PropDefinition } from "../domain/definition.ts";
+import { healthStates } from "../domain/source-health.ts";
 import { runError } from "./run-error.ts";
 import { dataKey } from "./secret-reference.ts";
 
@@ -98,6 +99,12 @@ const running = z.object({
   ignoreHookErrors: z.boolean().describe("As in the spec."),
 });
 
+const problem = z.object({
+  code: z.string().describe("Stable, snake_case: the code of the run's error (`run_failed` if it has none), or the reason of `Ready`."),
+  message: z.string().describe("What is wrong, for people."),
+  since: dateTime().describe("Since when, RFC 3339."),
+});
+
 const status = baseStatus.extend({
   nameSlug: z.string().optional().describe("Slug of the name, unique within the owner."),
   component: z
@@ -123,11 +130,17 @@ const status = baseStatus.extend({
   running: running.optional().describe("What runs, when that is not what the spec asks for: an update waits or has failed."),
   hookFailures: z.array(hookFailure).optional().describe("Hooks that threw for the observed generation."),
   updatedAt: z.int().optional().describe("When the last change of the spec was deployed, epoch milliseconds."),
-  // What moves per run is never in a resource: the next four are refreshed every few minutes.
+  state: z
+    .enum(healthStates)
+    .optional()
+    .describe("How it is doing: a deployment shows at once, failed runs within a few minutes. docs/api.md says what each means."),
+  problem: problem.optional().describe("What is wrong; absent when nothing is."),
+  // What changes with each run is never in a resource: the next five are refreshed every few minutes.
   lastRunTime: dateTime().optional().describe("Start of its last run, RFC 3339; refreshed every few minutes."),
   lastErrorTime: dateTime().optional().describe("Time of its last run that failed, RFC 3339; refreshed every few minutes."),
   lastError: z.string().optional().describe("What that run threw, in a line."),
   nextTickTime: dateTime().optional().describe("Next tick of its timers when this was written, RFC 3339."),
+  backlog: z.int().optional().describe("Invocations accepted and not finished; refreshed every few minutes, absent before the first time."),
 });
 export type SourceStatus = z.infer<typeof status>;
 
@@ -160,8 +173,11 @@ export const sourceKind = defineKind<SourceSpec, SourceStatus>({
     { name: "Component", type: "string", path: ".status.component", description: "Name of the Component that runs." },
     { name: "Endpoint", type: "string", path: ".status.endpoint", description: "Address at which it takes HTTP requests." },
     { name: "Active", type: "boolean", path: ".spec.active", description: "Whether it may run.", wide: true },
+    { name: "State", type: "string", path: ".status.state", description: "How it is doing.", wide: true },
+    { name: "Problem", type: "string", path: ".status.problem.code", description: "What is wrong, in a word.", wide: true },
     { name: "Last Run", type: "date", path: ".status.lastRunTime", description: "Time since its last run.", wide: true },
     { name: "Next Tick", type: "string", path: ".status.nextTickTime", description: "Next tick of its timers.", wide: true },
+    { name: "Backlog", type: "integer", path: ".status.backlog", description: "Invocations accepted and not finished.", wide: true },
     { name: "Last Error", type: "string", path: ".status.lastError", description: "What its last failed run threw.", wide: true },
   ),
   selectable: [".spec.componentRef.name", ".spec.active", ".status.id", ".status.component"],

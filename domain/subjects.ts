@@ -31,9 +31,11 @@ export const runnerKey = (pool: string, runner: string): string => `${pool}.${ru
 export const changedSubject = (bucket: string, key: string): string => `changed.${bucket}.${key}`;
 
 export const invokeSubject = (pool: string, partition: number, source: string): string => `invoke.${pool}.${partition}.${source}`;
+/** In place of a source. */
+export const packToken = "pack";
 /** A pack holds invocations of several sources of one partition. */
-export const packSubject = (pool: string, partition: number): string => `invoke.${pool}.${partition}.pack`;
-export const invokeFilter = (pool: string, partition: number): string => `invoke.${pool}.${partition}.>`;
+export const packSubject = (pool: string, partition: number | "*"): string => `invoke.${pool}.${partition}.${packToken}`;
+export const invokeFilter = (pool: string, partition: number | "*"): string => `invoke.${pool}.${partition}.>`;
 /**
  * What lies aside of a source, since enough of its owner's waits: no consumer is handed it. The last token is the sequence at which it stood
  * among the invocations, so that nothing is laid aside twice.

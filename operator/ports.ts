@@ -13,6 +13,7 @@ import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule.ts";
 import type { Secrets } from "../domain/secrets.ts";
+import type { LatestRuns } from "../domain/source-health.ts";
 import type { SourceVersion } from "./source/version.ts";
 
 /** Everything the operator reaches; main.ts wires adapters to it. */
@@ -30,6 +31,7 @@ export interface OperatorPorts {
   /** @throws Forbidden for a literal address that nothing may be posted to; names pass, they are judged when they are resolved */
   readonly checkHost: (host: string) => void;
   readonly activity: Activity;
+  readonly sourceBacklogs: SourceBacklogs;
   readonly failingEndpoints: FailingEndpoints;
   /** By `deploymentKey(pool, source)`. */
   readonly deployments: Entries<DeploymentEntry>;
@@ -77,20 +79,19 @@ export interface ConfigMaps {
   read(namespace: string, name: string, key: string): Promise<string>;
 }
 
-/** What the recorder wrote of runs; times are epoch ms. */
+/** The latest runs, as the recorder wrote them. */
 export interface Activity {
-  /** Those of the sources that have run after the given time, with their last run and their last failed one that is kept. */
+  /** Only of sources that have run after the given time, epoch ms. */
   since(known: readonly { readonly source: string; readonly lastRunAt: number }[]): Promise<readonly SourceActivity[]>;
 }
 
-export interface SourceActivity {
+export interface SourceActivity extends LatestRuns {
   readonly source: string;
-  readonly lastRunAt: number;
-  readonly lastErrorAt: number | undefined;
-  /** What the last failed run threw, in a line. */
-  readonly lastError: string | undefined;
-  /** The deployment that runners disabled, when that is why the last failed run failed. */
-  readonly disabled?: string | undefined;
+}
+
+export interface SourceBacklogs {
+  /** Invocations accepted and not finished, by source; a source without any is absent. @throws Unavailable */
+  read(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** What whoever delivers wrote of webhooks whose endpoint fails. */

@@ -20,6 +20,7 @@ import { requestBuild, requestComponent } from "../platform/jetstream/build-requ
 import { forgetCommits, lastCommit, lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { endTimers, setTimer } from "../platform/jetstream/schedules.ts";
+import { createSourceBacklogs } from "../platform/jetstream/source-backlogs.ts";
 import { untilSeen } from "../platform/jetstream/visibility.ts";
 import { endWorkflowQueue } from "../platform/jetstream/workflow-queues.ts";
 import type { Database } from "../platform/postgres/connection.ts";
@@ -59,6 +60,7 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
     checkHost: (host) => egress.check(host),
     activity: createActivity(database),
+    sourceBacklogs: createSourceBacklogs(connection),
     failingEndpoints: createFailingEndpoints(database),
     builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
     deployments: entriesOf<DeploymentEntry>(connection, buckets.deployments),

@@ -8,10 +8,11 @@ import { setConditions } from "../controller/conditions.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { isTaken } from "../identity.ts";
 import type { OperatorPorts } from "../ports.ts";
+import { healthFields } from "./health.ts";
 import { removeComponent, writeComponent } from "./own-component.ts";
 import type { SourceResource } from "./resources.ts";
 import { digestOf, readSecretProps } from "./secret-props.ts";
-import type { StatusFields, Step } from "./step.ts";
+import { withFields, type StatusFields, type Step } from "./step.ts";
 
 /** A step that writes to this source's own entries and returns when that is done. The reconciler does the others. */
 export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" | "end-connections" }>;
@@ -33,14 +34,7 @@ export async function apply(step: Applied, source: SourceResource, ports: Operat
     case "claim-props":
       return report(source, { configurableProps: step.props, configurableFor: step.digest }, ports);
     case "report":
-      return report(
-        source,
-        {
-          ...step.fields,
-          conditions: setConditions(source.status.conditions ?? [], step.conditions, ports.clock.now()),
-        },
-        ports,
-      );
+      return report(source, reportedFields(step, source, ports.clock.now()), ports);
     case "release":
       return release(ports.store, sourceKind, source);
     case "tell":
@@ -89,6 +83,11 @@ async function act(step: Action, source: SourceResource, ports: OperatorPorts): 
   }
 }
 
+function reportedFields({ fields, conditions }: Extract<Step, { do: "report" }>, source: SourceResource, now: number): StatusFields {
+  const reported = { ...fields, conditions: setConditions(source.status.conditions ?? [], conditions, now) };
+  return { ...reported, ...healthFields(source, withFields(source.status, reported)) };
+}
+
 async function identify(wanted: string, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
   // Somebody who copies a source copies its label, and two sources of one id would be one.
   const id = source.status.id ?? ((await isTaken(ports.store, sourceKind, source, wanted)) ? ports.newId("source") : wanted);
@@ -97,10 +96,7 @@ async function identify(wanted: string, source: SourceResource, ports: OperatorP
 }
 
 function report(source: SourceResource, fields: StatusFields, ports: OperatorPorts): Promise<SourceResource> {
-  const merged = Object.entries({ ...source.status, ...fields }).filter(([, value]) => value !== undefined);
-  // Fields of a status, less those that are optional in it.
-  const status = Object.fromEntries(merged) as SourceResource["status"];
-  return ports.store.updateStatus(sourceKind, { ...source, status });
+  return ports.store.updateStatus(sourceKind, { ...source, status: withFields(source.status, fields) });
 }
 
 async function writeDeployment(

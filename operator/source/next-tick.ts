@@ -1,15 +1,12 @@
 import type { Build } from "../../domain/definition.ts";
-import { nextTick } from "../../domain/schedule.ts";
+import { nextTickOf } from "../../domain/source-timers.ts";
 import type { SourceResource } from "./resources.ts";
-import { timersOf } from "./timers.ts";
 
 /**
- * When the first of the source's timers ticks next, RFC 3339; undefined without timers or while it is switched off. An interval
- * is reckoned from when it was armed, which is when the source was deployed.
+ * When the first of the source's timers ticks next, RFC 3339; undefined without timers or while it is paused.
  * @param armedAt epoch ms
  */
-export function nextTickTime(source: SourceResource, build: Build, now: number, armedAt = now): string | undefined {
-  if (!source.spec.active) return undefined;
-  const ticks = [...timersOf(source, build).values()].map((schedule) => nextTick(schedule, now, armedAt));
-  return ticks.length === 0 ? undefined : new Date(Math.min(...ticks)).toISOString();
+export function nextTickTime({ spec }: SourceResource, { definition }: Build, now: number, armedAt = now): string | undefined {
+  const next = spec.active ? nextTickOf(definition, spec.props, now, armedAt) : undefined;
+  return next === undefined ? undefined : new Date(next).toISOString();
 }

@@ -1,11 +1,11 @@
 import { InvalidInput } from "../../domain/errors.ts";
 import { checkConfiguredProps } from "../../domain/prop-values.ts";
+import { timersOf } from "../../domain/source-timers.ts";
 import { namespaceHasNoOwner } from "../identity.ts";
 import { buildFor, wantsReload } from "./additional-props.ts";
 import type { Blocked } from "./blocked.ts";
 import { componentNameOf, currentBuild, hasOwnCode, isMadeFor } from "./component-of.ts";
 import type { Observed } from "./observed.ts";
-import { timersOf } from "./timers.ts";
 
 /** "Can it be deployed?" as a list of questions, each told of everything; the first ones before its own component is written. */
 const policiesOfCode: readonly Policy[] = [namespaceHasOwner, nameIsFree, codeIsThere];
@@ -107,7 +107,7 @@ function propsAreValid(observed: Observed): Blocked | undefined {
     // What was not read is only known to be there.
     const unread = Object.keys(secrets).filter((name) => !Object.hasOwn(read, name));
     checkConfiguredProps(build.definition, { ...secrets, ...props, ...read }, new Set(unread));
-    timersOf(observed.source, build);
+    timersOf(build.definition, observed.source.spec.props);
     return undefined;
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;

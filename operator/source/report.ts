@@ -3,13 +3,14 @@ import type { Hook, RunError } from "../../domain/invocation.ts";
 import { disabledError } from "../../domain/kills.ts";
 import { sameStatus, setConditions } from "../controller/conditions.ts";
 import { readyConditions, shortened } from "../controller/status.ts";
+import { healthFields } from "./health.ts";
 import { hookError } from "./hooks.ts";
 import type { Observed, Standing } from "./observed.ts";
 import type { Fresh } from "./fresh.ts";
 import type { Blocked } from "./blocked.ts";
 import { nextTickTime } from "./next-tick.ts";
 import type { SourceResource } from "./resources.ts";
-import type { StatusFields, Step } from "./step.ts";
+import { withFields, type StatusFields, type Step } from "./step.ts";
 import { blockedMessage, named, refusedMessage } from "./update-messages.ts";
 import { componentIdOf, endpointAddress, standingView, type Wanted } from "./wanted.ts";
 
@@ -147,15 +148,15 @@ function report(
 }
 
 function isReportedAs(source: SourceResource, step: Extract<Step, { do: "report" }>): boolean {
-  const next = {
-    ...source.status,
-    ...step.fields,
-    conditions: setConditions(source.status.conditions ?? [], step.conditions, 0),
-  };
+  const { conditions = [], state } = source.status;
+  const reported = withFields(source.status, { ...step.fields, conditions: setConditions(conditions, step.conditions, 0) });
+  // A status of an earlier version has no state: the next look at its runs adds it, so that an update does not write all at once.
+  const next = state === undefined ? reported : { ...reported, ...healthFields(source, reported) };
   const timeless = (status: StatusFields) => ({
     ...status,
     updatedAt: 0,
     nextTickTime: "",
+    problem: status.problem === undefined ? undefined : { ...status.problem, since: "" },
     conditions: status.conditions?.map((condition) => ({ ...condition, lastTransitionTime: "" })),
   });
   return sameStatus(timeless(source.status), timeless(next));

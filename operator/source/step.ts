@@ -79,3 +79,9 @@ export type Step =
 
 /** Fields of the status to replace; undefined takes one away. */
 export type StatusFields = { readonly [Field in keyof SourceStatus]?: SourceStatus[Field] | undefined };
+
+export function withFields(status: SourceStatus, fields: StatusFields): SourceStatus {
+  const merged = Object.entries({ ...status, ...fields }).filter(([, value]) => value !== undefined);
+  // Fields of a status, less those that are optional in it.
+  return Object.fromEntries(merged) as SourceStatus;
+}

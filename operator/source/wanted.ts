@@ -2,13 +2,13 @@ import type { Build } from "../../domain/definition.ts";
 import type { Deployment } from "../../domain/deployment.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import { runtimeProps } from "../../domain/prop-values.ts";
+import { timersOf } from "../../domain/source-timers.ts";
 import { boundProps } from "./additional-props.ts";
 import type { ComponentResource, Observed, Standing } from "./observed.ts";
 import type { Fresh } from "./fresh.ts";
 import { secretPropsOf, type SecretProps } from "./secret-props.ts";
 import { wasReady } from "./settled.ts";
 import type { Step } from "./step.ts";
-import { timersOf } from "./timers.ts";
 import { withoutCode, type SourceVersion } from "./version.ts";
 
 /** What the plan has made sure of. */
@@ -94,7 +94,7 @@ export function writeEndpoint(observed: Observed, wanted: Running, active: boole
 }
 
 export function setTimers(observed: Observed, wanted: Running, generation: number, pool = observed.pool): readonly Step[] {
-  const steps = [...timersOf(observed.source, wanted.build)].map(([prop, schedule]): Step => ({
+  const steps = [...timersOf(wanted.build.definition, observed.source.spec.props)].map(([prop, schedule]): Step => ({
     do: "set-timer",
     pool,
     source: wanted.id,

@@ -205,32 +205,6 @@ describe("a secret prop", () => {
   }, 30_000);
 });
 
-describe("what a source did lately", () => {
-  it("is written for those that ran since, and for nobody else", async () => {
-    const [ran, idle] = [await world.createSource({ code: "export default {}" }), await world.createSource({ code: "export default {}" })];
-    for (const source of [ran, idle]) await operatorOf(source)();
-    const sources = [await now(ran), await now(idle)];
-    const at = Date.parse("2026-11-21T12:00:00Z");
-    const activity: OperatorPorts["activity"] = {
-      since: async (known) =>
-        known
-          .filter(({ source, lastRunAt }) => source === sources[0]?.status.id && lastRunAt < at)
-          .map(({ source }) => ({ source, lastRunAt: at, lastErrorAt: at, lastError: "Error: no" })),
-    };
-    const { namespace, name } = (await now(ran)).metadata;
-    const component = await world.ports.store.get(componentKind, namespace, ownComponentName(name));
-    const refresh = async () =>
-      refreshActivity({ ...world.ports, activity }, { sources: () => sources, component: () => component }, signal);
-    expect(await refresh()).toBe(1);
-    expect((await now(ran)).status).toMatchObject({ lastRunTime: "2026-11-21T12:00:00.000Z", lastError: "Error: no" });
-    const { nextTickTime = "" } = (await now(ran)).status;
-    expect(Date.parse(nextTickTime)).toBeGreaterThan(world.ports.clock.now());
-    expect((await now(idle)).metadata.resourceVersion).toBe(sources[1]?.metadata.resourceVersion);
-    sources[0] = await now(ran);
-    expect(await refresh()).toBe(0);
-  }, 30_000);
-});
-
 describe("a source whose runs cost process after process", () => {
   it("is told of as disabled when its runners disabled it, ends its timers, and comes back with a change of it", async () => {
     const source = await world.createSource({ code: "export default {}" });
@@ -248,13 +222,15 @@ describe("a source whose runs cost process after process", () => {
     expect(await world.timers(id)).not.toEqual([]);
 
     kills = { deployment, at: [1, 2, 3], inRow: 3, disabledAt: 3 };
-    const activity = {
-      since: async () => [{ source: id, lastRunAt: 3, lastErrorAt: 3, lastError: "SourceDisabled: x", disabled: deployment }],
+    const error = { name: "SourceDisabled", message: "x", code: "source_disabled" };
+    const activity: OperatorPorts["activity"] = {
+      since: async () => [{ source: id, lastRunAt: 3, lastError: { ...error, at: 3 }, failing: { deployment, count: 3, since: 1, error } }],
     };
     const seen = await now(source);
     expect(await refreshActivity({ ...ports, activity }, { sources: () => [seen], component: () => undefined }, signal)).toBe(1);
     await operate();
     expect(await readyOf(source)).toMatchObject({ status: "False", reason: "SourceDisabled" });
+    expect((await now(source)).status).toMatchObject({ state: "disabled", problem: { code: "source_disabled" } });
     expect((await now(source)).status.conditions?.find(({ type }) => type === "Stalled")).toMatchObject({ status: "True" });
     expect(await world.timers(id)).toEqual([]);
     expect(await world.ports.endpoints.get(endpointKey)).toMatchObject({ active: false });
@@ -267,6 +243,7 @@ describe("a source whose runs cost process after process", () => {
     await operate();
     await operate();
     expect(await readyOf(source)).toMatchObject({ status: "True", reason: "Deployed" });
+    expect((await now(source)).status).toMatchObject({ state: "active" });
     expect(await world.timers(id)).not.toEqual([]);
     expect(await world.ports.endpoints.get(endpointKey)).toMatchObject({ active: true });
   }, 30_000);

@@ -1,0 +1,18 @@
+import type { Resource } from "./resource.ts";
+import { runningSpec, type SourceSpec, type SourceStatus } from "./source.ts";
+import { healthOf, type DeploymentVerdict, type FailedRuns, type SourceHealth } from "../domain/source-health.ts";
+
+type SourceResource = Pick<Resource<SourceSpec, SourceStatus>, "metadata" | "spec" | "status">;
+
+/** How a source is doing, from its resource and the latest runs. */
+export function sourceHealth(source: SourceResource, failing?: FailedRuns): SourceHealth {
+  const { deployment } = source.status;
+  return healthOf({ isActive: runningSpec(source).active, verdict: verdictOf(source), deployment, failing });
+}
+
+function verdictOf({ metadata, status }: SourceResource): DeploymentVerdict | undefined {
+  const ready = status.conditions?.find(({ type }) => type === "Ready");
+  if (ready === undefined || ready.observedGeneration < metadata.generation) return undefined;
+  const { reason, message, lastTransitionTime } = ready;
+  return { isReady: ready.status === "True", reason, message, since: Date.parse(lastTransitionTime) };
+}

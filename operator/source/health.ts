@@ -1,0 +1,21 @@
+import { sourceHealth } from "../../crds/source-health.ts";
+import type { SourceHealth } from "../../domain/source-health.ts";
+import type { SourceResource } from "./resources.ts";
+import type { StatusFields } from "./step.ts";
+
+/**
+ * The fields of the status that say how the source is doing once `status` is written. Runs are looked at every few minutes
+ * (activity.ts): until the next look a source whose runs fail goes on failing, unless something else is deployed.
+ */
+export function healthFields(before: SourceResource, status: SourceResource["status"]): StatusFields {
+  const { state, problem, deployment } = before.status;
+  const known = sourceHealth(before);
+  const next = sourceHealth({ ...before, status });
+  const isFailing = known.state === "active" && (state === "failing" || state === "disabled");
+  if (next.state === "active" && isFailing && deployment === status.deployment) return { state, problem };
+  return statusHealth(next);
+}
+
+export function statusHealth({ state, problem }: SourceHealth): Pick<StatusFields, "state" | "problem"> {
+  return { state, problem: problem === undefined ? undefined : { ...problem, since: new Date(problem.since).toISOString() } };
+}

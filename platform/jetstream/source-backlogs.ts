@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodePack } from "../../domain/invocation.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { asideFilter, invokeFilter, packSubject, packToken, streams } from "../../domain/subjects.ts";
+import type { SourceBacklogs } from "../../operator/ports.ts";
+import type { Connection } from "./connection.ts";
+import { readBatch } from "./read-batch.ts";
+
+/** Age of a count; one that takes long to read is kept for longer. */
+const freshMs = 1_000;
+const keptForReads = 10;
+/** A caller waits no longer. The read goes on, for the next one. */
+const answerWithinMs = 1_000;
+/** Packs are read because their subjects name no source. If more are stored, the rest is estimated. */
+const maxRead = { messages: 500, bytes: 2 * 1_048_576 };
+
+type Counts = ReadonlyMap<string, number>;
+
+/**
+ * Invocations in the stream by source: those that wait, those that runners have taken and not finished, and those that are spilled. All
+ * callers share one count, which costs two requests for the subjects and at most two reads of packs, however many sources there are.
+ */
+export function createSourceBacklogs(connection: Connection): SourceBacklogs {
+  let last: { readonly counts: Promise<Counts>; isFresh: (now: number) => boolean } | undefined;
+
+  function begin(): Promise<Counts> {
+    const began = performance.now();
+    const counts = readCounts(connection);
+    const read = { counts, isFresh: (_now: number): boolean => true };
+    const settle = (): void => {
+      const ended = performance.now();
+      const keptMs = Math.max(freshMs, (ended - began) * keptForReads);
+      read.isFresh = (now) => now - ended < keptMs;
+    };
+    counts.then(settle, settle);
+    last = read;
+    return counts;
+  }
+
+  return {
+    read: () => {
+      const counts = last?.isFresh(performance.now()) === true ? last.counts : begin();
+      return answered(counts);
+    },
+  };
+}
+
+async function answered(counts: Promise<Counts>): Promise<Counts> {
+  const ended = new AbortController();
+  const late = sleep(answerWithinMs, undefined, { signal: ended.signal, ref: false }).then(() => {
+    throw new Unavailable(`the backlogs of sources cannot be read: NATS did not answer within ${answerWithinMs} ms`);
+  });
+  try {
+    return await Promise.race([counts, late]);
+  } catch (cause) {
+    if (cause instanceof Unavailable) throw cause;
+    throw new Unavailable("the backlogs of sources cannot be read: NATS does not answer, try again in a moment", { cause });
+  } finally {
+    late.catch(() => undefined);
+    ended.abort();
+  }
+}
+
+async function readCounts(connection: Connection): Promise<Counts> {
+  const [queued, spilled] = await Promise.all([subjectsOf(connection, invokeFilter("*", "*")), subjectsOf(connection, asideFilter())]);
+  const packCount = queued.get(packToken) ?? 0;
+  const spilledCount = [...spilled.values()].reduce((sum, messages) => sum + messages, 0);
+  const [packs, spilledPacks] = await Promise.all([
+    readPacks(connection, packSubject("*", "*"), packCount),
+    readPacks(connection, asideFilter(), spilledCount),
+  ]);
+  const counts = new Map([...queued].filter(([source]) => source !== packToken));
+  const add = (source: string, n: number): void => void counts.set(source, (counts.get(source) ?? 0) + Math.max(1, Math.round(n)));
+  for (const [source, n] of packs.bySource) add(source, (n * packCount) / packs.messages);
+  // The subject of a spilled message names its source, so only the number of invocations in it is estimated.
+  const isExact = spilledPacks.messages >= spilledCount;
+  for (const [source, messages] of spilled)
+    add(source, isExact ? (spilledPacks.bySource.get(source) ?? messages) : messages * spilledPacks.mean);
+  return counts;
+}
+
+/** Messages by the fourth token of their subject: a source, or {@link packToken}. */
+async function subjectsOf({ manager }: Connection, filter: string): Promise<Map<string, number>> {
+  const { state } = await manager.streams.info(streams.invocations, { subjects_filter: filter });
+  const counts = new Map<string, number>();
+  for (const [subject, messages] of Object.entries(state.subjects ?? {})) {
+    const source = subject.split(".")[3] ?? "";
+    counts.set(source, (counts.get(source) ?? 0) + messages);
+  }
+  return counts;
+}
+
+interface ReadPacks {
+  readonly messages: number;
+  readonly bySource: Counts;
+  /** Invocations per message. */
+  readonly mean: number;
+}
+
+/** Reads the oldest packs. */
+async function readPacks(connection: Connection, filter: string, stored: number): Promise<ReadPacks> {
+  const bySource = new Map<string, number>();
+  const { messages } = stored === 0 ? { messages: [] } : await readBatch(connection, streams.invocations, { seq: 1, filter, ...maxRead });
+  const sources = messages.flatMap((message) => decodePack(message.string()).map(({ source }) => source));
+  for (const source of sources) bySource.set(source, (bySource.get(source) ?? 0) + 1);
+  return { messages: messages.length, bySource, mean: messages.length === 0 ? 1 : sources.length / messages.length };
+}
