@@ -10,15 +10,15 @@ import { partitionOf } from "../domain/partition.ts";
 import { serverSchedule } from "../domain/schedule.ts";
 import type { Secrets } from "../domain/secrets.ts";
 import { buckets, defaultPool, invokeSubject } from "../domain/subjects.ts";
-import type { Configurations, Entries, Histories, Invocations, Log, OperatorPorts, Timers } from "../operator/ports.ts";
+import type { Configurations, Histories, Invocations, Log, OperatorPorts, Timers } from "../operator/ports.ts";
 import type { SourceVersion } from "../operator/source/version.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createTokenRefresher } from "../platform/http/token-refresher.ts";
 import type { Asker } from "../platform/jetstream/answers.ts";
-import { Bucket } from "../platform/jetstream/bucket.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
 import { forgetCommits, lastCommit, lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
+import { fencedEntries } from "../platform/jetstream/fenced-entries.ts";
 import { endTimers, setTimer } from "../platform/jetstream/schedules.ts";
 import { createSourceBacklogs } from "../platform/jetstream/source-backlogs.ts";
 import { untilSeen } from "../platform/jetstream/visibility.ts";
@@ -44,9 +44,12 @@ export interface OperatorParts {
   readonly log: Log;
   /** Networks that may be reached although they are private, as CIDR. */
   readonly egressAllow: readonly string[];
+  /** Default: this process is the only operator. */
+  readonly leads?: () => boolean;
 }
 
-export function operatorPorts({ connection, database, asker, secrets, resources, log, egressAllow }: OperatorParts): OperatorPorts {
+export function operatorPorts(parts: OperatorParts): OperatorPorts {
+  const { connection, database, asker, secrets, resources, log, egressAllow, leads = () => true } = parts;
   const { store, owners, secretValues, configMaps } = resources;
   const egress = createEgress({ allow: egressAllow });
   return {
@@ -63,10 +66,13 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     sourceBacklogs: createSourceBacklogs(connection),
     failingEndpoints: createFailingEndpoints(database),
     builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
-    deployments: entriesOf<DeploymentEntry>(connection, buckets.deployments),
-    endpoints: entriesOf<Endpoint>(connection, buckets.endpoints),
-    routes: entriesOf<Route>(connection, buckets.routes, (revision) => untilSeen(connection, buckets.routes, revision)),
-    versions: entriesOf<SourceVersion>(connection, buckets.versions),
+    deployments: fencedEntries<DeploymentEntry>(connection, buckets.deployments, { leads }),
+    endpoints: fencedEntries<Endpoint>(connection, buckets.endpoints, { leads }),
+    routes: fencedEntries<Route>(connection, buckets.routes, {
+      leads,
+      seen: (revision) => untilSeen(connection, buckets.routes, revision),
+    }),
+    versions: fencedEntries<SourceVersion>(connection, buckets.versions, { leads }),
     timers: timersOf(connection),
     workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
     histories: historiesOf(connection, database),
@@ -81,21 +87,6 @@ export function operatorPorts({ connection, database, asker, secrets, resources,
     random: Math.random,
     newId: (kind) => newId(kind, randomBytes),
     log,
-  };
-}
-
-function entriesOf<T>(
-  connection: Connection,
-  bucket: string,
-  seen: (revision: number) => Promise<void> = () => Promise.resolve(),
-): Entries<T> {
-  const entries = new Bucket<T>(connection, bucket, (json) => json as T); // Only the operator writes it, from typed values.
-  return {
-    get: (key) => entries.get(key),
-    put: async (key, entry) => seen(await entries.put(key, entry)),
-    delete: async (key) => {
-      if ((await entries.get(key)) !== undefined) await entries.delete(key);
-    },
   };
 }
 

@@ -33,16 +33,17 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   // In a cluster nothing lies sealed in resources.
   const resealing = resources.inCluster === undefined ? startResealing(database, secrets, context) : undefined;
   const { egressAllow } = configuration;
-  const ports = operatorPorts({ connection: nats.connection, database, asker, secrets, resources, log: logger, egressAllow });
+  const inCluster = resources.inCluster === undefined ? undefined : operatorInCluster(context, resources.inCluster);
+  const leads = (): boolean => inCluster?.runtime.leadership?.leads ?? true;
+  const ports = operatorPorts({ connection: nats.connection, database, asker, secrets, resources, log: logger, egressAllow, leads });
   // A hook may take as long as a run; then its commit has to be told.
   const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + 30_000 };
-  const inCluster = resources.inCluster === undefined ? undefined : operatorInCluster(context, resources.inCluster);
   const runners =
     resources.inCluster === undefined ? undefined : await runnerPoolsOf(context, resources.inCluster.kubernetes, nats.connection);
-  const { controller, leads } = createOperatorMetrics(processMetrics());
+  const { controller, leads: countLeading } = createOperatorMetrics(processMetrics());
   let statusRequests: Promise<Reading> | undefined;
   const onLead = (isLeading: boolean): void => {
-    leads(isLeading);
+    countLeading(isLeading);
     const stopped = statusRequests?.then((reading) => reading.stop());
     const status = () => statusOf(nats.connection, runners === undefined ? undefined : resources.store);
     statusRequests = isLeading ? serveOperatorStatus(nats.connection, status) : undefined;

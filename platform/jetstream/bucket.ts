@@ -45,12 +45,18 @@ export class Bucket<T> {
 
   /** @throws Unavailable */
   async get(key: string): Promise<T | undefined> {
+    return (await this.read(key)).value;
+  }
+
+  /** `revision`: of the entry, or of its deletion; 0 when nothing is stored under the key. @throws Unavailable */
+  async read(key: string): Promise<{ readonly value: T | undefined; readonly revision: number }> {
     const reading = this.#connection.manager.direct.getMessage(this.#stream, { last_by_subj: this.#subject(key) });
     const message = await reading.catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new Unavailable(`an entry of ${this.#name} cannot be read from the message server: ${why}`, { cause });
     });
-    return message === null || isDeletion(message.header) ? undefined : this.#parse(message.json());
+    if (message === null) return { value: undefined, revision: 0 };
+    return { value: isDeletion(message.header) ? undefined : this.#parse(message.json()), revision: message.seq };
   }
 
   /** The entries there are now whose keys match, such as `pool.>`; by key. */
@@ -99,9 +105,10 @@ export class Bucket<T> {
     return published.seq;
   }
 
-  async delete(key: string): Promise<void> {
+  async delete(key: string, { expectedRevision }: Pick<PutOptions, "expectedRevision"> = {}): Promise<void> {
     await this.#connection.publisher.publish(this.#subject(key), "", {
       headers: { "KV-Operation": "DEL", "Nats-TTL": deletionTtl },
+      ...(expectedRevision === undefined ? {} : { expectedLastSubjectSequence: expectedRevision }),
     });
   }
 

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/endpoint-directory.ts";
+import { fencedEntries } from "../../platform/jetstream/fenced-entries.ts";
 import { announce, watchMembers } from "../../platform/jetstream/membership.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
+import { WrongLastSequence } from "../../platform/jetstream/publish-errors.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
 
 const nats = withJetStream({ markerTtlMs: 1_000 });
@@ -21,6 +23,43 @@ test("an entry is put, read, changed only at its revision, deleted", async () =>
   await bucket().delete("sub_1");
   expect(await bucket().get("sub_1")).toBeUndefined();
   expect(await bucket().get("sub_never")).toBeUndefined();
+});
+
+test("a former leader that resumes after a stall overwrites and deletes nothing that its successor wrote", async () => {
+  const stalled = { leads: true };
+  const former = fencedEntries<string>(nats.connection, "ROUTES", { leads: () => stalled.leads });
+  const successor = fencedEntries<string>(nats.connection, "ROUTES", { leads: () => true });
+  await former.put("sub_led", "one");
+  await successor.put("sub_led", "two");
+  stalled.leads = false;
+  await expect(former.put("sub_led", "three")).rejects.toMatchObject({ code: "unavailable" });
+  await expect(former.delete("sub_led")).rejects.toMatchObject({ code: "unavailable" });
+  expect(await former.get("sub_led")).toBe("two");
+});
+
+test("a leader that stalls between its check and its write is refused by the revision", async () => {
+  const written = Promise.withResolvers<void>();
+  const other = bucket();
+  await other.put("sub_raced", "one");
+  // The check is the last thing before the write. The successor's write reaches the server first, on the same connection.
+  const leads = (): boolean => {
+    void other.put("sub_raced", "two").then(() => written.resolve(), written.reject);
+    return true;
+  };
+  const former = fencedEntries<string>(nats.connection, "ROUTES", { leads });
+  await expect(former.put("sub_raced", "three")).rejects.toBeInstanceOf(WrongLastSequence);
+  await written.promise;
+  await expect(former.delete("sub_raced")).rejects.toBeInstanceOf(WrongLastSequence);
+  expect(await former.get("sub_raced")).toBe("two");
+});
+
+test("a fenced entry can be written again after its deletion, and deleted twice", async () => {
+  const entries = fencedEntries<string>(nats.connection, "ROUTES", { leads: () => true });
+  await entries.put("sub_again", "one");
+  await entries.delete("sub_again");
+  await entries.delete("sub_again");
+  await entries.put("sub_again", "two");
+  expect(await entries.get("sub_again")).toBe("two");
 });
 
 test("a watch tells what there is before it resolves, then every change, across kill -9", async () => {
