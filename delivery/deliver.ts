@@ -10,6 +10,7 @@ import { deadLetter, encodeDelivery, type Delivery } from "./delivery.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { FailingEndpoints } from "./failing-endpoints.ts";
 import { LateAttempts } from "./late-attempts.ts";
+import { RescheduleSlots } from "./reschedule-slots.ts";
 import { Patience } from "./patience.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import type { Routes, Webhook } from "./routes.ts";
@@ -43,6 +44,7 @@ export class Deliverer {
   /** Attempts that could not be settled: they are settled again, and not made again. */
   readonly #made = new WeakMap<Delivery, Promise<Outcome>>();
   readonly #late = new LateAttempts();
+  readonly #backlogSlots = new RescheduleSlots();
 
   constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
     this.#config = config;
@@ -60,8 +62,8 @@ export class Deliverer {
    *
    * @param waitedMs behind those of the same source and listener
    */
-  async direct(delivery: Delivery, { listener }: Route, waitedMs: number): Promise<void> {
-    if (listener.kind !== "webhook") return this.#inside(delivery, listener);
+  async direct(delivery: Delivery, { owner, listener }: Route, waitedMs: number): Promise<void> {
+    if (listener.kind !== "webhook") return this.#inside(delivery, owner, listener);
     try {
       const made = this.#made.get(delivery);
       if (made !== undefined) return await this.#settleMade(delivery, made, this.#patience);
@@ -82,12 +84,13 @@ export class Deliverer {
       if (await this.#late.makesNeedless(delivery)) return;
       const webhook = routes.webhook(delivery.listener);
       // Whoever asks for it again asks for the webhook, whatever became of the subscription.
-      const listener = delivery.attemptsBefore === undefined ? routes.find(delivery.subscription)?.listener : webhook;
+      const route = routes.find(delivery.subscription);
+      const listener = delivery.attemptsBefore === undefined ? route?.listener : webhook;
       const disabled = webhook === undefined ? undefined : this.#failing.disabled(webhook);
       if (disabled !== undefined) return await this.#leaveUnposted(delivery, disabled.message);
       if (webhook?.keys.length === 0) return await this.#leaveUnposted(delivery, "nothing could be posted to the webhook");
       if (listener === undefined) return; // The subscription or its listener was deleted.
-      if (listener.kind !== "webhook") return await this.#inside(delivery, listener);
+      if (listener.kind !== "webhook") return await this.#inside(delivery, route?.owner ?? "", listener);
       await this.#attemptOrPutOff(delivery, listener);
     } catch (error) {
       await this.#comeAgain(delivery, error);
@@ -105,16 +108,21 @@ export class Deliverer {
     );
   }
 
-  /** Where nothing is attempted: what is written is delivered. */
-  #inside(delivery: Delivery, listener: Exclude<RouteListener, Webhook>): Promise<void> {
+  /** Deliveries to sources and workflows need no HTTP attempt: storing the message delivers it. */
+  #inside(delivery: Delivery, owner: string, listener: Exclude<RouteListener, Webhook>): Promise<void> {
     switch (listener.kind) {
       case "source":
-        return deliverToSource(delivery, listener.pool, this.#ports);
+        return this.#toSource(delivery, owner, listener);
       case "workflow":
         return deliverToWorkflow(delivery, this.#ports);
       default:
         return assertNever(listener);
     }
+  }
+
+  async #toSource(delivery: Delivery, owner: string, listener: Extract<RouteListener, { kind: "source" }>): Promise<void> {
+    const delivered = await deliverToSource(delivery, { owner, listener }, this.#ports);
+    if (delivered === "backlog_full") await this.later(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now()));
   }
 
   /** What is due has no patience, but nothing else may wait for it long: it waits for a place behind fewer. */

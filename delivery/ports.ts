@@ -1,3 +1,4 @@
+import type { AdmissionGate } from "../domain/admission.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Commit } from "../domain/commit.ts";
 import type { CommitPosition, Route, RouteListener } from "../domain/deployment.ts";
@@ -21,6 +22,8 @@ export interface DeliveryPorts {
   readonly lines: LineMessages;
   readonly tests: Tests;
   readonly invocations: Invocations;
+  /** Knows which listening sources are at the bound of their backlog. */
+  readonly admission: Pick<AdmissionGate, "admits">;
   readonly workflows: Workflows;
   readonly overQuota: OverQuota;
   readonly poster: Poster;

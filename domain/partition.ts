@@ -8,11 +8,8 @@ export function partitionOf(id: string): number {
   return hash(id) % partitionCount;
 }
 
-/**
- * Messages of a partition that are handed out and not acked at once: its window. Those that were given back for a while count as well, so
- * no single owner may fill it; see runner/overflow.ts.
- */
-export const partitionWindow = 16_384;
+/** Messages of a partition that may be handed out and not acked: the backlogs of eight owners at their bound (domain/admission.ts). */
+export const partitionWindow = 65_536;
 
 /**
  * The runner that pulls from a partition: the one with the highest score for it (rendezvous hashing). Every runner computes the

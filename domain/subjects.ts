@@ -36,14 +36,6 @@ export const packToken = "pack";
 /** A pack holds invocations of several sources of one partition. */
 export const packSubject = (pool: string, partition: number | "*"): string => `invoke.${pool}.${partition}.${packToken}`;
 export const invokeFilter = (pool: string, partition: number | "*"): string => `invoke.${pool}.${partition}.>`;
-/**
- * What lies aside of a source, since enough of its owner's waits: no consumer is handed it. The last token is the sequence at which it stood
- * among the invocations, so that nothing is laid aside twice.
- */
-export const asideSubject = (pool: string, partition: number, source: string, seq: number): string =>
-  `aside.${pool}.${partition}.${source}.${seq}`;
-/** All of a source, of a partition, of a pool, or all. */
-export const asideFilter = (pool = "*", partition: number | "*" = "*", source = "*"): string => `aside.${pool}.${partition}.${source}.*`;
 /** A source's message schedule; publishing again replaces it, purging ends it. */
 export const timerSubject = (source: string, prop: string): string => `timer.${source}.${subjectToken(prop)}`;
 export const timerFilter = (source: string): string => `timer.${source}.>`;
@@ -84,11 +76,8 @@ export const webhookTestSubject = "webhook.test";
 /** The queue of a workflow: what it has heard and nobody has run. */
 export const workflowSubject = (workflow: string): string => `workflow.${workflow}`;
 
-/**
- * What a runner may ask of whoever may write invocations: `arm` a chained timer, `move` an invocation after its source; `lay` invocations
- * aside, `list` what lies there, `take` of it, and `clear` what was run.
- */
-export const poolRequests = ["arm", "move", "lay", "list", "take", "clear"] as const;
+/** Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, `move` an invocation after its source. */
+export const poolRequests = ["arm", "move"] as const;
 export type PoolRequest = (typeof poolRequests)[number];
 export const poolRequestSubject = (pool: string, request: PoolRequest): string => `pool.${pool}.${request}`;
 

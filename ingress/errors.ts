@@ -1,4 +1,4 @@
-import { HeadwaterError, Unavailable } from "../domain/errors.ts";
+import { HeadwaterError, QuotaUsedUp, Unavailable } from "../domain/errors.ts";
 import type { Log } from "./ports.ts";
 
 /** An error that the caller of an endpoint may see: whoever knows its address, and nothing of what is behind it. */
@@ -18,7 +18,16 @@ export const overloaded = (what: string): PublicError =>
   new PublicError(503, "overloaded", `${what}: send it again as Retry-After says`, { retryAfterSeconds });
 
 export const backlogFull = (): PublicError =>
-  new PublicError(503, "backlog_full", "too many requests wait to be run: send it again as Retry-After says", { retryAfterSeconds });
+  new PublicError(429, "backlog_full", "too many requests of this endpoint wait to be run: send it again as Retry-After says", {
+    retryAfterSeconds,
+  });
+
+/** @param leftMs until the quota of the day is there again */
+export function quotaUsedUp(leftMs: number): PublicError {
+  const { status, code, retryAfterSeconds } = new QuotaUsedUp("", leftMs);
+  const message = "this endpoint takes no more requests today: send it again as Retry-After says";
+  return new PublicError(status, code, message, { retryAfterSeconds });
+}
 
 /** Errors of reading a body name nothing but the body. */
 export function rethrowOfBody(error: unknown): never {

@@ -17,8 +17,6 @@ interface Queue {
   readonly waiting: Waiting[];
   /** Publishing, or in line for it. */
   isBusy: boolean;
-  /** Mean number of invocations in the last packs. */
-  meanPack: number;
 }
 
 const maxPack = 32;
@@ -57,15 +55,11 @@ export class Packs {
     });
   }
 
-  meanPack(pool: string, partition: number): number {
-    return this.#pools.get(pool)?.get(partition)?.meanPack ?? 1;
-  }
-
   #queue(pool: string, partition: number): Queue {
     let queues = this.#pools.get(pool);
     if (queues === undefined) this.#pools.set(pool, (queues = new Map()));
     let queue = queues.get(partition);
-    if (queue === undefined) queues.set(partition, (queue = { pool, partition, waiting: [], isBusy: false, meanPack: 1 }));
+    if (queue === undefined) queues.set(partition, (queue = { pool, partition, waiting: [], isBusy: false }));
     return queue;
   }
 
@@ -85,7 +79,6 @@ export class Packs {
 
   async #publish(queue: Queue): Promise<void> {
     const pack = queue.waiting.splice(0, packLength(queue.waiting));
-    queue.meanPack += (pack.length - queue.meanPack) / 16;
     this.#publishing++;
     try {
       await this.#invocations.publish(subjectOf(queue, pack), encodePack(pack.map(({ text }) => text)));

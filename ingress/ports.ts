@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { AdmissionGate } from "../domain/admission.ts";
 import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/deployment.ts";
 import type { Answer } from "../domain/invocation.ts";
@@ -9,7 +10,8 @@ export interface IngressPorts {
   readonly endpoints: EndpointDirectory;
   readonly invocations: Invocations;
   readonly answers: Answers;
-  readonly backlog: Backlog;
+  /** Knows which sources and owners are at the bound of their backlog. */
+  readonly admission: Pick<AdmissionGate, "isFull" | "admits">;
   /** Epoch ms until which the owner's quota of the day is used up, as far as it is known; 0: it is not. */
   readonly overQuota: (owner: string) => number;
   /** A new, unguessable run id, `r_…`. */
@@ -69,11 +71,6 @@ export interface Answers {
   listen(run: string, onAnswer: (answer: Answer) => void): { readonly subject: string; end(): void };
 }
 
-export interface Backlog {
-  /** Messages of the queue of a pool's partition that no runner has finished. @throws Unavailable */
-  depth(pool: string, partition: number): Promise<number>;
-}
-
 export interface IngressConfig {
   readonly host: string;
   /** 0: any free port. */
@@ -91,8 +88,6 @@ export interface IngressConfig {
   readonly requestTimeoutMs: number;
   /** How long a caller waits for `respond()`, milliseconds. */
   readonly answerTimeoutMs: number;
-  /** Invocations of one partition that wait, above which no more are taken. */
-  readonly backlogLimit: number;
 }
 
 export const ingressDefaults: IngressConfig = {
@@ -106,5 +101,4 @@ export const ingressDefaults: IngressConfig = {
   unreadBytes: 32 * 1024 * 1024,
   requestTimeoutMs: 30_000,
   answerTimeoutMs: 30_000,
-  backlogLimit: 10_000,
 };

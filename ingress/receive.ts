@@ -1,26 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { QuotaUsedUp } from "../domain/errors.ts";
 import type { Budget } from "../domain/budget.ts";
 import { networkOf, type Client } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/deployment.ts";
 import type { Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
 import type { TraceContext } from "../domain/traces.ts";
-import type { BacklogGate } from "./backlog-gate.ts";
 import { awaitAnswer, type ReplyAddress } from "./await-answer.ts";
-import { backlogFull, overloaded, PublicError, rethrowOfBody } from "./errors.ts";
+import { backlogFull, overloaded, PublicError, quotaUsedUp, rethrowOfBody } from "./errors.ts";
 import { httpEvent, originForm, parseTarget, type Target } from "./http-event.ts";
 import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
-import type { QuotaGate } from "./quota-gate.ts";
 import { replyAccepted, replyPreflight, replyResponse } from "./reply.ts";
 
 export interface Receiving {
   readonly config: IngressConfig;
   readonly ports: IngressPorts;
   readonly packs: Packs;
-  readonly gate: BacklogGate;
-  readonly quotas: QuotaGate;
   readonly clientOf: (request: IncomingMessage) => Client;
   /** Characters of invocations that are being stored, by owner. */
   readonly storing: Budget;
@@ -50,12 +45,13 @@ export async function receive(
     return replyPreflight(response, request.headers["access-control-request-headers"]);
   }
   const { target, endpoint } = await find(request, receiving);
-  admit(endpoint, receiving);
+  checkQuota(endpoint, receiving);
+  checkBacklog(endpoint, receiving);
   const client = receiving.clientOf(request);
   const store = (replyAddress?: () => ReplyAddress): Promise<void> =>
     storeRequest({ request, response, target, endpoint, client, trace, replyAddress }, receiving);
   if (endpoint.customResponse) {
-    const given = await awaitAnswer(response, endpoint.owner ?? endpoint.source, receiving, store);
+    const given = await awaitAnswer(response, ownerOf(endpoint), receiving, store);
     if (given !== undefined) replyResponse(response, given, (bytes) => holdUnread(response, client, bytes, receiving));
     return;
   }
@@ -81,15 +77,21 @@ async function find(
   throw new PublicError(404, "endpoint_not_found", "there is no active endpoint at this address");
 }
 
-function admit(endpoint: Endpoint, { gate, quotas }: Receiving): void {
-  const leftMs = quotas.refuses(endpoint, Date.now());
-  if (leftMs > 0) {
-    const { status, code, retryAfterSeconds } = new QuotaUsedUp("", leftMs);
-    throw new PublicError(status, code, "this endpoint takes no more requests today: send it again as Retry-After says", {
-      retryAfterSeconds,
-    });
-  }
-  if (!gate.admits(endpoint.pool, partitionOf(endpoint.source))) throw backlogFull();
+const ownerOf = ({ owner, source }: Endpoint): string => owner ?? source;
+
+/** A run hours later would answer nobody. Other requests are accepted as far as the backlog goes, and run when there is quota again. */
+function checkQuota(endpoint: Endpoint, { ports }: Receiving): void {
+  const leftMs = ports.overQuota(ownerOf(endpoint)) - Date.now();
+  if (endpoint.customResponse && leftMs > 0) throw quotaUsedUp(leftMs);
+}
+
+/** @param bytes counted when it is accepted; absent: the request is only looked at, before its body is read */
+function checkBacklog(endpoint: Endpoint, { ports }: Receiving, bytes?: number): void {
+  const { pool, source } = endpoint;
+  const [admission, now] = [{ pool, source, owner: ownerOf(endpoint) }, performance.now()];
+  if (bytes === undefined ? !ports.admission.isFull(admission, now) : ports.admission.admits(admission, bytes, now)) return;
+  const leftMs = ports.overQuota(admission.owner) - Date.now();
+  throw leftMs > 0 ? quotaUsedUp(leftMs) : backlogFull();
 }
 
 interface Stored {
@@ -105,9 +107,10 @@ interface Stored {
 
 /** Reads and stores the request. While it is stored, its text is kept and neither its body nor its event. */
 async function storeRequest(stored: Stored, receiving: Receiving): Promise<void> {
-  const { pool, source, owner = source } = stored.endpoint;
+  const { pool, source } = stored.endpoint;
   const text = await readInvocation(stored, receiving);
-  const place = receiving.storing.open(owner);
+  checkBacklog(stored.endpoint, receiving, text.length);
+  const place = receiving.storing.open(ownerOf(stored.endpoint));
   if (!place.take(text.length)) throw overloaded("too many requests are being stored");
   try {
     await receiving.packs.add(pool, partitionOf(source), source, text);

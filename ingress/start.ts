@@ -3,9 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Budget } from "../domain/budget.ts";
 import { clientReader } from "../domain/client-address.ts";
 import { parseTraceContext, type Span } from "../domain/traces.ts";
-import { BacklogGate } from "./backlog-gate.ts";
 import { ErrorFilter } from "./errors.ts";
-import { QuotaGate } from "./quota-gate.ts";
 import { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { receive, type Receiving } from "./receive.ts";
@@ -32,13 +30,10 @@ export async function startIngress(config: IngressConfig, ports: IngressPorts): 
 
 function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
   const { storingChars, maxConnections, unreadBytes } = config;
-  const packs = new Packs(ports.invocations);
   return {
     config,
     ports,
-    packs,
-    gate: new BacklogGate(ports.backlog, config.backlogLimit, (pool, partition) => packs.meanPack(pool, partition)),
-    quotas: new QuotaGate(ports.overQuota),
+    packs: new Packs(ports.invocations),
     clientOf: clientReader(config.trustedProxies),
     storing: new Budget({ total: storingChars, share: storingChars / 2 }),
     waiting: new Budget({ total: maxConnections, share: Math.ceil(maxConnections / 4) }),

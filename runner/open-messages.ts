@@ -4,8 +4,8 @@ import { OpenNumbers } from "./open-numbers.ts";
 import type { IntakeMessage } from "./ports.ts";
 import type { Disposition, Waiting } from "./waiting.ts";
 
-/** Twice that is well below the consumer's ack wait of 10 s: a message that is still open is told to the server as being worked on. */
-const workingEveryMs = 2_500;
+/** An open message is reported to NATS as in progress after at most twice this time, which is below the consumer's ack wait of 10 s. */
+const workingEveryMs = 4_000;
 const retryDelayMs = 2_000;
 /**
  * Acks are told together. By itself each makes the server sync its consumer's state to disk and, when nothing else waits, begin a new file.
@@ -23,24 +23,15 @@ interface Open {
   left: number;
   /** Indexes of those that are done. */
   readonly done: Set<number>;
-  /** Sources of which something of it lies aside. */
-  readonly aside: Set<string>;
   /** Handed out since the server was told last. */
   isYoung: boolean;
-  /** After how long each that was not answered is to come again, ms; whatever else is in the message then comes too. */
-  readonly delays: (() => number)[];
+  /** An invocation of it was not answered: the whole message has to be redelivered. */
+  isPostponed: boolean;
 }
 
-/** What became of a message: it never comes again, or it does, in less than a minute. */
+/** What became of a message: it was acked, or it is redelivered after a moment. */
 export type MessageEnd = "ack" | "postpone";
 type OnEnd = (end: MessageEnd, seq: number, sources: ReadonlySet<string>) => void;
-
-export interface Laying {
-  /** Resolves with whether the invocation lies aside now. */
-  lay(waiting: Pick<Waiting, "received" | "bytes">): Promise<boolean>;
-  isLaying(waiting: Pick<Waiting, "received">): boolean;
-}
-const nothingAside: Laying = { lay: () => Promise.resolve(false), isLaying: () => false };
 
 /** Messages handed out and not settled. A message is acked soon after each invocation of its pack was done, postponed if one was not. */
 export class OpenMessages {
@@ -51,18 +42,13 @@ export class OpenMessages {
   readonly #done = new LRUCache<number, { readonly storedAt: number; readonly indexes: ReadonlySet<number> }>({ max: mostRemembered });
   readonly #timer: NodeJS.Timeout;
   readonly #onEnd: OnEnd;
-  readonly #laying: Laying;
   /** Done, and not acked yet. */
   readonly #untold: IntakeMessage[] = [];
   #telling: NodeJS.Timeout | undefined;
 
-  /**
-   * @param onEnd is told the sequence of the number under which the invocations of these sources are answered, unless they are to be
-   *   answered when they are taken up from where they lie aside
-   */
-  constructor(onEnd: OnEnd, laying: Laying = nothingAside) {
+  /** @param onEnd called with the sequence of the number under which the invocations of these sources are answered */
+  constructor(onEnd: OnEnd) {
     this.#onEnd = onEnd;
-    this.#laying = laying;
     this.#timer = setInterval(() => this.#tellWorking(), workingEveryMs);
   }
 
@@ -85,9 +71,8 @@ export class OpenMessages {
       sources: bySequence(invocations, message.seq),
       left: invocations.length - done.size,
       done,
-      aside: new Set(),
       isYoung: true,
-      delays: [],
+      isPostponed: false,
     };
     if (open.left > 0) this.#open.add(open);
     const bytes = Math.ceil(message.text.length / invocations.length);
@@ -119,26 +104,14 @@ export class OpenMessages {
     const position = { seq, index };
     const received = { invocation, number: invocation.movedFrom ?? position, position, storedAt };
     let settled = false;
-    const settle = (disposition: Disposition, delayMs: () => number): void => {
-      if (disposition === "later") open.delays.push(delayMs);
+    const settle = (disposition: Disposition): void => {
+      if (settled) return;
+      settled = true;
+      if (disposition === "later") open.isPostponed = true;
       else open.done.add(index);
       if (--open.left === 0) this.#close(open);
     };
-    return {
-      received,
-      bytes,
-      isKept: open.message.wasAside === true || (this.#numbers.has(received.number.seq) && !this.#laying.isLaying({ received })),
-      settle: (settlement, delayMs = () => retryDelayMs) => {
-        if (settled) return;
-        settled = true;
-        if (settlement !== "aside") return settle(settlement, delayMs);
-        // Never rejects.
-        void this.#laying.lay({ received, bytes }).then((isAside) => {
-          if (isAside) open.aside.add(invocation.source);
-          settle(isAside ? "done" : "later", delayMs);
-        });
-      },
-    };
+    return { received, bytes, settle };
   }
 
   #doneOf({ seq, storedAt }: IntakeMessage): ReadonlySet<number> {
@@ -149,14 +122,14 @@ export class OpenMessages {
   #close(open: Open): void {
     this.#open.delete(open);
     const { seq: at, storedAt } = open.message;
-    const end = open.delays.length > 0 ? "postpone" : "ack";
+    const end = open.isPostponed ? "postpone" : "ack";
     if (end === "postpone" && open.done.size > 0) this.#done.set(at, { storedAt, indexes: open.done });
     else this.#done.delete(at);
     if (end === "ack") this.#ack(open.message);
-    else open.message.postpone(Math.min(...open.delays.map((delayMs) => delayMs())));
+    else open.message.postpone(retryDelayMs);
     for (const [seq, sources] of open.sources) {
       this.#numbers.leave([seq]);
-      this.#onEnd(end, seq, open.aside.size === 0 ? sources : new Set([...sources].filter((each) => !open.aside.has(each))));
+      this.#onEnd(end, seq, sources);
     }
   }
 

@@ -1,8 +1,9 @@
 import type { Clock } from "../domain/clock.ts";
+import type { BacklogLimits, BacklogReport } from "../domain/admission.ts";
 import type { DeploymentEntry } from "../domain/deployment.ts";
 import type { Answer, Invocation, InvocationNumber } from "../domain/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
-import type { QueueLimits } from "./queue-limits.ts";
+import type { RunLimits } from "./fair-order.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 
 /** Everything a runner reaches; main.ts wires adapters to it. */
@@ -11,8 +12,6 @@ export interface RunnerPorts {
   readonly deployments: Deployments;
   readonly histories: Histories;
   readonly moves: Moves;
-  /** Absent: nothing is laid aside, all that waits beyond shares is given back. */
-  readonly asides?: AsideStore;
   readonly intake: Intake;
   readonly membership: Membership;
   readonly overQuota: OverQuota;
@@ -51,10 +50,9 @@ export interface QueueCounts {
   readonly heldBack: number;
   /** Sources that wait because their owners have used up the quota of the day. */
   readonly overQuota: number;
-  /** Invocations that went back to the stream because enough of their owners' wait here. */
-  readonly givenBack: number;
-  /** Messages that lie aside in the stream, of the partitions that this runner pulls; about. */
-  readonly aside: number;
+  /** Sources and owners whose backlog is at its bound: endpoints refuse their requests. */
+  readonly fullSources: number;
+  readonly fullOwners: number;
 }
 
 export interface Log {
@@ -84,52 +82,9 @@ export interface Moves {
   move(position: InvocationNumber): Promise<void>;
 }
 
-/** Of one message of INVOCATIONS, the invocations of one source. */
-export interface AsidePart {
-  readonly seq: number;
-  readonly source: string;
-  readonly indexes: readonly number[];
-}
-
-export interface LaidAside {
-  /** Those of the part that lie aside now, or are gone since somebody else has answered them; the others stay where they are. */
-  readonly indexes: readonly number[];
-  /** Stream sequence of their message aside; 0: none was stored now. */
-  readonly at: number;
-}
-
-/** A message that lies aside: invocations of one source that stood in one message, under the numbers they had there. */
-export interface AsideMessage {
-  readonly text: string;
-  readonly seq: number;
-  /** Sequence of that message. */
-  readonly from: number;
-  /** That one is still there, and may be handed out again; false when it was not asked. */
-  readonly isLeft: boolean;
-  /** Epoch ms at which the server stored the invocations. */
-  readonly storedAt: number;
-}
-
-/** What waits in the stream where no runner is handed it. Each @throws Unavailable when that cannot be done now. */
-export interface AsideStore {
-  /** In this order; tells of each part what became of it. What lies there already stays there once. */
-  lay(parts: readonly AsidePart[]): Promise<readonly LaidAside[]>;
-  /** The first messages of the source after a sequence, and whether there are more. */
-  take(
-    source: string,
-    request: { readonly after: number; readonly most: number; readonly isChecked: boolean },
-  ): Promise<{ readonly messages: readonly AsideMessage[]; readonly isLast: boolean }>;
-  /** Those of the source up to a sequence need not be run any more. */
-  clear(source: string, upTo: number): Promise<void>;
-  /** How many messages of which sources of the partition lie aside. */
-  list(partition: number): Promise<ReadonlyMap<string, number>>;
-}
-
 /** One message of INVOCATIONS. */
 export interface IntakeMessage {
   readonly text: string;
-  /** It lay aside: its turn has come, it stays. */
-  readonly wasAside?: boolean;
   readonly seq: number;
   /** Epoch ms at which the server stored it. */
   readonly storedAt: number;
@@ -141,17 +96,37 @@ export interface IntakeMessage {
 }
 
 export interface Intake {
-  /** Pulls one partition until stopped; `stop` ends the pulling, what was handed out stays with the caller. */
-  read(partition: number, onMessage: (message: IntakeMessage) => void): Promise<{ stop(): Promise<void> }>;
+  /**
+   * Pulls one partition until stopped; `stop` ends the pulling, what was handed out stays with the caller.
+   *
+   * @param mayAsk while it returns false nothing more is asked for, until `resume`
+   */
+  read(partition: number, onMessage: (message: IntakeMessage) => void, mayAsk: () => boolean): Promise<IntakeReading>;
   /** Stream sequences: of the last message of the partition that was handed out, and of the last one up to which all are acked. @throws */
   progress(partition: number): Promise<{ readonly handedOut: number; readonly settled: number }>;
   /** Tells when the server of the stream is out of reach, and when it is back; the returned function ends that. */
   onReach(listener: (isReached: boolean) => void): () => void;
 }
 
+export interface IntakeReading {
+  stop(): Promise<void>;
+  /** Messages of the partition that are stored and were not handed out yet, as of the last one that was. */
+  unread(): number;
+  resume(): void;
+}
+
 export interface Membership {
-  /** Announces this runner until `leave`; tells the sorted ids of all live runners now and on each change. */
-  join(runner: string, onMembers: (runners: readonly string[]) => void): Promise<{ leave(): Promise<void> }>;
+  /** Announces this runner until `leave`, with its backlog in each heartbeat; reports the sorted ids of all live runners now and on each change. */
+  join(
+    runner: string,
+    member: { readonly onMembers: (runners: readonly string[]) => void; readonly backlog: () => BacklogReport },
+  ): Promise<Joined>;
+}
+
+export interface Joined {
+  leave(): Promise<void>;
+  /** The backlog changed: sends a heartbeat within 100 ms. */
+  reportSoon(): void;
 }
 
 export interface OverQuota {
@@ -191,5 +166,7 @@ export interface RunnerConfig {
   /** Bytes of source histories kept in memory. */
   readonly historyBudgetBytes: number;
   /** Absent: those of a runner with two children. */
-  readonly limits?: QueueLimits;
+  readonly limits?: RunLimits;
+  /** Absent: the default bounds. */
+  readonly backlog?: BacklogLimits;
 }

@@ -1,17 +1,10 @@
-import { partitionWindow } from "../domain/partition.ts";
 import type { RunLimits } from "./fair-order.ts";
-import type { OverflowLimits } from "./overflow.ts";
-import type { ShareLimits } from "./shares.ts";
-
-export type QueueLimits = RunLimits & ShareLimits & OverflowLimits;
 
 export interface QueueSize {
   /** Processes that hold isolates. */
   readonly children: number;
   /** Runs of one owner at once. */
   readonly ownerRuns: number;
-  /** Invocations of one owner that wait here, of each partition. */
-  readonly ownerWaiting: number;
 }
 
 /** Executions of one child at once: more would wait there, where nobody's turn counts. */
@@ -22,9 +15,8 @@ const freshRuns = 96;
 const ownerPresentRuns = 8;
 /** For each core, ms: of trivial runs as many as there may be, also where the machine is busy and each takes longer; one that emits half a megabyte. */
 const ownerPresentMs = 16;
-const waitingBytes = 64 * 2 ** 20;
 
-export function queueLimits({ children, ownerRuns, ownerWaiting }: QueueSize): QueueLimits {
+export function queueLimits({ children, ownerRuns }: QueueSize): RunLimits {
   const runs = runsOfChild * children;
   return {
     runs,
@@ -34,9 +26,5 @@ export function queueLimits({ children, ownerRuns, ownerWaiting }: QueueSize): Q
     ownerPresentMs: ownerPresentMs * children,
     // Whoever computes for long beside others gets half of the cores.
     ownerCostlyRuns: Math.max(1, Math.floor(children / 2)),
-    waiting: ownerWaiting,
-    waitingBytes,
-    outstanding: partitionWindow / 8,
-    partitionOutstanding: partitionWindow / 2,
   };
 }

@@ -1,15 +1,14 @@
 import type { Invocation } from "../domain/invocation.ts";
 import type { RunAhead } from "./ahead.ts";
 import type { RunLimits } from "./fair-order.ts";
-import type { AsideGate, OverflowLimits } from "./overflow.ts";
+import type { Backlog } from "./intake/backlog.ts";
 import type { Received } from "./run.ts";
-import type { ShareLimits } from "./shares.ts";
-import type { Disposition, QueueWatch, Waiting } from "./waiting.ts";
+import type { Disposition, Waiting } from "./waiting.ts";
 
 export interface QueueOptions {
-  readonly limits: RunLimits & ShareLimits & OverflowLimits;
-  /** Absent: nothing is laid aside. */
-  readonly asides?: AsideGate;
+  readonly limits: RunLimits;
+  /** Counts what waits here. */
+  readonly backlog: Backlog;
   /** Whose run it will be; undefined when nobody's, since its source is gone. At once when it is known. */
   readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
   /** Turns errors into dispositions; never rejects. */
@@ -22,5 +21,4 @@ export interface QueueOptions {
   readonly weightOf?: (owner: string) => number;
   /** ms, from anywhere; never goes back. */
   readonly now: () => number;
-  readonly watch?: QueueWatch;
 }

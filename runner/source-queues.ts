@@ -1,11 +1,9 @@
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
 import { Ahead } from "./ahead.ts";
 import { FairOrder } from "./fair-order.ts";
-import { Overflow } from "./overflow.ts";
 import type { QueueCounts } from "./ports.ts";
 import type { QueueOptions } from "./queue-options.ts";
-import { type Shared, Shares } from "./shares.ts";
-import { isAwaited, isPlainTick, isUrgent, sharedOf, standingOf, type Waiting } from "./waiting.ts";
+import { isAwaited, isPlainTick, isUrgent, queuedOf, type Waiting } from "./waiting.ts";
 
 export type { QueueOptions } from "./queue-options.ts";
 export type { Disposition, Waiting } from "./waiting.ts";
@@ -19,15 +17,12 @@ interface Queue {
   skippedTicks: number;
   /** Epoch ms at which the last of them were due. */
   skippedDue: number[];
-  /** Since when its next run is due, or under way. */
-  busySince: number;
 }
 
 /** Those who own nothing, and whose invocations are dropped when their turn comes. */
 const nobody = "";
 /** From then on a run is none of those that are over in a moment. */
 const freshMs = 50;
-const sweepMs = 5_000;
 
 /**
  * One run at a time per source, in order of arrival; sources side by side, as many as the limits let, each owner in turn.
@@ -39,10 +34,7 @@ export class SourceQueues {
   readonly #queues = new Map<string, Queue>();
   readonly #options: QueueOptions;
   readonly #order: FairOrder;
-  readonly #shares: Shares;
-  readonly #overflow: Overflow;
   readonly #ahead: Ahead;
-  readonly #sweeping: NodeJS.Timeout;
   #size = 0;
   #idle: (() => void)[] = [];
   #stopping = false;
@@ -50,11 +42,7 @@ export class SourceQueues {
   constructor(options: QueueOptions) {
     this.#options = options;
     this.#order = new FairOrder(options.limits, options.weightOf);
-    this.#shares = new Shares(options.limits);
-    this.#overflow = new Overflow(this.#shares, options.limits, options.asides);
     this.#ahead = new Ahead(options.runAhead);
-    this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
-    this.#sweeping.unref();
   }
 
   /** Invocations waiting or running. */
@@ -63,25 +51,21 @@ export class SourceQueues {
   }
 
   counts(): QueueCounts {
+    const { backlog, now } = this.#options;
     const running = this.#order.running;
     return {
       running,
       waiting: this.#size - running,
-      heldBack: this.#order.heldBack(this.#options.now()),
+      heldBack: this.#order.heldBack(now()),
       overQuota: this.#order.parked(),
-      givenBack: this.#shares.givenBack,
-      aside: this.#options.asides?.size ?? 0,
+      fullSources: backlog.fullSources,
+      fullOwners: backlog.fullOwners,
     };
   }
 
-  /** How many invocations of the source that lie aside may be taken up now. */
-  roomFor(source: string, owner: string): number {
-    return this.#overflow.roomFor(source, owner, this.#queues.has(source));
-  }
-
   /**
-   * The owner's quota is used up: what there is waits, here as far as the owner's share goes and else in the stream. Hooks and the like
-   * run, before all that waits; of ticks one is kept; who waits for an answer is refused.
+   * The owner's quota is used up: the owner's invocations wait. Hooks, calls and dry runs go first and run; one tick of each source is
+   * kept; requests whose callers wait for an answer are refused.
    */
   park(owner: string): void {
     this.#order.park(owner);
@@ -91,7 +75,7 @@ export class SourceQueues {
       queue.waiting.push(...urgent, ...others.filter((entry) => !isAwaited(entry)));
       for (const entry of others.filter(isAwaited)) {
         this.#size--;
-        this.#shares.release(sharedOf(entry, owner));
+        this.#options.backlog.remove(queuedOf(entry, owner));
         this.#refuse(entry, owner);
       }
       if (queue.running !== undefined) continue;
@@ -104,7 +88,6 @@ export class SourceQueues {
 
   /** There is something left of the owner's quota again: what waits runs in the order in which it came. */
   unpark(owner: string): void {
-    for (const queue of this.#queuesOf(owner)) queue.busySince = this.#options.now(); // How long it was parked tells nothing of its pace.
     this.#order.unpark(owner);
     this.#startNext();
   }
@@ -136,10 +119,10 @@ export class SourceQueues {
   /** Gives back what waits, lets what runs end until the signal aborts, then gives that back too. */
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#sweeping);
     for (const queue of this.#queues.values()) {
       for (const entry of queue.waiting.splice(0)) {
         this.#size--;
+        if (queue.owner !== undefined) this.#options.backlog.remove(queuedOf(entry, queue.owner));
         entry.settle("later");
       }
       if (queue.owner !== undefined) this.#order.leave(queue.source, queue.owner);
@@ -165,7 +148,6 @@ export class SourceQueues {
       running: undefined,
       skippedTicks: 0,
       skippedDue: [],
-      busySince: this.#options.now(),
     };
     this.#queues.set(source, queue);
     const owner = this.#options.ownerOf(first);
@@ -192,31 +174,21 @@ export class SourceQueues {
 
   /** Leaves a queue open that nothing is in, since more may follow: whoever calls this closes it. */
   #admit(queue: Queue, owner: string, entry: Waiting): void {
-    const shared = sharedOf(entry, owner);
     if (isPlainTick(entry) && queue.waiting.some(isPlainTick)) {
       queue.skippedTicks++;
       queue.skippedDue = [...queue.skippedDue, dueAtOf(entry.received.invocation, entry.received.storedAt)].slice(-mostSkippedTold);
-      this.#shares.drop(shared);
       return entry.settle("done");
     }
-    const now = this.#options.now();
     const isParked = this.#order.isParked(owner);
     if (isParked && isAwaited(entry)) return this.#refuse(entry, owner);
     const isIdle = queue.waiting.length === 0 && queue.running === undefined;
     const isFirst = isParked && isUrgent(entry);
-    const wasParked = this.#shares.givenBackOf(queue.source) > 0;
-    const place = this.#overflow.place(shared, standingOf(entry, isParked), now);
-    if (place === "aside") return entry.settle("aside");
-    if (place === "back") {
-      if (!wasParked) this.#options.watch?.parked(queue.source, owner);
-      return entry.settle("later", () => this.#leave(shared));
-    }
     this.#size++;
+    this.#options.backlog.add(queuedOf(entry, owner));
     if (isFirst) queue.waiting.splice(queue.waiting.filter(isUrgent).length, 0, entry);
     else queue.waiting.push(entry);
     this.#ahead.look(queue);
-    if (isIdle) queue.busySince = now;
-    else if (!isFirst || queue.running !== undefined) return;
+    if (!isIdle && (!isFirst || queue.running !== undefined)) return;
     this.#wait(queue, owner);
     this.#startNext();
   }
@@ -235,13 +207,6 @@ export class SourceQueues {
     return [...this.#queues.values()].filter((queue) => queue.owner === owner);
   }
 
-  #leave(shared: Shared): number {
-    const [now, queue] = [this.#options.now(), this.#queues.get(shared.source)];
-    const lateMs = this.#overflow.leave(shared, now);
-    if (lateMs !== undefined) return lateMs;
-    return this.#shares.leave(shared, now, queue?.waiting.length ?? 0, queue === undefined ? 0 : now - queue.busySince);
-  }
-
   #startNext(): void {
     if (this.#stopping) return;
     for (let turn = this.#order.next(this.#options.now()); turn !== undefined; turn = this.#order.next(this.#options.now())) {
@@ -258,21 +223,17 @@ export class SourceQueues {
     queue.skippedTicks = 0;
     queue.skippedDue = [];
     this.#ahead.look(queue);
-    this.#shares.release(sharedOf(entry, owner));
+    this.#options.backlog.remove(queuedOf(entry, owner));
     const growing = setTimeout(() => {
       this.#order.grow(source);
       this.#startNext();
     }, freshMs);
     const disposition = await this.#options.answer({ ...entry.received, skippedTicks, skippedDue, ahead: this.#ahead.take(entry) });
     clearTimeout(growing);
-    const now = this.#options.now();
     queue.running = undefined;
     this.#size--;
-    this.#order.end(source, now);
-    this.#shares.ran(source, now - queue.busySince);
-    queue.busySince = now;
+    this.#order.end(source, this.#options.now());
     entry.settle(disposition);
-    this.#options.asides?.wake(source, owner);
     if (queue.waiting.length > 0) this.#wait(queue, owner);
     else this.#close(queue);
     this.#startNext();
@@ -283,10 +244,5 @@ export class SourceQueues {
     if (queue.waiting.length > 0 || queue.running !== undefined) return;
     this.#queues.delete(queue.source);
     if (this.#queues.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
-  }
-
-  #sweep(): void {
-    this.#overflow.sweep(this.#options.now());
-    for (const { source, owner } of this.#shares.sweep(this.#options.now())) this.#options.watch?.resumed(source, owner);
   }
 }

@@ -1,18 +1,19 @@
 import { LRUCache } from "lru-cache";
+import { defaultBacklogLimits } from "../domain/admission.ts";
 import { hasMoved } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { withoutKillers } from "./call-kills.ts";
-import { asidesOf, besideAsides, hasAnswered } from "./beside-asides.ts";
 import { armNextLink } from "./chain.ts";
 import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
 import { answerDryRun } from "./dry-run.ts";
 import { History } from "./history.ts";
+import { Backlog } from "./intake/backlog.ts";
 import { largeCommitsInTurn } from "./large-commits.ts";
-import { OpenMessages, type Laying } from "./open-messages.ts";
+import { OpenMessages } from "./open-messages.ts";
 import { Partitions } from "./partitions.ts";
-import type { IntakeMessage, Log, RunnerConfig, RunnerPorts } from "./ports.ts";
+import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { Progresses } from "./progress.ts";
 import { metered } from "./metered.ts";
 import { OwnersOverQuota, refusal } from "./over-quota.ts";
@@ -22,9 +23,11 @@ import { runAhead } from "./run-ahead.ts";
 import { answerInvocation, type Received } from "./run.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 import { SourceQueues } from "./source-queues.ts";
-import type { Disposition, QueueWatch } from "./waiting.ts";
+import type { Disposition } from "./waiting.ts";
 
-const usualLimits = queueLimits({ children: 2, ownerRuns: 100, ownerWaiting: 512 });
+const usualLimits = queueLimits({ children: 2, ownerRuns: 100 });
+/** Of all invocations that wait in a runner. A pod of 3 GB holds them besides its isolates. */
+const backlogBytes = 256 * 2 ** 20;
 
 export interface Runner {
   /** Invocations waiting or running in this runner. */
@@ -49,22 +52,9 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   const calls = withoutKillers(sandbox, ports.clock);
   const progresses = new Progresses(ports.intake, ports.clock);
   const weights = new OwnerWeights(ports.weights, ports.clock);
-  const asides = asidesOf(ports, {
-    onMessage: (message) => handOut(message),
-    isHere: (seq) => open.isOpen(seq),
-    onCleared: (seq, source, mayCome) => {
-      const history = histories.peek(source);
-      if (mayCome) history?.expect(seq);
-      else history?.settle(seq);
-    },
-    roomFor: (source, owner) => queues.roomFor(source, owner),
-    ownerOf: (source) => deployments.ownerOf(source),
-  });
-  const isOpen = (seq: number): boolean => open.isOpen(seq) || asides?.isOpen(seq) === true;
-  const mayLieAside = (source: string): boolean => asides?.has(source) === true;
-  const handOut = (message: IntakeMessage): void => {
-    for (const waiting of open.take(message)) queues.push(waiting);
-  };
+  const isOpen = (seq: number): boolean => open.isOpen(seq);
+  const limits = { ...(config.backlog ?? defaultBacklogLimits), totalBytes: backlogBytes };
+  const backlog = new Backlog(limits, () => partitions.onBacklogChange());
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
@@ -72,11 +62,10 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     refuse: ({ answerTo }, owner) => {
       if (answerTo !== undefined) ports.answer(answerTo, refusal(quotas.untilOf(owner), ports.clock.now()));
     },
-    ...(asides === undefined ? {} : { asides }),
+    backlog,
     answer: (received) => {
-      if (asides?.isLost(received.position.seq) === true) return Promise.resolve("later");
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, progresses, calls, isOpen, mayLieAside }, config, {
+      return settled(received, { deployments, histories, progresses, calls, isOpen }, config, {
         ...ports,
         sandbox,
         histories: commits,
@@ -85,7 +74,6 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     runAhead: (received) => runAhead(received, deployments, config, { ...ports, sandbox }),
     weightOf: (owner) => weights.weightOf(owner),
     now: () => performance.now(),
-    watch: parkingLog(ports.log),
   });
   const quotas = new OwnersOverQuota(ports.overQuota, ports.clock, (owner, untilMs) => {
     const fields = { "owner.id": owner, reason: "owner_quota" };
@@ -95,27 +83,22 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     else queues.park(owner);
   });
   ports.metrics?.counts(() => queues.counts());
-  const laying: Laying = {
-    lay: async (waiting) => hasAnswered(waiting, histories) || (await asides?.lay(waiting)) === true,
-    isLaying: ({ received: { invocation, position } }) =>
-      asides?.isLaying(partitionOf(invocation.source), position.seq, position.index) === true,
-  };
   const open = new OpenMessages((end, seq, sources) => {
     for (const source of sources) {
       const history = histories.peek(source);
       if (end === "ack") history?.settle(seq);
       else history?.expect(seq);
     }
-  }, laying);
+  });
   const endReach = ports.intake.onReach((isReached) => {
-    if (isReached) asides?.lookAgain();
     for (const history of histories.values()) {
       if (isReached) history.resume();
       else history.interrupt();
     }
   });
-  const partitions = new Partitions(config, { ...ports, intake: besideAsides(ports.intake, asides) }, handOut);
-  asides?.start();
+  const partitions = new Partitions(config, { ...ports, backlog }, (message) => {
+    for (const waiting of open.take(message)) queues.push(waiting);
+  });
   await quotas.start();
   await weights.start();
   await deployments.start((source) => ports.sandbox.evict(source));
@@ -128,7 +111,6 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       await weights.stop();
       await queues.stop(signal);
       open.stop();
-      asides?.stop();
       endReach();
       await ports.sandbox.stop(signal);
     },
@@ -143,8 +125,6 @@ interface Known {
   /** The sandbox for what is no run of a source. */
   readonly calls: Sandbox;
   readonly isOpen: (seq: number) => boolean;
-  /** Whether something of the source lies aside. */
-  readonly mayLieAside: (source: string) => boolean;
 }
 
 /** One invocation: load what it needs, answer it, and turn whatever went wrong into "deliver it again". */
@@ -181,28 +161,14 @@ async function settled(received: Received, known: Known, config: RunnerConfig, p
   }
 }
 
-/** Told once when it begins and once when it is over: what waits is not lost, but somebody may wonder where it is. */
-function parkingLog(log: Log): QueueWatch {
-  return {
-    parked: (source, owner) =>
-      log.warn(
-        { op: "source.park", reason: "owner_share", "source.id": source, "owner.id": owner },
-        "more waits of an owner than its share of this runner: the rest waits in the stream and is run in turn",
-      ),
-    resumed: (source, owner) =>
-      log.info({ op: "source.resume", "source.id": source, "owner.id": owner }, "all that waited in the stream was taken up"),
-  };
-}
-
 /** It is known from the start: what becomes of messages while it is in use concerns it. */
 async function loadHistory(source: string, owner: string, known: Known, ports: RunnerPorts): Promise<History> {
-  const { histories, progresses, isOpen, mayLieAside } = known;
+  const { histories, progresses, isOpen } = known;
   const history = new History(source, owner, {
     histories: ports.histories,
     clock: ports.clock,
     isOpen,
     progress: () => progresses.of(partitionOf(source)),
-    mayLieAside: () => mayLieAside(source),
   });
   await history.load();
   histories.set(source, history);

@@ -1,3 +1,4 @@
+import { AdmissionGate, defaultBacklogLimits } from "../domain/admission.ts";
 import { systemClock } from "../domain/clock.ts";
 import { nextAttempt } from "../domain/retry-schedule.ts";
 import { encodePack } from "../domain/invocation.ts";
@@ -18,6 +19,7 @@ import { startDelivery, type StartedDelivery } from "../delivery/start.ts";
 import { startUpkeep } from "../delivery/upkeep.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createWebhookClient } from "../platform/http/webhook-client.ts";
+import { followAdmission } from "../platform/jetstream/admission.ts";
 import { Bucket } from "../platform/jetstream/bucket.ts";
 import { lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
@@ -66,11 +68,13 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   });
   const kept = { events: configuration.keepEvents, logs: configuration.keepLogs };
   const { history, recorded } = followPosition(await historyOf(postgres.database, nats.connection, kept));
+  const admission = await followAdmission(nats.connection, configuration.backlog);
   let started: StartedDelivery | undefined;
   const ports = deliveryPorts({
     connection: nats.connection,
     history,
     poster,
+    admission: admission.gate,
     secrets: await createSecrets(configuration.keysDirectory),
     log: logger,
     traces: context.traces,
@@ -94,6 +98,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await delivery.stop();
       await upkeep.stop();
       await takingUp.stop();
+      await admission.stop();
       await requests.stop();
       await poster.close();
       await nats.release();
@@ -104,11 +109,14 @@ export async function start(context: RoleContext): Promise<StartedRole> {
 
 export interface DeliveryParts extends Pick<DeliveryPorts, "history" | "poster" | "secrets" | "log" | "metrics" | "traces"> {
   readonly connection: Connection;
+  /** Absent: reports of runners are not followed. */
+  readonly admission?: DeliveryPorts["admission"];
 }
 
 export function deliveryPorts({ connection, ...parts }: DeliveryParts): DeliveryPorts {
   const routes = new Bucket<Route>(connection, buckets.routes, parseRoute);
   return {
+    admission: new AdmissionGate(defaultBacklogLimits),
     ...parts,
     runs: runsOf(connection),
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },

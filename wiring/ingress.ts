@@ -2,11 +2,10 @@ import { randomBytes } from "node:crypto";
 import { newId } from "../domain/ids.ts";
 import { ingressDefaults } from "../ingress/ports.ts";
 import { startIngress } from "../ingress/start.ts";
-import { partitionCount } from "../domain/subjects.ts";
 import { createBoundedServer } from "../platform/http/bounded-server.ts";
 import { RequestBodies } from "../platform/http/request-bodies.ts";
+import { followAdmission } from "../platform/jetstream/admission.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
-import { partitionDepth } from "../platform/jetstream/backlog.ts";
 import { openEndpointDirectory } from "../platform/jetstream/endpoint-directory.ts";
 import { followOverQuota } from "../platform/jetstream/over-quota.ts";
 import { createIngressMetrics } from "../platform/telemetry/ingress-metrics.ts";
@@ -24,6 +23,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   asker.start();
   const endpoints = await openEndpointDirectory(connection);
   const overQuota = await followOverQuota(connection);
+  const admission = await followAdmission(connection, configuration.backlog);
   const config = {
     ...ingressDefaults,
     ...configuration.ingressListen,
@@ -31,13 +31,12 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     maxConnections: configuration.maxConnections,
     basePath: new URL(configuration.ingressUrl).pathname.replace(/\/$/, ""),
     bodyLimitBytes: configuration.httpBodyLimitBytes,
-    backlogLimit: Math.ceil(configuration.backlogLimit / partitionCount),
   };
   const ingress = await startIngress(config, {
     endpoints,
     invocations: { publish: async (subject, pack) => void (await connection.publisher.publish(subject, pack)) },
     answers: asker,
-    backlog: { depth: (pool, partition) => partitionDepth(connection, pool, partition) },
+    admission: admission.gate,
     overQuota: overQuota.untilOf,
     newRunId: () => newId("run", randomBytes),
     onAnswered: createIngressMetrics(processMetrics()),
@@ -51,6 +50,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await ingress.stop(signal);
       await endpoints.stop();
       await overQuota.stop();
+      await admission.stop();
       asker.stop();
       await release();
     },

@@ -1,9 +1,9 @@
 import { z } from "zod";
+import type { BacklogReport } from "../domain/admission.ts";
 import { Invariant } from "../domain/errors.ts";
 import type { Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { buckets, deploymentKey } from "../domain/subjects.ts";
-import { asideStoreOf } from "../platform/jetstream/aside-store.ts";
 import { sendAnswer } from "../platform/jetstream/answers.ts";
 import { partitionProgress } from "../platform/jetstream/backlog.ts";
 import { followChanges } from "../platform/jetstream/changes.ts";
@@ -19,7 +19,7 @@ import type { Intake, Membership, RunnerPorts, Timers } from "../runner/ports.ts
 
 type PoolPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "asides" | "histories" | "intake" | "membership" | "overQuota" | "weights" | "timers" | "answer"
+  "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "weights" | "timers" | "answer"
 >;
 
 /** All that a runner reaches of the message server: what its pool's user may do, see platform/jetstream/permissions.ts. */
@@ -27,7 +27,6 @@ export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
   return {
     deployments: deploymentsOf(connection, pool),
     moves: { move: (position) => requestMove(connection, pool, position) },
-    asides: asideStoreOf(connection, pool),
     histories: {
       last: async (owner, source) => {
         const { text, sequence } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
@@ -58,11 +57,12 @@ function deploymentsOf(connection: Connection, pool: string): RunnerPorts["deplo
 
 function intakeOf(connection: Connection, pool: string): Intake {
   return {
-    read: (partition, onMessage) =>
+    read: (partition, onMessage, mayAsk) =>
       readPartition({
         connection,
         pool,
         partition,
+        mayAsk,
         onMessage: (message) =>
           onMessage({
             text: message.text(),
@@ -78,17 +78,18 @@ function intakeOf(connection: Connection, pool: string): Intake {
   };
 }
 
-async function heartbeat(): Promise<Heartbeat> {
+async function heartbeat(backlog: () => BacklogReport): Promise<Heartbeat> {
   const share = await memoryShare();
-  return share === undefined ? {} : { memoryShare: Math.round(share * 100) / 100 };
+  return { ...(share === undefined ? {} : { memoryShare: Math.round(share * 100) / 100 }), backlog: backlog() };
 }
 
 function membershipOf(connection: Connection, pool: string): Membership {
   return {
-    join: async (runner, onMembers) => {
-      const { leave } = await announce(connection, pool, runner, heartbeat);
+    join: async (runner, { onMembers, backlog }) => {
+      const { leave, beatSoon } = await announce(connection, pool, runner, () => heartbeat(backlog));
       const members = await watchMembers(connection, pool, onMembers);
       return {
+        reportSoon: beatSoon,
         leave: async () => {
           await members.stop();
           await leave();

@@ -58,7 +58,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     runTimeoutMs: configuration.runTimeoutMs,
     memoryMb: configuration.runMemoryMb,
     historyBudgetBytes,
-    limits: queueLimits({ children: size.children, ownerRuns: configuration.ownerRuns, ownerWaiting: configuration.ownerWaiting }),
+    limits: queueLimits({ children: size.children, ownerRuns: configuration.ownerRuns }),
+    backlog: configuration.backlog,
   };
   const runner = await startRunner(config, ports);
   return {

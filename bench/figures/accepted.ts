@@ -15,12 +15,15 @@ const [inFlight, sources, rounds, durationMs] = [64, 64, 7, 1_500] as const;
 const body = JSON.stringify({ message: "hello", pad: "x".repeat(270) });
 
 export async function run(): Promise<readonly Figure[]> {
-  const system = await startSystem({ roles: ["ingress"], env: { HEADWATER_BACKLOG_LIMIT: "10000000" } });
+  const system = await startSystem({
+    roles: ["ingress"],
+    env: { HEADWATER_BACKLOG_PER_SOURCE: "10000000", HEADWATER_BACKLOG_PER_OWNER: "10000000" },
+  });
   const bare = startChild<{ port: number }>("bare-http", { nats: system.nats });
   try {
     const ids = sourceIds("n", sources);
     const entries = new Entries(system);
-    await inChunks(ids, (id) => entries.endpoint(id));
+    await inChunks(ids, (id) => entries.endpoint(id, `u_${id}`));
     const targets = {
       ours: { port: system.ingressPort, paths: ids.map((id) => `/${id}`) },
       bare: { port: (await bare.next()).port, paths: ids.map((_, index) => `/k${index}`) },

@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { Figure } from "../figure.ts";
+import type { Accepted, AcceptOrders } from "../harness/accept-load.ts";
 import { answerTimes } from "../harness/canary.ts";
+import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { invoke, pause, runOnce } from "../harness/runs.ts";
 import { median, percentile } from "../harness/statistics.ts";
@@ -23,6 +25,8 @@ interface Attack {
   readonly sources: number;
   /** Invocations of each source that wait when it begins. */
   readonly invocations: number;
+  /** HTTP requests for the first source, sent while the neighbour is measured; absent: none. */
+  readonly requests?: number;
 }
 
 const attacks: readonly Attack[] = [
@@ -47,6 +51,13 @@ const attacks: readonly Attack[] = [
   },
   { label: "10,000 waiting invocations of one source", code: () => trivial, sources: 1, invocations: 10_000 },
   { label: "12,000 waiting invocations of 60 sources", code: () => trivial, sources, invocations: 200 },
+  {
+    label: "50,000 requests for one slow source",
+    code: () => component(`async run() { await new Promise((resolve) => setTimeout(resolve, 100)); }`),
+    sources: 1,
+    invocations: 0,
+    requests: 50_000,
+  },
 ];
 
 export async function run(): Promise<readonly Figure[]> {
@@ -71,8 +82,11 @@ async function measure(attack: Attack, port: number): Promise<Figure> {
     await answerTimes(connection, canaries, 1_500);
     const quiet = await answerTimes(connection, canaries, quietMs);
     await begin(system, attack);
+    const flood = attack.requests === undefined ? undefined : startFlood(system, attack.requests);
     await pause(settleMs);
     const attacked = await answerTimes(connection, canaries, attackMs);
+    const refused = flood === undefined ? "" : `; refused ${JSON.stringify((await flood.next()).refused)}`;
+    await flood?.stop();
     const shown = (times: readonly number[]): string =>
       [median(times), percentile(times, 0.95), Math.max(...times)].map((ms) => ms.toFixed(1)).join("/");
     return {
@@ -81,11 +95,17 @@ async function measure(attack: Attack, port: number): Promise<Figure> {
       unit: "ms",
       baseline: percentile(quiet, 0.95),
       goal: { of: "ratio", atMost: 2 },
-      note: `p50/p95/max ${shown(attacked)} ms against ${shown(quiet)} ms; ${attacked.length} and ${quiet.length} runs`,
+      note: `p50/p95/max ${shown(attacked)} ms against ${shown(quiet)} ms; ${attacked.length} and ${quiet.length} runs${refused}`,
     };
   } finally {
     await system.stop();
   }
+}
+
+function startFlood({ ingressPort }: System, maxRequests: number) {
+  const body = JSON.stringify({ message: "hello", pad: "x".repeat(970) });
+  const orders: AcceptOrders = { port: ingressPort, paths: ["/dc_hostile0"], body, inFlight: 64, durationMs: 60_000, maxRequests };
+  return startChild<Accepted>("accept-load", orders);
 }
 
 /** The neighbour's sources, warm, and those of the attacker, cold. */
@@ -95,6 +115,7 @@ async function deploy(system: System, attack: Attack, port: number): Promise<rea
   const canaries = sourceIds("canary", before);
   await inChunks(canaries, (id) => entries.deploy(id, mine, 1, "u_neighbour"));
   await inChunks(sourceIds("hostile", attack.sources), (id) => entries.deploy(id, theirs, 1, attacker));
+  if (attack.requests !== undefined) await entries.endpoint("dc_hostile0", attacker);
   await runOnce(system.connection, canaries);
   return canaries;
 }

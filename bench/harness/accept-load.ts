@@ -8,6 +8,8 @@ export interface AcceptOrders {
   /** Connections, each with one request at a time. */
   readonly inFlight: number;
   readonly durationMs: number;
+  /** Stop after this many requests, answered or refused; absent: no limit. */
+  readonly maxRequests?: number;
 }
 
 export interface Accepted {
@@ -17,12 +19,19 @@ export interface Accepted {
 }
 
 /** Sends as fast as it is answered, for a time. */
-export async function load({ port, paths, body, inFlight, durationMs }: AcceptOrders): Promise<Accepted> {
+export async function load({
+  port,
+  paths,
+  body,
+  inFlight,
+  durationMs,
+  maxRequests = Number.POSITIVE_INFINITY,
+}: AcceptOrders): Promise<Accepted> {
   const refused: Record<string, number> = {};
   let [sent, answered, isOver] = [0, 0, false];
   const one = async (): Promise<void> => {
     const client = new RawClient(port);
-    while (!isOver) {
+    while (!isOver && sent < maxRequests) {
       const status = await client.post(paths[sent++ % paths.length] ?? "/", body);
       if (status === 200) answered++;
       else refused[status] = (refused[status] ?? 0) + 1;

@@ -53,8 +53,8 @@ export class Entries {
   }
 
   /** Makes `POST /<source>` an endpoint of the source. */
-  async endpoint(source: string): Promise<void> {
-    await this.#endpoints.put(source, { source, pool: defaultPool, customResponse: false, active: true });
+  async endpoint(source: string, of = owner): Promise<void> {
+    await this.#endpoints.put(source, { source, pool: defaultPool, owner: of, customResponse: false, active: true });
   }
 
   /** A webhook of its own for the source, unless one is named; a source has as many as it has subscriptions of different names. */

@@ -65,10 +65,38 @@ export interface PartitionOptions {
   readonly partition: number;
   readonly onMessage: (message: StreamMessage) => void;
   readonly onInterrupted?: (reason: string) => void;
+  /** As for a pull: while it returns false nothing more is asked for, until `resume`. Absent: always true. */
+  readonly mayAsk?: () => boolean;
   readonly batch?: number;
 }
 
-/** Pulls the invocations of one partition. Who pulls owns it; two for a moment do no harm, each message goes to one. */
-export function readPartition({ pool, partition, ...options }: PartitionOptions): Promise<Reading> {
-  return readQueue({ ...options, stream: streams.invocations, consumer: runnerConsumer(pool, partition) });
+export interface PartitionReading extends Reading {
+  /** Messages that are stored and were not handed out, as of the last one that was handed out. */
+  unread(): number;
+  /** Asks for messages again after `mayAsk` had returned false. */
+  resume(): void;
+}
+
+/** Pulls the invocations of one partition. Two readers at once do no harm: each message goes to one of them. */
+export async function readPartition({ pool, partition, ...options }: PartitionOptions): Promise<PartitionReading> {
+  const { connection, onMessage } = options;
+  const consumer = runnerConsumer(pool, partition);
+  let unread = Number.POSITIVE_INFINITY;
+  const reader = new Reader({
+    connection,
+    stream: streams.invocations,
+    batch: options.batch ?? 200,
+    onInterrupted: options.onInterrupted,
+    mayAsk: options.mayAsk,
+    onMessage: (message) => {
+      unread = message.pending;
+      onMessage(message);
+    },
+    open: async () => {
+      unread = (await connection.manager.consumers.info(streams.invocations, consumer)).num_pending;
+      return consumer;
+    },
+  });
+  await reader.start();
+  return { stop: () => reader.stop(), unread: () => unread, resume: () => reader.resume() };
 }

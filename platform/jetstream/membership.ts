@@ -1,3 +1,5 @@
+import { z } from "zod";
+import type { BacklogReport } from "../../domain/admission.ts";
 import { buckets, runnerKey } from "../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import { followChanges } from "./changes.ts";
@@ -10,21 +12,38 @@ const heartbeatEveryMs = 1_000;
 /** Heartbeats and the server's own clean-up may be this late. */
 const graceMs = 500;
 const sweepEveryMs = 250;
-/** Changes that come together, as after a restart of the server, are told as one. */
+/** Changes that come together, as after a restart of the server, are reported as one. */
 const settleMs = 100;
 
 export interface Heartbeat {
   /** Of its memory limit, what the runner uses with all its processes, 0 to 1; absent: it has no limit. */
   readonly memoryShare?: number;
+  /** Absent in the heartbeats of tests. */
+  readonly backlog?: BacklogReport;
 }
+
+/** Longer lists are none of ours. */
+const maxListed = 4_096;
+const ids = z.array(z.string()).max(maxListed);
+const backlogReport = z.object({ partitions: z.array(z.int()).max(maxListed), sources: ids, owners: ids });
+const heartbeat = z.object({ memoryShare: z.number().optional().catch(undefined), backlog: backlogReport.optional().catch(undefined) });
 
 /** Heartbeats of all pools, by `<pool>.<runner>`; entries end by themselves. */
 export const liveRunners = (connection: Connection): Bucket<Heartbeat> => new Bucket(connection, buckets.runners, parseHeartbeat);
 
+/** A runner holds user code: what it reports is believed within bounds. */
 function parseHeartbeat(json: unknown): Heartbeat {
-  const share: unknown = typeof json === "object" && json !== null && "memoryShare" in json ? json.memoryShare : undefined;
-  // A runner holds user code: what it says of itself is believed within bounds.
-  return typeof share === "number" && Number.isFinite(share) ? { memoryShare: Math.min(1, Math.max(0, share)) } : {};
+  const { memoryShare, backlog } = heartbeat.catch({}).parse(json);
+  return {
+    ...(memoryShare === undefined ? {} : { memoryShare: Math.min(1, Math.max(0, memoryShare)) }),
+    ...(backlog === undefined ? {} : { backlog }),
+  };
+}
+
+export interface Announced {
+  leave(): Promise<void>;
+  /** What the heartbeats say has changed: sends one within 100 ms. */
+  beatSoon(): void;
 }
 
 /** Says that a runner of a pool lives, until it leaves. @throws Unavailable when it cannot say so the first time */
@@ -33,22 +52,36 @@ export async function announce(
   pool: string,
   runner: string,
   tell: () => Promise<Heartbeat> = () => Promise.resolve({}),
-): Promise<{ leave(): Promise<void> }> {
+): Promise<Announced> {
   const bucket = liveRunners(connection);
   const beat = async (): Promise<void> => {
     await bucket.put(runnerKey(pool, runner), await tell(), { ttlSeconds: heartbeatTtlSeconds });
   };
   await beat();
   let beating: Promise<void> | undefined;
-  const timer = setInterval(() => {
+  let soon: NodeJS.Timeout | undefined;
+  let hasLeft = false;
+  const beatNow = (): void => {
     // While the server is away one heartbeat waits, and is the first thing to arrive; more would say nothing new.
     beating ??= beat()
       .catch(() => undefined)
       .finally(() => (beating = undefined));
-  }, heartbeatEveryMs);
+  };
+  const beatSoon = (): void => {
+    if (hasLeft) return;
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      if (beating === undefined) beatNow();
+      else void beating.then(beatSoon); // What it says may be older than the change.
+    }, settleMs);
+  };
+  const timer = setInterval(beatNow, heartbeatEveryMs);
   return {
+    beatSoon,
     leave: async () => {
+      hasLeft = true;
       clearInterval(timer);
+      clearTimeout(soon);
       await beating;
       if (connection.status() === "connected") await bucket.delete(runnerKey(pool, runner)).catch(() => undefined); // Its time will be up by itself.
     },

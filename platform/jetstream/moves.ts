@@ -19,8 +19,7 @@ export async function moveInvocation(connection: Connection, pool: string, posit
   if (invocation !== undefined) await move(connection, pool, invocation, position);
 }
 
-/** Whether it lies among the pool's invocations, or aside of them. */
-const isOfPool = (pool: string, subject: string): boolean => subject.startsWith(`invoke.${pool}.`) || subject.startsWith(`aside.${pool}.`);
+const isOfPool = (pool: string, subject: string): boolean => subject.startsWith(`invoke.${pool}.`);
 
 /** All invocations of a message of the pool; those of sources that are gone end here. */
 export async function moveAll(

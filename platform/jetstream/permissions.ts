@@ -103,7 +103,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     ]),
     subscribe: [answerFilter("*"), emittedSubject("*")],
   },
-  /** Requests become invocations; endpoints are read, and their queues' depth. */
+  /** Requests become invocations; endpoints are read, and what runners report about their backlogs. */
   ingress: {
     publish: [
       setUpCheck,
@@ -111,7 +111,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${bucket(buckets.endpoints)}.$KV.${buckets.endpoints}.>`),
       ...reading(bucket(buckets.endpoints)),
       ...reading(bucket(buckets.quotas)),
-      api(`CONSUMER.INFO.${streams.invocations}.*`),
+      ...reading(bucket(buckets.runners)),
     ],
     subscribe: [answerFilter("*")],
   },
@@ -120,7 +120,6 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     publish: [
       setUpCheck,
       "invoke.>",
-      "aside.>",
       ...["STREAM.INFO", "STREAM.PURGE"].map((request) => api(`${request}.${streams.invocations}`)),
       api(`CONSUMER.INFO.${streams.invocations}.*`),
       "timer.>",
@@ -134,11 +133,11 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...reading(streams.runs),
       ...reading(streams.deliveries),
       ...reading(bucket(buckets.routes)),
+      ...reading(bucket(buckets.runners)),
       api(`STREAM.PURGE.${streams.deliveries}`),
       api(`DIRECT.GET.${streams.deliveries}`),
       api(`DIRECT.GET.${streams.deliveries}.retry.>`),
       api(`DIRECT.GET.${streams.invocations}`),
-      api(`DIRECT.GET.${streams.invocations}.aside.>`),
       api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.>`),
       api(`DIRECT.GET.${bucket(buckets.quotas)}`),
       `$KV.${buckets.quotas}.*`,

@@ -1,14 +1,12 @@
 import { partitionCount, runnerConsumer, streams } from "../../domain/subjects.ts";
 import type { Backlogs } from "../../operator/runner-pool/ports.ts";
-import { countAsides } from "./asides.ts";
 import type { Connection } from "./connection.ts";
 
 /** How old an answer may be. Whoever asks for many pools at once is answered from one list. */
 const freshMs = 900;
 
 /**
- * Waiting and unacked invocations of each pool, from one list of all consumers (256 to a page), and those that lie aside: what it costs
- * depends on how many of these there are alone.
+ * Waiting and unacked invocations of each pool, from one list of all consumers (256 to a page): its cost depends on their number alone.
  */
 export function createBacklogs(connection: Connection): Backlogs {
   let last: { readonly at: number; readonly counts: Promise<ReadonlyMap<string, number> | undefined> } | undefined;
@@ -26,15 +24,11 @@ async function readCounts(connection: Connection): Promise<ReadonlyMap<string, n
   const counts = new Map<string, number>();
   for await (const { name, num_pending, num_ack_pending } of connection.manager.consumers.list(streams.invocations))
     counts.set(name, num_pending + num_ack_pending);
-  // What lies aside waits for runners as well: its pool must not be scaled to none.
-  for (const [pool, messages] of await countAsides(connection)) counts.set(asideOf(pool), messages);
   return counts;
 }
 
-const asideOf = (pool: string): string => `aside ${pool}`;
-
 function sumOf(pool: string, counts: ReadonlyMap<string, number>): number {
-  let sum = counts.get(asideOf(pool)) ?? 0;
+  let sum = 0;
   for (let partition = 0; partition < partitionCount; partition++) sum += counts.get(runnerConsumer(pool, partition)) ?? 0;
   return sum;
 }

@@ -4,8 +4,7 @@ import { hasMoved } from "../../domain/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { encodePack, type Invocation, type InvocationNumber } from "../../domain/invocation.ts";
 import { partitionOf } from "../../domain/partition.ts";
-import { deploymentKey, invokeSubject, partitionCount, poolRequests, poolRequestSubject, type PoolRequest } from "../../domain/subjects.ts";
-import { clearAside, layAside, listAsides, takeAside } from "./asides.ts";
+import { deploymentKey, invokeSubject, poolRequests, poolRequestSubject, type PoolRequest } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import type { Reading } from "./consumer.ts";
 import { deploymentEntries, moveInvocation } from "./moves.ts";
@@ -32,22 +31,6 @@ const armRequest = z.object({
 });
 export type ArmRequest = z.infer<typeof armRequest>;
 
-/** Ids of sources, as they stand in subjects. */
-const source = z.string().regex(/^[A-Za-z0-9_-]+$/);
-/** Parts of one request to lay aside. */
-const mostParts = 256;
-const layRequest = z
-  .array(z.object({ seq: z.int().positive(), source, indexes: z.array(z.int().min(0)).min(1).max(4_096) }))
-  .max(mostParts);
-const takeRequest = z.object({ source, after: z.int().min(0), most: z.int().min(1).max(1_000), isChecked: z.boolean() });
-const clearRequest = z.object({ source, upTo: z.int().positive() });
-const listRequest = z.object({
-  partition: z
-    .int()
-    .min(0)
-    .max(partitionCount - 1),
-});
-
 const queueGroup = "pool-requests";
 const timeoutMs = 5_000;
 
@@ -71,28 +54,18 @@ export async function servePoolRequests(connection: Connection): Promise<Reading
   };
 }
 
-/** Resolves with what the runner is answered, JSON; nothing: that it is done. */
-type Act = (pool: string, request: unknown) => Promise<string | void>;
+type Act = (pool: string, request: unknown) => Promise<void>;
 
 const actsOf = (connection: Connection): Readonly<Record<PoolRequest, Act>> => ({
   move: (pool, request) => moveInvocation(connection, pool, moveRequest.parse(request)),
   arm: (pool, request) => arm(connection, pool, armRequest.parse(request)),
-  lay: async (pool, request) => JSON.stringify({ laid: await layAside(connection, pool, layRequest.parse(request)) }),
-  take: async (pool, request) => {
-    const { messages, isLast } = await takeAside(connection, pool, takeRequest.parse(request));
-    // Each is JSON already: as a text in JSON it might be too long for an answer.
-    const packs = messages.map(({ text, ...about }) => `${JSON.stringify(about).slice(0, -1)},"pack":${text}}`);
-    return `{"isLast":${isLast},"messages":[${packs.join(",")}]}`;
-  },
-  clear: (pool, request) => clearAside(connection, pool, clearRequest.parse(request)),
-  list: async (pool, request) =>
-    JSON.stringify({ counts: Object.fromEntries(await listAsides(connection, pool, listRequest.parse(request).partition)) }),
 });
 
 async function answer(message: Msg, act: Act): Promise<void> {
   const [, pool = ""] = message.subject.split(".");
   try {
-    message.respond((await act(pool, message.json())) ?? "{}");
+    await act(pool, message.json());
+    message.respond("{}");
   } catch (error) {
     message.respond(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
   }
@@ -114,22 +87,20 @@ async function arm(connection: Connection, pool: string, { source, prop, atMs, i
 }
 
 /** @throws Unavailable when nobody answers or it cannot be done now */
-export const requestMove = async (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
-  void (await askOfPool(connection, pool, "move", number));
+export const requestMove = (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
+  askOfPool(connection, pool, "move", number);
 
 /** @throws Unavailable when nobody answers or it cannot be done now */
-export const requestArm = async (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
-  void (await askOfPool(connection, pool, "arm", request));
+export const requestArm = (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
+  askOfPool(connection, pool, "arm", request);
 
 const reply = z.looseObject({ error: z.string().optional() });
 
-/** Resolves with the answer. @throws Unavailable when nobody answers or it cannot be done now */
-export async function askOfPool(connection: Connection, pool: string, what: PoolRequest, request: object): Promise<unknown> {
+async function askOfPool(connection: Connection, pool: string, what: PoolRequest, request: object): Promise<void> {
   const subject = poolRequestSubject(pool, what);
   const message = await connection.nats.request(subject, JSON.stringify(request), { timeout: timeoutMs }).catch((cause: unknown) => {
     throw new Unavailable(`nobody answers on '${subject}': a process with the role delivery does`, { cause });
   });
   const answered = reply.parse(message.json());
   if (answered.error !== undefined) throw new Unavailable(`'${subject}' is refused: ${answered.error}`);
-  return answered;
 }

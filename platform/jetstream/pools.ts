@@ -3,7 +3,6 @@ import { hasMoved } from "../../domain/deployment.ts";
 import { Conflict, Unavailable } from "../../domain/errors.ts";
 import { partitionWindow } from "../../domain/partition.ts";
 import { buckets, invokeFilter, partitionCount, runnerConsumer, streams } from "../../domain/subjects.ts";
-import { moveAsides } from "./asides.ts";
 import type { Connection } from "./connection.ts";
 import { queueConsumer, readQueue } from "./consumer.ts";
 import { createOrUpdateConsumer } from "./durable.ts";
@@ -14,9 +13,8 @@ export interface PoolOptions {
   readonly pool: string;
   readonly partitions?: number;
   /**
-   * Messages of a partition handed out and not acked. Those that a runner gave back for a while count as well, and must not keep it from
-   * being handed what others have behind them; how many wait in a runner, and what is laid aside, is the runner's to say (runner/shares.ts,
-   * runner/overflow.ts).
+   * Messages of a partition handed out and not acked. A runner holds all of them until they have run; admission bounds how many there
+   * are of one owner (domain/admission.ts), and the runner stops reading when its memory for them is used up.
    */
   readonly maxAckPending?: number;
 }
@@ -57,8 +55,6 @@ export async function removePool(connection: Connection, pool: string): Promise<
     });
   const left = Array.from({ length: partitionCount }, (_, partition) => partition);
   await Promise.all(left.map((partition) => emptyPartition(connection, pool, partition)));
-  // Now that nobody is handed anything of the pool, nothing more is laid aside.
-  await Promise.all(left.map((partition) => moveAsides(connection, pool, partition)));
   await connection.manager.streams.purge(`KV_${buckets.deployments}`, { filter: `$KV.${buckets.deployments}.${pool}.>` });
 }
 

@@ -1,4 +1,4 @@
-import { nanos, type Msg, type NatsConnection, type Subscription } from "@nats-io/transport-node";
+import { nanos, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 import { StreamMessage } from "./stream-message.ts";
 
 export interface PullOptions {
@@ -9,6 +9,10 @@ export interface PullOptions {
   readonly consumer: string;
   /** Messages asked for ahead of need. */
   readonly batch: number;
+  /** Bytes that one request may bring: at least the largest message. Absent: any number. */
+  readonly maxBytes?: number | undefined;
+  /** While this returns false nothing more is asked for, until {@link Pull.resume}. Absent: always true. */
+  readonly mayAsk?: (() => boolean) | undefined;
   readonly onMessage: (message: StreamMessage) => void;
   /** Once: this pull has ended (consumer gone, server restarting, silence); a new one must be made. */
   readonly onLost: (reason: string) => void;
@@ -17,6 +21,8 @@ export interface PullOptions {
 const expiresMs = 10_000;
 const heartbeatMs = 2_500;
 const silenceMs = 3 * heartbeatMs;
+/** The server ends a request so when the next message does not fit into what is left of its `max_bytes`. */
+const exceedsMaxBytes = "Message Size Exceeds MaxBytes";
 
 /** Keeps a pull consumer's messages coming over one inbox, until something breaks it. It never mends itself: a {@link Reader} makes a new one. */
 export class Pull {
@@ -47,6 +53,12 @@ export class Pull {
     await this.#subscription.drain().catch(() => undefined); // Rejects on a broken connection, where nothing is under way.
   }
 
+  /** Asks again after `mayAsk` had returned false. */
+  resume(): void {
+    this.#heardAt = performance.now();
+    this.#askAgain();
+  }
+
   abandon(): void {
     this.#end();
     this.#subscription.unsubscribe();
@@ -64,16 +76,17 @@ export class Pull {
   }
 
   #listenForSilence(): void {
-    if (performance.now() - this.#heardAt > silenceMs) this.#lose("the server is silent");
+    // Where nothing is asked for, the server has nothing to say.
+    if (this.#asked > 0 && performance.now() - this.#heardAt > silenceMs) this.#lose("the server is silent");
   }
 
   #ask(): void {
+    const { nats, apiPrefix, stream, consumer, maxBytes, mayAsk } = this.#options;
+    if (mayAsk?.() === false) return;
     const batch = this.#options.batch - this.#asked;
     this.#asked += batch;
-    const request = JSON.stringify({ batch, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) });
-    this.#options.nats.publish(`${this.#options.apiPrefix}.CONSUMER.MSG.NEXT.${this.#options.stream}.${this.#options.consumer}`, request, {
-      reply: this.#inbox,
-    });
+    const request = { batch, max_bytes: maxBytes, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) };
+    nats.publish(`${apiPrefix}.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply: this.#inbox });
   }
 
   #onMessage(message: Msg): void {
@@ -89,14 +102,20 @@ export class Pull {
       case 100:
         return; // Idle heartbeat.
       case 404:
-      case 408: {
-        // A request has ended; what it did not bring is not under way any more.
-        this.#asked -= Number(message.headers.get("Nats-Pending-Messages") || 0);
-        return this.#askAgain();
-      }
+      case 408:
+        return this.#endRequest(message.headers);
+      case 409:
+        if (message.headers.description.startsWith(exceedsMaxBytes)) return this.#endRequest(message.headers);
+        return this.#lose(`409 ${message.headers.description}`);
       default:
         return this.#lose(`${message.headers?.code} ${message.headers?.description}`);
     }
+  }
+
+  /** What the request did not bring is not under way any more. */
+  #endRequest(headers: MsgHdrs): void {
+    this.#asked -= Number(headers.get("Nats-Pending-Messages") || 0);
+    this.#askAgain();
   }
 
   #askAgain(): void {

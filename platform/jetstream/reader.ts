@@ -8,6 +8,9 @@ export interface ReaderOptions {
   readonly connection: Connection;
   readonly stream: string;
   readonly batch: number;
+  /** As for {@link Pull}. */
+  readonly maxBytes?: number | undefined;
+  readonly mayAsk?: (() => boolean) | undefined;
   /** Makes sure that the consumer exists and gives its name; called again whenever the pull broke. */
   readonly open: () => Promise<string>;
   readonly onMessage: (message: StreamMessage) => void;
@@ -64,7 +67,12 @@ export class Reader {
     else this.#pull?.abandon();
   }
 
-  /** Gives up the pull and opens anew. */
+  /** Asks for messages again after `mayAsk` had returned false. */
+  resume(): void {
+    this.#pull?.resume();
+  }
+
+  /** Gives up the pull and opens again. */
   restart(reason: string): void {
     if (this.#stopped || !this.#started) return;
     this.#abandon();
@@ -82,7 +90,7 @@ export class Reader {
 
   async #open(): Promise<void> {
     const attempt = ++this.#attempt;
-    const { connection, stream, batch, open, onMessage } = this.#options;
+    const { connection, stream, batch, maxBytes, mayAsk, open, onMessage } = this.#options;
     const consumer = await open();
     if (attempt !== this.#attempt || this.#stopped) return;
     this.#openedAt = performance.now();
@@ -94,6 +102,8 @@ export class Reader {
       stream,
       consumer,
       batch,
+      maxBytes,
+      mayAsk,
       onMessage,
       onLost: (reason) => this.restart(reason),
     });

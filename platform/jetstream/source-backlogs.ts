@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodePack } from "../../domain/invocation.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { asideFilter, invokeFilter, packSubject, packToken, streams } from "../../domain/subjects.ts";
+import { invokeFilter, packSubject, packToken, streams } from "../../domain/subjects.ts";
 import type { SourceBacklogs } from "../../operator/ports.ts";
 import type { Connection } from "./connection.ts";
 import { readBatch } from "./read-batch.ts";
@@ -17,8 +17,8 @@ const maxRead = { messages: 500, bytes: 2 * 1_048_576 };
 type Counts = ReadonlyMap<string, number>;
 
 /**
- * Invocations in the stream by source: those that wait, those that runners have taken and not finished, and those that are spilled. All
- * callers share one count, which costs two requests for the subjects and at most two reads of packs, however many sources there are.
+ * Invocations in the stream by source: those that wait and those that runners have taken and not finished. All callers share one count,
+ * which costs one request for the subjects and at most one read of packs, however many sources there are.
  */
 export function createSourceBacklogs(connection: Connection): SourceBacklogs {
   let last: { readonly counts: Promise<Counts>; isFresh: (now: number) => boolean } | undefined;
@@ -62,20 +62,12 @@ async function answered(counts: Promise<Counts>): Promise<Counts> {
 }
 
 async function readCounts(connection: Connection): Promise<Counts> {
-  const [queued, spilled] = await Promise.all([subjectsOf(connection, invokeFilter("*", "*")), subjectsOf(connection, asideFilter())]);
+  const queued = await subjectsOf(connection, invokeFilter("*", "*"));
   const packCount = queued.get(packToken) ?? 0;
-  const spilledCount = [...spilled.values()].reduce((sum, messages) => sum + messages, 0);
-  const [packs, spilledPacks] = await Promise.all([
-    readPacks(connection, packSubject("*", "*"), packCount),
-    readPacks(connection, asideFilter(), spilledCount),
-  ]);
+  const packs = await readPacks(connection, packSubject("*", "*"), packCount);
   const counts = new Map([...queued].filter(([source]) => source !== packToken));
-  const add = (source: string, n: number): void => void counts.set(source, (counts.get(source) ?? 0) + Math.max(1, Math.round(n)));
-  for (const [source, n] of packs.bySource) add(source, (n * packCount) / packs.messages);
-  // The subject of a spilled message names its source, so only the number of invocations in it is estimated.
-  const isExact = spilledPacks.messages >= spilledCount;
-  for (const [source, messages] of spilled)
-    add(source, isExact ? (spilledPacks.bySource.get(source) ?? messages) : messages * spilledPacks.mean);
+  for (const [source, n] of packs.bySource)
+    counts.set(source, (counts.get(source) ?? 0) + Math.max(1, Math.round((n * packCount) / packs.messages)));
   return counts;
 }
 
@@ -93,8 +85,6 @@ async function subjectsOf({ manager }: Connection, filter: string): Promise<Map<
 interface ReadPacks {
   readonly messages: number;
   readonly bySource: Counts;
-  /** Invocations per message. */
-  readonly mean: number;
 }
 
 /** Reads the oldest packs. */
@@ -103,5 +93,5 @@ async function readPacks(connection: Connection, filter: string, stored: number)
   const { messages } = stored === 0 ? { messages: [] } : await readBatch(connection, streams.invocations, { seq: 1, filter, ...maxRead });
   const sources = messages.flatMap((message) => decodePack(message.string()).map(({ source }) => source));
   for (const source of sources) bySource.set(source, (bySource.get(source) ?? 0) + 1);
-  return { messages: messages.length, bySource, mean: messages.length === 0 ? 1 : sources.length / messages.length };
+  return { messages: messages.length, bySource };
 }

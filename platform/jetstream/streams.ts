@@ -86,7 +86,7 @@ function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Conf
       ...common,
       ...scheduling,
       name: streams.invocations,
-      subjects: ["invoke.>", "timer.>", "aside.>"],
+      subjects: ["invoke.>", "timer.>"],
       retention: RetentionPolicy.Workqueue,
       max_consumers: 4_096,
     },

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { defaultBacklogLimits } from "../../domain/admission.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { suggestion } from "../../domain/nearest-name.ts";
 import { environment, setUp } from "./environment.ts";
@@ -39,11 +40,14 @@ const configurationSchema = environment.transform((env) => ({
   keepEvents: env.HEADWATER_KEEP_EVENTS,
   keepLogs: env.HEADWATER_KEEP_LOGS,
   streamsPerKey: env.HEADWATER_STREAMS_PER_KEY,
-  backlogLimit: env.HEADWATER_BACKLOG_LIMIT,
+  backlog: {
+    ...defaultBacklogLimits,
+    sourceInvocations: env.HEADWATER_BACKLOG_PER_SOURCE,
+    ownerInvocations: env.HEADWATER_BACKLOG_PER_OWNER,
+  },
   sandboxChildren: env.HEADWATER_SANDBOX_CHILDREN,
   sandboxOwners: env.HEADWATER_SANDBOX_OWNERS,
   ownerRuns: env.HEADWATER_RUNS_PER_OWNER,
-  ownerWaiting: env.HEADWATER_WAITING_PER_OWNER,
   /** Waits in ms; undefined: the schedule of the domain. */
   deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,
   deliveryProxy: env.HEADWATER_DELIVERY_PROXY,

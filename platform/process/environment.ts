@@ -166,10 +166,15 @@ export const environment = z.object({
     default: "1000",
     reason: "live streams that one API key may have open at a time, per process of the API; above it 429",
   }),
-  HEADWATER_BACKLOG_LIMIT: setting(wholeNumber(1, 10_000_000), {
+  HEADWATER_BACKLOG_PER_SOURCE: setting(wholeNumber(1, 10_000_000), {
     ...number,
-    default: "100000",
-    reason: "invocations waiting before endpoints answer 503: what is accepted has to be run within reason",
+    default: "2048",
+    reason: "invocations of one source that wait, or 32 MiB of them, before its endpoint answers 429",
+  }),
+  HEADWATER_BACKLOG_PER_OWNER: setting(wholeNumber(1, 10_000_000), {
+    ...number,
+    default: "8192",
+    reason: "invocations of one user or organization that wait, or 128 MiB of them, before their endpoints answer 429",
   }),
   HEADWATER_SANDBOX_CHILDREN: setting(wholeNumber(0, 64), {
     ...number,
@@ -185,11 +190,6 @@ export const environment = z.object({
     ...number,
     default: "100",
     reason: "runs of one user or organization at once, per runner; what is beyond waits, and nothing of others with it",
-  }),
-  HEADWATER_WAITING_PER_OWNER: setting(wholeNumber(1, 100_000), {
-    ...number,
-    default: "512",
-    reason: "invocations of one owner that a runner keeps at hand, of each of 16 partitions; what is beyond waits in the stream",
   }),
   HEADWATER_DELIVERY_RETRY: optionalSetting(waits, {
     unit: "waits, by comma",

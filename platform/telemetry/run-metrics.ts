@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { QueueCounts, RunMetrics } from "../../runner/ports.ts";
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
-const none: QueueCounts = { running: 0, waiting: 0, heldBack: 0, overQuota: 0, givenBack: 0, aside: 0 };
+const none: QueueCounts = { running: 0, waiting: 0, heldBack: 0, overQuota: 0, fullSources: 0, fullOwners: 0 };
 
 export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
   const registers = [registry];
@@ -41,6 +41,7 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
   gauge("headwater_runs_running", "Runs under way in this runner.", ({ running }) => running);
   gauge("headwater_runs_waiting", "Invocations that wait in this runner.", ({ waiting }) => waiting);
   parked(registry, pool, () => look());
+  full(registry, pool, () => look());
   return {
     ran: (outcome, durationMs) => {
       runs.inc({ pool, outcome });
@@ -56,15 +57,27 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
 function parked(registry: Registry, pool: string, look: () => QueueCounts): void {
   const gauge: Gauge<"pool" | "reason"> = new Gauge({
     name: "headwater_runs_parked",
-    help: "What waits because its owner has its share of this runner, or has used up a quota.",
+    help: "Sources that wait because their owner runs as much as it may, or has used up a quota.",
     labelNames: ["pool", "reason"],
     registers: [registry],
     collect() {
-      const { heldBack, overQuota, givenBack, aside } = look();
+      const { heldBack, overQuota } = look();
       gauge.set({ pool, reason: "owner_runs" }, heldBack);
       gauge.set({ pool, reason: "owner_quota" }, overQuota);
-      gauge.set({ pool, reason: "owner_waiting" }, givenBack);
-      gauge.set({ pool, reason: "owner_aside" }, aside);
+    },
+  });
+}
+
+function full(registry: Registry, pool: string, look: () => QueueCounts): void {
+  const gauge: Gauge<"pool" | "kind"> = new Gauge({
+    name: "headwater_backlog_full",
+    help: "Sources and owners whose backlog in this runner is at its bound: their endpoints answer 429.",
+    labelNames: ["pool", "kind"],
+    registers: [registry],
+    collect() {
+      const { fullSources, fullOwners } = look();
+      gauge.set({ pool, kind: "source" }, fullSources);
+      gauge.set({ pool, kind: "owner" }, fullOwners);
     },
   });
 }

@@ -102,10 +102,13 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
         ],
       },
       {
-        title: "Parked for their owner's share",
-        about: "Waits because its owner has its share of a runner; nothing of it is lost.",
+        title: "Waits for its owner alone",
+        about: "Sources that wait because of their owner's share of a runner or quota; sources and owners whose backlog is at its bound.",
         unit: "short",
-        queries: [[sum("headwater_runs_parked", "pool, reason"), "{{pool}}: {{reason}}"]],
+        queries: [
+          [sum("headwater_runs_parked", "pool, reason"), "{{pool}}: {{reason}}"],
+          [sum("headwater_backlog_full", "pool, kind"), "{{pool}}: {{kind}} at its bound"],
+        ],
       },
       {
         title: "Warm isolates",

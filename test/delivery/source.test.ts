@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { deliverToSource } from "../../delivery/deliverers/source.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../domain/admission.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { decodePack, encodePack, type Invocation } from "../../domain/invocation.ts";
 
@@ -10,7 +11,9 @@ async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
   const delivery: Delivery = { id: "e1.sub_1", subscription: "sub_1", listener: "dc_2", event, attempt: 1 };
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const invocations = { request: async (_pool: string, _source: string, text: string) => void made.push(text) };
-  await deliverToSource(delivery, "default", { invocations, log, clock: systemClock });
+  const route = { owner: "u_1", listener: { kind: "source", id: "dc_2", pool: "default" } } as const;
+  const admission = new AdmissionGate(defaultBacklogLimits);
+  await deliverToSource(delivery, route, { invocations, admission, log, clock: systemClock });
   return made.flatMap((text) => decodePack(encodePack([text])));
 }
 

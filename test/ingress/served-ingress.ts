@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { decodePack, type Answer, type HttpEvent, type Invocation } from "../../domain/invocation.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../domain/admission.ts";
 import type { Endpoint } from "../../domain/deployment.ts";
 import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
 import { startIngress, type Ingress } from "../../ingress/start.ts";
@@ -42,7 +43,7 @@ export async function serveIngress(config: Partial<IngressConfig> = {}, ports: P
           return { subject: `answers.${run}`, end: () => listeners.delete(run) };
         },
       },
-      backlog: { depth: async () => 0 },
+      admission: new AdmissionGate(defaultBacklogLimits),
       overQuota: () => 0,
       newRunId: () => `r_${runs++}`,
       createServer: createBoundedServer,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type BacklogLimits, defaultBacklogLimits } from "../../domain/admission.ts";
 import type { Commit } from "../../domain/commit.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import { defaultPool } from "../../domain/subjects.ts";
@@ -22,14 +23,15 @@ export interface StartOptions {
   /** Resolves when the run of the source may end. */
   readonly running?: (source: string) => Promise<unknown>;
   readonly overQuota?: RunnerPorts["overQuota"];
+  readonly backlog?: BacklogLimits;
 }
 
 const counter = z.object({ service: z.object({ n: z.string() }).partial() }).partial();
-const limits = { ...queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 8 }), outstanding: 16, partitionOutstanding: 48 };
+const limits = queueLimits({ children: 1, ownerRuns: 100 });
 
-/** A runner that takes little at once, whose user code is a counter in the source's db: it shows every run that was doubled or lost. */
+/** A runner whose user code is a counter in the source's db: it shows every run that was doubled or lost. */
 export function startCountingRunner(connection: Connection, seen: Seen, options: StartOptions = {}): Promise<Runner> {
-  const { pool = defaultPool, running, overQuota } = options;
+  const { pool = defaultPool, running, overQuota, backlog = defaultBacklogLimits } = options;
   const noted = (fields: object): void => void seen.log.push(JSON.stringify(fields));
   const ports: RunnerPorts = {
     ...poolPortsOf(connection, pool),
@@ -43,7 +45,7 @@ export function startCountingRunner(connection: Connection, seen: Seen, options:
     ...(overQuota === undefined ? {} : { overQuota }),
     log: { info: noted, warn: noted, error: noted },
   };
-  const config = { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
+  const config = { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits, backlog };
   return startRunner(config, ports);
 }
 

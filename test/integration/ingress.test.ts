@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import net from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { AdmissionGate, defaultBacklogLimits } from "../../domain/admission.ts";
 import { decodePack, type Answer, type HttpEvent, type Invocation, type RunSummary } from "../../domain/invocation.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import { partitionCount } from "../../domain/subjects.ts";
@@ -8,10 +9,11 @@ import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../in
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { startIngress, type Ingress } from "../../ingress/start.ts";
+import { followAdmission } from "../../platform/jetstream/admission.ts";
 import { Asker, sendAnswer } from "../../platform/jetstream/answers.ts";
-import { partitionDepth } from "../../platform/jetstream/backlog.ts";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { readPartition, type Reading } from "../../platform/jetstream/consumer.ts";
+import { announce } from "../../platform/jetstream/membership.ts";
 import { followOverQuota, overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/endpoint-directory.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
@@ -31,7 +33,7 @@ const ports = (changes: Partial<IngressPorts> = {}): IngressPorts => ({
     publish: async (subject, pack) => void (await nats.connection.publisher.publish(subject, pack, { timeoutMs: 1_500 })),
   },
   answers: asker,
-  backlog: { depth: (pool, partition) => partitionDepth(nats.connection, pool, partition) },
+  admission: new AdmissionGate(defaultBacklogLimits),
   overQuota: () => 0,
   newRunId: () => `r_${runs++}`,
   createServer: createBoundedServer,
@@ -356,15 +358,30 @@ test("without any answer in time it is 504, and a caller that leaves is forgotte
   await expect(fetch(url("/custom1"), { signal: AbortSignal.timeout(100) })).rejects.toThrow(/abort|timeout/i);
 });
 
-test("a partition whose backlog is too deep refuses, and takes again when it is not", async () => {
-  let depth = 50;
-  const guarded = await start({ backlogLimit: 50 }, { backlog: { depth: async () => depth } });
-  const post = async () => await fetch(url("/plain1", guarded), { method: "POST", body: "x" });
-  await until(async () => (await post()).status === 503, "refused");
-  const refused = await post();
+test("answers 429 for a source that its runner reports at its bound, and 200 once it is below it again", async () => {
+  const { gate, stop } = await followAdmission(nats.connection, defaultBacklogLimits);
+  const guarded = await start({}, { admission: gate });
+  const post = async (path: string) => await fetch(url(path, guarded), { method: "POST", body: "x" });
+  let full = [sources.plain as string];
+  const runner = await announce(nats.connection, "default", "r_full", () =>
+    Promise.resolve({ backlog: { partitions: [], sources: full, owners: [] } }),
+  );
+  await until(async () => (await post("/plain1")).status === 429, "refused");
+  const refused = await post("/plain1");
   expect([refused.headers.get("retry-after"), await refused.json()]).toEqual(["2", { error: expect.any(String), code: "backlog_full" }]);
-  depth = 0;
-  await until(async () => (await post()).status === 200, "taken again");
+  full = [];
+  runner.beatSoon();
+  await until(async () => (await post("/plain1")).status === 200, "accepted again");
+  await runner.leave();
+  await stop();
+});
+
+test("accepts at most one bound of a source while no runner lives, and requests of other sources", async () => {
+  const guarded = await start({}, { admission: new AdmissionGate({ ...defaultBacklogLimits, sourceInvocations: 3 }) });
+  const post = async (path: string) => (await fetch(url(path, guarded), { method: "POST", body: "x" })).status;
+  const statuses: number[] = [];
+  for (let n = 0; n < 5; n++) statuses.push(await post("/plain1"));
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
 });
 
 test("while the message server is away it is 503 with Retry-After, then 200 again", async () => {

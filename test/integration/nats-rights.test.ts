@@ -3,7 +3,6 @@ import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
 import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Deployment } from "../../domain/deployment.ts";
-import { decodePack, encodePack } from "../../domain/invocation.ts";
 import { newLine } from "../../domain/line.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import {
@@ -18,8 +17,6 @@ import {
   streams,
   workflowSubject,
 } from "../../domain/subjects.ts";
-import { asideStoreOf } from "../../platform/jetstream/aside-store.ts";
-import { listAsides } from "../../platform/jetstream/asides.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { openLink, type Link } from "../../platform/jetstream/link.ts";
 import { announce, watchMembers } from "../../platform/jetstream/membership.ts";
@@ -46,6 +43,7 @@ import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { natsBinary } from "../support/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { streamOptions, until } from "./jetstream-support.ts";
+import type { IntakeMessage } from "../../runner/ports.ts";
 
 /** Each role's own credentials on a real server: what it needs works, and everything else is tried and must change nothing. */
 const owner = "u_one";
@@ -125,10 +123,11 @@ describe("a runner of a pool with an owner", () => {
     expect(await areSetUp(runner)).toBe(true);
     await untilPoolIsSetUp(runner, "own", 1_000);
     const texts: string[] = [];
-    const reading = await poolPortsOf(runner, "own").intake.read(partition, (message) => {
+    const onMessage = (message: IntakeMessage): void => {
       texts.push(message.text);
       message.ack();
-    });
+    };
+    const reading = await poolPortsOf(runner, "own").intake.read(partition, onMessage, () => true);
     for (let n = 0; n < 20; n++)
       await admin.publisher.publish(n % 2 === 0 ? invokeSubject("own", partition, source) : packSubject("own", partition), `m${n}`);
     await until(() => texts.length === 20, "all invocations");
@@ -186,30 +185,6 @@ describe("a runner of a pool with an owner", () => {
     await requests.stop();
   });
 
-  it("has its own pool's invocations laid aside, and nobody else's", async () => {
-    const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
-    const asides = asideStoreOf(runner, "own");
-    const stored = async (pool: string): Promise<number> => {
-      const body = encodePack([JSON.stringify({ source, trigger: "event", event: pool })]);
-      return (await admin.publisher.publish(invokeSubject(pool, partition, source), body)).seq;
-    };
-    const [own, others] = [await stored("own"), await stored("other")];
-    const part = (seq: number) => ({ seq, source, indexes: [0] });
-    const lay = async (seq: number) => (await asides.lay([part(seq)])).map(({ indexes, at }) => [indexes, at > 0]);
-    expect(await lay(own)).toEqual([[[0], true]]);
-    expect(await lay(own)).toEqual([[[0], false]]); // It lies there once.
-    expect(await lay(others)).toEqual([[[0], false]]); // To this pool it is gone.
-    expect(await listAsides(admin, "other", partition)).toEqual(new Map());
-    expect(await asides.list(partition)).toEqual(new Map([[source, 1]]));
-    const { messages, isLast } = await asides.take(source, { after: 0, most: 10, isChecked: true });
-    expect([messages.map(({ from, isLeft }) => [from, isLeft]), isLast]).toEqual([[[own, true]], true]);
-    expect(decodePack(messages[0]?.text ?? "")).toMatchObject([{ event: "own", movedFrom: { seq: own, index: 0 } }]);
-    await asides.clear(source, messages[0]?.seq ?? 0);
-    expect(await asides.list(partition)).toEqual(new Map());
-    for (const seq of [own, others]) await admin.manager.streams.deleteMessage("INVOCATIONS", seq);
-    await requests.stop();
-  });
-
   it("reads bundles that the builder wrote", async () => {
     const { createHash } = await import("node:crypto");
     const bytes = Buffer.alloc(1_500_000, "x");
@@ -245,11 +220,7 @@ describe("a runner of a pool with an owner", () => {
     ["$O.BUNDLES.M.x"],
     ["build.request"],
     ["pool.other.move", "{}"],
-    ["pool.other.lay", "[]"],
-    ["pool.other.list", JSON.stringify({ partition: 0 })],
-    ["pool.other.take", JSON.stringify({ source, after: 0, most: 1, isChecked: false })],
-    ["pool.other.clear", JSON.stringify({ source, upTo: 1 })],
-    [`aside.own.0.${source}.1`],
+    ["pool.other.arm", "{}"],
     ["changed.DEPLOYMENTS.own.x"],
     ["seen.ROUTES", "1"],
     ["$JS.API.INFO"],

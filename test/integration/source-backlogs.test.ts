@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { encodePack } from "../../domain/invocation.ts";
-import { asideSubject, defaultPool, invokeSubject, packSubject, timerSubject } from "../../domain/subjects.ts";
+import { defaultPool, invokeSubject, packSubject, timerSubject } from "../../domain/subjects.ts";
 import { createSourceBacklogs } from "../../platform/jetstream/source-backlogs.ts";
 import { withJetStream } from "./jetstream-support.ts";
 
@@ -16,15 +16,13 @@ it("is empty while nothing waits", async () => {
   expect(await read()).toEqual({});
 });
 
-it("counts what waits, in messages of a source's own, in packs and spilled, and no timers", async () => {
+it("counts what waits, in messages of a source's own, and in packs, and no timers", async () => {
   await publish(invokeSubject(defaultPool, 1, "dc_a"), pack("dc_a"));
   await publish(invokeSubject(defaultPool, 1, "dc_a"), pack("dc_a"));
   await publish(invokeSubject(defaultPool, 2, "dc_b"), pack("dc_b"));
   await publish(packSubject(defaultPool, 1), pack("dc_a", "dc_c", "dc_c"));
-  await publish(asideSubject(defaultPool, 1, "dc_c", 7), pack("dc_c", "dc_c"));
-  await publish(asideSubject(defaultPool, 1, "dc_d", 7), pack("dc_d"));
   await publish(timerSubject("dc_e", "timer"), "{}");
-  expect(await read()).toEqual({ dc_a: 3, dc_b: 1, dc_c: 4, dc_d: 1 });
+  expect(await read()).toEqual({ dc_a: 3, dc_b: 1, dc_c: 2 });
 });
 
 it("estimates from the oldest packs when there are more than it reads", async () => {

@@ -6,7 +6,7 @@ it("tells of runs by outcome, how long they took and waited, and what waits now"
   const registry = new Registry();
   const metrics = createRunMetrics(registry, "own");
   let waiting = 0;
-  metrics.counts(() => ({ running: 1, waiting, heldBack: 2, overQuota: 4, givenBack: 3, aside: 9 }));
+  metrics.counts(() => ({ running: 1, waiting, heldBack: 2, overQuota: 4, fullSources: 3, fullOwners: 9 }));
   metrics.ran("returned", 20);
   metrics.ran("cpu_limit", 10_000);
   metrics.waited(1_500);
@@ -23,8 +23,8 @@ it("tells of runs by outcome, how long they took and waited, and what waits now"
       'headwater_runs_waiting{pool="own"} 7',
       'headwater_runs_parked{pool="own",reason="owner_runs"} 2',
       'headwater_runs_parked{pool="own",reason="owner_quota"} 4',
-      'headwater_runs_parked{pool="own",reason="owner_waiting"} 3',
-      'headwater_runs_parked{pool="own",reason="owner_aside"} 9',
+      'headwater_backlog_full{pool="own",kind="source"} 3',
+      'headwater_backlog_full{pool="own",kind="owner"} 9',
     ]),
   );
 });

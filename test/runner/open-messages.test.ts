@@ -2,8 +2,6 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodePack } from "../../domain/invocation.ts";
 import { OpenMessages } from "../../runner/open-messages.ts";
-import { queueLimits } from "../../runner/queue-limits.ts";
-import { SourceQueues } from "../../runner/source-queues.ts";
 
 const opened: OpenMessages[] = [];
 afterEach(() => {
@@ -62,39 +60,6 @@ describe("OpenMessages", () => {
     expect(told).toEqual([]);
     await vi.waitFor(() => expect(told).not.toEqual([]), 30_000);
     expect(told).toEqual(["ack", "ack of the second"]);
-  });
-
-  it("has a message come again when the first of what is given back of it is due", () => {
-    const { waiting, delays } = take(4);
-    for (const [index, delayMs] of [500, 7_000, 3_000].entries()) waiting[index]?.settle("later", () => delayMs);
-    waiting[3]?.settle("done");
-    expect(delays).toEqual([500]);
-  });
-
-  /** Method: a pack larger than its owner's share comes again at once whenever it goes back, a hundred times at most. */
-  it("hands out a pack until it has run whole, each invocation once, however little room there is", async () => {
-    const ran: number[] = [];
-    const queues = new SourceQueues({
-      limits: queueLimits({ children: 1, ownerRuns: 10, ownerWaiting: 1 }),
-      ownerOf: () => "u_1",
-      answer: ({ position }) => (ran.push(position.index), Promise.resolve("done")),
-      now: () => performance.now(),
-    });
-    const open = new OpenMessages(() => undefined);
-    opened.push(open);
-    const acked = Promise.withResolvers<void>();
-    const text = encodePack(Array.from({ length: 8 }, () => JSON.stringify({ source: "dc_1", trigger: "http" })));
-    let times = 0;
-    const deliver = (): void => {
-      if ((times += 1) > 100) return acked.reject(new Error("it comes again and again"));
-      const postpone = (): void => void setImmediate(deliver);
-      for (const entry of open.take({ text, seq: 7, storedAt: 0, ack: () => acked.resolve(), postpone, working: () => undefined }))
-        queues.push(entry);
-    };
-    deliver();
-    await acked.promise;
-    await queues.stop(AbortSignal.abort());
-    expect(ran).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
   it("has an invocation's number until its message is settled as often as it was handed out, and tells how that ended", () => {

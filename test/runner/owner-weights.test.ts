@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { OwnerWeights } from "../../runner/owner-weights.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
 import { SourceQueues } from "../../runner/source-queues.ts";
+import { largeBacklog } from "./large-backlog.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -85,7 +86,8 @@ describe("an owner of weight 4", () => {
   it("gets four times as many runs as one of weight 1 while both have runs that wait", async () => {
     const ran: string[] = [];
     const queues = new SourceQueues({
-      limits: queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 10_000 }),
+      limits: queueLimits({ children: 1, ownerRuns: 100 }),
+      backlog: largeBacklog(),
       ownerOf: ({ invocation: { source } }) => source.slice(0, 1),
       weightOf: (owner) => (owner === "a" ? 4 : 1),
       answer: async ({ invocation: { source } }) => {

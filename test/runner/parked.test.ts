@@ -3,8 +3,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Invocation } from "../../domain/invocation.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
 import { SourceQueues } from "../../runner/source-queues.ts";
+import { largeBacklog } from "./large-backlog.ts";
 
-const limits = queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 256 });
+const limits = queueLimits({ children: 1, ownerRuns: 100 });
 const started: SourceQueues[] = [];
 afterEach(async () => {
   for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
@@ -13,10 +14,12 @@ afterEach(async () => {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Sources `a…` are of the owner `a`, and so on. What ran, what became of what was pushed, and who was refused. */
-function queuesOf(waiting = 256) {
+function queuesOf() {
   const [ran, settled, refused]: [string[], string[], string[]] = [[], [], []];
+  const backlog = largeBacklog();
   const queues = new SourceQueues({
-    limits: { ...limits, waiting },
+    limits,
+    backlog,
     ownerOf: ({ invocation: { source } }) => source.slice(0, 1),
     answer: async ({ invocation: { source, trigger }, number, skippedTicks }) => {
       ran.push(`${source} ${trigger} ${number.seq}${skippedTicks > 0 ? ` after ${skippedTicks}` : ""}`);
@@ -33,10 +36,7 @@ function queuesOf(waiting = 256) {
     queues.push({
       received: { invocation: { source, ...invocation }, number: position, position, storedAt: 0 },
       bytes: 1,
-      settle: (what, delayMs) => {
-        delayMs?.(); // Its message goes back at once.
-        settled.push(`${position.seq} ${what}`);
-      },
+      settle: (what) => settled.push(`${position.seq} ${what}`),
     });
   };
   const rest = async (): Promise<void> => {
@@ -52,7 +52,7 @@ describe("an owner over quota", () => {
     for (const source of ["a1", "b1", "a2", "a1"]) push(source, { trigger: "http" });
     await rest();
     expect([ran, settled]).toEqual([["b1 http 2"], ["2 done"]]);
-    expect(queues.counts()).toMatchObject({ waiting: 3, overQuota: 2, heldBack: 0, givenBack: 0 });
+    expect(queues.counts()).toMatchObject({ waiting: 3, overQuota: 2, heldBack: 0 });
     queues.unpark("a");
     await rest();
     expect(ran.slice(1)).toEqual(["a1 http 1", "a2 http 3", "a1 http 4"]);
@@ -60,7 +60,7 @@ describe("an owner over quota", () => {
   });
 
   it("has its hooks, calls and dry runs run, before what waits already", async () => {
-    const { queues, ran, push, rest } = queuesOf(1);
+    const { queues, ran, push, rest } = queuesOf();
     push("a1", { trigger: "event" });
     push("a1", { trigger: "event" });
     push("a1", { trigger: "hook", hook: "deploy" });
@@ -69,7 +69,7 @@ describe("an owner over quota", () => {
     push("a1", { trigger: "event" });
     for (const trigger of ["hook", "configure", "dry-run"] as const) push(trigger === "hook" ? "a1" : `a-${trigger}`, { trigger });
     await rest();
-    expect(ran).toEqual(["a1 event 1", "a1 hook 5", "a-configure configure 6", "a-dry-run dry-run 7"]);
+    expect(ran).toEqual(["a1 event 1", "a1 hook 3", "a1 hook 5", "a-configure configure 6", "a-dry-run dry-run 7"]);
   });
 
   it("has a hook that waited already run as soon as it is parked", async () => {
@@ -84,7 +84,7 @@ describe("an owner over quota", () => {
   });
 
   it("keeps one tick of each source, however long it lasts and however much else waits", async () => {
-    const { queues, ran, settled, push, rest } = queuesOf(1);
+    const { queues, ran, settled, push, rest } = queuesOf();
     queues.park("a");
     push("a1", { trigger: "event" });
     for (let tick = 0; tick < 5; tick++) push("a1", { trigger: "timer" });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { partitionCount } from "../../domain/subjects.ts";
 import { Partitions } from "../../runner/partitions.ts";
+import { largeBacklog } from "./large-backlog.ts";
 
 const nothing = (): void => undefined;
 const config = { runner: "r_1", runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 1_000 };
@@ -16,14 +17,15 @@ it("reads a partition again that could not be read, though no runner comes or go
         read: (partition) => {
           if (isAway) return Promise.reject(new Error("the server is away"));
           read.push(partition);
-          return Promise.resolve({ stop: () => Promise.resolve() });
+          return Promise.resolve({ stop: () => Promise.resolve(), unread: () => 0, resume: nothing });
         },
       },
+      backlog: largeBacklog(),
       membership: {
-        join: (runner, onMembers) => {
+        join: (runner, { onMembers }) => {
           members = onMembers;
           onMembers([runner, "r_2", "r_3"]);
-          return Promise.resolve({ leave: () => Promise.resolve() });
+          return Promise.resolve({ leave: () => Promise.resolve(), reportSoon: nothing });
         },
       },
       log: { info: nothing, warn: nothing, error: nothing },

@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { defaultBacklogLimits } from "../../domain/admission.ts";
 import type { Invocation } from "../../domain/invocation.ts";
+import { Backlog } from "../../runner/intake/backlog.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
 import type { Received } from "../../runner/run.ts";
+import { largeBacklog } from "./large-backlog.ts";
 import { SourceQueues, type Disposition, type QueueOptions } from "../../runner/source-queues.ts";
 
 const received = (source: string, seq: number, trigger: Invocation["trigger"] = "http", chain?: string) => ({
@@ -12,14 +15,21 @@ const received = (source: string, seq: number, trigger: Invocation["trigger"] = 
   storedAt: 0,
 });
 
-const limits = queueLimits({ children: 1, ownerRuns: 100, ownerWaiting: 256 });
+const limits = queueLimits({ children: 1, ownerRuns: 100 });
 const started: SourceQueues[] = [];
 afterEach(async () => {
   for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
 });
 
 function queuesOf(answer: QueueOptions["answer"], options: Partial<QueueOptions> = {}): SourceQueues {
-  const queues = new SourceQueues({ limits, answer, ownerOf: () => "u_1", now: () => performance.now(), ...options });
+  const queues = new SourceQueues({
+    limits,
+    backlog: largeBacklog(),
+    answer,
+    ownerOf: () => "u_1",
+    now: () => performance.now(),
+    ...options,
+  });
   started.push(queues);
   return queues;
 }
@@ -158,28 +168,22 @@ describe("SourceQueues", () => {
     ends.at(-1)?.();
   });
 
-  it("keeps the order of a source whose owner is told late, and of what is given back", async () => {
+  it("keeps the order of a source whose owner becomes known late, and counts what waits until it runs", async () => {
     const owner = Promise.withResolvers<string>();
-    const told: string[] = [];
-    const parked: string[] = [];
     const ran: number[] = [];
+    const backlog = new Backlog({ ...defaultBacklogLimits, sourceInvocations: 4, totalBytes: 2 ** 20 }, () => undefined);
     const queues = queuesOf(async ({ number }) => (ran.push(number.seq), await turn(), "done"), {
-      limits: { ...limits, waiting: 2 },
+      backlog,
       ownerOf: () => owner.promise,
-      watch: { parked: (source, of) => parked.push(`${source} ${of}`), resumed: () => undefined },
     });
-    for (const seq of [1, 2, 3, 4, 5])
-      queues.push({
-        received: received("a", seq),
-        bytes: 1,
-        settle: (what, ms) => told.push(`${seq} ${what}${ms === undefined ? "" : " soon"}`),
-      });
-    expect([ran, queues.size]).toEqual([[], 5]);
+    for (const seq of [1, 2, 3, 4, 5, 6]) queues.push({ received: received("a", seq), bytes: 1, settle: () => undefined });
+    expect([ran, queues.size]).toEqual([[], 6]);
     owner.resolve("u_1");
+    await turn();
+    expect(queues.counts()).toMatchObject({ fullSources: 1 });
     while (queues.size > 0) await turn();
-    expect(ran).toEqual([1, 2, 3]);
-    expect(told.filter((line) => line.includes("later"))).toEqual(["4 later soon", "5 later soon"]);
-    expect([parked, queues.counts().givenBack]).toEqual([["a u_1"], 2]);
+    expect(ran).toEqual([1, 2, 3, 4, 5, 6]);
+    expect([queues.counts().fullSources, backlog.report([0])]).toEqual([0, { partitions: [0], sources: [], owners: [] }]);
   });
 
   it("drops nothing when it cannot be told whose source it is", async () => {
@@ -191,52 +195,5 @@ describe("SourceQueues", () => {
     reject(new Error("the server is away"));
     while (queues.size > 0) await turn();
     expect([ran, told]).toEqual([[1], ["later"]]);
-  });
-
-  it("waits no longer for a tick that came again and was left out", async () => {
-    let now = 0;
-    const told: string[] = [];
-    const ends: (() => void)[] = [];
-    const queues = queuesOf(() => new Promise((resolve) => ends.push(() => resolve("done"))), {
-      limits: { ...limits, waiting: 2 },
-      now: () => now,
-    });
-    const push = (seq: number, trigger: Invocation["trigger"]): void =>
-      queues.push({
-        received: received("a", seq, trigger),
-        bytes: 1,
-        settle: (what, delayMs) => {
-          delayMs?.(); // Its message goes back at once.
-          told.push(`${seq} ${what}`);
-        },
-      });
-    for (const seq of [1, 2, 3]) push(seq, "http");
-    for (const seq of [4, 5]) push(seq, "timer");
-    expect(told.splice(0)).toEqual(["4 later", "5 later"]);
-    ends.shift()?.();
-    await turn();
-    ends.shift()?.();
-    await turn();
-    now = 500;
-    for (const seq of [4, 5]) push(seq, "timer");
-    expect(told.splice(0)).toEqual(["1 done", "2 done", "5 done"]);
-    push(6, "http");
-    expect([told, queues.counts().givenBack]).toEqual([[], 0]);
-  });
-
-  it("runs what stood before something given back, also when it arrives behind what has to follow that", async () => {
-    let owner: string | Promise<string> = "u_1";
-    const ran: number[] = [];
-    const queues = queuesOf(async ({ number }) => (ran.push(number.seq), await turn(), "done"), {
-      limits: { ...limits, waiting: 1 },
-      ownerOf: () => owner,
-    });
-    const push = (seq: number): void => queues.push({ received: received("a", seq), bytes: 1, settle: (_, delayMs) => void delayMs?.() });
-    for (const seq of [1, 2, 7]) push(seq);
-    while (queues.size > 0) await turn();
-    owner = Promise.resolve("u_1");
-    for (const seq of [10, 5]) push(seq);
-    for (let turns = 0; turns < 10; turns++) await turn();
-    expect([ran, queues.size]).toEqual([[1, 2, 5], 0]);
   });
 });

@@ -41,11 +41,16 @@ async function runnerWith(characters: number) {
     },
     moves: { move: () => Promise.resolve() },
     intake: {
-      read: (_partition, onMessage) => ((hand = onMessage), Promise.resolve({ stop: () => Promise.resolve() })),
+      read: (_partition, onMessage) => (
+        (hand = onMessage),
+        Promise.resolve({ stop: () => Promise.resolve(), unread: () => 0, resume: nothing })
+      ),
       progress: () => Promise.resolve({ handedOut: 0, settled: 0 }),
       onReach: (listener) => ((reach = listener), nothing),
     },
-    membership: { join: (runner, onMembers) => (onMembers([runner]), Promise.resolve({ leave: () => Promise.resolve() })) },
+    membership: {
+      join: (runner, { onMembers }) => (onMembers([runner]), Promise.resolve({ leave: () => Promise.resolve(), reportSoon: nothing })),
+    },
     overQuota: { untilOf: () => Promise.resolve(undefined), onChange: () => Promise.resolve({ stop: () => Promise.resolve() }) },
     bundles: { path: (hash) => Promise.resolve(hash) },
     timers: { armAt: () => Promise.resolve() },

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { Deliverer, type Posting } from "../../delivery/deliver.ts";
+import { decodeDelivery, firstDelivery } from "../../delivery/delivery.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
+import { Routes } from "../../delivery/routes.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../domain/admission.ts";
+import type { Route } from "../../domain/deployment.ts";
+
+const now = 1_000_000;
+const route: Route = {
+  subscription: "sub_1",
+  owner: "u_1",
+  emitter: "dc_1",
+  channel: "",
+  listener: { kind: "source", id: "dc_2", pool: "default" },
+};
+const event = { emitId: "e1", eventId: "1-0", source: "dc_1", owner: "u_1", channel: "", ts: 1, payload: "{}" };
+const report = (sources: readonly string[]) => ({ partitions: [], sources, owners: [] });
+
+it("reschedules a delivery to a source at its bound, as the same attempt, and delivers it once the source is below it", async () => {
+  const admission = new AdmissionGate(defaultBacklogLimits);
+  const scheduled: { readonly text: string; readonly atMs: number }[] = [];
+  const requested: string[] = [];
+  const ports = {
+    deliveries: {
+      schedule: async (_listener: string, _delivery: string, text: string, atMs: number) => void scheduled.push({ text, atMs }),
+    },
+    invocations: { request: async (_pool: string, source: string) => void requested.push(source) },
+    admission,
+    clock: { now: () => now },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  } as unknown as DeliveryPorts; // Deliveries to sources reach nothing else.
+  const deliverer = new Deliverer({ patienceMs: 1_000 } as DeliveryConfig, ports, {} as Posting);
+  const routes = new Routes();
+  routes.set(route.subscription, route);
+
+  admission.update("default", "r_1", report(["dc_2"]), performance.now());
+  await deliverer.direct(firstDelivery(event, route), route, 0);
+  const [first] = scheduled;
+  expect([requested, scheduled.length, first?.atMs]).toEqual([[], 1, now + 1_000]);
+  const again = decodeDelivery(first?.text ?? "");
+  expect(again).toEqual(firstDelivery(event, route));
+  await deliverer.due(again, routes);
+  expect([requested, scheduled.length]).toEqual([[], 2]);
+
+  admission.update("default", "r_1", report([]), performance.now());
+  await deliverer.due(again, routes);
+  expect([requested, scheduled.length]).toEqual([["dc_2"], 2]);
+});

@@ -1,0 +1,5 @@
+import { defaultBacklogLimits } from "../../domain/admission.ts";
+import { Backlog } from "../../runner/intake/backlog.ts";
+
+/** A backlog with the default bounds, for tests that do not reach them. */
+export const largeBacklog = (): Backlog => new Backlog({ ...defaultBacklogLimits, totalBytes: 2 ** 28 }, () => undefined);
