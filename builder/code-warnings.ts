@@ -5,7 +5,7 @@ import type { Warning } from "../domain/warning.ts";
 const maxArguments = 10_000;
 
 /**
- * What the text of a bundle tells without being run. Bundles have no comments, and names of properties as they were written. Only what
+ * Warnings that follow from a bundle's text, without running it. Bundles have no comments, and names of properties as they were written. Only what
  * is plainly written is found: a channel in a variable, or `respond` taken out of its prop, is not.
  */
 export function codeWarnings({ props }: ComponentDefinition, bundle: string): readonly Warning[] {

@@ -3,7 +3,7 @@ import type { Inspected, Look } from "./inspect.ts";
 
 /**
  * Looks at a bundle. Where a package failed in it, the bundle is made once more without strict mode: packages of old assign to names that
- * nobody declared, or hold what only V8 refuses, such as two parameters of one name.
+ * are not declared, or hold what only V8 refuses, such as two parameters of one name.
  * @throws what the first look rejected, when the second one is rejected too
  */
 export async function inspectEither(

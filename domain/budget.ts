@@ -13,8 +13,8 @@ interface Holder {
 /**
  * Shares a bounded amount (bytes, connections, requests) among holders (client addresses, owners).
  *
- * An entry that nobody needs to wait for can be cut off: when the total is used up, the holder with the most loses its oldest such entry.
- * So a holder may use everything while nobody else asks, and one that uses little always finds room. Where entries cannot be cut off, a
+ * An entry that no caller waits for can be cut off: when the total is used up, the holder with the most loses its oldest such entry.
+ * So a holder may use everything while no other asks, and one that uses little always finds room. Where entries cannot be cut off, a
  * share bounds each holder.
  */
 export class Budget {

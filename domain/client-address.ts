@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 
 /**
  * The proxies in front of us whose X-Forwarded-* headers are believed: by their addresses, or as the number of proxies that each request
- * has passed. A number believes whoever connects, so nobody may reach us except through these proxies.
+ * has passed. A number trusts every connecting client, so the server must be reachable only through these proxies.
  */
 export type TrustedProxies = { readonly networks: readonly string[] } | { readonly hops: number };
 
@@ -23,7 +23,7 @@ export interface Client {
 
 type IsTrusted = (address: string, hop: number) => boolean;
 
-/** @returns what tells the client of a request. What the request claims counts only when a trusted proxy sent it. */
+/** @returns the client of a request. Forwarding headers count only when a trusted proxy sent them. */
 export function clientReader(trusted: TrustedProxies): (arrival: Arrival) => Client {
   const isTrusted = trustOf(trusted);
   return ({ headers, socket }) => {
@@ -57,7 +57,7 @@ export function trustsPeer(trusted: TrustedProxies): (address: string) => boolea
   return (address) => isTrusted(plain(address), 0);
 }
 
-/** Addresses of one network count as one caller: whoever has an IPv6 address has a whole /56 of them. */
+/** Addresses of one network count as one caller: a client with an IPv6 address usually has a whole /56 of them. */
 export function networkOf(given: string): string {
   const address = plain(given);
   if (!address.includes(":") || !ipaddr.IPv6.isValid(address)) return address;

@@ -20,7 +20,7 @@ export type EndConnections = (end: End) => Promise<void>;
 
 /**
  * Deletes the Subscriptions that name an emitter or listener in deletion, and the AutoSubscriptions that name it as their listener. Those
- * with a glob name nobody and stay. So do those of owners who cannot reach it: ids tell nobody anything, not even that they ended.
+ * with a glob name no single resource and stay. So do those of owners who cannot reach it: an id must reveal nothing, not even that it ended.
  */
 export function endConnectionsOf(ports: Ports, lookup: ConnectionLookup): EndConnections {
   return async (end) => {

@@ -32,8 +32,8 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
   };
 }
 
-function outcomeOf(told: unknown): DryRunOutcome {
-  const outcome = parseDryRunOutcome(told);
+function outcomeOf(answer: unknown): DryRunOutcome {
+  const outcome = parseDryRunOutcome(answer);
   if (outcome === undefined) throw new UserCode("the runner's answer has not the form of what a run leaves", { code: "invalid_answer" });
   return outcome;
 }

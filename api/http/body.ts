@@ -10,7 +10,7 @@ export interface BodyRules {
   readonly bodies: RequestBodies;
   /** Of the whole API. */
   readonly parsing: Parsing;
-  /** Whose memory a body takes: the user's who sent it, or the client network's where nobody is signed in yet. */
+  /** Who is charged for a body's memory: the user who sent it, or the client network before sign-in. */
   readonly holderOf: (request: Request, response: Response) => string;
   readonly limitBytes: (request: Request) => number;
   /** Absent: no request may hold the files of a component. */
@@ -60,7 +60,7 @@ export function bodyMemoryOf(response: Response): BudgetEntry | undefined {
   return response.locals["bodyMemory"] as BudgetEntry | undefined; // only set above
 }
 
-/** Undefined: there is no body, or one of GET that nobody reads. @throws Malformed for a type that is not read */
+/** Undefined: there is no body, or the body of a GET, which is ignored. @throws Malformed for a type that is not read */
 function formOf(request: Request, { uploads }: BodyRules): Form | undefined {
   const { "content-length": length, "transfer-encoding": encoding, "content-type": type } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return undefined;
@@ -79,7 +79,7 @@ interface Typed {
   readonly headers: { readonly "content-type"?: string | undefined };
 }
 
-/** A body of GET without a type is none of ours: it changes nothing, and nobody means it. */
+/** The body of a GET without a content type is ignored: some clients send one by accident. */
 function isJson({ method, headers }: Typed): boolean {
   const type = headers["content-type"]?.trim() ?? "";
   if (type === "") return method !== "GET" && method !== "HEAD";
@@ -88,7 +88,7 @@ function isJson({ method, headers }: Typed): boolean {
 
 const isForm = ({ headers }: Typed): boolean => /^application\/x-www-form-urlencoded *(;|$)/i.test(headers["content-type"] ?? "");
 
-/** curl calls every body a form that it is not told the type of. */
+/** curl sends every body as a form unless a content type is given. */
 const looksLikeJson = (bytes: Buffer): boolean => /^\s*[{[]/.test(bytes.toString("latin1", 0, 100));
 
 /** Texts, each a property of its own, whatever its name. */

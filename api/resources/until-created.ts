@@ -8,7 +8,7 @@ const retryMs = 50;
 
 /**
  * Follows a resource that was just created until `read` returns a result; returns undefined if the signal aborts first. The watch may
- * lag: it may still report the deletion of an earlier resource with the same name, which the uid tells apart.
+ * lag: it may still report the deletion of an earlier resource with the same name, which the uid distinguishes.
  * @throws NotFound when the resource was deleted in the meantime
  */
 export async function untilCreated<S, T, Result>(

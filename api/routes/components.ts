@@ -37,7 +37,7 @@ export function componentRoutes(context: ApiContext) {
   };
 }
 
-/** A key is any text, so another kind of id is told apart from it. */
+/** A key can be any string, so ids of other kinds are recognised first. */
 function componentNotFound(key: string, version: string | undefined): string {
   const kind = kindOfId(key);
   if (kind !== undefined && kind !== "component") return `record not found: ${whyNotFound("component", key)}`;

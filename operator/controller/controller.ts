@@ -13,7 +13,7 @@ export type Reconcile = (key: string, signal: AbortSignal) => Promise<number | u
 export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
-  /** Without a cache: a cache may not have been told of a deletion yet. */
+  /** Reads without the cache, which may not know of a deletion yet. */
   readonly store: Pick<ResourceStore, "find">;
   readonly concurrency: number;
   /** Within this time every resource of the first watched kind is looked at again, a share of them at a time. Default: 30 minutes. */

@@ -25,7 +25,7 @@ export function planUpdate(observed: Observed, wanted: Wanted, fresh: Fresh): re
 }
 
 /**
- * The status says that the version is being replaced before anything of it is stopped. From then on whoever gives the update up, also
+ * The status says that the version is being replaced before anything of it is stopped. From then on any process that gives the update up, also
  * after a crash, knows that timers may have ended and that `deactivate` may have been asked for.
  */
 function beginUpdate(observed: Observed): readonly Step[] {

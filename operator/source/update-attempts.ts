@@ -88,7 +88,7 @@ const stepsOfUpdate: ReadonlySet<Step["do"]> = new Set([
 
 const isOfUpdate = (step: Step): boolean => stepsOfUpdate.has(step.do);
 
-/** What is refused for its form or size is refused again; what cannot be reached or was changed meanwhile is not. */
+/** Errors of form or size repeat; an unreachable server or a concurrent change may not. */
 function isLasting(error: HeadwaterError): boolean {
   return error.status < 500 && error.status !== 429 && !(error instanceof Conflict) && !(error instanceof NotFound);
 }

@@ -11,7 +11,7 @@ export interface SourceVersion {
   readonly deployment: Deployment;
   /** What was asked for, without the text of any code: the bundle holds that. */
   readonly spec: SourceSpec;
-  /** With the additional props that were told for the spec; without the lockfile. */
+  /** With the additional props that were computed for the spec; without the lockfile. */
   readonly build: Build;
   readonly component: { readonly name: string; readonly id: string };
   /** Epoch ms. */

@@ -38,7 +38,7 @@ interface Connection {
 
 /**
  * An HTTP server that bounds what clients can make it hold: connections in total and for each client network, unanswered requests of a
- * connection, and the time for headers, bodies and answers that nobody reads. When all connections are taken, the network with the most
+ * connection, and the time for headers, bodies and unread answers. When all connections are taken, the network with the most
  * loses one that is idle.
  */
 export function createBoundedServer(limits: ServerLimits, onRequest: RequestListener): BoundedServer {
@@ -74,7 +74,7 @@ export function createBoundedServer(limits: ServerLimits, onRequest: RequestList
   };
   server.on("request", serve);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    // Whoever reads the body tells the client to continue. When nobody does, it may send the body or not: nothing can follow.
+    // The reader of the body sends 100 Continue. Without a reader the client may send the body or not: no request can follow.
     response.shouldKeepAlive = false;
     serve(request, response);
   });
@@ -96,7 +96,7 @@ function cutIfIdle(socket: Socket, { unanswered }: Connection): boolean {
   return true;
 }
 
-/** A proxy's connections count one by one: its clients are not told apart before they have sent a request. */
+/** A proxy's connections count one by one: its clients cannot be distinguished before they have sent a request. */
 function holderOfPeer(trustedProxies: TrustedProxies): (socket: Socket) => string {
   const isTrusted = trustsPeer(trustedProxies);
   let proxied = 0;

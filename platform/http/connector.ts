@@ -9,7 +9,7 @@ export const certificateOf = (error: Error): PeerCertificate | undefined => cert
 
 /**
  * For undici's `connect`: connects to addresses that the egress policy allows, and remembers refused certificates. Node drops them with
- * the socket, and of most refusals the error tells neither the date nor the issuer.
+ * the socket, and most of these errors name neither the date nor the issuer.
  */
 export function createConnector(lookup: Egress["lookup"] | undefined, timeout: number): buildConnector.connector {
   const connect = buildConnector({ timeout, ...(lookup === undefined ? {} : { lookup }) });

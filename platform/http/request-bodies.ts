@@ -27,7 +27,7 @@ export class RequestBodies {
   }
 
   /**
-   * Tells the client to continue when it waits for that.
+   * Sends 100 Continue when the client waits for it.
    * @throws LimitExceeded, Malformed when the client breaks off, Unavailable when too much is arriving
    */
   read(request: IncomingMessage, response: ServerResponse, { limitBytes, holder }: BodyRequest): Promise<Buffer> {

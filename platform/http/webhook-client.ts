@@ -67,7 +67,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
   };
 }
 
-/** Whether the proxy or the endpoint was away is not told apart. */
+/** The error does not distinguish an unreachable proxy from an unreachable endpoint. */
 function throughProxy(result: PostResult): PostResult {
   return result.outcome === "unreachable" ? { ...result, message: `${result.message} (asked through the delivery proxy)` } : result;
 }

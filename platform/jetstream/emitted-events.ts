@@ -2,7 +2,7 @@ import { parseEmittedEvent, type EmittedEvent } from "../../domain/emitted-event
 import { emittedSubject } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 
-/** Tells live streams of a scheduled event that has become due. Best effort: the history has it. Never throws. */
+/** Announces a scheduled event that has become due to live streams. Best effort: the history has it. Never throws. */
 export function announceEvent(
   { nats }: Pick<Connection, "nats">,
   { source, owner, emitId, channel, dedupeId, summary, ts, payload }: EmittedEvent,

@@ -20,9 +20,9 @@ export async function serveOperatorStatus({ nats }: Pick<Connection, "nats">, st
   const subscription = nats.subscribe(operatorStatusSubject, {
     callback: (error, message) => {
       if (error !== null) return;
-      // Whoever asked has a time limit of its own.
+      // The caller has a time limit of its own.
       void status()
-        .then((told) => message.respond(JSON.stringify(told)))
+        .then((answer) => message.respond(JSON.stringify(answer)))
         .catch(() => undefined);
     },
   });

@@ -67,9 +67,9 @@ suite(`the chart${missing}`, () => {
     [[], undefined],
     [["--set", "settings.trustedProxies={10.0.0.0/8,fd00::/8}"], "10.0.0.0/8,fd00::/8"],
     [["--set", "settings.trustedProxies=2"], "2"],
-  ])("tells the API and the ingress, and no other role, which proxies to trust: %j", async (flags, expected) => {
+  ])("configures the proxies to trust for the API and the ingress, and for no other role: %j", async (flags, expected) => {
     const objects = objectsOf(await render(...flags));
-    const told = objects.flatMap((object) => {
+    const configured = objects.flatMap((object) => {
       const value = /"name":"HEADWATER_TRUSTED_PROXIES","value":"([^"]*)"/.exec(JSON.stringify(object))?.[1];
       return value === undefined ? [] : [[object.metadata.name, value]];
     });
@@ -77,7 +77,7 @@ suite(`the chart${missing}`, () => {
       ["headwater-api", expected],
       ["headwater-ingress", expected],
     ];
-    expect(told.toSorted()).toEqual(expected === undefined ? [] : both);
+    expect(configured.toSorted()).toEqual(expected === undefined ? [] : both);
   });
 
   it("has an admin API only when asked for, with a token that no value holds", async () => {

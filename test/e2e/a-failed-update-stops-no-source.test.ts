@@ -35,9 +35,9 @@ const code = (version: number, more = "") => `export default {
     async deactivate() {},
   },
   async run(event) {
-    const told = { version: ${version}, label: this.label, activated: this.db.get("activated") };
-    if (event.method) this.http.respond({ status: 200, body: told });
-    else this.$emit(told);
+    const result = { version: ${version}, label: this.label, activated: this.db.get("activated") };
+    if (event.method) this.http.respond({ status: 200, body: result });
+    else this.$emit(result);
   },
 };`;
 

@@ -5,7 +5,7 @@ import { misspeltHook } from "./api-fake-builds.ts";
 import { acme, bob, keys, withApi, type Ask } from "./api-support.ts";
 
 /**
- * Mistakes that people make with the API, and what they are told: request → status, code, message. Each answer says what failed, with
+ * Mistakes that people make with the API, and the answers: request → status, code, message. Each answer says what failed, with
  * which value, and what would be right.
  */
 const unreachable = "'https://expired.test/c.mjs' cannot be fetched: the certificate of expired.test expired on 2021-03-04";

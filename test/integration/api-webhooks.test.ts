@@ -99,7 +99,7 @@ describe("a webhook", () => {
     expect((await api.store.findById(webhookKind, id))?.spec.signingKeys).toHaveLength(1);
   });
 
-  it("whose URL has credentials authenticates with them, and shows them to nobody", async () => {
+  it("whose URL has credentials authenticates with them, and shows them in no answer", async () => {
     await world.deliver();
     const receiver = await world.receive();
     const { host, pathname } = new URL(receiver.url);

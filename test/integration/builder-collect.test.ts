@@ -247,7 +247,7 @@ describe("refused", () => {
     expect(await failure(read.collect(`${wide}/0.mjs`))).toMatchObject({ status: 413, code: "component_too_large" });
   });
 
-  test("more components of one owner than may be fetched at a time, and others are fetched meanwhile", async () => {
+  test("more components of one owner than may be fetched at a time, and those of others are fetched in the meantime", async () => {
     const { builder } = await openBuilder({ limits: { waitingOfOwner: 2 } });
     const addresses = createTextReader({ egress: createEgress({ allow: ["127.0.0.1/32"] }), maxBytes: 1_000, timeoutMs: 10_000 });
     onTestFinished(() => addresses.close());

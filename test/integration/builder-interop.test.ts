@@ -59,7 +59,7 @@ describe("a CommonJS package whose code cannot be strict", () => {
     "a variable that is deleted": "var x = 10; exports.v = x; delete x;",
     "await as a name":
       "var await = 1; function f(await) { return await + 4; } exports.await = await; var o = { await: 5 }; exports.v = f(await) + o.await;",
-    "names that nobody declared": "for (q = 0; q < 10; q++); exports.v = q;",
+    "names that are not declared": "for (q = 0; q < 10; q++); exports.v = q;",
     "two parameters of one name": "function f(a, a) { return a } exports.v = f(1, 10);",
     "arguments that are assigned": "exports.v = (function () { arguments = 10; return arguments })();",
     "its own caller": "exports.v = (function (n) { return n === 0 ? 10 : arguments.callee(n - 1) })(3);",
@@ -91,7 +91,7 @@ describe("a CommonJS package whose code cannot be strict", () => {
     );
   });
 
-  test("that fails in either way is told as before, at the line of its import", async () => {
+  test("that fails strict and sloppy reports the error at the line of its import", async () => {
     const { npm } = await startRegistry([{ name: "old", files: { "index.js": "exports.v = missing.length;" } }]);
     const { builder, inspections } = await openBuilder({ npm });
     expect(await failure(builder.build({ code: asEsModule }))).toMatchObject({

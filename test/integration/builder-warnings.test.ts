@@ -26,7 +26,7 @@ const build = async (code: string, warnings: readonly Warning[] = []) => {
 const withProps = (http: string, run: string): string =>
   `export default { name: "c", version: "1", props: { hook: ${http} }, async run(event) { ${run} } }`;
 
-describe("the text of a component tells of", () => {
+describe("the code of a component is warned about:", () => {
   test("respond() on a prop without customResponse", async () => {
     const { warnings } = await build(withProps(`{ type: "$.interface.http" }`, `this.hook.respond({ status: 200 });`));
     expect(warnings).toEqual([

@@ -134,7 +134,7 @@ describe("an error", () => {
       "of Node, for all addresses of a name",
       Object.assign(new AggregateError([Object.assign(new Error("10.9.8.7"), { code: "ENETUNREACH" })]), { code: "ENETUNREACH" }),
     ],
-    ["that nobody knows", Object.assign(new Error("10.9.8.7 said my-secret"), { code: "EODD" })],
+    ["that is unknown", Object.assign(new Error("10.9.8.7 said my-secret"), { code: "EODD" })],
     ["that is none", "10.9.8.7 said my-secret"],
   ])("%s never repeats what may be secret", (_what, error) => {
     const { message } = describeConnectionError(error, "https://user:password@name.test/path?token=x");

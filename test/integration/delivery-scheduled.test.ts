@@ -164,7 +164,7 @@ describe("an event with delivery_ts", () => {
           return asked.length === 1 ? away() : asked.length === 2 ? "unrecorded" : await whole.scheduledEvent(...given);
         },
       },
-      // Nobody wants to wait 5 s.
+      // Instead of waiting 5 s.
       deliveries: {
         ...deliveries,
         schedule: (...[a, b, text, atMs, id]) => deliveries.schedule(a, b, text, Math.min(atMs, Date.now() + 300), id),

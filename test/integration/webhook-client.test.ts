@@ -195,7 +195,7 @@ describe("the body of an answer", () => {
 });
 
 describe("a proxy", () => {
-  it("that is away is named beside the endpoint, since nothing tells which of the two is", async () => {
+  it("that is unreachable is named beside the endpoint, since the error cannot say which of the two it was", async () => {
     const { port, server } = await endpoint();
     const closed = once(server, "close");
     server.close();

@@ -63,7 +63,7 @@ describe("the credentials of a webhook", () => {
     expect(told).toEqual(["hook"]);
   });
 
-  it("that are missing or not user:password are told apart from the keys", async () => {
+  it("that are missing or not user:password are reported separately from the keys", async () => {
     const { signingKeys, secrets } = world();
     expect(await signingKeys.read(authenticated("none"))).toMatchObject({ problem: { reason: "BasicAuthNotFound", passing: true } });
     secrets.set("auth", "secret");

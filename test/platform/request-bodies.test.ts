@@ -132,7 +132,7 @@ describe("when too much is arriving", () => {
 describe("Expect: 100-continue", () => {
   const head = (bytes: number): string => `POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`;
 
-  it("is told to continue when the body is read", async () => {
+  it("gets 100 Continue when the body is read", async () => {
     const { port } = await serve(2 ** 20, 1_000);
     const { socket, received } = await client(port, head(3));
     expect(await eventually(() => received().startsWith("HTTP/1.1 100 Continue\r\n\r\n"), 5_000)).toBe(true);

@@ -44,7 +44,7 @@ const net = `const net = __builtin("net");`;
 describe("a hundred thousand requests of one run", () => {
   it.each([
     ["sockets to a private address", `${net} ${times(1e5, `net.connect(80, "10.0.0.1").on("error", () => {});`)} ${pause}`],
-    ["sockets that nobody answers", `${net} ${times(1e5, `net.connect(1, "127.0.0.1").on("error", () => {});`)} ${pause}`],
+    ["sockets without an answer", `${net} ${times(1e5, `net.connect(1, "127.0.0.1").on("error", () => {});`)} ${pause}`],
     ["sockets one after the other", `${net} ${times(1e5, `await new Promise((ok) => net.connect(80, "10.0.0.1").on("error", ok));`)}`],
     ["fetches of a private address", `${times(1e5, `fetch("http://10.0.0.1/").catch(() => {});`)} ${pause}`],
     ["names", `const { lookup } = __builtin("dns").promises; ${times(1e5, `lookup("10.0.0.1").catch(() => {});`)} ${pause}`],
@@ -69,7 +69,7 @@ describe("synchronous work of seconds", () => {
     ["keys that take memory", `__builtin("crypto").scryptSync("p", "s", 64, { N: 2 ** 17, r: 8, maxmem: 2 ** 30 }); return 1;`],
     ["key pairs", `__builtin("crypto").generateKeyPairSync("rsa", { modulusLength: 4096 }); return 1;`],
     ["compression at its best", `__builtin("zlib").brotliCompressSync(Buffer.alloc(16e6, "abc").fill("x", 0, 1e6)); return 1;`],
-  ])("is done by the thread pool, and a neighbour is answered meanwhile: %s", { timeout: 60_000 }, async (_, body) => {
+  ])("is done by the thread pool while a neighbour is answered: %s", { timeout: 60_000 }, async (_, body) => {
     const attack = range.attack(body, { owner: "u_work", limits });
     // On the host's thread each took about two seconds.
     expect(await longestAnswerDuring(attack)).toBeLessThan(1_200);

@@ -56,7 +56,7 @@ describe("errors", () => {
     ["one in a microtask", `queueMicrotask(() => { throw new Error("q"); }); await new Promise((ok) => setTimeout(ok, 5));`, "q"],
     ["one in a timer", `setTimeout(() => { throw new TypeError("t"); }, 1); await new Promise((ok) => setTimeout(ok, 100));`, "t"],
     ["one that nobody handles", `Promise.reject(new Error("r")); await new Promise((ok) => setTimeout(ok, 5));`, "r"],
-    ["null that nobody handles", `Promise.reject(null); await new Promise((ok) => setTimeout(ok, 5));`, "rejected with null"],
+    ["an unhandled null", `Promise.reject(null); await new Promise((ok) => setTimeout(ok, 5));`, "rejected with null"],
   ])("are told for %s", async (_, body, message) => {
     expect(errorOf(await range.attack(body))).toMatchObject({
       outcome: "threw",

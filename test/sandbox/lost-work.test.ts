@@ -91,7 +91,7 @@ describe("a run does not warn", () => {
       `await fetch(answers); await new Promise((done) => setTimeout(done, 1)); await new Promise((done) => setImmediate(done));`,
     ],
     ["of a method that only awaits values", `(async () => { for (let n = 0; n < 100; n++) await n; })();`],
-    ["of a response that nobody reads", `await fetch(streams);`],
+    ["of an unread response", `await fetch(streams);`],
     [
       "of an aborted request",
       `const c = new AbortController(); const p = fetch(hangs, { signal: c.signal }).catch(() => {}); c.abort(); await p;`,

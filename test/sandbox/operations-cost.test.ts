@@ -28,7 +28,7 @@ const codeOf = (operation: string, ...args: readonly unknown[]): unknown => {
   }
 };
 
-/** CPU time of one call, whatever comes of it. Other threads of this process rest meanwhile. */
+/** CPU time of one call, whatever its outcome. Other threads of this process are idle in the meantime. */
 function costOf(operation: string, ...args: readonly unknown[]): number {
   const start = process.cpuUsage();
   codeOf(operation, ...args);

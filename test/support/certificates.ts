@@ -1,6 +1,6 @@
 /** Certificates for tests, all of one authority and one key. */
 
-/** Trusted by whoever adds it to the default ones. */
+/** Trusted by a process that adds it to the default ones. */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBjjCCATWgAwIBAgIUJbp/jGGHiH8MoJXdxEI9Tz4LrNEwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRSGVhZHdhdGVyIFRlc3QgQ0EwIBcNMjYxMTIzMDIzMDA3WhgP

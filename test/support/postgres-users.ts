@@ -20,7 +20,7 @@ export async function createUsers(url: string): Promise<void> {
     const literal = (text: string): string => admin.escapeLiteral(text);
     if (!known.has(setupUser.name))
       await admin.query(`create role ${setupUser.name} login createrole password ${literal(setupUser.password)}`);
-    // Whoever creates a user may change it.
+    // The role that creates a user may change it.
     await admin.query(`set role ${setupUser.name}`);
     for (const role of ["api", "operator", "delivery"] as const)
       if (!known.has(databaseRoles[role]))

@@ -63,7 +63,7 @@ const mapClear = Map.prototype.clear;
 const mapSize = getterOf(Map.prototype, "size");
 const { min, max } = Math;
 const now = Date.now;
-// Threads and shared memory are out of reach of user code; here is what lets this thread sleep. Nobody ever wakes it.
+// Threads and shared memory are out of reach of user code; here is what lets this thread sleep. Nothing ever wakes it.
 const { wait: sleep } = Atomics;
 const neverWoken = new Int32Array(
   new (globalThis as unknown as { SharedArrayBuffer: new (bytes: number) => ArrayBuffer }).SharedArrayBuffer(4),

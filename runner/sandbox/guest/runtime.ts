@@ -77,7 +77,7 @@ async function run(entry: string, given: readonly string[], inputs: Parameters<t
 
 /**
  * What was called without `await` still runs as long as it only awaits values; only after that is known what it would have waited for.
- * Nobody can see when no promise is left to go on, so it gets as many turns as chains of them are long.
+ * V8 does not say when no promise is left to settle, so it gets as many turns as chains of promises are long.
  */
 async function warnOfOpenWork(): Promise<void> {
   for (let turn = 0; turn < lateTurns; turn++) await resolved;

@@ -15,7 +15,7 @@ interface Timer {
   readonly repeatMs: number | undefined;
   readonly delayMs: number;
   dueAt: number;
-  /** Absent after `unref()`: nobody waits for it. */
+  /** Absent after `unref()`: the run does not wait for it. */
   work: OpenWork | undefined;
 }
 

@@ -208,7 +208,7 @@ function wire(context: OperationContext, connection: Connection, socket: Socket)
   });
 }
 
-/** One message at a time, however many chunks were sent meanwhile: a WebSocket may write a hundred thousand at once. */
+/** One message at a time, however many chunks were sent in the meantime: a WebSocket may write a hundred thousand at once. */
 function reportWritten(context: OperationContext, connection: Connection): void {
   connection.written += 1;
   if (connection.written > 1) return;

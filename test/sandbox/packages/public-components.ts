@@ -13,7 +13,7 @@ Of PipedreamHQ/pipedream, \`components/\`, some was read on 2026-11-22 to learn 
 |---|---|
 | \`import\` and \`require\` by relative paths, with and without extension, \`.mjs\`, \`.js\`, \`.ts\`, JSON; TypeScript that imports types without saying so | works |
 | \`export default {…}\`, \`module.exports\`, \`defineApp\`, \`defineSource\` | works |
-| CommonJS that assigns to names nobody declared | works where all files of the component are CommonJS, and in packages |
+| CommonJS that assigns to undeclared names | works where all files of the component are CommonJS, and in packages |
 | CommonJS packages with code that strict mode refuses: reserved words as names, \`with\`, two parameters of one name | work, and then nothing in the bundle is strict; not beside an \`await\` at the component's top level |
 | default and named imports of CommonJS packages, paths into packages (\`lodash/get.js\`), \`package.json\` beside the app | works |
 | \`@pipedream/platform\`: \`axios\`, \`ConfigurationError\`, \`DEFAULT_POLLING_SOURCE_TIMER_INTERVAL\`; \`@pipedreamhq/platform\`; \`@pipedream/types\` | our own |

@@ -40,7 +40,7 @@ export interface SocketTarget {
  * events, a moment later.
  *
  * Until it is established it counts as open work of the run. Afterwards it does not: clients of databases and mail servers go on closing
- * theirs after they have told that they are closed.
+ * theirs after they have reported that they are closed.
  */
 export function openSocket(owner: SocketOwner, { host, port, tls }: SocketTarget): number {
   lastId += 1;
