@@ -26,8 +26,10 @@ export class FailingEndpoints {
     this.#tell = tell;
   }
 
+  /** What was seen in the meantime is newer. */
   async load(): Promise<void> {
-    for (const failures of await this.#history.failingEndpoints()) this.#known.set(failures.webhook, failures);
+    for (const failures of await this.#history.failingEndpoints())
+      if (!this.#known.has(failures.webhook)) this.#known.set(failures.webhook, failures);
   }
 
   /** Why nothing may be posted to it. */

@@ -54,12 +54,22 @@ export interface Log {
   error(fields: object, message?: string): void;
 }
 
-/** The stream RUNS, read twice: by the router with a floor, by the recorder from the position it stored. */
+/**
+ * The stream RUNS, read twice: by the router from the floor that was published last, by the recorder from the position in Postgres. Both
+ * call `done` in any order, and hold a bounded number of bytes of commits that are not done.
+ */
 export interface Runs {
-  /** Each commit at least once, in order; `done` may be called in any order, the floor follows. */
-  route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): Promise<Reading>;
-  /** Each commit after the sequence, in order and without gaps; the next one comes when the promise of the last is settled. */
-  record(afterSequence: number, onCommit: (text: string, sequence: number, subject: string) => Promise<void> | undefined): Promise<Reading>;
+  /** Each commit at least once, in order. */
+  route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): Promise<RouteReading>;
+  /** Each commit after the sequence, in order and without gaps. */
+  record(afterSequence: number, onCommit: (text: string, sequence: number, subject: string, done: () => void) => void): Promise<Reading>;
+}
+
+export interface RouteReading extends Reading {
+  /** Resolves once every commit that was handed out is done. */
+  idle(): Promise<void>;
+  /** Publishes the floor, so that the next process begins there. */
+  close(): Promise<void>;
 }
 
 export interface Reading {

@@ -2,69 +2,90 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { commitOf } from "./commit-of.ts";
 import type { DeliveryPorts, Reading, RecordedCommit } from "./ports.ts";
 
-const mostInBatch = 500;
-/** What is written a moment apart is written together; a first commit after a pause is written at once. */
+const maxBatch = 500;
+/** Commits that arrive a moment apart are written together; the first commit after a pause is written at once. */
 const pauseMs = 40;
 const retryMs = 500;
 
+type Ports = Pick<DeliveryPorts, "runs" | "history" | "log">;
+
+interface Unwritten extends RecordedCommit {
+  readonly done: () => void;
+}
+
 /**
  * Commits → Postgres: events, runs and logs, with the stream position in the same transaction. No acks: it begins after the
- * position it stored, so each row is there exactly once, whatever is killed.
+ * position it stored, so each row is there exactly once, whatever is killed. While Postgres is away it waits, and deliveries go on.
  */
-export async function startRecorder(ports: Pick<DeliveryPorts, "runs" | "history" | "log">): Promise<Reading> {
-  const batch = new Batch(ports);
-  const reading = await ports.runs.record(await ports.history.position(), (text, sequence, subject) => batch.add(text, sequence, subject));
+export function startRecorder(ports: Ports): Reading {
+  const recorder = new Recorder(ports);
+  const starting = recorder.start(); // Never rejects.
   return {
     stop: async () => {
-      await reading.stop();
-      await batch.stop();
+      recorder.abort();
+      await starting;
+      await recorder.stop();
     },
   };
 }
 
-class Batch {
-  readonly #ports: Pick<DeliveryPorts, "history" | "log">;
+class Recorder {
+  readonly #ports: Ports;
   readonly #stop = new AbortController();
-  #commits: RecordedCommit[] = [];
-  #writing: Promise<void> | undefined;
+  #reading: Reading | undefined;
+  #unwritten: Unwritten[] = [];
+  #writing: Promise<void> = Promise.resolve();
+  #isWriting = false;
 
-  constructor(ports: Pick<DeliveryPorts, "history" | "log">) {
+  constructor(ports: Ports) {
     this.#ports = ports;
   }
 
-  /** @returns a promise when the batch is full: read on when it is settled. */
-  add(text: string, sequence: number, subject: string): Promise<void> | undefined {
-    const commit = commitOf(text, subject, this.#ports.log);
-    if (commit === undefined) return undefined;
-    this.#commits.push({ seq: sequence, commit });
-    this.#writing ??= this.#writeAll();
-    return this.#commits.length >= mostInBatch ? this.#writing : undefined;
+  /** Resolves when reading has begun, or when it is stopped before. */
+  async start(): Promise<void> {
+    const { runs, history } = this.#ports;
+    await this.#repeat("the position of the recorder cannot be read yet, trying again", async () => {
+      this.#reading = await runs.record(await history.position(), (text, seq, subject, done) => this.#add(text, seq, subject, done));
+    });
+  }
+
+  abort(): void {
+    this.#stop.abort();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
+    await this.#reading?.stop();
     await this.#writing;
   }
 
-  async #writeAll(): Promise<void> {
-    while (this.#commits.length > 0) {
-      const commits = this.#commits;
-      this.#commits = [];
-      const written = await this.#writeSurely(commits);
-      if (!written) return; // What comes after a gap must not be written.
-      if (!this.#stop.signal.aborted) await sleep(pauseMs);
-    }
-    this.#writing = undefined;
+  #add(text: string, seq: number, subject: string, done: () => void): void {
+    const commit = commitOf(text, subject, this.#ports.log);
+    if (commit === undefined) return done();
+    this.#unwritten.push({ seq, commit, done });
+    if (!this.#isWriting) this.#writing = this.#writeAll();
   }
 
-  /** Until it is written, or until we stop: then whoever comes next reads it again. */
-  async #writeSurely(commits: readonly RecordedCommit[]): Promise<boolean> {
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#unwritten.length > 0) {
+      const batch = this.#unwritten.splice(0, maxBatch);
+      const commits = batch.map(({ seq, commit }) => ({ seq, commit }));
+      const isWritten = await this.#repeat("commits are not recorded yet, trying again", () => this.#ports.history.recordCommits(commits));
+      if (!isWritten) return; // What comes after a gap must not be written: whoever comes next reads it again.
+      for (const { done } of batch) done();
+      if (!this.#stop.signal.aborted) await sleep(pauseMs);
+    }
+    this.#isWriting = false;
+  }
+
+  /** Until it succeeds; false when it is stopped before. */
+  async #repeat(message: string, act: () => Promise<void>): Promise<boolean> {
     for (;;) {
       try {
-        await this.#ports.history.recordCommits(commits);
+        await act();
         return true;
       } catch (error) {
-        this.#ports.log.warn({ op: "commit.record", commits: commits.length, err: error }, "commits are not recorded yet, trying again");
+        this.#ports.log.warn({ op: "commit.record", err: error }, message);
         if (this.#stop.signal.aborted) return false;
         await sleep(retryMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       }

@@ -15,6 +15,7 @@ export const buckets = {
   quotas: "QUOTAS",
   lines: "LINES",
   versions: "VERSIONS",
+  floors: "FLOORS",
 } as const;
 /** Object store of bundles, by content address. */
 export const bundleStore = "BUNDLES";
@@ -40,9 +41,6 @@ export const invokeFilter = (pool: string, partition: number | "*"): string => `
 export const timerSubject = (source: string, prop: string): string => `timer.${source}.${subjectToken(prop)}`;
 export const timerFilter = (source: string): string => `timer.${source}.>`;
 export const runnerConsumer = (pool: string, partition: number): string => `runner-${pool}-${partition}`;
-
-/** Reads RUNS for all that goes out. */
-export const routerConsumer = "router";
 
 export const runSubject = (partition: number, owner: string, source: string): string => `runs.${partition}.${owner}.${source}`;
 

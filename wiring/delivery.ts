@@ -3,37 +3,27 @@ import { systemClock } from "../domain/clock.ts";
 import { nextAttempt } from "../domain/retry-schedule.ts";
 import { encodePack } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
-import {
-  buckets,
-  defaultPool,
-  deliverSubject,
-  invokeSubject,
-  retrySubject,
-  routerConsumer,
-  streams,
-  workflowSubject,
-} from "../domain/subjects.ts";
+import { buckets, defaultPool, deliverSubject, invokeSubject, retrySubject, streams, workflowSubject } from "../domain/subjects.ts";
 import type { Route } from "../domain/deployment.ts";
-import type { Deliveries, DeliveryConfig, DeliveryPorts, History, Reading, Runs } from "../delivery/ports.ts";
+import type { Deliveries, DeliveryConfig, DeliveryPorts, History, Reading } from "../delivery/ports.ts";
 import { startDelivery, type StartedDelivery } from "../delivery/start.ts";
 import { startUpkeep } from "../delivery/upkeep.ts";
 import { createEgress } from "../platform/http/egress.ts";
 import { createWebhookClient } from "../platform/http/webhook-client.ts";
 import { followAdmission } from "../platform/jetstream/admission.ts";
 import { Bucket } from "../platform/jetstream/bucket.ts";
-import { lastPosition } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
 import { announceEvent } from "../platform/jetstream/emitted-events.ts";
-import { FloorReader } from "../platform/jetstream/floor-reader.ts";
 import { takeUpLeftBehind } from "../platform/jetstream/left-behind.ts";
 import { linesOf } from "../platform/jetstream/lines.ts";
-import { followPaced } from "../platform/jetstream/paced-follow.ts";
 import { overQuotaOf } from "../platform/jetstream/over-quota.ts";
 import { servePoolRequests } from "../platform/jetstream/pool-requests.ts";
 import { findScheduled, readDue } from "../platform/jetstream/redeliveries.ts";
 import { readReplays } from "../platform/jetstream/replays.ts";
+import { runsOf } from "../platform/jetstream/runs.ts";
 import { endSchedule, publishScheduled } from "../platform/jetstream/schedules.ts";
+import { streamUsage } from "../platform/jetstream/stream-limits.ts";
 import { SeenRevisions } from "../platform/jetstream/visibility.ts";
 import { serveWebhookTests } from "../platform/jetstream/webhook-tests.ts";
 import type { Database } from "../platform/postgres/connection.ts";
@@ -48,13 +38,12 @@ import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { natsOf } from "./connections.ts";
 import { databaseOf } from "./database.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
-import { followPosition } from "./recorded-position.ts";
 
 const attemptTimeoutMs = 15_000;
 const attemptsPerWebhook = 16;
 /** Webhooks of one origin share its connections, and one that hangs keeps as many as it has attempts: so many may hang before others wait. */
 const connectionsPerOrigin = 32 * attemptsPerWebhook;
-const consumers = { router: routerConsumer, due: "delivery" } as const;
+const dueConsumer = "delivery";
 
 export async function start(context: RoleContext): Promise<StartedRole> {
   const { configuration, logger } = context;
@@ -67,7 +56,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     proxy: configuration.deliveryProxy,
   });
   const kept = { events: configuration.keepEvents, logs: configuration.keepLogs };
-  const { history, recorded } = followPosition(await historyOf(postgres.database, nats.connection, kept));
+  const history = await historyOf(postgres.database, nats.connection, kept);
   const admission = await followAdmission(nats.connection, configuration.backlog);
   let started: StartedDelivery | undefined;
   const ports = deliveryPorts({
@@ -78,16 +67,17 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     secrets: await createSecrets(configuration.keysDirectory),
     log: logger,
     traces: context.traces,
-    metrics: createDeliveryMetrics(processMetrics(), async () => ({
-      ...(await deliveryBacklog(nats.connection, consumers, recorded())),
-      ordered: started?.inLine() ?? 0,
-    })),
+    metrics: createDeliveryMetrics(
+      processMetrics(),
+      async () => ({ ...(await deliveryBacklog(nats.connection, dueConsumer)), ordered: started?.inLine() ?? 0 }),
+      () => streamUsage(nats.connection),
+    ),
   });
   const requests = await servePoolRequests(nats.connection);
   const delivery = await startDelivery(deliveryConfig(context), ports);
   started = delivery;
   const upkeep = startUpkeep(createHistory(postgres.database), logger);
-  const takingUp = takeUpLeftBehind(nats.connection, consumers.due, {
+  const takingUp = takeUpLeftBehind(nats.connection, dueConsumer, {
     found: (messages) =>
       logger.warn({ op: "delivery.left_behind", messages }, "the message server had kept deliveries back: they are made again"),
     failed: (error) =>
@@ -118,7 +108,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
   return {
     admission: new AdmissionGate(defaultBacklogLimits),
     ...parts,
-    runs: runsOf(connection),
+    runs: runsOf(connection, parts.log),
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
     deliveries: deliveriesOf(connection),
     announce: (event) => announceEvent(connection, event),
@@ -190,30 +180,6 @@ async function watchRoutes(
   };
 }
 
-function runsOf(connection: Connection): Runs {
-  return {
-    route: async (onCommit) => {
-      const { stream } = await lastPosition(connection);
-      const reader = new FloorReader({
-        connection,
-        stream: streams.runs,
-        consumer: consumers.router,
-        filters: ["runs.>"],
-        onMessage: (message, done) => onCommit(message.text(), done, message.subject, { stream, seq: message.seq }),
-      });
-      await reader.start();
-      return reader;
-    },
-    record: (afterSequence, onCommit) =>
-      followPaced({
-        connection,
-        stream: streams.runs,
-        afterSequence,
-        onMessage: (message) => onCommit(message.text(), message.seq, message.subject),
-      }),
-  };
-}
-
 function deliveriesOf(connection: Connection): Deliveries {
   const { publisher } = connection;
   return {
@@ -228,7 +194,7 @@ function deliveriesOf(connection: Connection): Deliveries {
     },
     withdraw: (webhook, delivery) => endSchedule(connection, streams.deliveries, retrySubject(webhook, delivery)),
     findScheduled: (webhook, delivery) => findScheduled(connection, webhook, delivery),
-    read: (readers) => readDue(connection, consumers.due, readers),
+    read: (readers) => readDue(connection, dueConsumer, readers),
   };
 }
 

@@ -5,12 +5,11 @@ import { defaultPool, partitionCount } from "../domain/subjects.ts";
 import { connect } from "../platform/jetstream/connection.ts";
 import { setUpStreams } from "../platform/jetstream/streams.ts";
 import { untilAnswers } from "../platform/jetstream/until-answers.ts";
+import { storeBytesOf } from "../platform/process/store-size.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../platform/postgres/roles.ts";
 import type { RoleContext } from "./context.ts";
 import { databaseOf } from "./database.ts";
 
-/** How long commits stay on RUNS: readers that were away for longer start from what is there. */
-const runsMaxAgeMs = 24 * 3_600_000;
 const setUpTimeoutMs = 60_000;
 
 /** Makes or changes streams, buckets and tables, so that every role finds what it needs. */
@@ -19,7 +18,13 @@ export async function prepare(context: RoleContext): Promise<void> {
   const replicas = context.configuration.natsReplicas;
   try {
     await untilAnswers(connection, setUpTimeoutMs);
-    await setUpStreams(connection, { replicas, runsMaxAgeMs, partitions: partitionCount, pool: defaultPool });
+    const storeBytes = await storeBytesOf(context.configuration);
+    const onNoRoom = (stream: string): void =>
+      context.logger.warn(
+        { op: "nats.store", stream, storeBytes },
+        "the limit of a stream stays as it is, since the store of NATS is full or smaller than HEADWATER_STORE_SIZE: it drains as runs are delivered and recorded, or make HEADWATER_STORE_SIZE and the disk larger",
+      );
+    await setUpStreams(connection, { replicas, partitions: partitionCount, pool: defaultPool, storeBytes, onNoRoom });
   } finally {
     await connection.close();
   }

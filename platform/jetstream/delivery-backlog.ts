@@ -1,24 +1,25 @@
 import { streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
+import { loadFloors } from "./floors.ts";
 
-/** What the delivery role has before it. `recorded`: up to which commit the history has all. @throws when the server does not answer, or its consumers are not there yet */
+/** What the delivery role has before it. @throws when the server does not answer, or the consumer is not there yet */
 export async function deliveryBacklog(
   connection: Connection,
-  consumers: { readonly router: string; readonly due: string },
-  recorded: number,
+  dueConsumer: string,
 ): Promise<{ readonly unrouted: number; readonly due: number; readonly scheduled: number; readonly unrecorded: number }> {
   const { manager } = connection;
-  const [router, due, { state }, runs] = await Promise.all([
-    manager.consumers.info(streams.runs, consumers.router),
-    manager.consumers.info(streams.deliveries, consumers.due),
+  const [due, { state }, runs, floors] = await Promise.all([
+    manager.consumers.info(streams.deliveries, dueConsumer),
     manager.streams.info(streams.deliveries),
     manager.streams.info(streams.runs),
+    loadFloors(connection),
   ]);
   const dueNow = due.num_pending + due.num_ack_pending;
+  const above = (floor: number): number => Math.min(runs.state.messages, Math.max(0, runs.state.last_seq - floor));
   return {
-    unrouted: router.num_pending + router.num_ack_pending,
+    unrouted: above(floors.routed),
     due: dueNow,
     scheduled: Math.max(0, state.messages - dueNow),
-    unrecorded: Math.max(0, runs.state.last_seq - recorded),
+    unrecorded: above(floors.recorded),
   };
 }

@@ -19,6 +19,9 @@ export interface FollowOptions {
   readonly onMessage: (message: StreamMessage) => void;
   readonly onInterrupted?: (reason: string) => void;
   readonly batch?: number;
+  /** As for a pull: bytes that one request may bring, and whether one may be made now. */
+  readonly maxBytes?: number;
+  readonly mayAsk?: () => boolean;
   /** Its consumers have names of their own that begin so; else the server names them, for whoever may ask it to. */
   readonly nameBegins?: string;
 }
@@ -26,6 +29,8 @@ export interface FollowOptions {
 export interface Following extends Reading {
   /** Messages there were when it began: once that many were handed out, all that comes is new. */
   readonly pendingAtStart: number;
+  /** Asks for messages again after `mayAsk` had returned false. */
+  resume(): void;
 }
 
 /** A follower that its reader has forgotten is ended by the server after this. */
@@ -58,6 +63,8 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
     connection,
     stream,
     batch: options.batch ?? 200,
+    maxBytes: options.maxBytes,
+    mayAsk: options.mayAsk,
     open,
     onMessage,
     onInterrupted: options.onInterrupted,
@@ -65,6 +72,7 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
   await reader.start();
   return {
     pendingAtStart: opened?.pending ?? 0,
+    resume: () => reader.resume(),
     stop: async () => {
       await reader.stop();
       // The server would end it by itself, later.

@@ -14,7 +14,6 @@ import {
   poolRequests,
   poolRequestSubject,
   redeliverySubject,
-  routerConsumer,
   runnerConsumer,
   runnerKey,
   streams,
@@ -34,8 +33,6 @@ export type TrustedRole = (typeof trustedRoles)[number];
 
 export interface Rights {
   readonly publish: readonly string[];
-  /** Of what it may publish by a wildcard, what not. */
-  readonly neverPublish?: readonly string[];
   readonly subscribe: readonly string[];
 }
 
@@ -90,17 +87,14 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       webhookTestSubject,
       ...following(streams.runs),
       api(`STREAM.MSG.GET.${streams.runs}`),
+      // Whether a stream is full.
+      api("STREAM.LIST"),
       // What waits for a webhook.
       ...[streams.deliveries, streams.ordered].map((stream) => api(`DIRECT.GET.${stream}`)),
       api(`DIRECT.GET.${streams.ordered}.${lineSubject("*")}`),
       api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
       api(`STREAM.INFO.${streams.deliveries}`),
     ],
-    // Consumers that follow have names of chance, which no pattern tells from that of the router, whose place in the stream is all deliveries'.
-    neverPublish: ["CREATE", "DELETE", "MSG.NEXT"].flatMap((act) => [
-      api(`CONSUMER.${act}.${streams.runs}.${routerConsumer}`),
-      api(`CONSUMER.${act}.${streams.runs}.${routerConsumer}.>`),
-    ]),
     subscribe: [answerFilter("*"), emittedSubject("*")],
   },
   /** Requests become invocations; endpoints are read, and what runners report about their backlogs. */
@@ -131,6 +125,12 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       `$KV.${buckets.lines}.*`,
       ...reading(bucket(buckets.lines)),
       ...reading(streams.runs),
+      // Trims RUNS up to what is processed, and copied to STATE.
+      api(`STREAM.PURGE.${streams.runs}`),
+      api(`STREAM.MSG.GET.${streams.state}`),
+      `$KV.${buckets.floors}.*`,
+      api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),
+      api("STREAM.LIST"),
       ...reading(streams.deliveries),
       ...reading(bucket(buckets.routes)),
       ...reading(bucket(buckets.runners)),
@@ -198,6 +198,8 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
     one(`$KV.${buckets.runners}.${runnerKey(pool, "*")}`),
     one(api(`DIRECT.GET.${bucket(buckets.quotas)}.$KV.${buckets.quotas}.${owner}`)),
+    // What of their owners' commits is still to be processed.
+    one(api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`)),
     ...["M", "C"].map((kind) => one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`))),
     ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${owner}.*`))),
     one(`runs.*.${owner}.*`),
@@ -232,6 +234,7 @@ export const offered: { readonly services: readonly Service[]; readonly news: re
     many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
     one(`$KV.${buckets.runners}.>`),
     one(api(`DIRECT.GET.${bucket(buckets.quotas)}.>`)),
+    one(api(`DIRECT.GET.${bucket(buckets.floors)}.>`)),
     one(api(`DIRECT.GET.${bundles}.>`)),
     one(api(`DIRECT.GET.${streams.runs}.>`)),
     one(api(`DIRECT.GET.${streams.state}.>`)),

@@ -13,19 +13,22 @@ import { Objm } from "@nats-io/obj";
 import { InvalidInput } from "../../domain/errors.ts";
 import { bundleStore, buckets, changedSubject, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
+import { maxBytesOf } from "./stream-limits.ts";
 import { setUpPool } from "./pools.ts";
 
 export interface StreamOptions {
   /** Copies of each stream: 1, 3 or 5. */
   readonly replicas: number;
-  /** How long a commit stays on RUNS, milliseconds; the last one of each source stays on STATE for ever. */
-  readonly runsMaxAgeMs: number;
   readonly partitions: number;
   readonly pool: string;
   /** Messages of a partition handed out and not acked; small, so that none waits in a runner for longer than the ack wait. */
   readonly maxAckPending?: number;
   /** Life of a deletion marker of a heartbeat. */
   readonly markerTtlMs?: number;
+  /** What all streams together may take of each server's disk; absent: streams have no limits. */
+  readonly storeBytes?: number;
+  /** Hears of streams whose limit could not be changed, since the store is too full or too small for it. */
+  readonly onNoRoom?: (stream: string) => void;
 }
 
 type Config = Partial<StreamConfig> & { readonly name: string };
@@ -42,15 +45,16 @@ export async function setUpStreams(connection: Connection, options: StreamOption
   await Promise.all(
     [...streamConfigs(options), ...bucketConfigs(options)]
       .filter((config) => config.name !== streams.state)
-      .map((config) => createOrUpdate(manager, config)),
+      .map((config) => createOrUpdate(manager, config, options)),
   );
-  await createOrUpdate(manager, stateConfig(options));
+  await createOrUpdate(manager, stateConfig(options), options);
   await setUpPool(connection, options);
   await new Objm(connection.nats).create(bundleStore, { storage: StorageType.File, replicas: options.replicas });
   // Last of all, so that it tells of what is there. What a newer version made is told on: it goes on being there.
   const held = (await findConfig(manager, bundleStream))?.metadata ?? {};
   const made = [...new Set([...subjectsTold(held), ...subjectsOf(options)])].join(" ");
-  if (made !== held[setUpMark]) await manager.streams.update(bundleStream, { metadata: { ...held, [setUpMark]: made } });
+  const bundles = { name: bundleStream, max_bytes: maxBytesOf(bundleStream, options.storeBytes), metadata: { ...held, [setUpMark]: made } };
+  await createOrUpdate(manager, bundles, options);
 }
 
 const bundleStream = `OBJ_${bundleStore}`;
@@ -68,7 +72,7 @@ export async function missingStreams({ manager }: Connection): Promise<readonly 
   const config = await findConfig(manager, bundleStream);
   if (config === undefined) return undefined;
   const made = new Set(subjectsTold(config.metadata ?? {}));
-  const missing = subjectsOf({ replicas: 1, runsMaxAgeMs: 1, partitions: 1, pool: "" }).filter((each) => !made.has(each));
+  const missing = subjectsOf({ replicas: 1, partitions: 1, pool: "" }).filter((each) => !made.has(each));
   return [...new Set(missing.map((each) => each.split("=")[0] ?? each))];
 }
 
@@ -77,7 +81,11 @@ export async function areSetUp(connection: Connection): Promise<boolean> {
   return (await missingStreams(connection))?.length === 0;
 }
 
-function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Config[] {
+function streamConfigs(options: StreamOptions): readonly Config[] {
+  return unboundedConfigs(options).map((config) => ({ ...config, max_bytes: maxBytesOf(config.name, options.storeBytes) }));
+}
+
+function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
   const common = { storage: StorageType.File, num_replicas: replicas, duplicate_window: duplicateWindow };
   // Schedules need message TTLs and rollups. Unset, max_consumers means 1,000, which those who follow RUNS would reach.
   const scheduling = { allow_msg_schedules: true, allow_msg_ttl: true, allow_rollup_hdrs: true, allow_direct: true };
@@ -103,7 +111,6 @@ function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Conf
       name: streams.ordered,
       subjects: ["ordered.*"],
       retention: RetentionPolicy.Limits,
-      // Nothing is ever removed unasked: whoever fills a line has a bound of its own for it.
       discard: DiscardPolicy.New,
       allow_direct: true,
       max_consumers: 4_096,
@@ -123,18 +130,24 @@ function streamConfigs({ replicas, runsMaxAgeMs }: StreamOptions): readonly Conf
       name: streams.runs,
       subjects: ["runs.>"],
       retention: RetentionPolicy.Limits,
-      max_age: nanos(runsMaxAgeMs),
-      duplicate_window: Math.min(duplicateWindow, nanos(runsMaxAgeMs)),
+      // Trimmed by delivery, never by time. What does not fit is refused: nothing that is not processed is ever dropped for something newer.
+      max_age: 0,
+      discard: DiscardPolicy.New,
       allow_direct: true,
       max_consumers: 65_536,
     },
   ];
 }
 
-/** A copy of the last commit of every source. It is filled again from RUNS, so on a single server it need not be synced to disk by itself. */
-function stateConfig({ replicas }: StreamOptions): Config {
+/**
+ * A copy of the last commit of every source. It is filled again from RUNS, so on a single server it need not be synced to disk by itself.
+ * While it is full the server copies nothing, and goes on where it was once there is room; RUNS is not trimmed in the meantime.
+ */
+function stateConfig({ replicas, storeBytes }: StreamOptions): Config {
   return {
     name: streams.state,
+    discard: DiscardPolicy.New,
+    max_bytes: maxBytesOf(streams.state, storeBytes),
     sources: [{ name: streams.runs }],
     max_msgs_per_subject: 1,
     storage: StorageType.File,
@@ -168,12 +181,34 @@ function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): reado
 const isToldOf = (bucket: string): boolean => [buckets.deployments, buckets.runners, buckets.quotas].some((told) => told === bucket);
 
 /** What cannot be changed later (storage, retention, persist mode) stays as it was made. */
-async function createOrUpdate(manager: JetStreamManager, config: Config): Promise<void> {
+async function createOrUpdate(manager: JetStreamManager, config: Config, options: StreamOptions): Promise<void> {
   const existing = await findConfig(manager, config.name);
-  if (existing === undefined) await manager.streams.add(config);
-  else if (Object.entries(config).some(([key, value]) => differs(value, existing[key as keyof StreamConfig])))
+  if (existing === undefined) return addStream(manager, config, options);
+  if (!Object.entries(config).some(([key, value]) => differs(value, existing[key as keyof StreamConfig]))) return;
+  try {
     await manager.streams.update(config.name, changeable(config));
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+    // A full store must not keep an installation from starting: it drains by running.
+    options.onNoRoom?.(config.name);
+    if (config.metadata !== undefined) await manager.streams.update(config.name, { metadata: config.metadata }).catch(() => undefined);
+  }
 }
+
+async function addStream(manager: JetStreamManager, config: Config, { storeBytes }: StreamOptions): Promise<void> {
+  try {
+    await manager.streams.add(config);
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+    throw new InvalidInput(
+      `NATS has no room for the stream ${config.name} of ${config.max_bytes} bytes: set HEADWATER_STORE_SIZE (now ${storeBytes} bytes) to at most its max_file_store, less what others use`,
+      { cause: error },
+    );
+  }
+}
+
+/** The limits of all streams together are larger than the server's `max_file_store`, or what is stored is. */
+const isNoRoom = (error: unknown): boolean => error instanceof JetStreamApiError && error.code === 10047;
 
 async function findConfig(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
   try {

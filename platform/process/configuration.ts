@@ -32,6 +32,8 @@ const configurationSchema = environment.transform((env) => ({
   natsUrl: env.NATS_URL,
   natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
   natsReplicas: env.HEADWATER_STREAM_REPLICAS,
+  /** Undefined: by the disk, or for a server of somebody else's 8 GiB. */
+  storeBytes: env.HEADWATER_STORE_SIZE,
   databaseUrl: env.DATABASE_URL,
   syncInterval: env.HEADWATER_SYNC_INTERVAL,
   runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,

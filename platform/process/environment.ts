@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   baseUrl,
+  byteSize,
   cidrList,
   kubernetesName,
   listenAddress,
@@ -121,6 +122,11 @@ export const environment = z.object({
     ...number,
     default: "1",
     reason: "servers that each keep the streams; 3 survive the loss of one",
+  }),
+  HEADWATER_STORE_SIZE: optionalSetting(byteSize, {
+    unit: "size, such as 8Gi",
+    reason:
+      "what streams may take of each NATS server's disk; each stream refuses what goes beyond its share. Unset: by the disk of the server we start, 8Gi of others",
   }),
   DATABASE_URL: optionalSetting(postgresAddress, {
     unit: "postgres://user:password@host:port/name",

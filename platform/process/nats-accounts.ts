@@ -134,12 +134,12 @@ const roleKey = (keys: NatsKeys, account: string, role: string): KeyPair => keys
 
 const everything: Rights = { publish: [">"], subscribe: [">"] };
 
-function templateOf(role: string, { publish, neverPublish = [], subscribe }: Rights): Partial<UserPermissionsLimits> {
+function templateOf(role: string, { publish, subscribe }: Rights): Partial<UserPermissionsLimits> {
   return {
     subs: -1,
     data: -1,
     payload: -1,
-    pub: { allow: [...publish], ...(neverPublish.length > 0 && { deny: [...neverPublish] }) },
+    pub: { allow: [...publish] },
     sub: { allow: [...subscribe, `${inboxPrefix(role)}.>`] },
     // Whoever is asked may answer.
     resp: { max: 1, ttl: 120e9 },

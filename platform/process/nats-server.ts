@@ -25,6 +25,8 @@ export interface NatsOptions {
   readonly monitoringPort?: number;
   /** `always` syncs every message before it is acknowledged; an interval loses that much on a power failure. */
   readonly syncInterval?: "always" | "100ms";
+  /** What streams may take of the disk; absent: three quarters of what is free when the server starts. */
+  readonly maxFileStoreBytes?: number;
   /** With these keys the server knows accounts and roles (see nats-accounts.ts), else one user who may do everything. */
   readonly keys?: NatsKeys;
   /** Pools known from the start; the default one when absent. */
@@ -128,7 +130,11 @@ function configuration(directory: string, options: NatsOptions, access: Readonly
     logfile_size_limit: 5_000_000,
     logfile_max_num: 2,
     max_payload: 8 * 1024 * 1024,
-    jetstream: { store_dir: join(directory, "jetstream"), sync_interval: options.syncInterval ?? "always" },
+    jetstream: {
+      store_dir: join(directory, "jetstream"),
+      sync_interval: options.syncInterval ?? "always",
+      ...(options.maxFileStoreBytes === undefined ? {} : { max_file_store: options.maxFileStoreBytes }),
+    },
     ...(options.cluster === undefined ? {} : clustered(options.cluster)),
     ...access,
   };

@@ -12,6 +12,7 @@ import { startNats } from "./nats-server.ts";
 import { endAfterWriteErrors } from "./nats-write-errors.ts";
 import { keptPassword } from "./password.ts";
 import { startPostgres } from "./postgres.ts";
+import { maxFileStoreOf } from "./store-size.ts";
 
 export { lockDataDirectory } from "./data-lock.ts";
 
@@ -44,7 +45,8 @@ export async function startOwnNats(
   let port = 0;
   let connection: NatsConnection = { servers: "" };
   const start = async (): Promise<RunningProcess> => {
-    const server = await startNats({ dataDirectory, port, syncInterval, binary, keys, pools });
+    const maxFileStoreBytes = await maxFileStoreOf(configuration);
+    const server = await startNats({ dataDirectory, port, syncInterval, binary, keys, pools, maxFileStoreBytes });
     ({ port, connection } = server);
     void endAfterWriteErrors(server, keys, dataDirectory, logger); // Never rejects.
     return server;

@@ -113,6 +113,15 @@ export const userId: z.ZodType<string, string> = z
   .string()
   .refine((text) => isId("user", text), "must be u_ and lower-case letters and digits, such as u_localuser");
 
+const sizeUnits: Readonly<Record<string, number>> = { Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
+
+/** `512Mi`, `8Gi` or `1Ti` as bytes. */
+export const byteSize: z.ZodType<number, string> = z
+  .string()
+  .regex(/^\d+(Mi|Gi|Ti)$/, "must be a size such as 512Mi, 8Gi or 1Ti")
+  .transform((text) => Number.parseInt(text, 10) * (sizeUnits[text.slice(-2)] ?? 1))
+  .refine((bytes) => bytes >= 64 * 2 ** 20, "must be at least 64Mi");
+
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `5s,30s,2m` as milliseconds. */

@@ -14,12 +14,23 @@ export interface DeliveryBacklog {
   readonly unrecorded: number;
 }
 
+/** What a stream holds, and may hold; -1: any number of bytes. */
+export interface StreamBytes {
+  readonly stream: string;
+  readonly bytes: number;
+  readonly maxBytes: number;
+}
+
 const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const lagSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600, 86_400];
 const listeners = ["webhook", "source", "workflow"] as const;
 
-/** `look` asks the message server whenever somebody asks for metrics; when it does not answer, the backlog is left out. */
-export function createDeliveryMetrics(registry: Registry, look: () => Promise<DeliveryBacklog>): DeliveryMetrics {
+/** Both functions ask NATS at each scrape; while it does not answer, what they would tell is absent. */
+export function createDeliveryMetrics(
+  registry: Registry,
+  look: () => Promise<DeliveryBacklog>,
+  lookAtStreams: () => Promise<readonly StreamBytes[]>,
+): DeliveryMetrics {
   const registers = [registry];
   const attempts = new Counter({
     name: "headwater_delivery_attempts_total",
@@ -43,6 +54,7 @@ export function createDeliveryMetrics(registry: Registry, look: () => Promise<De
     registers,
   });
   backlogGauges(registry, look);
+  streamGauges(registry, lookAtStreams);
   return {
     attempted: (listener, outcome, durationMs) => {
       attempts.inc({ listener, outcome });
@@ -65,4 +77,21 @@ function backlogGauges(registry: Registry, look: () => Promise<DeliveryBacklog>)
       for (const state of ["unrouted", "due", "scheduled", "ordered", "unrecorded"] as const) waiting.set({ state }, backlog[state]);
     },
   });
+}
+
+function streamGauges(registry: Registry, look: () => Promise<readonly StreamBytes[]>): void {
+  const gauge = (name: string, help: string, bytesOf: (held: StreamBytes) => number): void => {
+    const bytes: Gauge<"stream"> = new Gauge({
+      name,
+      help,
+      labelNames: ["stream"],
+      registers: [registry],
+      async collect() {
+        bytes.reset();
+        for (const held of await look().catch(() => [])) if (bytesOf(held) >= 0) bytes.set({ stream: held.stream }, bytesOf(held));
+      },
+    });
+  };
+  gauge("headwater_stream_bytes", "What a stream holds.", ({ bytes }) => bytes);
+  gauge("headwater_stream_limit_bytes", "What a stream may hold.", ({ maxBytes }) => maxBytes);
 }

@@ -238,6 +238,12 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
         unit: "short",
         queries: [[`sum by (instance) (changes(${of("process_start_time_seconds")}[1h]))`, "{{instance}}"]],
       },
+      {
+        title: "Streams",
+        about: "How full they are, of what each may hold. At 1 RUNS refuses commits until it is trimmed.",
+        unit: "percentunit",
+        queries: [[`${most("headwater_stream_bytes", "stream")} / ${most("headwater_stream_limit_bytes", "stream")}`, "{{stream}}"]],
+      },
     ],
   },
 ];

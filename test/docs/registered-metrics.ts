@@ -30,7 +30,12 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
   measuredBacklogs(registry, { of: async () => undefined }, () => 0);
   createRunMetrics(registry, "default");
   createSandboxMetrics(registry, "default", () => ({ children: 0, isolates: 0, residentBytes: 0, evictions: 0 }));
-  createDeliveryMetrics(registry, async () => ({ unrouted: 0, due: 0, scheduled: 0, ordered: 0, unrecorded: 0 }));
+  const backlog = { unrouted: 0, due: 0, scheduled: 0, ordered: 0, unrecorded: 0 };
+  createDeliveryMetrics(
+    registry,
+    async () => backlog,
+    async () => [],
+  );
   const types = new Map((await registry.getMetricsAsJSON()).map(({ name, type }) => [name, String(type)]));
   return registry.getMetricsAsArray().map((each) => {
     const { name, labelNames } = metric.parse(each);

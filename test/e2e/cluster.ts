@@ -11,7 +11,7 @@ import { adminCredentials } from "../../platform/process/nats-accounts.ts";
 import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
 import type { NatsConnection } from "../../platform/process/nats-connection.ts";
 import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
-import { defaultPool, routerConsumer, streams } from "../../domain/subjects.ts";
+import { defaultPool, streams } from "../../domain/subjects.ts";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { call, until, type Called } from "./headwater.ts";
@@ -206,7 +206,7 @@ async function backlogOf(server: NatsConnection): Promise<Backlog | undefined> {
   try {
     const connection = await connect({ server, name: "test" });
     try {
-      return await deliveryBacklog(connection, { router: routerConsumer, due: "delivery" }, 0);
+      return await deliveryBacklog(connection, "delivery");
     } finally {
       await connection.close();
     }

@@ -63,7 +63,7 @@ it("answers 503 until a component can be saved, deployed and run, and `npm start
   expect([run.status, run.body.data.status]).toEqual([200, "succeeded"]);
   expect(seen.at(-1)?.body).toEqual({
     status: "ready",
-    checks: { database: "ok", streams: "ok", builder: "ok", operator: "ok", runners: "ok" },
+    checks: { database: "ok", streams: "ok", store: "ok", builder: "ok", operator: "ok", runners: "ok" },
   });
   for (const { status, body, hasSaidSo } of seen.slice(0, -1)) expect([status, body.status, hasSaidSo]).toEqual([503, "not ready", false]);
   await until(() => started.output().includes("Headwater is ready"), "it says so", 10_000, started.output);
@@ -84,7 +84,7 @@ it("names the part that is missing while the builder is away, and is ready again
   for (const { pid } of builders) process.kill(pid, "SIGKILL");
   let away: Readiness | undefined;
   await until(async () => (away = await readiness())?.status === 503, "it is not ready", 20_000);
-  expect(away?.body.checks).toMatchObject({ database: "ok", streams: "ok", operator: "ok", runners: "ok" });
+  expect(away?.body.checks).toMatchObject({ database: "ok", streams: "ok", store: "ok", operator: "ok", runners: "ok" });
   expect(away?.body.checks["builder"]).toMatch(/^(no builder is running|the builder did not answer)/);
   await until(async () => (await readiness())?.status === 200, "it is ready again", 40_000, started.output);
 }, 90_000);

@@ -51,9 +51,9 @@ test("a schedule the server refuses is an invalid input", async () => {
 });
 
 test("set-up is safe to repeat and applies what changed", async () => {
-  await setUpStreams(nats.connection, { ...streamOptions, runsMaxAgeMs: 7_200_000, maxAckPending: 77 });
+  await setUpStreams(nats.connection, { ...streamOptions, storeBytes: 1_000_000_000, maxAckPending: 77 });
   const info = await nats.connection.manager.streams.info("RUNS");
-  expect(info.config.max_age).toBe(7_200_000 * 1e6);
+  expect(info.config.max_bytes).toBe(340_000_000);
   expect((await nats.connection.manager.consumers.info("INVOCATIONS", "runner-default-0")).config.max_ack_pending).toBe(77);
   expect((await nats.connection.manager.streams.info("STATE")).config.persist_mode).toBe("async");
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { BoundedFollow } from "../../platform/jetstream/bounded-follow.ts";
 import { readPartition } from "../../platform/jetstream/consumer.ts";
-import { FloorReader } from "../../platform/jetstream/floor-reader.ts";
 import { followFrom } from "../../platform/jetstream/follow.ts";
 import { invokeSubject } from "../../domain/subjects.ts";
 import { quietMs, until, withJetStream } from "./jetstream-support.ts";
@@ -133,19 +133,26 @@ test("a follower begins behind a sequence, or with what is new", async () => {
   await until(async () => (await nats.connection.manager.streams.info("RUNS")).state.consumer_count === 0, "their consumers are gone");
 });
 
-test("the floor rises only past what is done, and a new process begins there", async () => {
+test("the floor rises only past what is done, and a reader that begins there is handed the rest", async () => {
   const open = new Map<number, () => void>();
-  const options = { connection: nats.connection, stream: "RUNS", consumer: "floor-1", filters: ["runs.1.>"] };
-  const first = new FloorReader({ ...options, onMessage: (message, done) => open.set(Number(message.text()), done) });
+  const floors: number[] = [];
+  const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
+  const options = { connection: nats.connection, stream: "RUNS", afterSequence: before };
+  const first = new BoundedFollow({
+    ...options,
+    onMessage: (message, done) => open.set(Number(message.text()), done),
+    onFloor: (floor) => floors.push(floor - before),
+  });
   await first.start();
   await publishMany("runs.1.u_1.dc_1", 0, 10);
   await until(() => open.size === 10, "ten");
   for (const number of [0, 1, 2, 5, 6, 9]) open.get(number)?.();
-  await until(() => first.openCount === 7, "the floor is at 2");
+  expect(floors).toEqual([1, 2, 3]);
   await first.stop();
   const again: number[] = [];
-  const second = new FloorReader({
+  const second = new BoundedFollow({
     ...options,
+    afterSequence: first.floor,
     onMessage: (message, done) => {
       again.push(Number(message.text()));
       done();
@@ -154,16 +161,19 @@ test("the floor rises only past what is done, and a new process begins there", a
   await second.start();
   await until(() => again.length === 7, "what lay above the floor");
   expect(again).toEqual(numbers(3, 10));
+  await second.idle();
+  expect(second.floor).toBe(before + 10);
   await second.stop();
 });
 
-test("across kill -9 a floor reader loses nothing and hands out nothing twice", async () => {
+test("across kill -9 a reader with a floor loses nothing and hands out nothing twice", async () => {
   const got: number[] = [];
-  const reader = new FloorReader({
+  const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
+  const reader = new BoundedFollow({
     connection: nats.connection,
     stream: "RUNS",
-    consumer: "floor-2",
-    filters: ["runs.2.>"],
+    afterSequence: before,
+    maxOpen: 50,
     onMessage: (message, done) => {
       got.push(Number(message.text()));
       setTimeout(done, Math.random() * 50);
@@ -176,14 +186,40 @@ test("across kill -9 a floor reader loses nothing and hands out nothing twice", 
   await until(() => got.length > 300, "some");
   await nats.server.crash();
   await writing;
-  await until(() => got.length >= 2000 && reader.openCount === 0, "all done");
+  await until(() => got.length >= 2000 && reader.openBytes === 0, "all done");
   await reader.stop();
   expect(got).toEqual(numbers(0, 2000));
-  await until(
-    async () => (await nats.connection.manager.consumers.info("RUNS", "floor-2")).num_ack_pending === 0,
-    "the server knows the floor",
-  );
 }, 40_000);
+
+test("reading pauses while large messages are not done, however many there are", async () => {
+  const bytes = 1_000_000;
+  const most = 60;
+  const large = "x".repeat(bytes);
+  const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
+  for (let n = 0; n < most; n++) await nats.connection.publisher.publish(`runs.3.u_1.dc_${n}`, large);
+  const open: (() => void)[] = [];
+  let handedOut = 0;
+  const reader = new BoundedFollow({
+    connection: nats.connection,
+    stream: "RUNS",
+    afterSequence: before,
+    maxOpenBytes: 4 * bytes,
+    onMessage: (_message, done) => {
+      handedOut++;
+      open.push(done);
+    },
+  });
+  await reader.start();
+  await until(() => handedOut >= 4, "the first ones");
+  await new Promise((resolve) => setTimeout(resolve, quietMs));
+  expect(reader.openBytes).toBeLessThan(45 * bytes);
+  await until(() => {
+    for (const done of open.splice(0, 1)) done();
+    return reader.floor === before + most;
+  }, "all of them");
+  expect(handedOut).toBe(most);
+  await reader.stop();
+});
 
 test("after stop nothing is handed out", async () => {
   const got: number[] = [];

@@ -5,7 +5,7 @@ import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
 import { setUpStreams, type StreamOptions } from "../../platform/jetstream/streams.ts";
 import { withNats, type TestNats } from "../support/nats.ts";
 
-export const streamOptions: StreamOptions = { replicas: 1, runsMaxAgeMs: 3_600_000, partitions: 4, pool: "default" };
+export const streamOptions: StreamOptions = { replicas: 1, partitions: 4, pool: "default" };
 
 export interface TestJetStream {
   readonly server: TestNats;

@@ -38,7 +38,7 @@ export async function startCounting(
   };
   const parts = { history, poster: { post: none }, secrets: { open: none }, log: silent };
   const ports: DeliveryPorts = { ...deliveryPorts({ connection, ...parts }), clock };
-  const recording = await startRecorder(ports);
+  const recording = startRecorder(ports);
   const quotas = startQuotas(ports);
   return { stop: async () => void (await Promise.all([recording.stop(), quotas.stop()])) };
 }

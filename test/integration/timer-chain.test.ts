@@ -29,7 +29,6 @@ beforeAll(async () => {
   connection = await connect({ server: nats.connection, name: "chain" });
   await setUpStreams(connection, {
     replicas: 1,
-    runsMaxAgeMs: 3_600_000,
     partitions: partitionCount,
     pool: defaultPool,
   });

@@ -1,10 +1,8 @@
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import type { History, RecordedCommit } from "../../delivery/ports.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
 import { measuredBacklogs } from "../../platform/telemetry/pool-metrics.ts";
 import { createSandboxMetrics } from "../../platform/telemetry/sandbox-metrics.ts";
-import { followPosition } from "../../wiring/recorded-position.ts";
 
 it("tells of requests to endpoints by status, from zero on", async () => {
   const registry = new Registry();
@@ -41,22 +39,4 @@ it("tells of a runner's sandbox at each look anew, and what was evicted as a cou
   expect(text).toContain('headwater_sandbox_isolates{pool="own"} 30');
   expect(text).toContain('headwater_sandbox_resident_bytes{pool="own"} 4096');
   expect(text).toContain('headwater_sandbox_evictions_total{pool="own"} 6');
-});
-
-it("knows how far the history is recorded, also while it cannot be written", async () => {
-  let isAway = false;
-  const written: History = {
-    position: async () => 41,
-    recordCommits: async () => {
-      if (isAway) throw new Error("away");
-    },
-  } as Partial<History> as History; // What the recorder uses of it.
-  const commit = (seq: number): RecordedCommit => ({ seq }) as RecordedCommit; // Nothing else of it is looked at.
-  const { history, recorded } = followPosition(written);
-  await history.position();
-  expect(recorded()).toBe(41);
-  await history.recordCommits([commit(42), commit(44)]);
-  isAway = true;
-  await expect(history.recordCommits([commit(45)])).rejects.toThrow("away");
-  expect(recorded()).toBe(44);
 });
