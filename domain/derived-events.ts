@@ -1,4 +1,5 @@
 import type { Commit, CommittedEvent } from "./commit.ts";
+import { withParsedBody } from "./http-body.ts";
 import type { LogRecord, RunError, Trigger } from "./invocation.ts";
 import { platformVersion } from "./version.ts";
 
@@ -74,7 +75,7 @@ const cellIdOf = (emitter: string): string => emitter.replace(/^[a-z]+_/, "c_");
 /** A runner, where user code lives, may forge it: what is no JSON is none. */
 function originalEvent(received: string | undefined): unknown {
   try {
-    return received === undefined ? null : (JSON.parse(received) as unknown);
+    return received === undefined ? null : withParsedBody(JSON.parse(received));
   } catch {
     return null;
   }

@@ -43,6 +43,13 @@ it("an error event of an error without a stack has its name and message as stack
   });
 });
 
+it("the original event of an HTTP request has the body that the run received", () => {
+  const event = { method: "POST", path: "/", headers: { "content-type": "application/json" }, bodyRaw: '{"name":"Ada"}' };
+  expect(dataOf({ ...failed, run: { ...run, received: JSON.stringify(event) } }, { name: "Error", message: "" })).toMatchObject({
+    original_event: { ...event, body: { name: "Ada" } },
+  });
+});
+
 it("an original event that is not JSON is null", () => {
   expect(dataOf({ ...failed, run: { ...run, received: "{" } }, { name: "Error", message: "" })).toMatchObject({ original_event: null });
 });

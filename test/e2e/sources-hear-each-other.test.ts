@@ -29,7 +29,7 @@ interface Created {
   };
 }
 interface ErrorEvent {
-  readonly original_event: { readonly bodyRaw: string };
+  readonly original_event: { readonly bodyRaw: string; readonly body: unknown };
   readonly error: { readonly message: string };
 }
 interface Heard {
@@ -236,8 +236,9 @@ describe("a webhook", () => {
     const bodies = heard();
     const [error, ...others] = bodies.filter((body) => body.includes("original_context")).map((body) => JSON.parse(body) as ErrorEvent);
     expect([error?.error.message, others]).toEqual(["broken on purpose", []]);
-    const { bodyRaw } = error?.original_event ?? { bodyRaw: "null" };
-    expect(JSON.parse(bodyRaw)).toEqual({ say: "first", custom: "alarm", fail: "broken on purpose" });
+    const { body, bodyRaw } = error?.original_event ?? { body: null, bodyRaw: "" };
+    expect(body).toEqual({ say: "first", custom: "alarm", fail: "broken on purpose" });
+    expect(JSON.parse(bodyRaw)).toEqual(body);
     expect(bodies.filter((body) => body.includes("console.log") && body.includes("says first"))).toHaveLength(1);
     expect(bodies.filter((body) => body === '{"say":"first"}')).toHaveLength(1);
     expect(bodies.filter((body) => body === '{"say":"first","n":0}')).toHaveLength(1);
