@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
+import { resourceNameOf } from "../domain/ids.ts";
 import { listenerId, listenerRef } from "./references.ts";
 import { baseStatus, columnsOf, dateTime, defineKind } from "./resource.ts";
 import { exactlyOneOf, withRules } from "./rules.ts";
@@ -44,3 +46,11 @@ export const autoSubscriptionKind = defineKind<AutoSubscriptionSpec, AutoSubscri
   spec,
   status,
 });
+
+/** Name of the Subscription that an AutoSubscription makes for an emitter: the same each time, so that making it twice makes one. */
+export function madeSubscriptionName(autoSubscription: string, emitterId: string): string {
+  const end = `-${resourceNameOf(emitterId)}`;
+  if (autoSubscription.length + end.length <= 63) return autoSubscription + end;
+  const hash = createHash("sha256").update(autoSubscription).digest("hex").slice(0, 8);
+  return `${autoSubscription.slice(0, 63 - end.length - 9)}-${hash}${end}`;
+}

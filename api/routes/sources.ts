@@ -12,6 +12,7 @@ import { sourceIdFor } from "../sources/find-source.ts";
 import { deletionFields, sourceFields, updateFields } from "../sources/request.ts";
 import type { SourceResource } from "../sources/source.ts";
 import { updateSource } from "../sources/update.ts";
+import { untilAutoSubscribed } from "../subscriptions/until-auto-subscribed.ts";
 import type { ApiContext } from "./context.ts";
 
 export function sourceRoutes(context: ApiContext) {
@@ -25,7 +26,9 @@ export function sourceRoutes(context: ApiContext) {
     create: async (call: Call) => {
       const deployment = await created(call, context);
       dropBody(call);
-      return respondTo(call.user.id, await deployment.deployed());
+      const source = await deployment.deployed();
+      await untilAutoSubscribed(source, context);
+      return respondTo(call.user.id, source);
     },
     get: async (call: Call) => {
       const source = await sourceOf(call, context);

@@ -80,7 +80,7 @@ export async function deleteAutoSubscriptionsTo(listener: string, namespace: str
 }
 
 /** An owner has few, so they are looked through; those on their way out are left out. */
-async function* autoSubscriptionsIn(namespace: string, { store }: ApiContext["ports"]): AsyncIterable<AutoSubscriptionResource> {
+export async function* autoSubscriptionsIn(namespace: string, { store }: ApiContext["ports"]): AsyncIterable<AutoSubscriptionResource> {
   let next: string | undefined;
   do {
     const page = await store.list(autoSubscriptionKind, { namespace, ...(next === undefined ? {} : { continue: next }) });

@@ -60,7 +60,7 @@ export async function createSubscription(
 const notSeenYet: ReadonlySet<string> = new Set(["EmitterNotFound", "ListenerNotFound"]);
 
 /** A listener that is switched off makes it not ready, which is an answer as well: it is in effect as soon as the listener is. */
-function isObserved({ metadata, status }: SubscriptionResource): boolean {
+export function isObserved({ metadata, status }: SubscriptionResource): boolean {
   const ready = status.conditions?.find(({ type }) => type === "Ready");
   if (metadata.deletionTimestamp !== undefined || ready === undefined || ready.status === "Unknown") return false;
   return ready.observedGeneration >= metadata.generation && !notSeenYet.has(ready.reason);

@@ -1,5 +1,5 @@
 import type { Kind, Resource } from "../../crds/resource.ts";
-import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
+import { autoSubscriptionKind, madeSubscriptionName } from "../../crds/auto-subscription.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { parseKey } from "../controller/informer.ts";
@@ -12,7 +12,6 @@ import {
   madeForEmitter,
   subscribedBy,
   subscribersOf,
-  subscriptionName,
   type AutoSubscriptionLookup,
   type AutoSubscriptionResource,
 } from "./made.ts";
@@ -42,7 +41,7 @@ export function emitterReconciler<S, T extends Identified>(ports: OperatorPorts,
 
 async function subscribe(auto: AutoSubscriptionResource, emitter: Resource, id: string, ports: OperatorPorts): Promise<void> {
   const { namespace, name } = auto.metadata;
-  const made = { namespace, name: subscriptionName(auto, id) };
+  const made = { namespace, name: madeSubscriptionName(name, id) };
   await ports.store
     .create(subscriptionKind, {
       ...made,

@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
 import type { AutoSubscriptionSpec, AutoSubscriptionStatus } from "../../crds/auto-subscription.ts";
 import type { Resource } from "../../crds/resource.ts";
-import { resourceNameOf } from "../../domain/ids.ts";
 
 export type AutoSubscriptionResource = Resource<AutoSubscriptionSpec, AutoSubscriptionStatus>;
 
@@ -19,15 +17,6 @@ export interface AutoSubscriptionLookup {
   countOf(uid: string): number;
   /** Keys of the Subscriptions made for an emitter, `<kind> <namespace>/<name>`. */
   madeFor(emitter: string): Iterable<string>;
-}
-
-/** The same for the same two, so that making it twice makes one. */
-export function subscriptionName(auto: AutoSubscriptionResource, emitterId: string): string {
-  const end = `-${resourceNameOf(emitterId)}`;
-  const { name } = auto.metadata;
-  if (name.length + end.length <= 63) return name + end;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
-  return `${name.slice(0, 63 - end.length - 9)}-${hash}${end}`;
 }
 
 /** Those that were there before it are not covered. Kubernetes keeps whole seconds: of the same second counts as later. */

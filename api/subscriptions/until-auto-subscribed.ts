@@ -1,0 +1,42 @@
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { madeSubscriptionName } from "../../crds/auto-subscription.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { ApiContext } from "../routes/context.ts";
+import type { SourceResource } from "../sources/source.ts";
+import { autoSubscriptionsIn, type AutoSubscriptionResource } from "./auto-subscription.ts";
+import { isObserved } from "./create.ts";
+
+/** The source exists in any case, and the operator subscribes it however long that takes. */
+const maxWaitMs = 3_000;
+
+/**
+ * Waits until the owner's auto-subscriptions are in effect for a new source, so that its first error is delivered. Returns after 3 s even
+ * if they are not.
+ */
+export async function untilAutoSubscribed(source: SourceResource, context: ApiContext): Promise<void> {
+  const { namespace } = source.metadata;
+  const signal = AbortSignal.timeout(maxWaitMs);
+  for await (const auto of autoSubscriptionsIn(namespace, context.ports))
+    if (coversNewSources(auto))
+      await untilInEffect(namespace, madeSubscriptionName(auto.metadata.name, publicIdOf(source)), signal, context);
+}
+
+/** False while the operator finds no listener; unknown until it has looked. */
+function coversNewSources({ status }: AutoSubscriptionResource): boolean {
+  return status.conditions?.find(({ type }) => type === "Ready")?.status !== "False";
+}
+
+async function untilInEffect(
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+  { ports, subscriptions }: Pick<ApiContext, "ports" | "subscriptions">,
+): Promise<void> {
+  const following = subscriptions.follow(namespace, name);
+  try {
+    following.tell(await ports.store.find(subscriptionKind, namespace, name));
+    await following.until((seen) => (seen !== undefined && isObserved(seen) ? true : undefined), signal);
+  } finally {
+    following.end();
+  }
+}
