@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
+import { missingPrograms } from "../support/on-path.ts";
 
 /** A delivery as a receiver has it. */
 export interface Arrived {
@@ -146,9 +146,8 @@ printf ']'`,
 
 /** What a language needs, when it is not on PATH; the shell's block needs openssl as well. */
 export function missingFor({ program, fence }: Language): string | undefined {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const isThere = (name: string): boolean => name.startsWith("/") || folders.some((folder) => existsSync(join(folder, name)));
-  return (fence === "bash" ? [program, "openssl"] : [program]).find((name) => !isThere(name));
+  const needed = fence === "bash" ? [program, "openssl"] : [program];
+  return missingPrograms(needed.filter((name) => !name.startsWith("/")))[0];
 }
 
 /** Makes a program of a block of the page, in a directory of its own. @throws with what a compiler complains of */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maxAttempts, nextAttempt } from "../../domain/retry-schedule.ts";
 import { describeConfiguration } from "../../platform/process/configuration.ts";
+import { missingPrograms } from "../support/on-path.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { blocksOf, difference, missingLines, Session, type Block } from "./documented-session.ts";
@@ -23,6 +24,8 @@ const pages = [
 const startLine = /^((?:[A-Z_]+=\S+ )*)npm start$/;
 const quotedFiles = pages.flatMap(blocksOf).filter(({ title }) => title !== "");
 
+const needsOpenssl = (page: string): boolean => blocksOf(page).some(({ language, text }) => language === "sh" && text.includes("openssl"));
+
 let directory: TemporaryDirectory;
 let headwater: Headwater;
 const ports: { documented: string; actual: string }[] = [];
@@ -33,7 +36,7 @@ beforeAll(async () => {
   headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env: documentedSettings() });
   ports.push({ documented: "127.0.0.1:3000", actual: new URL(headwater.apiUrl).host });
   ports.push({ documented: "127.0.0.1:3001", actual: new URL(headwater.ingressUrl).host });
-  ports.push({ documented: "4000", actual: String(await steadyPort()) });
+  for (const documented of ["4000", "8080", "8443"]) ports.push({ documented, actual: String(await steadyPort()) });
 }, 120_000);
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);
@@ -93,7 +96,10 @@ function parse(text: string): unknown {
 
 describe("the documentation", () => {
   const withShell = pages.filter((page) => blocksOf(page).some(({ language }) => language === "sh"));
-  it.each(withShell)("%s does what it says", follow, 240_000);
+  describe.skipIf(missingPrograms(["openssl"]).length > 0)("with openssl, which is skipped where it is not on PATH", () => {
+    it.each(withShell.filter(needsOpenssl))("%s does what it says", follow, 240_000);
+  });
+  it.each(withShell.filter((page) => !needsOpenssl(page)))("%s does what it says", follow, 240_000);
 
   it.each(quotedFiles)("$page:$line quotes $title", ({ title, text }) => {
     expect(readFileSync(join(root, title), "utf8")).toContain(text);
