@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Commit } from "../domain/commit.ts";
 import { LimitExceeded, Unavailable } from "../domain/errors.ts";
 import type { RunError } from "../domain/invocation.ts";
@@ -26,16 +27,24 @@ function tooLarge({ message }: LimitExceeded): RunError {
   };
 }
 
+/** A commit waits so long for room in RUNS: run again, its user code would have its effects twice. */
+const roomWaitMs = 60_000;
+const roomEveryMs = 500;
+
 /**
  * When it is not known whether the commit was stored, the same commit is sent again: stored twice it cannot be, since the
  * second one expects a sequence that has passed; then the reload shows that the invocation is answered.
  */
 async function appendSurely(history: History, commit: Commit): Promise<boolean> {
+  const roomUntil = performance.now() + roomWaitMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await history.append(commit);
     } catch (error) {
-      if (!(error instanceof Unavailable) || attempt === 3) throw error;
+      if (!(error instanceof Unavailable)) throw error;
+      const isFull = error.code === "store_full";
+      if (isFull ? performance.now() > roomUntil : attempt >= 3) throw error;
+      if (isFull) await sleep(roomEveryMs);
     }
   }
 }

@@ -83,16 +83,22 @@ export class OwnersOverQuota {
   }
 }
 
-/** For whoever waits for the answer of a source that does not run: refused, and so not to be run later. */
+/** For callers that wait for the answer of a source that does not run: refused, and so not to be run later. */
 export function refusal(untilMs: number, now: number): Answer {
   const seconds = Math.max(1, Math.ceil((untilMs - now) / 1_000));
-  const error = `the owner of this endpoint has used up the quota of the day: send it again in ${seconds} s`;
-  return {
-    kind: "response",
-    response: {
-      status: 429,
-      headers: { "content-type": "application/json", "retry-after": String(seconds) },
-      body: JSON.stringify({ error, code: "quota_exceeded" }),
-    },
-  };
+  return refused(429, seconds, {
+    error: `the owner of this endpoint has used up the quota of the day: send it again in ${seconds} s`,
+    code: "quota_exceeded",
+  });
+}
+
+/** The same, while delivery is behind with the commits of the owner. */
+export const behindRefusal: Answer = refused(503, 5, {
+  error: "the runs of this endpoint's owner leave more than can be delivered and recorded: send it again in 5 s",
+  code: "deliveries_behind",
+});
+
+function refused(status: number, retryAfterSeconds: number, body: { readonly error: string; readonly code: string }): Answer {
+  const headers = { "content-type": "application/json", "retry-after": String(retryAfterSeconds) };
+  return { kind: "response", response: { status, headers, body: JSON.stringify(body) } };
 }

@@ -15,6 +15,8 @@ export interface RunnerPorts {
   readonly intake: Intake;
   readonly membership: Membership;
   readonly overQuota: OverQuota;
+  /** Absent: delivery is never behind. */
+  readonly processed?: ProcessedCommits;
   /** Absent: all owners weigh the same. */
   readonly weights?: Weights;
   readonly bundles: Bundles;
@@ -76,6 +78,11 @@ export interface Histories {
 }
 
 export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };
+
+export interface ProcessedCommits {
+  /** How far delivery has come: every commit up to this sequence is recorded, and delivered to its listeners or scheduled. @throws Unavailable */
+  upTo(): Promise<number>;
+}
 
 export interface Moves {
   /** Has an invocation of a source that left this pool follow it. @throws Unavailable when that cannot be done now */
@@ -165,6 +172,8 @@ export interface RunnerConfig {
   readonly memoryMb: number;
   /** Bytes of source histories kept in memory. */
   readonly historyBudgetBytes: number;
+  /** Bytes of an owner's commits that delivery has not processed; beyond it no run of the owner starts. Absent: 64 MiB. */
+  readonly ownerCommitBytes?: number;
   /** Absent: those of a runner with two children. */
   readonly limits?: RunLimits;
   /** Absent: the default bounds. */

@@ -5,6 +5,7 @@ import { Unavailable } from "../domain/errors.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { withoutKillers } from "./call-kills.ts";
 import { armNextLink } from "./chain.ts";
+import { CommitBudget } from "./commit-budget.ts";
 import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
 import { answerDryRun } from "./dry-run.ts";
@@ -16,7 +17,7 @@ import { Partitions } from "./partitions.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { Progresses } from "./progress.ts";
 import { metered } from "./metered.ts";
-import { OwnersOverQuota, refusal } from "./over-quota.ts";
+import { behindRefusal, OwnersOverQuota, refusal } from "./over-quota.ts";
 import { OwnerWeights } from "./owner-weights.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { runAhead } from "./run-ahead.ts";
@@ -28,6 +29,8 @@ import type { Disposition } from "./waiting.ts";
 const usualLimits = queueLimits({ children: 2, ownerRuns: 100 });
 /** Of all invocations that wait in a runner. A pod of 3 GB holds them besides its isolates. */
 const backlogBytes = 256 * 2 ** 20;
+
+const ownerCommitBytes = 64 * 2 ** 20;
 
 export interface Runner {
   /** Invocations waiting or running in this runner. */
@@ -45,7 +48,17 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     paused: (source) => queues.pause(source),
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
   });
-  const commits = largeCommitsInTurn(ports.histories, {
+  const budget = new CommitBudget(ports.processed ?? { upTo: () => Promise.resolve(Number.POSITIVE_INFINITY) }, {
+    ownerBytes: config.ownerCommitBytes ?? ownerCommitBytes,
+    onChange: (owner, isOver) => {
+      const fields = { "owner.id": owner, reason: "owner_commits" };
+      if (isOver)
+        ports.log.warn({ op: "owner.park", ...fields }, "delivery is behind with an owner's commits: no further run of the owner starts");
+      else ports.log.info({ op: "owner.resume", ...fields }, "delivery has caught up with an owner's commits: its runs start again");
+      parkOrUnpark(owner);
+    },
+  });
+  const commits = largeCommitsInTurn(budget.counting(ports.histories), {
     now: () => performance.now(),
     after: (ms, action) => void setTimeout(action, ms),
   });
@@ -60,7 +73,8 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
       quotas.known(configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
     refuse: ({ answerTo }, owner) => {
-      if (answerTo !== undefined) ports.answer(answerTo, refusal(quotas.untilOf(owner), ports.clock.now()));
+      const [until, now] = [quotas.untilOf(owner), ports.clock.now()];
+      if (answerTo !== undefined) ports.answer(answerTo, until > now ? refusal(until, now) : behindRefusal);
     },
     backlog,
     answer: (received) => {
@@ -79,9 +93,12 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     const fields = { "owner.id": owner, reason: "owner_quota" };
     if (untilMs === undefined) ports.log.info({ op: "owner.resume", ...fields }, "an owner is within quota again: what waited is run");
     else ports.log.warn({ op: "owner.park", ...fields, until: untilMs }, "an owner has used up the quota of the day: what comes waits");
-    if (untilMs === undefined) queues.unpark(owner);
-    else queues.park(owner);
+    parkOrUnpark(owner);
   });
+  const parkOrUnpark = (owner: string): void => {
+    if (budget.isOver(owner) || quotas.untilOf(owner) > ports.clock.now()) queues.park(owner);
+    else queues.unpark(owner);
+  };
   ports.metrics?.counts(() => queues.counts());
   const open = new OpenMessages((end, seq, sources) => {
     for (const source of sources) {
@@ -110,6 +127,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       await quotas.stop();
       await weights.stop();
       await queues.stop(signal);
+      budget.stop();
       open.stop();
       endReach();
       await ports.sandbox.stop(signal);

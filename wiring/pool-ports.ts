@@ -10,6 +10,7 @@ import { followChanges } from "../platform/jetstream/changes.ts";
 import { appendCommit, lastCommit } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { readPartition } from "../platform/jetstream/consumer.ts";
+import { readFloors } from "../platform/jetstream/floors.ts";
 import { announce, watchMembers, type Heartbeat } from "../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../platform/jetstream/moves.ts";
 import { readOverQuota, readWeights } from "../platform/jetstream/over-quota.ts";
@@ -19,7 +20,7 @@ import type { Intake, Membership, RunnerPorts, Timers } from "../runner/ports.ts
 
 type PoolPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "weights" | "timers" | "answer"
+  "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "processed" | "weights" | "timers" | "answer"
 >;
 
 /** All that a runner reaches of the message server: what its pool's user may do, see platform/jetstream/permissions.ts. */
@@ -38,6 +39,12 @@ export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool),
     overQuota: readOverQuota(connection),
+    processed: {
+      upTo: async () => {
+        const { routed, recorded } = (await readFloors(connection)) ?? { routed: 0, recorded: 0 };
+        return Math.min(routed, recorded);
+      },
+    },
     weights: readWeights(connection),
     timers: timersOf(connection, pool),
     answer: (subject, answer) => sendAnswer(connection, subject, answer),

@@ -22,11 +22,8 @@ export interface ApiError {
 /** The server's error codes for an unmet expectation. */
 const wrongSequenceCodes: readonly number[] = [10071, 10164];
 
-/** The server's error codes for what it has no room for. */
-const fullCodes: Readonly<Record<number, string>> = {
-  10077: "the stream is full until what it holds is processed",
-  10023: "the store of NATS is full until what it holds is processed",
-};
+/** A stream is at its `max_bytes`, or all streams are at the server's `max_file_store`. A full disk is told otherwise. */
+const fullDescriptions = /^(maximum bytes exceeded|insufficient resources|insufficient storage resources available)$/;
 
 /** Turns a refusal of the server into one of our errors. */
 export function refusal(subject: string, expected: number | undefined, error: ApiError): HeadwaterError {
@@ -35,8 +32,11 @@ export function refusal(subject: string, expected: number | undefined, error: Ap
     return new WrongLastSequence(subject, expected, told === undefined ? undefined : Number(told));
   }
   const details = { err_code: error.err_code };
-  const full = fullCodes[error.err_code];
-  if (full !== undefined) return new Unavailable(`it cannot be stored: ${full}`, { details });
+  if (fullDescriptions.test(error.description))
+    return new Unavailable("it cannot be stored: the store of NATS is full until more of what it holds is processed", {
+      code: "store_full",
+      details,
+    });
   // 4xx: the message itself is wrong (a schedule, a size) and would be refused again; the rest passes.
   return error.code < 500
     ? new InvalidInput(`the message server refuses a message on '${subject}': ${error.description}`, {

@@ -11,25 +11,28 @@ export interface TrimOptions {
   /** Every commit up to this sequence is routed and recorded. */
   readonly processed: () => number;
   readonly failed: (error: unknown) => void;
-  readonly everyMs?: number;
   /** Of what is processed, that much stays for those who follow runs live: what is both older and further back than this goes. */
   readonly keep?: Kept;
 }
 
 export interface Kept {
-  readonly ms: number;
+  /** Absent: of any age. */
+  readonly ms?: number;
   readonly bytes: number;
 }
 
+const everyMs = 1_000;
+/** Bytes can fill a stream within seconds; age is looked at less often. */
+const roundsPerAge = 10;
 const defaultKeep: Kept = { ms: 10 * 60_000, bytes: 256 * 1_048_576 };
 
 /** Trims RUNS now and then, until it is stopped. */
-export function startTrimming({ connection, processed, failed, everyMs = 5_000, keep = defaultKeep }: TrimOptions): Reading {
+export function startTrimming({ connection, processed, failed, keep = defaultKeep }: TrimOptions): Reading {
   const stopping = new AbortController();
   const { signal } = stopping;
   const trimming = (async () => {
-    while (!signal.aborted) {
-      await trimRuns(connection, processed(), keep).catch(failed);
+    for (let round = 0; !signal.aborted; round++) {
+      await trimRuns(connection, processed(), round % roundsPerAge === 0 ? keep : { bytes: keep.bytes }).catch(failed);
       await sleep(everyMs, undefined, { signal }).catch(() => undefined); // Stopping.
     }
   })();
@@ -47,11 +50,16 @@ export function startTrimming({ connection, processed, failed, everyMs = 5_000, 
  */
 export async function trimRuns(connection: Connection, processed: number, keep: Kept): Promise<void> {
   const { streams: stored } = connection.manager;
-  const { first_seq, last_seq, messages, bytes } = (await stored.info(streams.runs)).state;
+  const { config, state } = await stored.info(streams.runs);
+  const { first_seq, last_seq, messages, bytes } = state;
   if (messages === 0 || processed < first_seq) return;
-  const keptMessages = bytes === 0 ? messages : Math.floor((messages * keep.bytes) / bytes);
-  const keepFrom = Math.max(await firstSince(connection, Date.now() - keep.ms), last_seq - keptMessages + 1);
-  const upTo = Math.min(processed, await statePosition(connection), keepFrom - 1);
+  // The rest of a small stream is for what is not processed.
+  const keptBytes = config.max_bytes > 0 ? Math.min(keep.bytes, config.max_bytes / 4) : keep.bytes;
+  const keptMessages = Math.floor((messages * keptBytes) / bytes);
+  const oldest = keep.ms === undefined ? 0 : await firstSince(connection, Date.now() - keep.ms);
+  const keepFrom = Math.max(oldest, last_seq - keptMessages + 1);
+  if (keepFrom <= first_seq) return;
+  const upTo = Math.min(processed, keepFrom - 1, await statePosition(connection));
   if (upTo >= first_seq) await stored.purge(streams.runs, { seq: upTo + 1 });
 }
 

@@ -14,8 +14,8 @@ export interface TestJetStream {
 }
 
 /** A server with all streams and a connection to it, for the test file that calls this at its top level. */
-export function withJetStream(options: Partial<StreamOptions> = {}): TestJetStream {
-  const server = withNats();
+export function withJetStream(options: Partial<StreamOptions> = {}, natsOptions: Parameters<typeof withNats>[0] = {}): TestJetStream {
+  const server = withNats(natsOptions);
   const connections: Connection[] = [];
   const addConnection = async (): Promise<Connection> => {
     const connection = await connect({ server: server.connection, name: "test" });

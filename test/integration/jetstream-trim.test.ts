@@ -63,7 +63,7 @@ it("refuses commits beyond the limit of RUNS, and takes them again once it is tr
   await stored.update(streams.runs, limited);
   await commit(30);
   await commit(31);
-  await expect(commit(32)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(commit(32)).rejects.toMatchObject({ code: "store_full" });
   await trimRuns(nats.connection, await copied(), keepNothing);
   expect(await commit(32)).toMatchObject({ outcome: "stored" });
   await setUpStreams(nats.connection, streamOptions);
@@ -74,7 +74,7 @@ it("lowers the limit of a stream that holds more without dropping anything", asy
   const { messages, bytes } = await runs();
   await setUpStreams(nats.connection, { ...streamOptions, storeBytes: bytes });
   expect((await runs()).messages).toBe(messages);
-  await expect(commit(50)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(commit(50)).rejects.toMatchObject({ code: "store_full" });
   await setUpStreams(nats.connection, streamOptions);
 });
 

@@ -1,0 +1,108 @@
+import type { Histories, ProcessedCommits } from "./ports.ts";
+
+export interface CommitBudgetOptions {
+  /** Bytes of an owner's commits that this runner has appended and delivery has not processed. */
+  readonly ownerBytes: number;
+  /** Notified when an owner exceeds the budget, and when half of it is free again. */
+  readonly onChange: (owner: string, isOver: boolean) => void;
+}
+
+interface Appended {
+  readonly sequence: number;
+  readonly owner: string;
+  readonly bytes: number;
+}
+
+const askEveryMs = 250;
+/** Below this part of the budget of one owner in total, nobody can be near it: delivery is not asked. */
+const quietPart = 1 / 4;
+/** More entries than this are looked through as well, so that small commits take no memory. */
+const maxEntries = 4_096;
+
+/**
+ * Bounds how many bytes of one owner's commits wait for delivery, so that one owner cannot fill RUNS, which holds commits until they are processed.
+ * It counts what this runner appends, and asks how far delivery has come only while much is counted.
+ */
+export class CommitBudget {
+  readonly #processed: ProcessedCommits;
+  readonly #options: CommitBudgetOptions;
+  /** About in the order of sequences. */
+  #appended: Appended[] = [];
+  readonly #bytes = new Map<string, number>();
+  readonly #over = new Set<string>();
+  #totalBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(processed: ProcessedCommits, options: CommitBudgetOptions) {
+    this.#processed = processed;
+    this.#options = options;
+  }
+
+  isOver(owner: string): boolean {
+    return this.#over.has(owner);
+  }
+
+  /** The same histories, whose commits are counted. */
+  counting(histories: Histories): Histories {
+    return {
+      last: (owner, source) => histories.last(owner, source),
+      append: async (...[owner, source, commit, expected]) => {
+        const appended = await histories.append(owner, source, commit, expected);
+        if (appended.outcome === "stored") this.#add({ sequence: appended.sequence, owner, bytes: Buffer.byteLength(commit) });
+        return appended;
+      },
+    };
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #add(appended: Appended): void {
+    const { owner, bytes } = appended;
+    const ownerBytes = (this.#bytes.get(owner) ?? 0) + bytes;
+    this.#appended.push(appended);
+    this.#bytes.set(owner, ownerBytes);
+    this.#totalBytes += bytes;
+    if (ownerBytes > this.#options.ownerBytes && !this.#over.has(owner)) {
+      this.#over.add(owner);
+      this.#options.onChange(owner, true);
+    }
+    this.#askSoon();
+  }
+
+  #askSoon(): void {
+    const isQuiet = this.#totalBytes < quietPart * this.#options.ownerBytes && this.#appended.length < maxEntries && this.#over.size === 0;
+    if (isQuiet || this.#isStopped) return;
+    this.#timer ??= setTimeout(() => void this.#ask(), askEveryMs); // Never rejects.
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      this.#forget(await this.#processed.upTo());
+    } catch {
+      // NATS is away, and nothing can be appended either: asked again.
+    }
+    this.#timer = undefined;
+    this.#askSoon();
+  }
+
+  #forget(upTo: number): void {
+    const left = this.#appended.filter(({ sequence }) => sequence > upTo);
+    for (const { owner, bytes, sequence } of this.#appended) {
+      if (sequence > upTo) continue;
+      const ownerBytes = (this.#bytes.get(owner) ?? 0) - bytes;
+      this.#totalBytes -= bytes;
+      if (ownerBytes > 0) this.#bytes.set(owner, ownerBytes);
+      else this.#bytes.delete(owner);
+    }
+    this.#appended = left;
+    for (const owner of this.#over) {
+      if ((this.#bytes.get(owner) ?? 0) > this.#options.ownerBytes / 2) continue;
+      this.#over.delete(owner);
+      this.#options.onChange(owner, false);
+    }
+  }
+}
