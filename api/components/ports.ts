@@ -43,6 +43,8 @@ export interface ComponentQuery {
   /** Slug of an app that is among the props. */
   readonly app?: string | undefined;
   readonly type?: ComponentDefinition["type"] | undefined;
+  /** Only components that have a key. */
+  readonly keyed?: boolean;
   readonly limit: number;
   /** Searched as well; whoever owns a component of the same key does not find these. */
   readonly published: readonly ListedComponent[];

@@ -48,7 +48,7 @@ export function componentListRoutes(context: ApiContext) {
       const given = parse(search, call.parameters);
       const similarity = given.similarity_threshold ?? defaultSimilarity;
       const keysOf = async (type: ComponentQuery["type"]): Promise<readonly string[]> => {
-        const { items } = await find({ ...given, query: withoutStopWords(given.query), type, similarity }, call, context);
+        const { items } = await find({ ...given, query: withoutStopWords(given.query), type, similarity, keyed: true }, call, context);
         return items.flatMap(({ definition }) => definition.key ?? []);
       };
       const [sources, actions] = await Promise.all([keysOf("source"), keysOf("action")]);
@@ -84,7 +84,7 @@ function withoutStopWords(query: string): string {
   return words.length === 0 ? query : words.join(" ");
 }
 
-type Search = Pick<z.output<typeof detailedSearch>, "query" | "app" | "type" | "limit"> & Pick<ComponentQuery, "similarity">;
+type Search = Pick<z.output<typeof detailedSearch>, "query" | "app" | "type" | "limit"> & Pick<ComponentQuery, "similarity" | "keyed">;
 
 /** Searches the components that the caller can deploy. */
 async function find({ query, limit, ...filter }: Search, call: Call, context: ApiContext): Promise<ListedComponents> {

@@ -103,12 +103,13 @@ function candidates({ namespaces, published }: ComponentQuery, mostSearched: num
  * A word is weighted by its best occurrence; `similarity` is the share of words that must occur. Words begin after a space, so that `git` finds "GitHub" before
  * "Digital"; what joins words in keys is read as a space.
  */
-function ranked({ words, similarity, app, type }: ComponentQuery): RawBuilder<unknown> {
+function ranked({ words, similarity, app, type, keyed = false }: ComponentQuery): RawBuilder<unknown> {
   const spaced = (text: RawBuilder<unknown>): RawBuilder<unknown> => sql`' ' || translate(lower(coalesce(${text}, '')), '-_./:', '     ')`;
   const phrase = words.join(" ");
   const conditions = [
     sql`share >= ${similarity}`,
     ...(type === undefined ? [] : [sql`definition ->> 'type' = ${type}`]),
+    ...(keyed ? [sql`key <> ''`] : []),
     ...(app === undefined ? [] : [sql`definition -> 'props' @> ${JSON.stringify([{ type: "app", app }])}::jsonb`]),
   ];
   return sql`texts as materialized (

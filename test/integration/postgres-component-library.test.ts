@@ -75,6 +75,13 @@ describe("lists of components", () => {
     expect(await library.findVersion("pages", "paged", "9.0.0")).toBeUndefined();
   });
 
+  test("are searched among those with a key alone, before the limit counts", async () => {
+    await save("keyed", define({ name: "With", key: "with" }));
+    for (const name of ["Without 1", "Without 2"]) await save("keyed", define({ name }));
+    expect(await search({ namespaces: ["keyed"], limit: 2 })).toEqual(["Without 2", "Without 1"]);
+    expect(await search({ namespaces: ["keyed"], limit: 2, keyed: true })).toEqual(["With"]);
+  });
+
   test("are searched among the newest of each owner alone, however many there are", async () => {
     const few = createComponentLibrary(database, { mostSearched: 2 });
     for (const namespace of ["many", "more"])
