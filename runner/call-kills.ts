@@ -4,9 +4,9 @@ import { refusal } from "./run.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 
 /**
- * The sandbox for calls that somebody makes while configuring, and for dry runs. They have no history that could remember whose cost the
- * process they ran in (`domain/kills.ts`), so this runner does, by owner: after the first such call an owner's are made alone, after the
- * third within the window none is made until the first of these is forgotten.
+ * The sandbox for calls of components that are being configured, and for dry runs. They have no history that counts which of them cost
+ * their process (`domain/kills.ts`), so this runner counts them by owner: after the third within the window it refuses the owner's calls
+ * until the first of the three is older than the window.
  */
 export function withoutKillers(sandbox: Sandbox, clock: Clock): Sandbox {
   /** Epoch ms, oldest first. */
@@ -22,9 +22,8 @@ export function withoutKillers(sandbox: Sandbox, clock: Clock): Sandbox {
       const recent = recentOf(owner, clock.now());
       const [oldest = 0] = recent.slice(-killsThatDisable);
       if (recent.length >= killsThatDisable) return refusal(refusedError(oldest + killWindowMs));
-      const execution = await sandbox.execute({ ...request, alone: request.alone === true || recent.length > 0 }, onResponse);
-      // One that only crashed may have been a neighbour's victim: it is made once more, alone, and then it is known.
-      if (execution.outcome === "limited" && execution.costProcess === true)
+      const execution = await sandbox.execute(request, onResponse);
+      if ((execution.outcome === "limited" || execution.outcome === "crashed") && execution.costProcess === true)
         kills.set(owner, [...recentOf(owner, clock.now()), clock.now()].slice(-killsThatDisable));
       return execution;
     },

@@ -99,7 +99,7 @@ function rememberHook(ran: Ran, hooks: SourceState["hooks"], error: RunError | n
 }
 
 function costProcess(execution: Execution): boolean {
-  return execution.outcome === "limited" && execution.costProcess === true;
+  return (execution.outcome === "limited" || execution.outcome === "crashed") && execution.costProcess === true;
 }
 
 function errorOf(execution: Execution): RunError | null {

@@ -5,7 +5,7 @@ import { SecretMask } from "../domain/secret-mask.ts";
 import { configuredOf, failed } from "./configured.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { withReadableStack } from "./readable.ts";
-import type { ExecuteRequest, Execution } from "./sandbox/port.ts";
+import type { ExecuteRequest } from "./sandbox/port.ts";
 
 type Ports = Pick<RunnerPorts, "sandbox" | "bundles" | "stacks" | "secrets" | "answer" | "clock" | "log">;
 
@@ -44,9 +44,7 @@ async function configure(
 ): Promise<Configured> {
   const request = await requestOf(call, configuration, { timeoutMs, memoryMb: config.memoryMb }, ports);
   if ("outcome" in request) return request;
-  let execution: Execution = await ports.sandbox.execute(request);
-  // It may have been a neighbour's doing, or its own: then it must not take warm neighbours along again.
-  if (execution.outcome === "crashed") execution = await ports.sandbox.execute({ ...request, alone: true });
+  const execution = await ports.sandbox.execute(request);
   const configured = configuredOf(configuration.call, await withReadableStack(execution, configuration.bundle, ports.stacks));
   if (configured.outcome !== "failed") return configured;
   const mask = new SecretMask(secretsAmong(request.props, configuration.secretProps));

@@ -144,11 +144,9 @@ export async function execute(
   if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook")
     return { ...about, execution: refusal(disabledError(deployment.source)) };
   const request = await requestOf({ ...received, event, secrets }, history, deployment, config, ports);
-  // What cost its process the last time must not take warm neighbours along again.
+  // The source's last run cost its process. The next one must not take the warm isolates of other owners along.
   const alone = kills?.deployment === deployment.id && kills.inRow > 0;
   let execution: Execution = await ports.sandbox.execute({ ...request, alone }, onResponse);
-  // It may have been a neighbour's doing, or its own.
-  if (execution.outcome === "crashed" && !alone) execution = await ports.sandbox.execute({ ...request, alone: true }, onResponse);
   execution = await withReadableStack(execution, deployment.bundle, ports.stacks);
   execution = await withReadableLogs(execution, deployment.bundle, ports.stacks);
   return { ...about, execution };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
 import { customAlphabet } from "nanoid";
 import { systemClock } from "../domain/clock.ts";
+import { Unavailable } from "../domain/errors.ts";
 import { openBlobStore } from "../platform/jetstream/object-store.ts";
 import { untilPoolIsSetUp } from "../platform/jetstream/pools.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../platform/secrets/secrets.ts";
@@ -40,7 +41,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     ...size,
   });
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
-  await stopEsbuild(); // It made the guest's scripts if they were missing; nobody needs its process any more.
+  await stopEsbuild(); // It built the guest's scripts if they were missing. Nothing else needs its process.
   const ports: RunnerPorts = {
     sandbox,
     ...poolPortsOf(connection, pool),
@@ -63,6 +64,10 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   };
   const runner = await startRunner(config, ports);
   return {
+    checkReady: async () => {
+      const { startFailure } = sandbox.stats();
+      if (startFailure !== undefined) throw new Unavailable(`sandbox children cannot be started, invocations stay queued: ${startFailure}`);
+    },
     stop: async (signal) => {
       await runner.stop(signal);
       await release();

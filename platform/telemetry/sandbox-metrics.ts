@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { SandboxStats } from "../../runner/sandbox/port.ts";
 
-/** `look` is called whenever somebody asks for metrics. */
-export function createSandboxMetrics(registry: Registry, pool: string, look: () => SandboxStats): void {
+/** @param read called on every scrape */
+export function createSandboxMetrics(registry: Registry, pool: string, read: () => SandboxStats): void {
   const registers = [registry];
   const labelNames = ["pool"] as const;
   const gauge = (name: string, help: string, of: (stats: SandboxStats) => number): unknown =>
@@ -12,20 +12,23 @@ export function createSandboxMetrics(registry: Registry, pool: string, look: () 
       labelNames,
       registers,
       collect() {
-        this.set({ pool }, of(look()));
+        this.set({ pool }, of(read()));
       },
     });
-  gauge("headwater_sandbox_isolates", "Isolates that are warm in this runner.", ({ isolates }) => isolates);
-  gauge("headwater_sandbox_children", "Processes of this runner that hold isolates.", ({ children }) => children);
-  gauge("headwater_sandbox_resident_bytes", "Memory of those processes.", ({ residentBytes }) => residentBytes);
-  void new Counter({
-    name: "headwater_sandbox_evictions_total",
-    help: "Warm isolates that were ended to make room for others.",
-    labelNames,
-    registers,
-    collect() {
-      this.reset();
-      this.inc({ pool }, look().evictions);
-    },
-  });
+  const counter = (name: string, help: string, of: (stats: SandboxStats) => number): unknown =>
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        this.inc({ pool }, of(read()));
+      },
+    });
+  gauge("headwater_sandbox_isolates", "Warm isolates in this runner.", ({ isolates }) => isolates);
+  gauge("headwater_sandbox_children", "Child processes of this runner that hold isolates.", ({ children }) => children);
+  gauge("headwater_sandbox_resident_bytes", "Resident memory of those processes.", ({ residentBytes }) => residentBytes);
+  counter("headwater_sandbox_evictions_total", "Warm isolates evicted to make room for others.", ({ evictions }) => evictions);
+  counter("headwater_sandbox_start_failures_total", "Child processes that could not be started.", ({ startFailures }) => startFailures);
 }

@@ -1,14 +1,16 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { batched } from "./batch.ts";
+import { crashedExecution, crashedInspection, endedByMemory, startError } from "./child-outcomes.ts";
+import { forkChild } from "./fork-child.ts";
+import { SoleRunGrowth } from "./memory-blame.ts";
 import type { Execution, Inspection, InspectRequest, Sandbox } from "./port.ts";
 import { ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
 import type { ChildOptions, FromChild, PreludeCaches, ToChild } from "./protocol.ts";
-import { limitError } from "./run-error.ts";
 
 export interface ChildSettings {
-  /** Its program, see child-script.ts. */
+  /** Path of the child's program, see child-script.ts. */
   readonly script: string;
   readonly child: ChildOptions;
   /** Directories and files it may read. */
@@ -16,93 +18,102 @@ export interface ChildSettings {
   readonly residentLimitBytes: number;
   readonly onCaches: (caches: PreludeCaches) => void;
   readonly onStderr: (text: string) => void;
-  /** So many warm isolates went to make room for others. */
+  /** The child evicted that many warm isolates to make room for others. */
   readonly onEvictions: (count: number) => void;
-  /** It takes no more work: start another. Called once. */
+  readonly onReady: () => void;
+  /** The child takes no more work. Called once, before its executions settle if it died. */
   readonly onLost: (reason: string) => void;
-  /** All of it computes when others do not want to, even others' isolates. */
-  readonly givesWay?: boolean;
+  /** The process has ended. Called once. */
+  readonly onExit: () => void;
+  /** Runs the whole process at a low CPU priority. */
+  readonly isLowPriority: boolean;
 }
 
-type Pending =
+type Pending = { readonly reject: (error: Error) => void; readonly memoryMb: number } & (
   | {
       readonly kind: "execute";
       readonly resolve: (execution: Execution) => void;
       readonly onResponse: ((response: HttpResponse) => void) | undefined;
       readonly onPause: (() => void) | undefined;
     }
-  | { readonly kind: "inspect"; readonly resolve: (inspection: Inspection) => void };
+  | { readonly kind: "inspect"; readonly resolve: (inspection: Inspection) => void }
+);
 
 const heartbeatMs = 1_000;
-/** That many without an answer while its thread computes: somebody holds it. */
-const missedHeartbeats = 5;
-/** That many whatever it does: a machine that is overloaded lets it wait, a start takes its time, but not for ever. */
-const missedAtMost = 30;
+/** A child whose main thread computes without answering that many heartbeats is blocked. */
+const maxMissedHeartbeats = 5;
+/** The same for a child that does not compute: an overloaded machine or a slow start makes it wait, but not forever. */
+const maxMissedWhileIdle = 30;
 const drainMs = 4_000;
-const statPollMs = 100;
+const memoryPollMs = 100;
+const inspectMemoryMb = 256;
 
 /**
- * The parent's side of one child. It is watched by heartbeat and by the memory it really uses, and killed, never asked to exit.
- * Whatever was in flight then resolves: a child that dies is an outcome.
+ * The parent's side of one child process: start, heartbeat, memory, drain, kill.
+ *
+ *     starting ── ready ──▶ working ── poisoned ──▶ draining ──▶ dead
+ *        └── exits: rejects Unavailable   └── exits: `crashed`
+ *
+ * A child is killed, never asked to exit. Work in flight when a working child dies resolves as `crashed`. Work for a child that never
+ * became ready rejects, because it has not begun.
  */
 export class SandboxChild {
-  /** Rejects when it ended before it could run anything. */
+  /** Rejects with Unavailable if the child ends before it can run anything. */
   readonly ready: Promise<void>;
   readonly #settings: ChildSettings;
-  readonly #process: ChildProcess;
+  /** Undefined if fork threw. */
+  readonly #process: ChildProcess | undefined;
   readonly #pending = new Map<number, Pending>();
   readonly #send: (message: ToChild) => void;
   readonly #timers: NodeJS.Timeout[];
   readonly #priorities: ThreadPriorities;
-  #isolates = 0;
-  #residentBytes = 0;
-  #nextId = 1;
-  #missed = 0;
-  /** CPU time of its main thread when it answered last, ms. */
-  #cpuMsAtAnswer = 0;
-  #lost = false;
-  #dead = false;
-  /** Why we killed it; and whether the only execution in it is to blame. */
-  #death: { readonly code: string; readonly message: string } | undefined;
+  readonly #growth: SoleRunGrowth;
   readonly #markReady: () => void;
   readonly #failReady: (error: Error) => void;
   #wasReady = false;
+  #isLost = false;
+  #isDead = false;
+  #isolates = 0;
+  #residentBytes = 0;
+  #nextId = 1;
+  #missedHeartbeats = 0;
+  /** CPU time of its main thread at its last answer, ms. */
+  #cpuMsAtAnswer = 0;
+  /** Why we killed it. */
+  #killReason: string | undefined;
+  #isMemoryKill = false;
+  /** The execution that measurably filled the child's memory. */
+  #memoryCulprit: number | undefined;
 
   constructor(settings: ChildSettings) {
     this.#settings = settings;
-    this.#process = start(settings);
-    this.#priorities = new ThreadPriorities(this.#process.pid, settings.givesWay === true);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.ready = promise;
     this.#markReady = resolve;
     this.#failReady = reject;
-    // Whoever waits sees it; nobody has to.
-    promise.catch(() => {});
+    promise.catch(() => {}); // Callers that wait handle it; most do not wait.
+    this.#process = this.#fork();
+    this.#priorities = new ThreadPriorities(this.pid, settings.isLowPriority);
+    this.#growth = new SoleRunGrowth(settings.residentLimitBytes);
     this.#send = batched<ToChild>((messages) => {
-      if (this.#process.connected) this.#process.send(messages.slice(), () => {});
+      if (this.#process?.connected === true) this.#process.send(messages.slice(), () => {});
     });
-    this.#process.on("message", (messages: readonly FromChild[]) => {
-      for (const message of messages) this.#receive(message);
-    });
-    this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => settings.onStderr(text));
-    this.#process.on("error", () => this.kill());
-    this.#process.on("exit", (code, signal) => this.#onExit(signal ?? `exit code ${code}`));
-    this.#timers = [setInterval(() => this.#beat(), heartbeatMs), setInterval(() => this.#checkMemory(), statPollMs)];
+    this.#timers = [setInterval(() => this.#beat(), heartbeatMs), setInterval(() => this.#checkMemory(), memoryPollMs)];
     this.#send({ kind: "start", options: settings.child });
   }
 
-  /** Whether it ever could run something. */
+  /** Whether it was ever able to run something. */
   get wasReady(): boolean {
     return this.#wasReady;
   }
 
   /** Whether it takes no more work. */
   get isLost(): boolean {
-    return this.#lost;
+    return this.#isLost;
   }
 
   get pid(): number | undefined {
-    return this.#process.pid;
+    return this.#process?.pid;
   }
 
   get isolates(): number {
@@ -113,20 +124,19 @@ export class SandboxChild {
     return this.#residentBytes;
   }
 
-  get inFlight(): number {
-    return this.#pending.size;
-  }
-
+  /** @throws Unavailable if the child ended before it could run anything */
   execute(...[request, onResponse, onPause]: Parameters<Sandbox["execute"]>): Promise<Execution> {
-    return new Promise((resolve) => {
-      const id = this.#begin({ kind: "execute", resolve, onResponse, onPause });
+    return new Promise((resolve, reject) => {
+      const { memoryMb } = request.limits;
+      const id = this.#begin({ kind: "execute", resolve, reject, onResponse, onPause, memoryMb });
       this.#send({ kind: "execute", id, request, wantsResponse: onResponse !== undefined });
     });
   }
 
+  /** @throws Unavailable if the child ended before it could run anything */
   inspect(request: InspectRequest): Promise<Inspection> {
-    return new Promise((resolve) => {
-      const id = this.#begin({ kind: "inspect", resolve });
+    return new Promise((resolve, reject) => {
+      const id = this.#begin({ kind: "inspect", resolve, reject, memoryMb: inspectMemoryMb });
       this.#send({ kind: "inspect", id, request });
     });
   }
@@ -136,16 +146,50 @@ export class SandboxChild {
   }
 
   kill(): void {
-    this.#process.kill("SIGKILL");
-    if (this.#process.pid === undefined) this.#onExit("could not be started");
+    this.#process?.kill("SIGKILL");
+  }
+
+  #fork(): ChildProcess | undefined {
+    try {
+      const child = forkChild(this.#settings.script, this.#settings.readable);
+      child.on("message", (messages: readonly FromChild[]) => {
+        for (const message of messages) this.#receive(message);
+      });
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#settings.onStderr(text));
+      child.on("error", (error) => {
+        if (child.pid === undefined) this.#onExit(error.message);
+        else this.kill();
+      });
+      child.on("exit", (code, signal) => this.#onExit(signal ?? `exit code ${code}`));
+      return child;
+    } catch (error) {
+      queueMicrotask(() => this.#onExit(String(error))); // Report it as every other failed start is reported: later.
+      return undefined;
+    }
   }
 
   #begin(pending: Pending): number {
     const id = this.#nextId;
     this.#nextId += 1;
     this.#pending.set(id, pending);
-    if (this.#dead) queueMicrotask(() => this.#failPending("is gone"));
+    this.#watchSoleRun();
+    if (this.#isDead) queueMicrotask(() => this.#settlePending("is gone"));
     return id;
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#watchSoleRun();
+    return pending;
+  }
+
+  /** Starts or ends the measurement of one execution's growth, whenever the number in flight changes. */
+  #watchSoleRun(): void {
+    this.#growth.end();
+    // A child that is draining may hold a disposed isolate that still grows.
+    if (this.#pending.size !== 1 || this.#isLost) return;
+    for (const [id, { memoryMb }] of this.#pending) this.#growth.begin(id, residentBytesOf(this.pid), memoryMb * 2 ** 20);
   }
 
   #receive(message: FromChild): void {
@@ -153,15 +197,17 @@ export class SandboxChild {
       case "ready":
         if (message.caches !== undefined) this.#settings.onCaches(message.caches);
         this.#wasReady = true;
+        this.#watchSoleRun(); // Its own start is over.
+        this.#settings.onReady();
         return this.#markReady();
       case "pong":
-        this.#missed = 0;
-        this.#cpuMsAtAnswer = mainThreadCpuMs(this.#process.pid);
+        this.#missedHeartbeats = 0;
+        this.#cpuMsAtAnswer = mainThreadCpuMs(this.pid);
         this.#isolates = message.isolates;
         this.#settings.onEvictions(message.evictions);
         return;
       case "poisoned":
-        return this.#retire(message.reason);
+        return this.#drain(message.reason);
       case "response": {
         const pending = this.#pending.get(message.id);
         if (pending?.kind === "execute") pending.onResponse?.(message.response);
@@ -172,22 +218,20 @@ export class SandboxChild {
         return pending?.kind === "execute" ? pending.onPause?.() : undefined;
       }
       case "executed": {
-        const pending = this.#pending.get(message.id);
-        this.#pending.delete(message.id);
+        const pending = this.#settle(message.id);
         if (pending?.kind === "execute") pending.resolve(message.execution);
         return;
       }
       case "inspected": {
-        const pending = this.#pending.get(message.id);
-        this.#pending.delete(message.id);
+        const pending = this.#settle(message.id);
         if (pending?.kind === "inspect") pending.resolve(message.inspection);
         return;
       }
     }
   }
 
-  /** What runs in it may still end well; then it goes. */
-  #retire(reason: string): void {
+  /** Lets executions in flight end for a moment, then kills the child. */
+  #drain(reason: string): void {
     this.#lose(reason);
     const startedAt = Date.now();
     const timer = setInterval(() => {
@@ -198,101 +242,56 @@ export class SandboxChild {
   }
 
   #lose(reason: string): void {
-    if (this.#lost) return;
-    this.#lost = true;
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#growth.end();
     this.#settings.onLost(reason);
   }
 
   #beat(): void {
-    this.#missed += 1;
-    if (this.#isBlocked()) {
-      this.#death ??= { code: "process_blocked", message: `its process did not answer for ${this.#missed - 1} s` };
-      return this.kill();
-    }
-    this.#send({ kind: "ping" });
+    this.#missedHeartbeats += 1;
+    if (!this.#isBlocked()) return this.#send({ kind: "ping" });
+    this.#killReason ??= `its process did not answer for ${this.#missedHeartbeats - 1} s`;
+    this.kill();
   }
 
   #isBlocked(): boolean {
-    if (this.#missed > missedAtMost) return true;
-    const silentMs = this.#missed * heartbeatMs;
-    // Before it is ready its own start computes.
-    return this.#wasReady && this.#missed > missedHeartbeats && mainThreadCpuMs(this.#process.pid) - this.#cpuMsAtAnswer > silentMs / 2;
+    if (this.#missedHeartbeats > maxMissedWhileIdle) return true;
+    const silentMs = this.#missedHeartbeats * heartbeatMs;
+    // Before it is ready, its own start computes.
+    return this.#wasReady && this.#missedHeartbeats > maxMissedHeartbeats && mainThreadCpuMs(this.pid) - this.#cpuMsAtAnswer > silentMs / 2;
   }
 
   #checkMemory(): void {
     this.#priorities.lower();
-    this.#residentBytes = residentBytesOf(this.#process.pid);
-    if (this.#residentBytes <= this.#settings.residentLimitBytes) return;
-    this.#death ??= {
-      code: "memory_limit",
-      message: `its process used ${Math.round(this.#residentBytes / 2 ** 20)} MB of memory`,
-    };
+    this.#residentBytes = residentBytesOf(this.pid);
+    if (this.#residentBytes <= this.#settings.residentLimitBytes || this.#killReason !== undefined) return;
+    this.#isMemoryKill = true;
+    this.#killReason = `its process used ${Math.round(this.#residentBytes / 2 ** 20)} MB of memory`;
+    this.#memoryCulprit = this.#growth.culprit(this.#residentBytes);
     this.kill();
   }
 
   #onExit(how: string): void {
-    if (this.#dead) return;
-    this.#dead = true;
+    if (this.#isDead) return;
+    this.#isDead = true;
     for (const timer of this.#timers) clearInterval(timer);
     this.#residentBytes = 0;
     this.#isolates = 0;
-    this.#failReady(new Error(`a sandbox child could not start: it ended with ${how}`));
-    this.#failPending(`ended with ${how}`);
-    this.#lose(this.#death?.message ?? how);
+    this.#lose(this.#killReason ?? how);
+    this.#failReady(startError(how));
+    this.#settlePending(`ended with ${how}`);
+    this.#settings.onExit();
   }
 
-  /** With one execution in it there is no doubt which one made us kill it, once it could run any. */
-  #failPending(how: string): void {
-    const pending = [...this.#pending.values()];
+  #settlePending(how: string): void {
+    const pending = [...this.#pending];
     this.#pending.clear();
-    const culprit = pending.length === 1 && this.#wasReady ? this.#death : undefined;
-    const message = this.#death?.message ?? `its process ${how}`;
-    for (const one of pending) {
-      if (one.kind === "inspect")
-        one.resolve({
-          outcome: "rejected",
-          code: culprit?.code ?? "crashed",
-          message: `evaluating the component failed: ${message}`,
-        });
-      else one.resolve(culprit === undefined ? { outcome: "crashed", message } : stopped(culprit.code, `the run was ended: ${message}`));
+    const death = { message: this.#killReason ?? `its process ${how}`, isMemoryKill: this.#isMemoryKill, inFlight: pending.length };
+    for (const [id, one] of pending) {
+      if (!this.#wasReady) one.reject(startError(death.message));
+      else if (one.kind === "inspect") one.resolve(crashedInspection(death));
+      else one.resolve(id === this.#memoryCulprit ? endedByMemory(death) : crashedExecution(death));
     }
   }
-}
-
-/** An execution that took its process along and left nothing behind. */
-export function stopped(code: string, message: string): Execution {
-  return {
-    outcome: "limited",
-    costProcess: true,
-    error: limitError(code, message),
-    emits: [],
-    logs: [],
-    db: {},
-    response: null,
-    durationMs: 0,
-    cpuMs: 0,
-  };
-}
-
-function start(settings: ChildSettings): ChildProcess {
-  const execArgv = [
-    // isolated-vm shares a heap between isolates of one process that must come from one snapshot.
-    "--no-node-snapshot",
-    // For what is young, in each isolate: docs/operations.md, "Memory".
-    "--max-semi-space-size=2",
-    // Isolates at rest are collected by it, see isolate-memory.ts.
-    "--expose-gc",
-    "--permission",
-    "--allow-addons",
-    ...settings.readable.map((path) => `--allow-fs-read=${path}`),
-    "--disable-warning=SecurityWarning",
-    "--disable-warning=ExperimentalWarning",
-  ];
-  return fork(settings.script, [], {
-    execArgv,
-    // Half of them for names, half for what components have computed there (`operations/slots.ts`); Node's four were soon all taken.
-    env: { UV_THREADPOOL_SIZE: "12" },
-    serialization: "advanced",
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-  });
 }

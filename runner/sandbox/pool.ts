@@ -1,157 +1,129 @@
-import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { Unavailable } from "../../domain/errors.ts";
-import { buildChildScript } from "./child-script.ts";
-import { SandboxChild, stopped } from "./child-process.ts";
-import type { ChildrenSettings, SandboxChildren, SandboxLogger } from "./children.ts";
-import { buildGuestScripts, replaceFile } from "./guest-scripts.ts";
-import { Culprits } from "./culprits.ts";
-import { OwnerChildren } from "./owner-children.ts";
-import { OwnerSlots } from "./owner-slots.ts";
-import type { Sandbox } from "./port.ts";
-import { cachePath, type PreludeCaches } from "./protocol.ts";
-import { startSharedChildren } from "./shared-children.ts";
+import { prepareChildren } from "./child-preparation.ts";
+import type { SandboxChild } from "./child-process.ts";
+import { Children } from "./children.ts";
+import { ExclusiveChildren } from "./exclusive-children.ts";
+import type { Execution, Inspection, Sandbox } from "./port.ts";
+import type { SandboxOptions } from "./sandbox-options.ts";
+import { SharedChildren } from "./shared-children.ts";
+import { Suspects } from "./suspects.ts";
 
-export interface SandboxOptions {
-  /** Keeps what is made once: the children's script, the guest's, and code caches. Ours alone: what lies there is believed. */
-  readonly cacheDirectory: string;
-  /** The bundles of requests lie below it. */
-  readonly bundleDirectory: string;
-  /** Default: one per core. Owners share them. */
-  readonly children?: number;
-  /** Above 0 takes the place of `children`: each owner's runs have a process of their own, at most so many at once. */
-  readonly ownerProcesses?: number;
-  /** Networks that may be reached although not public, as CIDR. */
-  readonly egressAllow: readonly string[];
-  /** Warm isolates of one child together, MB. Default 384. */
-  readonly memoryBudgetMb?: number;
-  /** A child that really uses more is killed, MB. Default 2048. */
-  readonly residentLimitMb?: number;
-  readonly logger?: SandboxLogger;
-}
+/** Exclusive children beside shared ones are for suspects and repeated runs. They hold 45 MB and more, and start in half a second. */
+const exclusiveIdleMs = 10_000;
 
-/** Starts the children and resolves when they can run. */
+/** Starts the children and resolves when they can run. @throws Unavailable if they cannot be started */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const settings = await prepare(options);
-  const { children = availableParallelism(), ownerProcesses = 0 } = options;
-  return ownerProcesses > 0
-    ? poolOf(await OwnerChildren.start(ownerProcesses, settings), ownerProcesses, settings)
-    : poolOf(await startSharedChildren(children, settings), children, settings);
+  const { child, cachesWritten, evictions } = await prepareChildren(options);
+  const children = new Children({ child, logger: options.logger });
+  const suspects = new Suspects();
+  try {
+    const { ownerProcesses = 0, children: count = availableParallelism() } = options;
+    const isShared = ownerProcesses === 0;
+    const exclusiveOptions = isShared
+      ? { maxChildren: Math.max(2, count), idleMs: exclusiveIdleMs }
+      : { maxChildren: ownerProcesses, hasSpare: true };
+    const exclusive = new ExclusiveChildren(exclusiveOptions, children, suspects);
+    await exclusive.start();
+    await cachesWritten();
+    const shared = isShared ? await SharedChildren.start(count, children, cachesWritten) : undefined;
+    return sandboxOf({ children, shared, exclusive, suspects, evictions });
+  } catch (error) {
+    children.stop();
+    throw error;
+  }
 }
 
-function poolOf(children: SandboxChildren, count: number, settings: ChildrenSettings): Sandbox {
-  // Half of them for one owner: processes that run what kills processes.
-  const half = Math.max(1, Math.floor(count / 2));
-  const aloneSlots = new OwnerSlots({ slots: count, ofOwner: half, alone: half });
-  const alone = new Set<SandboxChild>();
+interface Parts {
+  readonly children: Children;
+  /** Absent: every owner's child is exclusive. */
+  readonly shared: SharedChildren | undefined;
+  readonly exclusive: ExclusiveChildren;
+  readonly suspects: Suspects;
+  readonly evictions: () => number;
+}
+
+function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts): Sandbox {
   const running = new Set<Promise<unknown>>();
-  let stopping = false;
-  /** Runs may not even end any more. */
+  let isStopping = false;
+  /** Runs may not even finish any more. */
   let isOver = false;
 
-  function track<Result>(work: Promise<Result>): Promise<Result> {
-    running.add(work);
-    // Followed for its end only; whoever asked sees the outcome.
-    void work.finally(() => running.delete(work)).catch(() => {});
-    return work;
-  }
-
-  const execute: Sandbox["execute"] = (request, ...told) => {
-    if (stopping) return Promise.reject(stoppedError());
-    return track(blaming(request.owner, request.alone === true ? executeAlone(request, ...told) : children.execute(request, ...told)));
-  };
-
-  async function blaming(owner: string, executing: ReturnType<Sandbox["execute"]>): ReturnType<Sandbox["execute"]> {
-    const execution = await executing;
-    if (execution.outcome === "limited" && (execution.costProcess === true || execution.error.code === "memory_limit"))
-      settings.culprits.blame(owner);
-    return execution;
-  }
-
-  async function executeAlone(...[request, ...told]: Parameters<Sandbox["execute"]>): ReturnType<Sandbox["execute"]> {
-    await aloneSlots.take(request.owner);
-    if (isOver) {
-      aloneSlots.release(request.owner);
-      throw stoppedError();
+  /** Runs the action, and once more in an exclusive child if it crashed where something else may have been the reason. */
+  async function perform<Result extends Execution | Inspection>(
+    { owner, key, isSole }: { readonly owner: string; readonly key: string; readonly isSole: boolean },
+    act: (child: SandboxChild) => Promise<Result>,
+  ): Promise<Result> {
+    if (!isSole) {
+      const isExclusive = shared === undefined || suspects.has(owner);
+      const result = isExclusive ? await exclusive.run(owner, false, act) : await act(shared.choose(owner, key));
+      if (!hasCrashed(result) || (isExclusive && costProcess(result))) return result;
     }
-    const child = new SandboxChild({ ...settings.child, givesWay: settings.culprits.has(request.owner), onLost: () => {} });
-    alone.add(child);
+    if (isOver) throw stoppedError();
+    return await exclusive.run(owner, true, act);
+  }
+
+  /** Follows the work to its end. What crashed or could not start because of our stop has no outcome. */
+  async function tracked<Result extends Execution | Inspection>(work: () => Promise<Result>): Promise<Result> {
+    if (isStopping) throw stoppedError();
+    const working = work();
+    running.add(working);
     try {
-      const execution = await child.execute(request, ...told);
-      // Then it was ours: nothing is known of the run, which begins anew elsewhere.
-      if (isOver && execution.outcome === "crashed") throw stoppedError();
-      // Once it was ready, nothing else was in that process: there is no one else to blame.
-      return execution.outcome === "crashed" && child.wasReady
-        ? stopped("process_crashed", `the run ended its process: ${execution.message}`)
-        : execution;
+      const result = await working;
+      if (isOver && hasCrashed(result)) throw stoppedError();
+      return result;
+    } catch (error) {
+      throw isOver ? stoppedError() : error;
     } finally {
-      alone.delete(child);
-      child.kill();
-      aloneSlots.release(request.owner);
+      running.delete(working);
     }
   }
 
   return {
-    execute,
-    inspect: (request) => (stopping ? Promise.reject(stoppedError()) : track(children.inspect(request))),
+    execute: async (request, onResponse, onPause) => {
+      const { owner, source, alone = false } = request;
+      const execution = await tracked(() =>
+        perform({ owner, key: source, isSole: alone }, (child) => child.execute(request, onResponse, onPause)),
+      );
+      if (costProcess(execution) || isMemoryLimit(execution)) suspects.add(owner, costProcess(execution));
+      return execution;
+    },
+    inspect: (request) => {
+      const { owner = "", bundle } = request;
+      return tracked(() => perform({ owner, key: bundle.hash, isSole: false }, (child) => child.inspect(request)));
+    },
     evict: (source) => {
-      for (const child of children.alive()) child.evict(source);
+      for (const child of children.live) child.evict(source);
     },
     stats: () => ({
-      children: children.alive().length + alone.size,
-      isolates: children.alive().reduce((sum, child) => sum + child.isolates, 0),
-      residentBytes: children.alive().reduce((sum, child) => sum + child.residentBytes, 0),
-      evictions: settings.evictions(),
+      children: children.live.length,
+      isolates: children.live.reduce((sum, child) => sum + child.isolates, 0),
+      residentBytes: children.live.reduce((sum, child) => sum + child.residentBytes, 0),
+      evictions: evictions(),
+      startFailure: children.startFailure,
+      startFailures: children.startFailures,
     }),
     stop: async (signal) => {
-      stopping = true;
+      isStopping = true;
       await Promise.race([Promise.allSettled(running), aborted(signal)]);
       isOver = true;
+      exclusive.stop();
       children.stop();
-      for (const child of alone) child.kill();
       await Promise.allSettled(running);
     },
   };
 }
 
-async function prepare(options: SandboxOptions): Promise<ChildrenSettings> {
-  await Promise.all([mkdir(options.cacheDirectory, { recursive: true }), mkdir(options.bundleDirectory, { recursive: true })]);
-  const cacheDirectory = await realpath(options.cacheDirectory);
-  const [scripts, program] = await Promise.all([buildGuestScripts(cacheDirectory), buildChildScript(cacheDirectory)]);
-  let writing: Promise<void> = Promise.resolve();
-  let evictions = 0;
-  const child = {
-    script: program.path,
-    child: {
-      ...scripts,
-      egressAllow: options.egressAllow,
-      memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
-    },
-    readable: await readablePaths(program.packages, cacheDirectory, options.bundleDirectory),
-    residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
-    onCaches: (caches: PreludeCaches) => {
-      // Without the files every child makes its own: slower, not wrong.
-      writing = writeCaches(scripts.webPath, scripts.nodePath, caches).catch((error: unknown) =>
-        options.logger?.warn({ op: "sandbox.cache_write", error: String(error) }),
-      );
-    },
-    onStderr: (text: string) => options.logger?.warn({ op: "sandbox.child_stderr", text: text.slice(0, 2_000) }),
-    onEvictions: (count: number) => {
-      evictions += count;
-    },
-  };
-  return { child, cachesWritten: () => writing, evictions: () => evictions, culprits: new Culprits(), logger: options.logger };
+function hasCrashed(result: Execution | Inspection): boolean {
+  return result.outcome === "crashed" || (result.outcome === "rejected" && result.code === "crashed");
 }
 
-async function writeCaches(webPath: string, nodePath: string, caches: PreludeCaches): Promise<void> {
-  await replaceFile(cachePath(webPath), caches.web);
-  await replaceFile(cachePath(nodePath), caches.node);
+function costProcess(result: Execution | Inspection): boolean {
+  return (result.outcome === "crashed" || result.outcome === "limited") && result.costProcess === true;
 }
 
-/** Only code, the guest's scripts and bundles. */
-async function readablePaths(packages: readonly string[], cacheDirectory: string, bundleDirectory: string): Promise<readonly string[]> {
-  // isolated-vm's loader looks whether this is Alpine.
-  return [...packages, "/etc/alpine-release", cacheDirectory, bundleDirectory, await realpath(bundleDirectory)];
+function isMemoryLimit(execution: Execution): boolean {
+  return execution.outcome === "limited" && execution.error.code === "memory_limit";
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -4,21 +4,26 @@ import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invoc
 import type { Warning } from "../../domain/warning.ts";
 
 /**
- * The sandbox as its users see it: code and inputs in, outcome out. Isolates live in child processes that may be killed at any
- * instant; a killed child is an outcome (`crashed`), never an exception. Whoever holds the sandbox serializes the runs of one source.
+ * The sandbox as its users see it: code and inputs in, outcome out. Isolates live in child processes that can die at any moment; that
+ * is an outcome (`crashed`), never an exception. The caller serializes the runs of one source.
  */
 export interface Sandbox {
   /**
-   * Runs `run` or a hook of a component in its warm isolate, creating it when need be. Rejects only when stopped.
+   * Runs `run` or a hook of a component in its warm isolate, which is created if need be. If the child process crashes, the run is
+   * repeated once in an exclusive child.
    *
-   * @param onPause told when a run that has lasted a moment waits for somebody else, rather than computes or queues for a place to do so
+   * @param onPause called when a run that has lasted a moment waits for I/O: it neither computes nor queues for a slot to do so
+   * @throws Unavailable when the sandbox is stopped, or when no child process can be started: the run has not begun
    */
   execute(request: ExecuteRequest, onResponse?: (response: HttpResponse) => void, onPause?: () => void): Promise<Execution>;
-  /** Evaluates a bundle in a fresh isolate and reads its definition. Errors name the line, prop or type. */
+  /**
+   * Evaluates a bundle in a new isolate and reads its definition. Errors name the line, prop or type.
+   *
+   * @throws Unavailable as `execute` does
+   */
   inspect(request: InspectRequest): Promise<Inspection>;
-  /** Drops the warm isolate of a source (it was deleted or changed). */
+  /** Drops the warm isolate of a source that was deleted or changed. */
   evict(source: string): void;
-  /** Child processes alive now, their memory in bytes, isolates warm, and how many of these went so far to make room for others. */
   stats(): SandboxStats;
   /** Lets executions end until the signal aborts, then kills the children. */
   stop(signal: AbortSignal): Promise<void>;
@@ -49,7 +54,7 @@ export interface ExecuteRequest {
   /** Values of `process.env`: PD_COMPONENT. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: ExecuteLimits;
-  /** True runs it alone in a throw-away process: it killed its process before. */
+  /** Runs it in an exclusive child where nothing else runs: the last run of its source cost its process. */
   readonly alone?: boolean;
 }
 
@@ -72,10 +77,10 @@ export type Execution =
       /** JSON text, or null when it is not JSON or over 64 KiB (1 MiB for `configure`). */ readonly result: string | null;
     } & Products)
   | ({ readonly outcome: "threw"; readonly error: RunError } & Products)
-  /** A limit of ours ended it; the isolate is gone, and with `costProcess`, its process: it could not be ended otherwise, or died of it. */
+  /** One of our limits ended it, and its isolate is gone. `costProcess`: its process had to be killed to end it, or died of it. */
   | ({ readonly outcome: "limited"; readonly error: RunError; readonly costProcess?: boolean } & Products)
-  /** The process died under it: run it again alone, or give up. */
-  | { readonly outcome: "crashed"; readonly message: string };
+  /** Its child process died under it, also when it was repeated. `costProcess`: nothing else ran in that process. */
+  | { readonly outcome: "crashed"; readonly message: string; readonly costProcess?: boolean };
 
 export interface Products {
   /** In order of `$emit`; flushed also when the run threw. */
@@ -103,7 +108,7 @@ export interface Emit {
 
 export interface InspectRequest {
   readonly bundle: Bundle;
-  /** Whose it is; without one it is nobody's, and shares places to compute in with all such. */
+  /** Absent: all inspections without an owner share the slots of one owner. */
   readonly owner?: string;
   readonly timeoutMs: number;
 }
@@ -122,8 +127,15 @@ export type Inspection =
     };
 
 export interface SandboxStats {
+  /** Child processes that are alive. */
   readonly children: number;
+  /** Warm isolates in them. */
   readonly isolates: number;
   readonly residentBytes: number;
+  /** Isolates that were evicted so far to make room for others. */
   readonly evictions: number;
+  /** Why the last start of a child failed; undefined if it succeeded. */
+  readonly startFailure: string | undefined;
+  /** Starts that have failed so far. */
+  readonly startFailures: number;
 }

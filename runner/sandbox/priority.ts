@@ -2,27 +2,27 @@ import { readdirSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /**
- * Steps of `nice`: a thread five steps below another gets about a third of what that one gets of a busy core. More would starve isolates
- * where other programs share the machine.
+ * Steps of `nice`. A thread five steps below another gets about a third of what that one gets of a busy core. A larger distance would
+ * starve isolates where other programs share the machine.
  */
 const threadNice = 5;
-/** Of a process of those who are kept apart: isolates of others come first, too, and not by a third. */
-const apartNice = 10;
+/** For a suspect's child: the isolates of all other owners go first. */
+const lowPriorityNice = 10;
 
 /**
- * Lets all threads of a process but its main one compute when nobody else wants to: isolates compute there, and whatever carries their
- * runs to and fro must not queue behind user code. Threads come as isolates need them, so `lower` is called now and then.
+ * Lowers the priority of all threads of a child but its main one: isolates compute in them, and the main thread, which carries the
+ * messages of every run, must not queue behind user code. Threads are created as isolates need them, so `lower` is called regularly.
  */
 export class ThreadPriorities {
   readonly #pid: number | undefined;
   readonly #nice: number;
   #known = new Set<string>();
 
-  /** @param isApart the main thread, too, computes when nobody else wants to */
-  constructor(pid: number | undefined, isApart: boolean) {
+  /** @param isLowPriority lowers the main thread too */
+  constructor(pid: number | undefined, isLowPriority: boolean) {
     this.#pid = pid;
-    this.#nice = isApart ? apartNice : threadNice;
-    if (isApart && pid !== undefined) lowerPriority(pid, this.#nice); // Its threads to come inherit it.
+    this.#nice = isLowPriority ? lowPriorityNice : threadNice;
+    if (isLowPriority && pid !== undefined) lowerPriority(pid, this.#nice); // Its new threads inherit it.
   }
 
   lower(): void {
@@ -32,7 +32,7 @@ export class ThreadPriorities {
   }
 }
 
-/** A thread is a process to the scheduler of Linux; elsewhere there is no such list. */
+/** To the scheduler of Linux a thread is a process. Other systems have no such list. */
 function threadsOf(pid: number | undefined): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/task`);
@@ -41,7 +41,7 @@ function threadsOf(pid: number | undefined): readonly string[] {
   }
 }
 
-/** Of a thread; a process is its first one. */
+/** @param thread id of a thread; that of a process is its first thread */
 function lowerPriority(thread: number, nice: number): void {
   try {
     setPriority(thread, nice);

@@ -1,105 +1,81 @@
-import { SandboxChild } from "./child-process.ts";
-import type { ChildrenSettings, SandboxChildren } from "./children.ts";
-import { Quarantine } from "./quarantine.ts";
+import { startError } from "./child-outcomes.ts";
+import type { SandboxChild } from "./child-process.ts";
+import type { Children } from "./children.ts";
+import { rankedIndexes } from "./rendezvous.ts";
 
-/** A fixed number of children that owners share, spread by rendezvous hashing. Resolves when all can run. */
-export async function startSharedChildren(count: number, settings: ChildrenSettings): Promise<SandboxChildren> {
-  // The first makes the code caches when there are none; the others find them.
-  const slots = [new Slot(0, settings)];
-  try {
-    await slots[0]?.child.ready;
-    await settings.cachesWritten();
-    for (let index = 1; index < count; index++) slots.push(new Slot(index, settings));
-    await Promise.all(slots.map((slot) => slot.child.ready));
-  } catch (error) {
-    for (const slot of slots) slot.stop();
-    throw error;
-  }
-  const quarantine = new Quarantine(settings);
-  return {
-    execute: (request, ...told) =>
-      (settings.culprits.has(request.owner) ? quarantine : chooseSlot(slotsOf(slots, request.owner), request.source).child).execute(
-        request,
-        ...told,
-      ),
-    inspect: (request) => chooseSlot(slots, request.bundle.hash).child.inspect(request),
-    alive: () => [...slots.map(({ child }) => child), ...(quarantine.child === undefined ? [] : [quarantine.child])],
-    stop: () => {
-      quarantine.stop();
-      for (const slot of slots) slot.stop();
-    },
-  };
-}
+/** A fixed number of children that owners share. A lost child is replaced; the owners of its slot stay. */
+export class SharedChildren {
+  readonly #slots: readonly Slot[];
 
-/** A place of the pool: its child is replaced when lost, its owners stay. */
-class Slot {
-  readonly index: number;
-  child: SandboxChild;
-  /** Replaced children that still end what they had begun. */
-  readonly retired = new Set<SandboxChild>();
-  #stopped = false;
-  #failedStarts = 0;
-  #restart: NodeJS.Timeout | undefined;
-  readonly #settings: ChildrenSettings;
-
-  constructor(index: number, settings: ChildrenSettings) {
-    this.index = index;
-    this.#settings = settings;
-    this.child = this.#start();
+  private constructor(slots: readonly Slot[]) {
+    this.#slots = slots;
   }
 
-  stop(): void {
-    this.#stopped = true;
-    clearTimeout(this.#restart);
-    for (const child of [this.child, ...this.retired]) child.kill();
+  /**
+   * Resolves when all children can run.
+   *
+   * @param cachesWritten resolves when the code caches that the first child may have made are on disk, for the others to find
+   * @throws Unavailable if one cannot be started
+   */
+  static async start(count: number, children: Children, cachesWritten: () => Promise<void>): Promise<SharedChildren> {
+    const first = new Slot(children);
+    await first.child?.ready;
+    await cachesWritten();
+    const others = Array.from({ length: count - 1 }, () => new Slot(children));
+    await Promise.all(others.flatMap(({ child }) => child?.ready ?? []));
+    return new SharedChildren([first, ...others]);
   }
 
-  #start(): SandboxChild {
-    const child: SandboxChild = new SandboxChild({
-      ...this.#settings.child,
-      onLost: (reason) => this.#replace(child, reason),
-    });
+  /**
+   * The child of an owner's key, such as a source: always the same one while it lives, since the source's isolate is warm there.
+   *
+   * An owner's keys are spread over half of the children, at least two, so that a hostile owner disturbs at most that half. They leave
+   * it only while none of these can be started.
+   *
+   * @throws Unavailable if no child can be started
+   */
+  choose(owner: string, key: string): SandboxChild {
+    const count = this.#slots.length;
+    const ownerIndexes = rankedIndexes(count, owner).slice(0, Math.max(2, Math.ceil(count / 2)));
+    const ranked = rankedIndexes(count, key);
+    const find = (isMatch: (slot: Slot, index: number) => boolean): SandboxChild | undefined => {
+      const index = ranked.find((each) => this.#slots[each] !== undefined && isMatch(this.#slots[each], each));
+      return index === undefined ? undefined : this.#slots[index]?.child;
+    };
+    const child =
+      find((slot, index) => ownerIndexes.includes(index) && slot.isStartable) ??
+      find((slot) => slot.isStartable) ??
+      find((slot) => slot.child !== undefined);
+    if (child === undefined) throw startError("the runner is trying again");
     return child;
   }
+}
 
-  #replace(lost: SandboxChild, reason: string): void {
-    if (this.#stopped) return;
-    this.#settings.logger?.warn({ op: "sandbox.child_lost", pid: lost.pid, reason }, "a sandbox child is replaced");
-    for (const child of this.retired) if (child.inFlight === 0) this.retired.delete(child);
-    this.retired.add(lost);
-    if (lost.wasReady) this.#failedStarts = 0;
-    else this.#failedStarts += 1;
-    if (this.#failedStarts === 0) this.child = this.#start();
-    else this.#restart = setTimeout(() => (this.child = this.#start()), Math.min(30_000, 100 * 2 ** this.#failedStarts));
+class Slot {
+  /** Undefined while the slot waits to try again after a failed start. */
+  child: SandboxChild | undefined;
+  /** False from a failed start until a child is ready again. */
+  isStartable = true;
+  readonly #children: Children;
+
+  constructor(children: Children) {
+    this.#children = children;
+    this.#start();
   }
-}
 
-/** An owner's sources share half of the children, two at least: a hostile owner disturbs no more, and an only one can use more than one core. */
-function slotsOf(slots: readonly Slot[], owner: string): readonly Slot[] {
-  return ranked(slots, owner).slice(0, Math.max(2, Math.ceil(slots.length / 2)));
-}
+  #start(): void {
+    const child = this.#children.start({ onLost: (lost) => this.#replace(lost) });
+    this.child = child;
+    child.ready.then(
+      () => (this.isStartable = true),
+      () => undefined, // #replace has noted it.
+    );
+  }
 
-/** A source stays on one child, where its isolate is warm. */
-function chooseSlot(slots: readonly Slot[], key: string): Slot {
-  const [chosen] = ranked(slots, key);
-  if (chosen === undefined) throw new RangeError("a sandbox needs at least one child");
-  return chosen;
-}
-
-/** Rendezvous hashing: the order of the children for a key. */
-function ranked(slots: readonly Slot[], key: string): readonly Slot[] {
-  if (slots.length === 1) return slots;
-  return slots
-    .map((slot) => ({ slot, weight: hash(`${slot.index}:${key}`) }))
-    .sort((a, b) => b.weight - a.weight)
-    .map(({ slot }) => slot);
-}
-
-/** FNV-1a with a final mix: near keys must fall far apart. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0;
+  #replace(lost: SandboxChild): void {
+    if (lost.wasReady) return this.#start();
+    this.isStartable = false;
+    this.child = undefined;
+    this.#children.whenStartable(() => this.#start());
+  }
 }

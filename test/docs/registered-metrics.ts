@@ -29,7 +29,14 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
   createMirrorMetrics(registry, { lagSeconds: 0, pending: 0 });
   measuredBacklogs(registry, { of: async () => undefined }, () => 0);
   createRunMetrics(registry, "default");
-  createSandboxMetrics(registry, "default", () => ({ children: 0, isolates: 0, residentBytes: 0, evictions: 0 }));
+  createSandboxMetrics(registry, "default", () => ({
+    children: 0,
+    isolates: 0,
+    residentBytes: 0,
+    evictions: 0,
+    startFailure: undefined,
+    startFailures: 0,
+  }));
   const backlog = { unrouted: 0, due: 0, scheduled: 0, ordered: 0, unrecorded: 0 };
   createDeliveryMetrics(
     registry,

@@ -28,6 +28,8 @@ export interface ClusterOptions {
   readonly kubeconfig?: string;
   /** Further settings, of every role. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Further settings of one role. With HEADWATER_HEALTH_LISTEN it runs without a parent, and is up when its `/readyz` says so. */
+  readonly envOf?: Partial<Record<RoleName, Readonly<Record<string, string>>>>;
 }
 
 /** What was killed may find the servers away when it comes back; then it is started once more. */
@@ -59,7 +61,7 @@ interface Role {
   output: string;
 }
 
-export async function startCluster(directory: string, { kubeconfig, env: more = {} }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster(directory: string, { kubeconfig, env: more = {}, envOf = {} }: ClusterOptions = {}): Promise<Cluster> {
   const servers = await startServers(directory);
   const ports = { api: await steadyPort(), ingress: await steadyPort() };
   const env = {
@@ -86,15 +88,16 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     roles.set(name, await startProcess(name));
   };
   const startProcess = async (name: RoleName): Promise<Role> => {
+    const health = envOf[name]?.["HEADWATER_HEALTH_LISTEN"];
     const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts")], {
       cwd: root,
-      env: { ...env, ...credentialsOf(name), HEADWATER_ROLES: name },
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      env: { ...env, ...credentialsOf(name), ...envOf[name], HEADWATER_ROLES: name },
+      stdio: ["ignore", "pipe", "pipe", ...(health === undefined ? (["ipc"] as const) : [])],
     });
     const role: Role = { child, output: "" };
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (role.output += chunk.toString()));
     const ready = Promise.race([
-      once(child, "message"),
+      health === undefined ? once(child, "message") : until(() => isReady(health), `${name} to be ready`, 60_000),
       once(child, "exit").then(() => Promise.reject(new Error(`${name} ended:\n${role.output}`))),
     ]);
     await ready;
@@ -172,6 +175,12 @@ async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
   });
   await Promise.all(runs);
 }
+
+const isReady = (address: string): Promise<boolean> =>
+  fetch(`http://${address}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   child.kill(signal);

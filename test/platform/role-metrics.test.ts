@@ -30,7 +30,7 @@ it("tells the backlog of each pool that was looked at within a minute", async ()
 
 it("tells of a runner's sandbox at each look anew, and what was evicted as a count that grows", async () => {
   const registry = new Registry();
-  const stats = { children: 2, isolates: 30, residentBytes: 4_096, evictions: 5 };
+  const stats = { children: 2, isolates: 30, residentBytes: 4_096, evictions: 5, startFailure: undefined, startFailures: 3 };
   createSandboxMetrics(registry, "own", () => stats);
   await registry.metrics();
   stats.evictions = 6;
@@ -39,4 +39,5 @@ it("tells of a runner's sandbox at each look anew, and what was evicted as a cou
   expect(text).toContain('headwater_sandbox_isolates{pool="own"} 30');
   expect(text).toContain('headwater_sandbox_resident_bytes{pool="own"} 4096');
   expect(text).toContain('headwater_sandbox_evictions_total{pool="own"} 6');
+  expect(text).toContain('headwater_sandbox_start_failures_total{pool="own"} 3');
 });

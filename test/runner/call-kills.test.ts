@@ -4,7 +4,8 @@ import type { ExecuteRequest, Execution, Sandbox } from "../../runner/sandbox/po
 
 const products = { emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };
 const killed: Execution = { outcome: "limited", error: { name: "E", message: "m" }, costProcess: true, ...products };
-const well: Execution = { outcome: "returned", result: "1", ...products };
+const returned: Execution = { outcome: "returned", result: "1", ...products };
+const refused = { outcome: "limited", error: { code: "too_many_kills" } };
 
 const request = (owner: string): ExecuteRequest => ({
   source: "r_1",
@@ -20,82 +21,73 @@ const request = (owner: string): ExecuteRequest => ({
   limits: { timeoutMs: 1, memoryMb: 1 },
 });
 
-interface World {
-  readonly sandbox: Sandbox;
-  /** Of each call that was made, whether it was alone. */
-  readonly made: boolean[];
+interface Calls {
+  readonly call: (owner: string) => Promise<Execution>;
+  /** Calls that reached the sandbox. */
+  made: number;
+  /** The outcome of the next call. */
   next: Execution;
   nowMs: number;
 }
 
-function world(): World {
-  const made: boolean[] = [];
-  const none = (): never => expect.unreachable("nobody asks for this");
-  const state: World = {
-    sandbox: withoutKillers(
-      {
-        execute: async ({ alone }) => {
-          made.push(alone === true);
-          return state.next;
-        },
-        inspect: none,
-        evict: none,
-        stats: none,
-        stop: none,
-      },
-      { now: () => state.nowMs },
-    ),
-    made,
-    next: killed,
-    nowMs: Date.UTC(2026, 0, 1),
+function calls(): Calls {
+  const unused = (): never => expect.unreachable("unused");
+  const sandbox: Sandbox = {
+    execute: async () => {
+      state.made += 1;
+      return state.next;
+    },
+    inspect: unused,
+    evict: unused,
+    stats: unused,
+    stop: unused,
   };
+  const counted = withoutKillers(sandbox, { now: () => state.nowMs });
+  const state: Calls = { call: (owner) => counted.execute(request(owner)), made: 0, next: killed, nowMs: Date.UTC(2026, 0, 1) };
   return state;
 }
 
-it("makes calls alone after the first that cost its process, and none after the third", async () => {
-  const state = world();
-  const { sandbox, made } = state;
-  for (let call = 0; call < 3; call++) expect(await sandbox.execute(request("u_1"))).toBe(killed);
-  expect(made).toEqual([false, true, true]);
-  state.next = well;
-  expect(await sandbox.execute(request("u_1"))).toMatchObject({
-    outcome: "limited",
-    error: { code: "too_many_kills", message: expect.stringContaining("2026-01-01T00:10:00.000Z") as string },
+it("refuses an owner's calls after three that cost their process", async () => {
+  const state = calls();
+  for (let call = 0; call < 3; call++) expect(await state.call("u_1")).toBe(killed);
+  state.next = returned;
+  expect(await state.call("u_1")).toMatchObject({
+    ...refused,
+    error: { message: expect.stringContaining("2026-01-01T00:10:00.000Z") as string },
   });
-  expect(made).toHaveLength(3);
+  expect(state.made).toBe(3);
 });
 
-it("is not another owner's affair", async () => {
-  const state = world();
-  const { sandbox, made } = state;
-  for (let call = 0; call < 3; call++) await sandbox.execute(request("u_1"));
-  state.next = well;
-  expect(await sandbox.execute(request("u_2"))).toBe(well);
-  expect(made.at(-1)).toBe(false);
+it("counts a crash that cost its process", async () => {
+  const state = calls();
+  state.next = { outcome: "crashed", message: "m", costProcess: true };
+  for (let call = 0; call < 3; call++) await state.call("u_1");
+  expect(await state.call("u_1")).toMatchObject(refused);
+});
+
+it("does not refuse another owner's calls", async () => {
+  const state = calls();
+  for (let call = 0; call < 3; call++) await state.call("u_1");
+  state.next = returned;
+  expect(await state.call("u_2")).toBe(returned);
 });
 
 it("forgets each after ten minutes", async () => {
-  const state = world();
-  const { sandbox, made } = state;
+  const state = calls();
   for (let call = 0; call < 3; call++) {
-    await sandbox.execute(request("u_1"));
+    await state.call("u_1");
     state.nowMs += 60_000;
   }
+  expect(await state.call("u_1")).toMatchObject(refused);
   state.nowMs += 7 * 60_000;
-  state.next = well;
-  expect(await sandbox.execute(request("u_1"))).toBe(well);
-  expect(made.at(-1)).toBe(true);
-  state.nowMs += 2 * 60_000;
-  await sandbox.execute(request("u_1"));
-  expect(made.at(-1)).toBe(false);
+  expect(await state.call("u_1")).toBe(killed); // The first is forgotten, so this is the third again.
+  expect(await state.call("u_1")).toMatchObject(refused);
 });
 
-it("does not count what met its limits without costing a process, nor what a neighbour may have done", async () => {
-  const state = world();
-  const { sandbox, made } = state;
+it("does not count limits and crashes that cost no process", async () => {
+  const state = calls();
   for (const execution of [{ ...killed, costProcess: false }, { outcome: "crashed", message: "m" } as const]) {
     state.next = execution;
-    for (let call = 0; call < 4; call++) expect(await sandbox.execute(request("u_1"))).toBe(execution);
+    for (let call = 0; call < 4; call++) expect(await state.call("u_1")).toBe(execution);
   }
-  expect(made).toEqual(Array.from({ length: 8 }, () => false));
 });

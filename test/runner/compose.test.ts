@@ -134,6 +134,14 @@ describe("composeCommit", () => {
   });
 
   it("commits a run whose process died twice as an error of its own", () => {
-    expect(compose(ran({ outcome: "crashed", message: "SIGKILL" })).error).toMatchObject({ code: "runner_crash" });
+    const { error, state } = compose(ran({ outcome: "crashed", message: "SIGKILL" }));
+    expect(error).toMatchObject({ code: "runner_crash" });
+    expect(state.kills).toBeUndefined();
+  });
+
+  it("counts a crash that cost its process towards disabling the source", () => {
+    const { error, state } = compose(ran({ outcome: "crashed", message: "SIGKILL", costProcess: true }));
+    expect(error).toMatchObject({ code: "runner_crash" });
+    expect(state.kills).toMatchObject({ inRow: 1 });
   });
 });

@@ -70,7 +70,7 @@ async function liveOf(body: string): Promise<Life> {
 }
 
 /** How its process ends depends on how busy the machine is. */
-const died = expect.stringMatching(/^(run_timeout|process_crashed|process_blocked|memory_limit)$/) as string;
+const died = expect.stringMatching(/^(run_timeout|runner_crash|memory_limit)$/) as string;
 const killer = `if (event !== "behave") { const a = []; a.length = 2 ** 32 - 1; a.fill(0); } return "well";`;
 
 describe("a source whose runs cost their process", () => {
@@ -104,7 +104,7 @@ describe("a source whose runs cost their process", () => {
     },
   );
 
-  it("is alone in its process after the first of them", { timeout: 120_000 }, async () => {
+  it("runs in an exclusive child after the first of them", { timeout: 120_000 }, async () => {
     const life = await liveOf(killer);
     await life.ask({});
     await fixture.run(`export default { name: "n", run: () => 1 }`, { source: "dc_neighbour" });

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Execution } from "../../runner/sandbox/port.ts";
+import type { ExecuteRequest, Execution } from "../../runner/sandbox/port.ts";
 import { sandboxPids, until } from "./processes.ts";
 import { errorOf, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
@@ -21,45 +21,79 @@ async function start(options?: Parameters<typeof startSandbox>[0]): Promise<Sand
 const answer = `export default { name: "c", run: () => 42 }`;
 const endless = `export default { name: "c", props: { http: "$.interface.http" }, async run() { this.http.respond({ status: 200 }); for (;;) await new Promise((r) => setTimeout(r, 10)); } }`;
 
+/** Runs `endless` and resolves once it has begun. */
+async function begin(
+  fixture: SandboxFixture,
+  request: Partial<ExecuteRequest> = {},
+): Promise<{ readonly running: Promise<Execution>; begun(): Promise<void> }> {
+  let begins = 0;
+  let seen = 0;
+  const running = fixture.sandbox.execute(requestFor(await fixture.bundle(endless), request), () => (begins += 1));
+  const begun = async (): Promise<void> => {
+    seen += 1;
+    await until(() => begins === seen, "the run to begin");
+  };
+  await begun();
+  return { running, begun };
+}
+
+const killAll = (pids: readonly number[]): void => {
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+};
+
 describe("a killed child", () => {
-  it("is an outcome of what ran in it, and is replaced", async () => {
+  it("is replaced, and its run is repeated in an exclusive child, whose end is the outcome", async () => {
     const fixture = await start();
-    const responded = Promise.withResolvers<unknown>();
-    const running = fixture.sandbox.execute(requestFor(await fixture.bundle(endless)), responded.resolve);
-    await responded.promise;
-    for (const pid of sandboxPids()) process.kill(pid, "SIGKILL");
-    expect(await running).toMatchObject({ outcome: "crashed", message: expect.stringContaining("SIGKILL") as string });
+    const other = () => fixture.run(answer, { owner: "u_other" });
+    const { running, begun } = await begin(fixture);
+    killAll(sandboxPids());
+    await begun();
+    expect(await other()).toMatchObject({ outcome: "returned" }); // The shared child is ready again: its death is no failed start.
+    killAll(sandboxPids());
+    expect(await running).toMatchObject({ outcome: "crashed", message: expect.stringContaining("SIGKILL") as string, costProcess: true });
     expect(await fixture.run(answer)).toMatchObject({ outcome: "returned", result: "42" });
   });
 
-  it("is the limit of a run that was alone in it", async () => {
+  it("repeats the runs of an owner one at a time, so that one that crashes again is known", async () => {
+    const fixture = await start();
+    const limits = { timeoutMs: 60_000, memoryMb: 128 };
+    const first = await begin(fixture, { source: "dc_1", limits });
+    const second = await begin(fixture, { source: "dc_2", limits });
+    killAll(sandboxPids());
+    for (const { running, begun } of [first, second]) {
+      await begun();
+      expect(await fixture.run(answer, { owner: "u_other" })).toMatchObject({ outcome: "returned" });
+      killAll(sandboxPids());
+      expect(await running).toMatchObject({ outcome: "crashed", costProcess: true });
+    }
+  }, 60_000);
+
+  it("ends a run that was alone in it, without another attempt", async () => {
     const fixture = await start();
     const before = sandboxPids();
-    const bundle = await fixture.bundle(endless);
-    const responded = Promise.withResolvers<unknown>();
-    const running = fixture.sandbox.execute(requestFor(bundle, { alone: true }), responded.resolve);
-    await responded.promise;
-    const alone = sandboxPids().find((pid) => !before.includes(pid));
-    if (alone !== undefined) process.kill(alone, "SIGKILL");
-    expect(errorOf(await running)).toMatchObject({ outcome: "limited" });
+    const { running } = await begin(fixture, { alone: true });
+    killAll(sandboxPids().filter((pid) => !before.includes(pid)));
+    expect(await running).toMatchObject({ outcome: "crashed", costProcess: true });
   });
 });
 
-describe("a child that is ready for whoever comes next", () => {
-  it("is not given to an owner when it was lost meanwhile", async () => {
+describe("the spare child", () => {
+  it("is not given to an owner after it was lost", async () => {
     const lost = Promise.withResolvers<void>();
     const fixture = await start({ ownerProcesses: 1, logger: { warn: () => lost.resolve() } });
-    for (const pid of sandboxPids()) process.kill(pid, "SIGKILL");
+    killAll(sandboxPids());
     await lost.promise;
     expect(await fixture.run(answer)).toMatchObject({ outcome: "returned", result: "42" });
   });
 });
 
 describe("a run alone", () => {
-  it("has a process of its own, which is gone afterwards", async () => {
+  it("has an exclusive child, which ends when it is idle", async () => {
     const fixture = await start();
+    const before = sandboxPids();
     expect(await fixture.run(answer, { alone: true })).toMatchObject({ outcome: "returned", result: "42" });
-    await until(() => sandboxPids().length === 1, "the end of the process");
+    await until(() => sandboxPids().every((pid) => before.includes(pid)), "the end of the exclusive child");
+    expect(sandboxPids()).toEqual(before);
   });
 });
 
@@ -73,16 +107,6 @@ describe("memory", () => {
     const outcomes = (await Promise.all(burst)).map(({ outcome }) => outcome);
     expect(outcomes.filter((outcome) => outcome !== "returned")).toEqual([]);
   }, 60_000);
-
-  it("of a child is watched from outside: the only run in it is to blame", async () => {
-    const fixture = await start({ residentLimitMb: 200 });
-    const execution = await fixture.run(
-      `export default { name: "c", async run() { const all = []; for (;;) { all.push(new Uint8Array(2 ** 23).fill(1)); await new Promise((r) => setTimeout(r, 1)); } } }`,
-      { limits: { timeoutMs: 20_000, memoryMb: 1024 } },
-    );
-    expect(errorOf(execution)).toMatchObject({ outcome: "limited", code: "memory_limit" });
-    expect(await fixture.run(answer)).toMatchObject({ outcome: "returned" });
-  });
 
   it("of warm isolates stays within the budget, and most stay warm when a few more sources take turns than fit", async () => {
     const fixture = await start({ memoryBudgetMb: 32 });
@@ -122,32 +146,43 @@ describe("an isolate at rest", () => {
   }, 60_000);
 });
 
-describe("an owner of whom a run filled its memory", () => {
+describe("a suspect, an owner of whom a run filled its memory", () => {
   const bomb = `export default { name: "b", run() { const all = []; for (;;) all.push(new Array(100_000).fill(1)); } }`;
   const counter = `let runs = 0; export default { name: "c", run: () => ++runs }`;
+  const limits = { timeoutMs: 30_000, memoryMb: 32 };
+  const memoryLimit = { outcome: "limited", code: "memory_limit" };
 
-  it("has its runs in another process than its neighbours from then on, whichever of its sources runs", async () => {
+  it("has an exclusive child of low priority from then on, whichever of its sources runs", async () => {
     const lost = Promise.withResolvers<void>();
     const fixture = await start({ logger: { warn: () => lost.resolve() } });
     const count = () => fixture.run(counter, { source: "dc_warm", owner: "u_neighbour" });
-    const explode = () => fixture.run(bomb, { owner: "u_hostile", limits: { timeoutMs: 30_000, memoryMb: 32 } });
+    const explode = () => fixture.run(bomb, { owner: "u_hostile", limits });
     const [shared] = sandboxPids();
     await count();
-    expect(errorOf(await explode())).toMatchObject({ outcome: "limited", code: "memory_limit" });
+    expect(errorOf(await explode())).toMatchObject(memoryLimit);
     for (const runs of ["2", "3"]) {
-      expect(errorOf(await explode())).toMatchObject({ outcome: "limited", code: "memory_limit" });
+      expect(errorOf(await explode())).toMatchObject(memoryLimit);
       expect(await count()).toMatchObject({ result: runs });
     }
-    const others = sandboxPids().filter((pid) => pid !== shared);
-    expect(others).toHaveLength(1);
-    // It gives way as a whole, and to threads of isolates as well, which are five steps below their process.
-    const [pid = 0] = others;
-    await until(() => readdirSync(`/proc/${pid}/task`).every((thread) => getPriority(Number(thread)) === 10), "low priority");
-    for (const pid of others) process.kill(pid, "SIGKILL");
+    const [exclusive = 0, ...others] = sandboxPids().filter((pid) => pid !== shared);
+    expect(others).toEqual([]);
+    // All of its threads, also those of isolates, which are otherwise five steps below their process.
+    await until(() => readdirSync(`/proc/${exclusive}/task`).every((thread) => getPriority(Number(thread)) === 10), "low priority");
+    process.kill(exclusive, "SIGKILL");
     await lost.promise;
     expect(await fixture.run(answer, { owner: "u_hostile" })).toMatchObject({ outcome: "returned", result: "42" });
     expect(await count()).toMatchObject({ result: "4" });
   }, 120_000);
+
+  it("shares its child with no other suspect", async () => {
+    const fixture = await start();
+    const [shared] = sandboxPids();
+    for (const owner of ["u_1", "u_2"]) expect(errorOf(await fixture.run(bomb, { owner, limits }))).toMatchObject(memoryLimit);
+    const runs = await Promise.all(["u_1", "u_2"].map((owner) => begin(fixture, { source: `dc_${owner}`, owner })));
+    const exclusive = sandboxPids().filter((pid) => pid !== shared);
+    expect(exclusive).toHaveLength(2);
+    void Promise.allSettled(runs.map(({ running }) => running)); // They end with the sandbox.
+  }, 60_000);
 });
 
 describe("stop", () => {
@@ -166,11 +201,12 @@ describe("stop", () => {
   it("does not wait longer than the signal", async () => {
     const fixture = await start();
     const running = fixture.sandbox.execute(requestFor(await fixture.bundle(endless)));
+    const ended = Promise.allSettled([running]);
     await fixture.sandbox.stop(AbortSignal.timeout(50));
-    expect(await running).toMatchObject({ outcome: "crashed" });
+    expect(await ended).toMatchObject([{ status: "rejected", reason: { code: "sandbox_stopped" } }]);
   });
 
-  it("neither begins what waits for a process of its own nor blames what ran in one", async () => {
+  it("neither begins what waits for an exclusive child nor blames what ran in one", async () => {
     const fixture = await start();
     const bundle = await fixture.bundle(endless);
     const responded = Promise.withResolvers<unknown>();

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSandbox, type SandboxOptions } from "../../runner/sandbox/pool.ts";
+import { createSandbox } from "../../runner/sandbox/pool.ts";
 import type { Bundle, ExecuteRequest, Execution, Sandbox } from "../../runner/sandbox/port.ts";
+import type { SandboxOptions } from "../../runner/sandbox/sandbox-options.ts";
 import { bundleComponent } from "./component.ts";
 
 /** The scripts of the guest are built once for all test files. */

@@ -1,0 +1,21 @@
+export interface SandboxLogger {
+  warn(fields: object, message?: string): void;
+}
+
+export interface SandboxOptions {
+  /** Keeps what is built once: the children's program, the guest's scripts, and code caches. Must be writable by us alone: it is trusted. */
+  readonly cacheDirectory: string;
+  /** Contains the bundles of all requests. */
+  readonly bundleDirectory: string;
+  /** Children that owners share. Default: one per core. */
+  readonly children?: number;
+  /** Above 0, there are no shared children: each owner has an exclusive one, at most this many at once. */
+  readonly ownerProcesses?: number;
+  /** Networks that components may reach although they are not public, as CIDR. */
+  readonly egressAllow: readonly string[];
+  /** Memory for the warm isolates of one child, MB. Default 384. */
+  readonly memoryBudgetMb?: number;
+  /** A child that uses more resident memory is killed, MB. Default 2048. */
+  readonly residentLimitMb?: number;
+  readonly logger?: SandboxLogger;
+}

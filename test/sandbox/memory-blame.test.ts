@@ -1,0 +1,73 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { SoleRunGrowth } from "../../runner/sandbox/memory-blame.ts";
+import { sandboxPids } from "./processes.ts";
+import { errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+
+const fixtures: SandboxFixture[] = [];
+afterEach(async () => {
+  await Promise.all(fixtures.splice(0).map((fixture) => fixture.stop()));
+});
+
+async function start(options?: Parameters<typeof startSandbox>[0]): Promise<SandboxFixture> {
+  const fixture = await startSandbox(options);
+  fixtures.push(fixture);
+  return fixture;
+}
+
+const limits = { timeoutMs: 30_000, memoryMb: 128 };
+/** Keeps 20 MB in its module state. */
+const holder = `const held = new Uint8Array(20 * 2 ** 20).fill(1); export default { name: "h", run: () => held.length }`;
+/** Uses 60 MB for a while. */
+const innocent = `export default { name: "i", async run() { const held = new Uint8Array(60 * 2 ** 20).fill(1); await new Promise((r) => setTimeout(r, 1_500)); return held.length; } }`;
+
+describe("a child over its memory limit", () => {
+  it("is replaced without blame when the only run in it took little: the run is repeated and returns", { timeout: 60_000 }, async () => {
+    const fixture = await start({ residentLimitMb: 270 });
+    const [child] = sandboxPids();
+    let count = 0;
+    // Warm isolates of other owners fill most of the child.
+    while (fixture.sandbox.stats().residentBytes < 230 * 2 ** 20) {
+      expect(await fixture.run(holder, { source: `dc_holder${count++}`, owner: `u_${count}`, limits })).toMatchObject({
+        outcome: "returned",
+      });
+      const seen = Date.now() + 150; // Two looks at its memory.
+      while (Date.now() < seen) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(sandboxPids()).toEqual([child]);
+    expect(await fixture.run(innocent, { owner: "u_innocent", limits })).toMatchObject({ outcome: "returned", result: `${60 * 2 ** 20}` });
+    expect(sandboxPids()).not.toContain(child);
+    // Nor is its owner a suspect, which would have an exclusive child.
+    const pids = sandboxPids();
+    expect(await fixture.run(`export default { name: "c", run: () => 42 }`, { owner: "u_innocent" })).toMatchObject({ result: "42" });
+    expect(sandboxPids().filter((pid) => !pids.includes(pid))).toEqual([]);
+  });
+
+  it("ends a run that measurably filled it by its memory limit", { timeout: 60_000 }, async () => {
+    const fixture = await start({ residentLimitMb: 200 });
+    const bomb = `export default { name: "b", async run() { const all = []; for (;;) { all.push(new Uint8Array(2 ** 23).fill(1)); await new Promise((r) => setTimeout(r, 1)); } } }`;
+    const execution = await fixture.run(bomb, { limits: { timeoutMs: 20_000, memoryMb: 1024 } });
+    expect(errorOf(execution)).toMatchObject({ outcome: "limited", code: "memory_limit" });
+    expect(execution).toMatchObject({ costProcess: true });
+  });
+});
+
+describe("the growth of a child during the only run in it", () => {
+  const mib = 2 ** 20;
+
+  it("blames the run above its isolate's limit, or above half of the child's", () => {
+    const growth = new SoleRunGrowth(400 * mib);
+    growth.begin(1, 300 * mib, 64 * mib);
+    expect(growth.culprit(364 * mib)).toBeUndefined();
+    expect(growth.culprit(365 * mib)).toBe(1);
+    growth.begin(2, 100 * mib, 1024 * mib);
+    expect(growth.culprit(300 * mib)).toBeUndefined();
+    expect(growth.culprit(301 * mib)).toBe(2);
+  });
+
+  it("blames nobody when several runs are in flight", () => {
+    const growth = new SoleRunGrowth(400 * mib);
+    growth.begin(1, 0, 64 * mib);
+    growth.end();
+    expect(growth.culprit(500 * mib)).toBeUndefined();
+  });
+});
