@@ -1,4 +1,5 @@
 import { assertNever, HeadwaterError } from "../domain/errors.ts";
+import { kindOfId } from "../domain/ids.ts";
 import { parseRetryAfter } from "../domain/retry-schedule.ts";
 import type { Route, RouteListener } from "../domain/deployment.ts";
 import { attemptEnd, traceAttempt } from "./attempt-trace.ts";
@@ -95,6 +96,12 @@ export class Deliverer {
     } catch (error) {
       await this.#comeAgain(delivery, error);
     }
+  }
+
+  /** It can neither be attempted nor stored for later, because of what it is. Resolves when it is a dead letter of its webhook. */
+  async abandon(delivery: Delivery, error: Error): Promise<void> {
+    this.#made.delete(delivery);
+    if (kindOfId(delivery.listener) === "webhook") await this.#bury(delivery, `it cannot be stored for a later attempt: ${error.message}`);
   }
 
   /** Makes it a message of its own: this attempt, due at that time. */

@@ -25,12 +25,17 @@ export interface DueReading extends Reading {
 /** Attempts due deliveries, emits due events, and does what requests for redelivery ask for. A message is acked once its work is settled. */
 export async function readDueWork({ deliverer, routes, lines, scheduled, ports, signal }: DueParts): Promise<DueReading> {
   const pending = new Pending();
-  const settle = (act: () => Promise<void>, about: { readonly id: string }, ack: () => void): void =>
-    pending.add(untilDone(act, about, ports, signal).then((done) => done && ack()));
+  const settle = (
+    act: () => Promise<void>,
+    about: { readonly id: string },
+    ack: () => void,
+    giveUp?: (error: Error) => Promise<void>,
+  ): void => pending.add(untilDone(act, about, ports, signal, giveUp).then((done) => done && ack()));
   const reading = await ports.deliveries.read({
     onDue: (text, ack) => {
       const delivery = decodeDelivery(text);
-      settle(() => deliverer.due(delivery, routes), delivery, ack);
+      const giveUp = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
+      settle(() => deliverer.due(delivery, routes), delivery, ack, giveUp);
     },
     onEvent: (text, ack) => settle(() => scheduled.due(text), { id: "a scheduled event" }, ack),
     onRequest: (request, ack) => settle(() => redeliver(request, routes, lines, deliverer, ports), { id: request.webhook }, ack),

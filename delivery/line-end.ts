@@ -3,6 +3,7 @@ import { hasCommit, planPack, type LineState, type LineTail, type PackLimits } f
 import { deadLetter, encodeDelivery, type Delivery } from "./delivery.ts";
 import { decodePack, encodePack } from "./line-pack.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
+import { isPermanent } from "./until-done.ts";
 
 /** So much is stored at a time of what came while the message before was being stored: a line takes in more than its endpoint ever could. */
 const limits: PackLimits = { deliveries: 100, bytes: 256 * 1_024 };
@@ -89,6 +90,7 @@ export class LineEnd {
       } catch (error) {
         this.#ports.log.warn({ op: "line.store", "webhook.id": this.#webhook, err: error }, "deliveries are not in line yet, trying again");
         this.#tail = undefined;
+        if (isPermanent(error)) await this.#buryFirst(`it cannot be stored: ${error.message}`);
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }
@@ -101,7 +103,8 @@ export class LineEnd {
     const [first] = this.#waiting;
     if (first === undefined) return;
     const { mostInLine = Number.POSITIVE_INFINITY } = this.#config;
-    if (tail.number - this.#rest.state().number >= mostInLine) return this.#bury(first);
+    if (tail.number - this.#rest.state().number >= mostInLine)
+      return this.#bury(first, `${mostInLine} deliveries wait for this ordered webhook: no more are put in line`);
     const some = this.#waiting.slice(0, limits.deliveries);
     const sizes = some.map(({ texts, position }) => ({ sizes: texts.map((text) => Buffer.byteLength(text)), position }));
     const { counts, upTo } = planPack(sizes, tail.upTo, limits);
@@ -147,9 +150,16 @@ export class LineEnd {
     return { seq: last.seq, number: pack.number, ...(told === undefined ? {} : { upTo: told }) };
   }
 
-  /** The line is full. */
-  async #bury(first: Waiting): Promise<void> {
-    const reason = `${this.#config.mostInLine} deliveries wait for this ordered webhook: no more are put in line`;
+  /** What is stored first is the one that is too large: others are packed with it only up to a size that fits. */
+  async #buryFirst(reason: string): Promise<void> {
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    await this.#bury(first, reason).catch((error: unknown) =>
+      this.#ports.log.warn({ op: "line.store", "webhook.id": this.#webhook, err: error }, "a dead letter is not written yet, trying again"),
+    );
+  }
+
+  async #bury(first: Waiting, reason: string): Promise<void> {
     const diedAt = this.#ports.clock.now();
     // None of them was attempted.
     await this.#ports.history.recordDeadLetters(

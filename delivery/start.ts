@@ -134,7 +134,8 @@ async function startReplaying({ config, ports, routes, dispatch, signal }: Routi
 }
 
 function dispatchOf(deliverer: Deliverer, lines: Lines, ports: DeliveryPorts, signal: AbortSignal): Dispatch {
-  const settled = (act: () => Promise<void>, delivery: Delivery): Promise<void> => untilDone(act, delivery, ports, signal).then(assertDone);
+  const settled = (act: () => Promise<void>, delivery: Delivery): Promise<void> =>
+    untilDone(act, delivery, ports, signal, (error) => deliverer.abandon(delivery, error)).then(assertDone);
   return {
     direct: (delivery, route, waitedMs) => settled(() => deliverer.direct(delivery, route, waitedMs), delivery),
     later: (delivery, atMs) => settled(() => deliverer.later(delivery, atMs), delivery),

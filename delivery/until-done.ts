@@ -1,26 +1,47 @@
+import { InvalidInput, LimitExceeded } from "../domain/errors.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryPorts } from "./ports.ts";
 
 const retryMs = 500;
 
-/** A delivery that cannot be handed on now (the server is away) is tried until it can; false when we stop before. */
+/**
+ * Repeats an action that fails because NATS or Postgres is away until it succeeds; false when it is stopped before. An error that
+ * repeating cannot change is handed to `giveUp`, which is repeated in turn: one message that cannot be stored holds up nobody else.
+ */
 export async function untilDone(
   action: () => Promise<void>,
   delivery: Pick<Delivery, "id">,
-  ports: Pick<DeliveryPorts, "log">,
+  { log }: Pick<DeliveryPorts, "log">,
   signal: AbortSignal,
+  giveUp?: (error: Error) => Promise<void>,
 ): Promise<boolean> {
+  let act = action;
+  let hasGivenUp = false;
   for (;;) {
     try {
-      await action();
+      await act();
       return true;
     } catch (error) {
-      ports.log.warn({ op: "delivery.settle", "delivery.id": delivery.id, err: error }, "a delivery is not settled yet, trying again");
+      if (isPermanent(error)) {
+        log.error(
+          { op: "delivery.abandon", "delivery.id": delivery.id, err: error },
+          "a delivery cannot be settled and is not tried again",
+        );
+        if (giveUp === undefined || hasGivenUp) return true;
+        hasGivenUp = true;
+        act = () => giveUp(error);
+        continue;
+      }
+      log.warn({ op: "delivery.settle", "delivery.id": delivery.id, err: error }, "a delivery is not settled yet, trying again");
       if (signal.aborted) return false;
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   }
 }
+
+/** The message itself is wrong, or too large: it would be refused again. */
+export const isPermanent = (error: unknown): error is InvalidInput | LimitExceeded =>
+  error instanceof InvalidInput || error instanceof LimitExceeded;
 
 export function assertDone(done: boolean): void {
   if (!done) throw new Error("stopped before the delivery was settled");

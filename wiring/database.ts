@@ -17,12 +17,19 @@ export async function checkDatabase(url: string): Promise<void> {
   if (database !== undefined) await sql`select 1`.execute(database.db);
 }
 
-/** The process's pool of Postgres connections, with the tables set up; `release` it when the role stops. */
-export async function databaseOf(context: RoleContext): Promise<{ database: Database; release: () => Promise<void> }> {
+/**
+ * The process's pool of Postgres connections, with the tables set up; `release` it when the role stops. With `waits: false` it is there at once, and
+ * statements fail until Postgres answers and its tables are set up.
+ */
+export async function databaseOf(
+  context: RoleContext,
+  { waits }: { readonly waits: boolean } = { waits: true },
+): Promise<{ database: Database; release: () => Promise<void> }> {
   const { databaseUrl: url, configuration } = context;
   if (url === undefined) throw new Invariant("this role needs Postgres and was given no DATABASE_URL");
   const migrated = mayMigrate(configuration) && !isRoleUrl(url) ? migrate : (db: Database["db"]) => untilMigrated(db);
-  const open = (): Promise<Database> => openDatabaseWithin(startWaitMs[configuration.resources], url, migrated);
+  const open = async (): Promise<Database> => (waits ? openMigrated() : createDatabase({ url }));
+  const openMigrated = (): Promise<Database> => openDatabaseWithin(startWaitMs[configuration.resources], url, migrated);
   const { value: database, release } = await databases.use(url, open);
   return { database, release };
 }

@@ -48,7 +48,7 @@ const dueConsumer = "delivery";
 export async function start(context: RoleContext): Promise<StartedRole> {
   const { configuration, logger } = context;
   const nats = await natsOf(context);
-  const postgres = await databaseOf(context);
+  const postgres = await databaseOf(context, { waits: false });
   const poster = createWebhookClient({
     egress: createEgress({ allow: configuration.egressAllow }),
     timeoutMs: attemptTimeoutMs,

@@ -56,7 +56,8 @@ export class PostExchange implements Handler {
   #controller: Dispatcher.DispatchController | undefined;
   #answer: PostResult | undefined;
   #isRepeated = false;
-  /** By `performance.now()`; before the request is written there is none. */
+  #isEnded = false;
+  /** By `performance.now()`. At first that of the wait for a connection, then that of the answer. */
   deadline = Number.POSITIVE_INFINITY;
 
   constructor(agent: Dispatcher, request: Dispatcher.DispatchOptions, underWay: PostsUnderWay, resolve: (result: PostResult) => void) {
@@ -67,20 +68,24 @@ export class PostExchange implements Handler {
   }
 
   begin(): void {
+    this.deadline = performance.now() + this.#underWay.timeoutMs;
+    this.#underWay.add(this);
     this.#agent.dispatch(this.#request, this);
   }
 
   /** It is the caller's time that has ended. */
   cutOff(): void {
     const { timeoutMs } = this.#underWay;
-    this.#end(this.#answer ?? { outcome: "unreachable", code: "timeout", message: `no answer within ${timeoutMs} ms` });
+    const what = this.#controller === undefined ? "no connection was free" : "no answer";
+    this.#end(this.#answer ?? { outcome: "unreachable", code: "timeout", message: `${what} within ${timeoutMs} ms` });
     this.#controller?.abort(new errors.RequestAbortedError());
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    // It was given up while it waited for a connection: nothing has been written.
+    if (this.#isEnded) return controller.abort(new errors.RequestAbortedError());
     this.deadline = performance.now() + this.#underWay.timeoutMs;
-    this.#underWay.add(this);
   }
 
   onResponseStart(
@@ -107,14 +112,15 @@ export class PostExchange implements Handler {
    * read what was sent. Were it read all the same, the webhook-id says that it is the same.
    */
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.#answer !== undefined || this.#isRepeated || !hasOutlivedItsConnection(error))
+    if (this.#answer !== undefined || this.#isEnded || this.#isRepeated || !hasOutlivedItsConnection(error))
       return this.#end(this.#answer ?? { outcome: "unreachable", ...describeConnectionError(error, String(this.#request.origin)) });
     this.#isRepeated = true;
-    this.#underWay.delete(this);
+    this.#controller = undefined;
     this.begin();
   }
 
   #end(answer: PostResult): void {
+    this.#isEnded = true;
     this.#underWay.delete(this);
     this.#resolve(answer);
   }

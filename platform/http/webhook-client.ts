@@ -9,7 +9,7 @@ export type { PostResult } from "./post-exchange.ts";
 
 export interface WebhookClientOptions {
   readonly egress: Egress;
-  /** How long the endpoint may take to answer, once the connection stands; to within a tenth of a second. */
+  /** How long a post may wait for a connection, and then the endpoint may take to answer; to within a tenth of a second. */
   readonly timeoutMs: number;
   /** Connections to one origin. */
   readonly connections: number;

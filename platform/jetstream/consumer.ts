@@ -22,15 +22,25 @@ export interface QueueOptions {
   readonly onMessage: (message: StreamMessage) => void;
   readonly onInterrupted?: (reason: string) => void;
   readonly batch?: number;
+  /** As for a pull: bytes that one request may bring, and whether one may be made now. */
+  readonly maxBytes?: number;
+  readonly mayAsk?: () => boolean;
+}
+
+export interface QueueReading extends Reading {
+  /** Asks for messages again after `mayAsk` had returned false. */
+  resume(): void;
 }
 
 /** Reads a work queue with an ack for each message. Several may read one consumer: each message goes to one of them. */
-export async function readQueue(options: QueueOptions): Promise<Reading> {
+export async function readQueue(options: QueueOptions): Promise<QueueReading> {
   const { connection, stream, consumer, create } = options;
   const reader = new Reader({
     connection,
     stream,
     batch: options.batch ?? 200,
+    maxBytes: options.maxBytes,
+    mayAsk: options.mayAsk,
     onMessage: options.onMessage,
     onInterrupted: options.onInterrupted,
     open: async () => {

@@ -2,6 +2,7 @@ import { parseRedelivery, type RedeliveryRequest } from "../../domain/redelivery
 import { deliverSubject, redeliverySubject, retrySubject, scheduledEvents, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { readQueue, type Reading } from "./consumer.ts";
+import { HeldMessages } from "./held-messages.ts";
 import { isMessageNotFound } from "./missing.ts";
 
 /** Asks for deliveries again. Durable when it returns. @throws Unavailable */
@@ -27,22 +28,50 @@ export interface DueReaders {
   readonly onRequest: (request: RedeliveryRequest, ack: () => void) => void;
 }
 
+/** Requests overlap, so that a few times as much may be on its way. */
+const maxRequestBytes = 2 * 1_048_576;
 const requestSubject = redeliverySubject("");
 const eventSubject = deliverSubject(scheduledEvents, "");
 
+const defaultAckWaitMs = 30_000;
+/** Bytes of messages that are being worked on, beside those that one request may bring. */
+const maxHeldBytes = 32 * 1_048_576;
+
 /** Reads due deliveries, scheduled events that are due, and requests; a request that cannot be read is left out. */
-export function readDue(connection: Connection, consumer: string, { onDue, onEvent, onRequest }: DueReaders): Promise<Reading> {
-  return readQueue({
+export async function readDue(
+  connection: Connection,
+  consumer: string,
+  { onDue, onEvent, onRequest }: DueReaders,
+  ackWaitMs = defaultAckWaitMs,
+): Promise<Reading> {
+  const held = new HeldMessages(ackWaitMs);
+  const hasRoom = (): boolean => held.bytes < maxHeldBytes;
+  const reading = await readQueue({
     connection,
     stream: streams.deliveries,
     consumer,
-    create: { filter: "deliver.>", ackWaitMs: 30_000, maxAckPending: 1_024 },
+    create: { filter: "deliver.>", ackWaitMs, maxAckPending: 1_024 },
+    maxBytes: Math.max(maxRequestBytes, (connection.nats.info?.max_payload ?? 0) + 65_536),
+    mayAsk: hasRoom,
     onMessage: (message) => {
-      if (message.subject.startsWith(eventSubject)) return onEvent(message.text(), () => message.ack());
-      if (!message.subject.startsWith(requestSubject)) return onDue(message.text(), () => message.ack());
+      const ackHeld = held.take(message);
+      if (ackHeld === undefined) return;
+      const ack = (): void => {
+        const hadRoom = hasRoom();
+        ackHeld();
+        if (!hadRoom && hasRoom()) reading.resume();
+      };
+      if (message.subject.startsWith(eventSubject)) return onEvent(message.text(), ack);
+      if (!message.subject.startsWith(requestSubject)) return onDue(message.text(), ack);
       const request = parseRedelivery(message.text());
-      if (request === undefined) message.term();
-      else onRequest(request, () => message.ack());
+      if (request === undefined) ack();
+      else onRequest(request, ack);
     },
   });
+  return {
+    stop: async () => {
+      await reading.stop();
+      held.stop();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../domain/deployment.ts";
-import { Unavailable } from "../../domain/errors.ts";
+import { LimitExceeded, Unavailable } from "../../domain/errors.ts";
 import { AttemptBuffer } from "../../delivery/attempt-buffer.ts";
 import { Deliverer } from "../../delivery/deliver.ts";
 import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
@@ -9,6 +9,7 @@ import { Endpoints } from "../../delivery/endpoints.ts";
 import { FailingEndpoints } from "../../delivery/failing-endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
 import { Routes } from "../../delivery/routes.ts";
+import { untilDone } from "../../delivery/until-done.ts";
 
 const now = 1_000_000;
 const config: DeliveryConfig = {
@@ -205,5 +206,30 @@ describe("a delivery that has waited long for those before it", () => {
     await deliverer.direct({ ...delivery }, route, 4_999);
     expect(asked.posts).toBe(1);
     await stop();
+  });
+});
+
+describe("a delivery that can never be stored", () => {
+  const tooLarge = (): Promise<void> => Promise.reject(new LimitExceeded("a message of 9000000 bytes is larger than max_payload"));
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+  it("becomes a dead letter of its webhook in place of being tried for ever, also when Postgres comes back later", async () => {
+    const { deliverer, delivery, away, asked, stop } = world(() => Promise.resolve(answered(500)));
+    away.postgres = true;
+    let tries = 0;
+    const settle = (): Promise<void> => (tries++, tooLarge());
+    const { signal } = new AbortController();
+    const settling = untilDone(settle, delivery, { log }, signal, async (error) => {
+      const abandoned = deliverer.abandon(delivery, error);
+      away.postgres = false;
+      await abandoned;
+    });
+    expect(await settling).toBe(true);
+    expect({ tries, letters: asked.letters }).toEqual({ tries: 1, letters: 1 });
+    await stop();
+  });
+
+  it("ends when there is nobody to give it to", async () => {
+    expect(await untilDone(tooLarge, { id: "d_1" }, { log }, new AbortController().signal)).toBe(true);
   });
 });

@@ -18,6 +18,7 @@ import { createDatabase, type Database } from "../../platform/postgres/connectio
 import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
 import { withPostgres } from "../support/postgres.ts";
+import { startProxy } from "../support/cuttable-proxy.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
 import { prepareDatabase } from "./postgres-support.ts";
 
@@ -316,6 +317,50 @@ describe("delivery to webhooks", () => {
     await start();
     const delivered = () => new Set(received.map(({ headers }) => headers["webhook-id"]));
     await until(() => ids.every((id) => delivered().has(id)), "all ids");
+  });
+
+  it("does not repeat what was under way when it stopped gracefully", async () => {
+    let calls = 0;
+    const { received, url } = await receiver((_request, response) => {
+      calls++;
+      setTimeout(() => response.end("ok"), 700);
+    });
+    const source = newSource();
+    await subscribe(source, url);
+    const first = await start({ patienceMs: 2_000 });
+    await commit(source, [{ n: 1 }]);
+    await until(() => received.length === 1, "the attempt is under way");
+    await first.stop();
+    await start();
+    await commit(source, [{ n: 2 }]);
+    await until(() => received.length === 2, "what is committed later");
+    expect(received.map(({ body }) => body)).toEqual(['{"n":1}', '{"n":2}']);
+    expect(calls).toBe(2);
+  });
+
+  it("delivers while Postgres is away from the start on, and records afterwards", async () => {
+    const { received, url } = await receiver();
+    const source = newSource();
+    await subscribe(source, url);
+    const real = new URL(postgres.urlOf("delivery"));
+    const there = await startProxy(Number(real.port));
+    const away = new URL(real);
+    away.port = String(there.port);
+    await there.close();
+    const late = createDatabase({ url: away.href });
+    const history = await historyOf(late, streams.connection, { events: 100, logs: 100 });
+    const secrets = { open: (sealed: string) => Promise.resolve(sealed) };
+    const delivery = await startDelivery(config, deliveryPorts({ connection: streams.connection, history, poster, secrets, log: silent }));
+    await commit(source, [{ n: 1 }]);
+    await until(() => received.length === 1, "it is delivered");
+    const recorded = async (): Promise<number | null> =>
+      (await postgres.client.query("select 1 from events where source = $1", [source])).rowCount;
+    expect(await recorded()).toBe(0);
+    const back = await startProxy(Number(real.port), there.port);
+    await until(async () => (await recorded()) === 1, "it is recorded");
+    await delivery.stop();
+    await late.close();
+    await back.close();
   });
 
   it("records each commit once", async () => {

@@ -43,3 +43,32 @@ test("what a killed server keeps and would never hand out is made due again, and
   expect(await left.takeUp(Date.now() + 120_000)).toBe(0);
   await reading.stop();
 });
+
+test("a due delivery whose attempt outlasts the ack wait is handed out once, also after NATS was killed", async () => {
+  const handedOut: string[] = [];
+  const acks: (() => void)[] = [];
+  const ackWaitMs = 1_000;
+  const before = await stored();
+  const reading = await readDue(
+    nats.connection,
+    consumer,
+    {
+      onDue: (text, ack) => {
+        handedOut.push(text);
+        acks.push(ack);
+      },
+      onEvent: (_text, ack) => ack(),
+      onRequest: (_request, ack) => ack(),
+    },
+    ackWaitMs,
+  );
+  await nats.connection.publisher.publish(deliverSubject("wh_1", "slow.sub_1"), "slow");
+  await until(() => handedOut.length === 1, "it is handed out");
+  await new Promise((resolve) => setTimeout(resolve, 3 * ackWaitMs));
+  await nats.server.crash();
+  await new Promise((resolve) => setTimeout(resolve, 3 * ackWaitMs));
+  expect(handedOut).toEqual(["slow"]);
+  for (const ack of acks) ack();
+  await until(async () => (await stored().catch(() => undefined)) === before, "its ack counts");
+  await reading.stop();
+}, 60_000);

@@ -169,6 +169,20 @@ describe("a connection that is kept", () => {
   });
 });
 
+describe("a post that waits for a connection", () => {
+  it("fails when none is free in time, and is not sent later", async () => {
+    let requests = 0;
+    const { port } = await endpoint(undefined, () => void requests++);
+    const client = clientOf({ connections: 1, timeoutMs: 500 });
+    const both = await Promise.all([post(client, `http://127.0.0.1:${port}/`), post(client, `http://127.0.0.1:${port}/`)]);
+    expect(both).toMatchObject([
+      { outcome: "unreachable", code: "timeout", message: "no answer within 500 ms" },
+      { outcome: "unreachable", code: "timeout", message: "no connection was free within 500 ms" },
+    ]);
+    expect(requests).toBe(1);
+  });
+});
+
 describe("the body of an answer", () => {
   const head = "HTTP/1.1 202 Accepted\r\nretry-after: 7\r\n";
   it.each([

@@ -10,7 +10,8 @@ export interface CuttableProxy {
   close(): Promise<void>;
 }
 
-export async function startProxy(targetPort: number): Promise<CuttableProxy> {
+/** @param port of its own; absent: any free one */
+export async function startProxy(targetPort: number, port = 0): Promise<CuttableProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((near) => {
     const far = connect(targetPort, "127.0.0.1");
@@ -26,7 +27,7 @@ export async function startProxy(targetPort: number): Promise<CuttableProxy> {
       });
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("the proxy has no port");
   const each = (act: (socket: Socket) => void): void => {
