@@ -214,6 +214,8 @@ describe("an ordered webhook", () => {
     for (let n = 0; n < 5; n++) await world.emit({ n });
     await until(async () => (await deadLetters(id)).length === 2, "two are too many");
     expect((await deadLetters(id))[0]?.cause).toContain("3 deliveries wait for this ordered webhook");
+    // An attempt that is still under way would fail after the change, and wait for an hour.
+    await until(async () => (await attempts(id, "retry")).length === 1, "the first attempt has failed");
     endpoint.answer = () => 200;
     await change(id, { active: true });
     await until(() => endpoint.taken.length === 3, "those in line");
