@@ -14,6 +14,7 @@ import type { EventMetadata } from "../domain/event-metadata.ts";
 import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation.ts";
 import type { PageRequest } from "../domain/page.ts";
+import type { HealthState, LatestRuns } from "../domain/source-health.ts";
 import type { Tick } from "../domain/ticks.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { Readiness } from "./http/readiness.ts";
@@ -36,6 +37,8 @@ export interface ApiPorts {
   readonly published: readonly PublishedCode[];
   readonly accounts: Accounts;
   readonly history: History;
+  readonly activity: Activity;
+  readonly sourceBacklogs: SourceBacklogs;
   readonly builds: Builds;
   readonly runs: Runs;
   readonly deliveries: DeliveryHistory;
@@ -94,6 +97,17 @@ export interface ResourceSelection {
   readonly mentions?: string;
   /** Only those with this `status.nameSlug`. */
   readonly slug?: string;
+  /** Of the kind Source. */
+  readonly sources?: SourceSelection;
+}
+
+/** Which sources a list shows; all that are given hold. */
+export interface SourceSelection {
+  readonly state?: HealthState | undefined;
+  /** Occurs in the name, the slug, the id or the key of the component, in any case. */
+  readonly text?: string | undefined;
+  /** The key of the component that runs, exactly. */
+  readonly componentKey?: string | undefined;
 }
 
 /** Lists of resources as pages show them; in a cluster they lag a moment behind the store. */
@@ -116,6 +130,19 @@ export interface Listed<Item> {
 export interface StoredEvent extends CommittedEvent {
   /** Epoch ms: the time in the id. */
   readonly indexedAtMs: number;
+}
+
+/** The latest runs, as the recorder wrote them. */
+export interface Activity {
+  /** Of the sources that have run after the given time, epoch ms; one query for all. */
+  since(
+    known: readonly { readonly source: string; readonly lastRunAt: number }[],
+  ): Promise<readonly (LatestRuns & { readonly source: string })[]>;
+}
+
+export interface SourceBacklogs {
+  /** Invocations accepted and not finished, by source; a source without any is absent. @throws Unavailable */
+  read(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Both ends inclusive and optional, epoch ms. */

@@ -12,8 +12,10 @@ import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
 import { publishReplay } from "../platform/jetstream/replays.ts";
 import { followEmitted } from "../platform/jetstream/emitted-events.ts";
 import { readRunMessages } from "../platform/jetstream/run-messages.ts";
+import { createSourceBacklogs } from "../platform/jetstream/source-backlogs.ts";
 import { readWebhookBacklog } from "../platform/jetstream/webhook-backlog.ts";
 import { createAccounts } from "../platform/postgres/accounts.ts";
+import { createActivity } from "../platform/postgres/activity.ts";
 import { createComponentLibrary } from "../platform/postgres/component-library.ts";
 import { createDeliveryRecords } from "../platform/postgres/deliveries.ts";
 import { createHistory } from "../platform/postgres/history.ts";
@@ -71,6 +73,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       published: await readRegistry(registryDirectory),
       accounts,
       history,
+      activity: createActivity(database),
+      sourceBacklogs: createSourceBacklogs(connection),
       builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
       runs: runsOf(connection, asker),
       deliveries: createDeliveryRecords(database),

@@ -56,12 +56,20 @@ export interface ListedComponents {
   readonly total: number;
 }
 
+export interface NamedComponent {
+  /** Public id. */
+  readonly id: string;
+  readonly definition: ComponentDefinition | undefined;
+}
+
 /** Components as lists and searches see them: built, without their code. In a cluster it lags a moment. */
 export interface ComponentLibrary {
   /** Newest first; cursors are public ids. @param selection `keyLabel`: only those with this key @throws InvalidInput for a cursor that is not in the list */
   listPage(selection: { readonly namespace: string; readonly keyLabel?: string }, page: PageRequest): Promise<ListedComponents>;
   /** Best first: more of the words, then equal names and keys, then beginnings of words, names before descriptions, newer before older. One for each key, the newest, and of each owner among a bounded number. */
   search(query: ComponentQuery): Promise<ListedComponents>;
+  /** By the names of their resources; a component that is not built has no definition, and an absent one is left out. */
+  findNamed(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, NamedComponent>>;
   /** The newest of its versions that has this one. */
   findVersion(namespace: string, keyLabel: string, version: string): Promise<Resource<ComponentSpec, ComponentStatus> | undefined>;
 }

@@ -43,6 +43,10 @@ export const meanings: Readonly<Record<string, string>> = {
   type: "Only components of this type.",
   version: "The newest that says it is this version.",
 
+  state: "Only sources in this state.",
+  q: "Text that occurs in the name, the name_slug, the id or the key of the component, in any case.",
+  component_key: "Only sources that run a component with this key.",
+
   name: "For people.",
   configured_props: "Values by name of the prop.",
   active: "False: it is paused.",

@@ -8,6 +8,7 @@ import { Conflict, InvalidInput, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { Warning } from "../../domain/warning.ts";
 import type { ApiConfig } from "../config.ts";
+import type { NamedComponent } from "../components/ports.ts";
 import { confirmOwned } from "../owners/present.ts";
 import type { ApiPorts } from "../ports.ts";
 import { derivedId } from "./derived-id.ts";
@@ -73,6 +74,17 @@ export class Components {
       () => this.#known.delete(key),
     );
     return reading;
+  }
+
+  /** Of several, with one query for those that are not in memory; absent ones are left out. In a cluster the query lags a moment. */
+  async knownOf(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, NamedComponent>> {
+    const cached = await Promise.all(
+      [...new Set(names)].map(async (name) => [name, await this.#known.get(keyOf(namespace, name))?.catch(() => undefined)] as const),
+    );
+    const found = new Map<string, NamedComponent>(cached.flatMap(([name, known]) => (known === undefined ? [] : [[name, known]])));
+    const missing = cached.flatMap(([name]) => (found.has(name) ? [] : [name]));
+    const listed = missing.length === 0 ? [] : await this.#ports.library.findNamed(namespace, missing);
+    return new Map([...found, ...listed]);
   }
 
   async #read(namespace: string, name: string): Promise<KnownComponent | undefined> {

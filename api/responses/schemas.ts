@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { componentTypes } from "../../domain/definition.ts";
+import { healthStates } from "../../domain/source-health.ts";
 import { memberRoles, scopes } from "../owners/ports.ts";
 
 /**
@@ -106,6 +107,24 @@ export const sourceSchema = z
     ...times,
     name: z.string(),
     name_slug: z.string(),
+    state: z.enum(healthStates).describe("How it is doing; `paused` exactly if `active` is false."),
+    problem: z
+      .object({
+        code: z
+          .string()
+          .describe("Stable: that of the run's error (`run_failed` if it has none), or of what keeps it from being deployed."),
+        message: z.string(),
+        since: seconds,
+      })
+      .nullable()
+      .describe("What is wrong; null when nothing is."),
+    last_run_at: seconds.nullable().describe("When its last run began, epoch seconds; null before the first."),
+    last_error: z
+      .object({ code: z.string().nullable().describe("Null: the component's code threw it."), message: z.string(), at: seconds })
+      .nullable()
+      .describe("Of the last failed run that is kept; it may be older than the last run."),
+    next_tick_at: seconds.nullable().describe("When the first of its timers is due, epoch seconds; null: no timer will tick."),
+    backlog: z.int().nullable().describe("Invocations accepted and not finished; null while NATS does not answer."),
   })
   .meta({ id: "Source" });
 

@@ -6,18 +6,20 @@ import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "./answered.ts";
 import { ownerField } from "./owner.ts";
 import { readFields, readText } from "./read.ts";
+import { healthResponse, type HealthFacts } from "./source-health.ts";
 import { asItRuns } from "../sources/running.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { sourceSchema } from "./schemas.ts";
 
-/** What a source does not say itself. */
-export interface SourceFacts {
-  readonly component: KnownComponent | undefined;
+/** What is known of a source besides its resource. */
+export interface SourceFacts extends HealthFacts {
+  readonly component: Pick<KnownComponent, "id" | "definition"> | undefined;
   readonly owner: string | undefined;
 }
 
 /** A source (specification, "Source"): `user_id` only where the caller made or changed it, `owner_id` where an organization owns it. */
-export function sourceResponse(source: SourceResource, { component, owner }: SourceFacts, userId?: string): Answered<typeof sourceSchema> {
+export function sourceResponse(source: SourceResource, facts: SourceFacts, userId?: string): Answered<typeof sourceSchema> {
+  const { component, owner } = facts;
   const { spec, status } = asItRuns(source);
   const created = createdAt(source);
   const name = readText(spec.name) ?? source.metadata.name;
@@ -37,5 +39,6 @@ export function sourceResponse(source: SourceResource, { component, owner }: Sou
     updated_at: status.updatedAt === undefined ? created : epochSeconds(status.updatedAt),
     name,
     name_slug: status.nameSlug ?? nameSlug(name),
+    ...healthResponse(source, definition, facts),
   };
 }

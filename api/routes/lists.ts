@@ -11,7 +11,9 @@ import { listFields } from "../accounts/request.ts";
 import { pathOf } from "../http/handle.ts";
 import { asksForPage, parse, parsePage } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import { factsOf } from "../sources/facts.ts";
+import type { ResourceSelection } from "../ports.ts";
+import { factsOfAll } from "../sources/facts.ts";
+import { parseSourceFilters } from "../sources/list-filters.ts";
 import { accountResponse } from "../responses/account.ts";
 import { autoSubscriptionResponse } from "../responses/auto-subscription.ts";
 import { sourceResponse } from "../responses/source.ts";
@@ -30,15 +32,31 @@ const mostUnpaged: PageRequest = { limit: 1_000, cursor: null };
 /** Lists of what an owner has: newest first, without what is on its way out. */
 export function listRoutes(context: ApiContext) {
   const listers = {
-    sources: listOf(context, sourceKind, async (source) => sourceResponse(source, await factsOf(source, context))),
-    webhooks: listOf(context, webhookKind, async (webhook) => webhookResponse(webhook, await context.access.ownerOf(webhook))),
-    subscriptions: listOf(context, subscriptionKind, subscriptionResponse, { whole: true }),
-    autoSubscriptions: listOf(context, autoSubscriptionKind, autoSubscriptionResponse, { whole: true }),
-    workflows: listOf(context, workflowKind, async (workflow) => workflowResponse(workflow, await context.access.ownerOf(workflow))),
-    accounts: listOf(context, accountKind, (account) => accountResponse(account), {
-      labelsOf: ({ parameters }) => {
+    sources: listOf(
+      context,
+      sourceKind,
+      async (sources, namespace) => {
+        const factsOf = await factsOfAll(namespace, sources, context);
+        return sources.map((source) => sourceResponse(source, factsOf(source)));
+      },
+      { selectionOf: ({ parameters }) => ({ sources: parseSourceFilters(parameters) }) },
+    ),
+    webhooks: listOf(
+      context,
+      webhookKind,
+      eachOf(async (webhook) => webhookResponse(webhook, await context.access.ownerOf(webhook))),
+    ),
+    subscriptions: listOf(context, subscriptionKind, eachOf(subscriptionResponse), { whole: true }),
+    autoSubscriptions: listOf(context, autoSubscriptionKind, eachOf(autoSubscriptionResponse), { whole: true }),
+    workflows: listOf(
+      context,
+      workflowKind,
+      eachOf(async (workflow) => workflowResponse(workflow, await context.access.ownerOf(workflow))),
+    ),
+    accounts: listOf(context, accountKind, eachOf(accountResponse), {
+      selectionOf: ({ parameters }) => {
         const { app } = parse(listFields, parameters);
-        return app === undefined || app === "" ? {} : { [labels.app]: appLabelOf(app) };
+        return app === undefined || app === "" ? {} : { labels: { [labels.app]: appLabelOf(app) } };
       },
     }),
   };
@@ -61,26 +79,34 @@ export function listRoutes(context: ApiContext) {
   };
 }
 
+/** Answers with all resources of a page, which are of one namespace. */
+type Respond<Listed, Shown> = (page: readonly Listed[], namespace: string) => Promise<readonly Shown[]>;
+
+const eachOf =
+  <Listed, Shown>(respond: (resource: Listed) => Shown | Promise<Shown>): Respond<Listed, Shown> =>
+  (page) =>
+    Promise.all(page.map(async (resource) => respond(resource)));
+
 interface ListOptions {
   readonly whole?: boolean;
-  /** Of what the call asks for. */
-  readonly labelsOf?: (call: Call) => Readonly<Record<string, string>>;
+  /** What the call asks for. */
+  readonly selectionOf?: (call: Call) => Pick<ResourceSelection, "labels" | "sources">;
 }
 
 function listOf<S, T extends { readonly id?: string | undefined }, Shown extends object>(
   { ports }: ApiContext,
   kind: Kind<S, T>,
-  respond: (resource: Resource<S, T>) => Shown | Promise<Shown>,
-  { whole = false, labelsOf = () => ({}) }: ListOptions = {},
+  respond: Respond<Resource<S, T>, Shown>,
+  { whole = false, selectionOf = () => ({}) }: ListOptions = {},
 ): Lister<Shown> {
   return async (owner, call) => {
     const { parameters } = call;
     const request = whole && !asksForPage(parameters) ? mostUnpaged : parsePage(parameters);
+    const selection = selectionOf(call);
     const namespace = await ports.owners.find(owner);
-    const { items, total } =
-      namespace === undefined ? nothing : await ports.pages.listPage(kind, { namespace, labels: labelsOf(call) }, request);
+    const { items, total } = namespace === undefined ? nothing : await ports.pages.listPage(kind, { namespace, ...selection }, request);
     const shown = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    const data = await Promise.all(shown.map(async (item) => respond(item)));
+    const data = namespace === undefined ? [] : await respond(shown, namespace);
     // The cursors are those of the whole page: one that only holds what is excluded must not look like the end.
     const { start_cursor, end_cursor } = pageInfo(items.map(publicIdOf), total);
     return {

@@ -2,13 +2,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { defaultEvent } from "../../domain/manual-event.ts";
 import type { Warning } from "../../domain/warning.ts";
 import type { ApiContext } from "../routes/context.ts";
-import { factsOf } from "./facts.ts";
+import { findComponent } from "./facts.ts";
 import { asItRuns } from "./running.ts";
 import type { SourceResource } from "./source.ts";
 
 /** The event of a run that is asked for without one. @throws InvalidInput when the source's run needs an event that nothing describes */
 export async function defaultEventOf(source: SourceResource, context: ApiContext): Promise<unknown> {
-  const { component } = await factsOf(source, context);
+  const component = await findComponent(source, context);
   if (component?.definition === undefined) return undefined;
   const { spec, status } = asItRuns(source);
   const { definition } = component;

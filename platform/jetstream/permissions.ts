@@ -74,7 +74,7 @@ const following = (stream: string): readonly string[] => [
 ];
 
 export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
-  /** Asks for runs, builds, calls of components, replays, redeliveries and tests of webhooks, hears what comes of them; follows runs, reads what waits for webhooks. */
+  /** Asks for runs, builds, calls of components, replays, redeliveries and tests of webhooks, hears what comes of them; follows runs, reads what waits for webhooks and sources. */
   api: {
     publish: [
       setUpCheck,
@@ -94,6 +94,9 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${streams.ordered}.${lineSubject("*")}`),
       api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
       api(`STREAM.INFO.${streams.deliveries}`),
+      // What waits for a source.
+      api(`STREAM.INFO.${streams.invocations}`),
+      api(`DIRECT.GET.${streams.invocations}`),
     ],
     subscribe: [answerFilter("*"), emittedSubject("*")],
   },

@@ -21,25 +21,28 @@ type Counts = ReadonlyMap<string, number>;
  * which costs one request for the subjects and at most one read of packs, however many sources there are.
  */
 export function createSourceBacklogs(connection: Connection): SourceBacklogs {
-  let last: { readonly counts: Promise<Counts>; isFresh: (now: number) => boolean } | undefined;
+  let last: { readonly counts: Promise<Counts>; isFresh: () => boolean } | undefined;
+  let hasFailed = false;
 
   function begin(): Promise<Counts> {
     const began = performance.now();
-    const counts = readCounts(connection);
-    const read = { counts, isFresh: (_now: number): boolean => true };
-    const settle = (): void => {
+    const read = { counts: readCounts(connection), isFresh: () => true };
+    const settle = (failed: boolean) => (): void => {
+      hasFailed = failed;
       const ended = performance.now();
-      const keptMs = Math.max(freshMs, (ended - began) * keptForReads);
-      read.isFresh = (now) => now - ended < keptMs;
+      const keptMs = failed ? freshMs : Math.max(freshMs, (ended - began) * keptForReads);
+      read.isFresh = () => performance.now() - ended < keptMs;
     };
-    counts.then(settle, settle);
+    read.counts.then(settle(false), settle(true));
     last = read;
-    return counts;
+    return read.counts;
   }
 
   return {
-    read: () => {
-      const counts = last?.isFresh(performance.now()) === true ? last.counts : begin();
+    read: async () => {
+      const counts = last?.isFresh() === true ? last.counts : begin();
+      // While NATS is away, callers do not wait for each new attempt.
+      if (hasFailed) throw noAnswer();
       return answered(counts);
     },
   };
@@ -48,18 +51,20 @@ export function createSourceBacklogs(connection: Connection): SourceBacklogs {
 async function answered(counts: Promise<Counts>): Promise<Counts> {
   const ended = new AbortController();
   const late = sleep(answerWithinMs, undefined, { signal: ended.signal, ref: false }).then(() => {
-    throw new Unavailable(`the backlogs of sources cannot be read: NATS did not answer within ${answerWithinMs} ms`);
+    throw noAnswer();
   });
   try {
     return await Promise.race([counts, late]);
   } catch (cause) {
-    if (cause instanceof Unavailable) throw cause;
-    throw new Unavailable("the backlogs of sources cannot be read: NATS does not answer, try again in a moment", { cause });
+    throw cause instanceof Unavailable ? cause : noAnswer(cause);
   } finally {
     late.catch(() => undefined);
     ended.abort();
   }
 }
+
+const noAnswer = (cause?: unknown): Unavailable =>
+  new Unavailable("the backlogs of sources cannot be read: NATS does not answer, try again in a moment", { cause });
 
 async function readCounts(connection: Connection): Promise<Counts> {
   const queued = await subjectsOf(connection, invokeFilter("*", "*"));

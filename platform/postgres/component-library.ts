@@ -56,6 +56,13 @@ export function createComponentLibrary(
       });
       return { items, total: rows[0]?.total ?? 0 };
     },
+    async findNamed(namespace, names) {
+      if (names.length === 0) return new Map();
+      const { rows } = await sql<Pick<ListedRow, "public_id" | "name"> & { component: ListedRow["component"] | null }>`
+        select public_id, name, component from resources
+        where kind = ${componentKind.kind} and namespace = ${namespace} and name = any(${names}::text[]) and ended_at is null`.execute(db);
+      return new Map(rows.map((row) => [row.name, { id: idOf(row), definition: row.component?.definition }]));
+    },
     async findVersion(namespace, keyLabel, version) {
       const { rows } = await sql<ResourceRow>`
         select ${columns} from resources
@@ -66,11 +73,14 @@ export function createComponentLibrary(
   };
 }
 
-function ofRow({ public_id, name, created_at, component }: ListedRow): ListedComponent {
+const idOf = ({ public_id, name }: Pick<ListedRow, "public_id" | "name">): string => public_id ?? idOfResourceName(name) ?? name;
+
+function ofRow(row: ListedRow): ListedComponent {
+  const { created_at, component } = row;
   const { definition, codeHash, updatedAt } = component;
   const createdAtMs = created_at.getTime();
   return {
-    id: public_id ?? idOfResourceName(name) ?? name,
+    id: idOf(row),
     definition,
     codeHash,
     createdAtMs,

@@ -6,6 +6,7 @@ import { asUnavailable } from "./failures.ts";
 import { firstMigrations, statements } from "./first-migrations.ts";
 import { partitionHistory } from "./history/partitions.ts";
 import { countResources } from "./resources/counts.ts";
+import { keepSourceFacts } from "./resources/source-facts.ts";
 import type { Tables } from "./tables.ts";
 
 /** In order of name; one that has been released is never changed. */
@@ -111,6 +112,7 @@ export const migrations: Record<string, Migration> = {
     create index organizations_of_creator on organizations (created_by) where created_by is not null;
     alter table plans add column max_organizations integer not null default 20 check (max_organizations >= 0);
   `,
+  "2026-11-30-source-facts": keepSourceFacts,
 };
 
 /**

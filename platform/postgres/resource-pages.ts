@@ -6,6 +6,7 @@ import type { Database } from "./connection.ts";
 import { placeOf } from "./resources/place.ts";
 import { selects } from "./resources/reads.ts";
 import { columns, resourceFrom, type ResourceRow } from "./resources/row.ts";
+import type { SourceSelection } from "./resources/source-selection.ts";
 
 export interface ResourceSelection {
   /** One namespace per owner; undefined is all of them. */
@@ -17,6 +18,8 @@ export interface ResourceSelection {
   readonly mentions?: string;
   /** Only those with this `status.nameSlug`. */
   readonly slug?: string;
+  /** Of the kind Source. */
+  readonly sources?: SourceSelection;
 }
 
 export interface ResourcePage<S, T> {
@@ -98,8 +101,8 @@ function matching(kind: string, selection: ResourceSelection): RawBuilder<unknow
 }
 
 /** All that a namespace has of a kind: counted when it was written. */
-function isWhole({ namespace, labels = {}, withoutLabel, mentions, slug }: ResourceSelection): boolean {
-  const picks = [withoutLabel, mentions, slug, ...Object.values(labels)].some((each) => each !== undefined);
+function isWhole({ namespace, labels = {}, withoutLabel, mentions, slug, sources = {} }: ResourceSelection): boolean {
+  const picks = [withoutLabel, mentions, slug, ...Object.values(labels), ...Object.values(sources)].some((each) => each !== undefined);
   return namespace !== undefined && !picks;
 }
 

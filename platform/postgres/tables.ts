@@ -59,6 +59,8 @@ export interface ResourceTable {
   readonly name_slug: string | null;
   /** Of a component that is built: `{definition, codeHash, updatedAt}`, which SQL can read. */
   readonly component: JSONColumnType<object> | null;
+  /** Of a source: what lists select by. Written by triggers alone. */
+  readonly source_facts: JSONColumnType<object> | null;
   /** When a mirrored resource ended; its row stays for a while so that it cannot come back. Lists leave it out. */
   readonly ended_at: Date | null;
   readonly public_id: GeneratedAlways<string | null>;
@@ -77,7 +79,7 @@ export interface ResourceCountTable {
 /** The last state of what was deleted; `resource_version` is that of the deletion. */
 export interface ResourceTombstoneTable extends Omit<
   ResourceTable,
-  "name_slug" | "component" | "ended_at" | "owner" | "code_hash" | "component_key"
+  "name_slug" | "component" | "source_facts" | "ended_at" | "owner" | "code_hash" | "component_key"
 > {
   readonly deleted_at: Generated<Date>;
 }

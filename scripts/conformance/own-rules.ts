@@ -1,9 +1,19 @@
 import { z } from "zod";
 import type { Rule } from "./rule.ts";
-import { expectEqual } from "./session.ts";
-import { component, dataOf, user, webhook } from "./shapes.ts";
+import { eventually, expectEqual } from "./session.ts";
+import { component, dataOf, pageOf, user, webhook } from "./shapes.ts";
 
 const organization = z.looseObject({ id: z.string(), name: z.string(), orgname: z.string(), email: z.string() });
+const healthy = z.looseObject({
+  id: z.string(),
+  component_id: z.string(),
+  state: z.enum(["active", "paused", "failing", "disabled", "deploying"]),
+  problem: z.looseObject({ code: z.string(), message: z.string(), since: z.int() }).nullable(),
+  last_run_at: z.int().nullable(),
+  last_error: z.looseObject({ message: z.string(), at: z.int() }).nullable(),
+  next_tick_at: z.int().nullable(),
+  backlog: z.int().nullable(),
+});
 const token = z.looseObject({ access_token: z.string(), token_type: z.literal("Bearer"), expires_in: z.int(), created_at: z.int() });
 
 /** Additions of Headwater that programs rely on. */
@@ -36,6 +46,34 @@ export const ownRules: readonly Rule[] = [
       await session.expectStatus(204, "DELETE", `/sources/${source.id}`);
       await session.expectStatus(204, "DELETE", `/components/${data.id}`);
       await session.expectStatus(404, "GET", `/components/${data.id}`);
+    },
+  },
+  {
+    about: "Sources",
+    name: "GET says how a source is doing, and lists find it by state, text and component key",
+    check: async (session) => {
+      const key = `health-${session.tag}`.toLowerCase();
+      const code = `export default { name: "Conformance Health", key: "${key}", version: "0.1.0", run() {} };`;
+      const { data: created } = await session.get(dataOf(healthy), "POST", "/sources", {
+        component_code: code,
+        name: `${session.tag} health`,
+      });
+      session.keep(`/components/${created.component_id}`);
+      session.keep(`/sources/${created.id}`);
+      const { data: quiet } = await session.get(dataOf(healthy), "GET", `/sources/${created.id}`);
+      expectEqual("a source that never ran", [quiet.state, quiet.problem, quiet.last_run_at], ["active", null, null]);
+      const listed = async (query: string): Promise<readonly string[]> =>
+        (await session.get(pageOf(healthy), "GET", `/users/me/sources?${query}`)).data.map(({ id }) => id);
+      const name = encodeURIComponent(session.tag.toUpperCase());
+      for (const query of [`component_key=${key}`, `component_key=${key}&state=active`, `q=${key}`, `component_key=${key}&q=${name}`])
+        expectEqual(query, await listed(query), [created.id]);
+      expectEqual("those that are paused", await listed(`component_key=${key}&state=paused`), []);
+      const { data: paused } = await session.get(dataOf(healthy), "PUT", `/sources/${created.id}`, { active: false });
+      expectEqual("the state of a paused source", paused.state, "paused");
+      await eventually(async () => expectEqual("those that are paused", await listed(`component_key=${key}&state=paused`), [created.id]));
+      await session.expectStatus(422, "GET", "/users/me/sources?state=broken");
+      await session.expectStatus(204, "DELETE", `/sources/${created.id}`);
+      await session.expectStatus(204, "DELETE", `/components/${created.component_id}`);
     },
   },
   {

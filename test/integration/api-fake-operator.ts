@@ -76,7 +76,8 @@ function deployed(
   if (code.includes("undeployable")) return { ...source, status: { ...fields, ...conditions(source, "Stalled", "InvalidProps") } };
   const { running: _running, ...runs } = fields;
   const runningGeneration = source.metadata.generation;
-  return { ...source, status: { ...runs, runningGeneration, hookFailures: [], ...conditions(source, "Ready", "Deployed") } };
+  const deployment = `d_${runningGeneration}of${id.slice(3)}`;
+  return { ...source, status: { ...runs, runningGeneration, deployment, hookFailures: [], ...conditions(source, "Ready", "Deployed") } };
 }
 
 const nameOf = ({ spec, metadata }: Resource<SourceSpec, SourceStatus>): string => spec.name ?? metadata.name;

@@ -28,6 +28,12 @@ describe("creating a source", () => {
       updated_at: expect.any(Number),
       name: "my-timer",
       name_slug: "my-timer",
+      state: "active",
+      problem: null,
+      last_run_at: null,
+      last_error: null,
+      next_tick_at: expect.any(Number),
+      backlog: 0,
     });
     expect(Number.isInteger(body.data.created_at) && body.data.created_at < 1e11).toBe(true);
     const read = await api.ask("GET", `/v1/sources/${body.data.id}`);

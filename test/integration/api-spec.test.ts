@@ -45,6 +45,13 @@ const source = {
   updated_at: seconds,
   name: expect.any(String),
   name_slug: expect.stringMatching(/^[a-z0-9-]+$/),
+  // Additions of Headwater.
+  state: expect.stringMatching(/^(active|paused)$/),
+  problem: null,
+  last_run_at: null,
+  last_error: null,
+  next_tick_at: expect.toSatisfy((at: unknown) => at === null || Number.isInteger(at), "epoch seconds or null"),
+  backlog: 0,
 };
 const webhook = {
   id: id("wh"),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { sql } from "kysely";
+import { sql, type KyselyPlugin } from "kysely";
 import { afterAll, beforeAll } from "vitest";
 import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
 import { Readiness } from "../../api/http/readiness.ts";
@@ -11,6 +11,7 @@ import { InvalidInput, Unavailable } from "../../domain/errors.ts";
 import { namespaceOfOwner, ownerOfNamespace } from "../../domain/ids.ts";
 import type { RunSummary } from "../../domain/invocation.ts";
 import { createAccounts, type Accounts } from "../../platform/postgres/accounts.ts";
+import { createActivity } from "../../platform/postgres/activity.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
@@ -62,6 +63,8 @@ export interface TestApi {
   readonly accounts: Accounts;
   /** As the tables' owner: for what only tests do. */
   readonly database: Database;
+  /** So many the API has sent to Postgres so far, its watches among them. */
+  readonly queries: number;
   readonly log: object[];
   /** Builds asked for, by code. */
   readonly built: string[];
@@ -72,7 +75,9 @@ export interface TestApi {
 /** The API over a real Postgres, with a builder, a runner and an operator that are small and predictable. */
 export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts> = {}): TestApi {
   const postgres = withPostgres();
-  const [owner, database] = [withDatabase("setup", postgres), withDatabase("api", postgres)];
+  const owner = withDatabase("setup", postgres);
+  let queries = 0;
+  const database = countQueries(withDatabase("api", postgres), () => queries++);
   const history = withHistory({}, postgres);
   const store = createPostgresResourceStore(database);
   const operatorStore = createPostgresResourceStore(withDatabase("operator", postgres));
@@ -82,6 +87,9 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
   const note = (fields: object): void => void log.push(fields);
   const test: TestApi = {
     ask: (method, path, ask) => request(test.url, method, path, ask),
+    get queries() {
+      return queries;
+    },
     get url() {
       return `http://127.0.0.1:${api.address.port}`;
     },
@@ -103,6 +111,8 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
       {
         store,
         history: createHistory(database),
+        activity: createActivity(database),
+        sourceBacklogs: { read: async () => new Map() },
         accounts,
         pages: { ...createResourcePages(database), show: async () => undefined },
         library: createComponentLibrary(database),
@@ -164,6 +174,17 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
     await operator.stop();
   });
   return test;
+}
+
+function countQueries(database: Database, onQuery: () => void): Database {
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      onQuery();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return { ...database, db: database.db.withPlugin(plugin) };
 }
 
 function mapValues<V, W>(values: Readonly<Record<string, V>>, map: (value: V) => W): Record<string, W> {

@@ -26,6 +26,7 @@ import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
 import { createMirroredStore } from "../../platform/postgres/mirrored-store.ts";
 import { createResourceMirror } from "../../platform/postgres/resource-mirror.ts";
+import { createActivity } from "../../platform/postgres/activity.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
 import type { TestPostgres } from "../support/postgres.ts";
@@ -147,6 +148,8 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       secretValues: createKubernetesSecretValues(kubernetes),
       accounts,
       history: createHistory(database),
+      activity: createActivity(database),
+      sourceBacklogs: { read: async () => new Map() },
       builds: { build: async ({ code }) => fakeBuild(code) },
       runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(undefined) }) },
       deliveries: createDeliveryRecords(database),

@@ -3,6 +3,7 @@ import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
 import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Deployment } from "../../domain/deployment.ts";
+import { encodePack } from "../../domain/invocation.ts";
 import { newLine } from "../../domain/line.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import {
@@ -28,6 +29,7 @@ import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { LeftBehind } from "../../platform/jetstream/left-behind.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
 import { endSchedule, publishScheduled } from "../../platform/jetstream/schedules.ts";
+import { createSourceBacklogs } from "../../platform/jetstream/source-backlogs.ts";
 import { readWebhookBacklog } from "../../platform/jetstream/webhook-backlog.ts";
 import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/webhook-tests.ts";
 import { linesOf } from "../../platform/jetstream/lines.ts";
@@ -492,6 +494,16 @@ describe("the line of an ordered webhook", () => {
     expect(await readWebhookBacklog(await as("api", await roleCredentials(keys, "api")), "wh_2")).toMatchObject(told);
     await lines.end("wh_2");
     await endSchedule(deliverer, streams.deliveries, subject);
+  });
+});
+
+describe("the backlogs of sources", () => {
+  it.each(["api", "operator"] as const)("are read by the role %s", async (role) => {
+    const [subject, pack] = [packSubject("own", 0), encodePack([JSON.stringify({ source, trigger: "event" })])];
+    await admin.publisher.publish(subject, pack);
+    const counts = await createSourceBacklogs(await as(role, await roleCredentials(keys, role))).read();
+    expect(counts.get(source)).toBe(1);
+    await admin.manager.streams.purge("INVOCATIONS", { filter: subject });
   });
 });
 

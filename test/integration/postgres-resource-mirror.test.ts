@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { apiVersion, labels, type Resource } from "../../crds/resource.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
+import type { HealthState } from "../../domain/source-health.ts";
 import type { Mirrored } from "../../operator/mirror/rows.ts";
 import { createResourceMirror } from "../../platform/postgres/resource-mirror.ts";
 import { createResourcePages } from "../../platform/postgres/resource-pages.ts";
@@ -51,6 +52,22 @@ describe("the mirror of a cluster's resources", () => {
     expect(await names()).toEqual(["young", "old"]);
     expect(await pages.findById(sourceKind, "dc_young")).toEqual(mirrored("young", 1, "503", "2026-11-02T00:00:00.000Z"));
     expect(await pages.takenSlugs(sourceKind, "mirror", "old")).toEqual(["old"]);
+  });
+
+  test("what was put is found by its state, whatever characters it holds", async () => {
+    const mirror = createResourceMirror(database);
+    const inState = async (state: HealthState) =>
+      (await pages.listPage(sourceKind, { namespace: "mirror", sources: { state, text: "weird" } }, { limit: 9, cursor: null })).total;
+    const weird = (version: string, active: boolean) => {
+      const source = mirrored("weird", 7, version, "2026-11-04T00:00:00.000Z");
+      return { ...source, spec: { ...source.spec, name: "weird \0 \ud800 \\u0000", active } };
+    };
+    await mirror.write([weird("550", false)], []);
+    expect([await inState("paused"), await inState("deploying")]).toEqual([1, 0]);
+    await mirror.write([weird("551", true)], []);
+    expect([await inState("paused"), await inState("deploying")]).toEqual([0, 1]);
+    await mirror.write([], [ended(weird("552", true))]);
+    expect(await inState("deploying")).toBe(0);
   });
 
   test("what has ended does not come back, unless as another of the same name", async () => {

@@ -146,6 +146,7 @@ const library: Calls<ApiPorts["library"]> = {
   ],
   search: (port) =>
     port.search({ namespaces: ["hw-u-1"], words: ["a"], app: "shop", type: "source", limit: 1, similarity: 1, published: [] }),
+  findNamed: (port) => port.findNamed("hw-u-1", ["one"]),
   findVersion: (port) => port.findVersion("hw-u-1", "k", "1"),
 };
 
@@ -263,6 +264,7 @@ describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
       casesOf("pages", createResourcePages(api), pages),
       casesOf("library", createComponentLibrary(api), library),
       casesOf("history", createHistory(api), history),
+      casesOf("activity", createActivity(api), activity),
       casesOf("accounts", createAccounts(api), accounts),
       casesOf("deliveries", createDeliveryRecords(api), deliveries),
     ],

@@ -1,12 +1,23 @@
 import { options, values } from "../../routes/configuration.ts";
 import { optionsSchema, propsSchema, sourceSchema } from "../../responses/schemas.ts";
+import { sourceFilters } from "../../sources/list-filters.ts";
 import { deletionFields, sourceFields, updateFields } from "../../sources/request.ts";
 import { mine, owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 
 export const sourceOperations = {
-  "GET /users/me/sources": { id: "listMySources", summary: "The caller's sources", query: mine, answers: page(sourceSchema) },
-  "GET /orgs/:org_id/sources": { id: "listSources", summary: "An organization's sources", query: pages, answers: page(sourceSchema) },
+  "GET /users/me/sources": {
+    id: "listMySources",
+    summary: "The caller's sources",
+    query: mine.extend(sourceFilters.shape),
+    answers: page(sourceSchema),
+  },
+  "GET /orgs/:org_id/sources": {
+    id: "listSources",
+    summary: "An organization's sources",
+    query: pages.extend(sourceFilters.shape),
+    answers: page(sourceSchema),
+  },
   "POST /sources": {
     id: "createSource",
     summary: "Deploy a component",

@@ -5,6 +5,7 @@ import { labels as known } from "../../../crds/resource.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import { columns, type ResourceRow } from "./row.ts";
+import { selectsSources, type SourceSelection } from "./source-selection.ts";
 import type { Key } from "./writes.ts";
 
 /** Labels that have a column and an index of their own. */
@@ -82,6 +83,7 @@ export function selects(
     readonly withoutLabel?: string;
     readonly mentions?: string;
     readonly slug?: string;
+    readonly sources?: SourceSelection;
   },
 ): RawBuilder<unknown> {
   const conditions = [
@@ -95,6 +97,7 @@ export function selects(
       ? []
       : [sql`(position(${options.mentions} in spec::text) > 0 or position(${options.mentions} in status::text) > 0)`]),
     ...(options.slug === undefined ? [] : [sql`name_slug = ${options.slug}`]),
+    ...selectsSources(options.sources ?? {}, options.namespace),
   ];
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }

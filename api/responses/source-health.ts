@@ -1,0 +1,54 @@
+import { sourceHealth } from "../../crds/source-health.ts";
+import type { ComponentDefinition } from "../../domain/definition.ts";
+import { InvalidInput } from "../../domain/errors.ts";
+import { errorLine, type HealthState, type LatestRuns } from "../../domain/source-health.ts";
+import { nextTickOf } from "../../domain/source-timers.ts";
+import { epochSeconds } from "../resources/identity.ts";
+import { asItRuns } from "../sources/running.ts";
+import type { SourceResource } from "../sources/source.ts";
+import type { Answered } from "./answered.ts";
+import type { sourceSchema } from "./schemas.ts";
+
+/** What is known of a source besides its resource. */
+export interface HealthFacts {
+  /** Undefined: it has never run. */
+  readonly latest: LatestRuns | undefined;
+  /** Undefined: NATS does not answer. */
+  readonly backlog: number | undefined;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+type HealthFields = Pick<Answered<typeof sourceSchema>, "state" | "problem" | "last_run_at" | "last_error" | "next_tick_at" | "backlog">;
+
+/** How a source is doing. @param definition of what runs, with its additional props */
+export function healthResponse(
+  source: SourceResource,
+  definition: ComponentDefinition | undefined,
+  { latest, backlog, now }: HealthFacts,
+): HealthFields {
+  const { state, problem } = sourceHealth(source, latest?.failing);
+  const next = definition === undefined ? undefined : nextTick(source, state, definition, now);
+  const { lastRunAt, lastError } = latest ?? {};
+  return {
+    state,
+    problem: problem === undefined ? null : { ...problem, since: epochSeconds(problem.since) },
+    last_run_at: lastRunAt === undefined ? null : epochSeconds(lastRunAt),
+    last_error:
+      lastError === undefined ? null : { code: lastError.code ?? null, message: errorLine(lastError), at: epochSeconds(lastError.at) },
+    next_tick_at: next === undefined ? null : epochSeconds(next),
+    backlog: backlog ?? null,
+  };
+}
+
+/** Undefined without timers, and while nothing is deployed that could tick. */
+function nextTick(source: SourceResource, state: HealthState, definition: ComponentDefinition, now: number): number | undefined {
+  const { spec, status } = asItRuns(source);
+  if (state === "paused" || state === "disabled" || status.deployment === undefined) return undefined;
+  try {
+    return nextTickOf(definition, spec.props, now, status.updatedAt);
+  } catch (error) {
+    if (error instanceof InvalidInput) return undefined; // What is asked for and cannot be deployed: the problem says so.
+    throw error;
+  }
+}
