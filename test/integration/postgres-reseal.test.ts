@@ -7,7 +7,6 @@ import type { ResourceStore } from "../../crds/resource-store.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
-import { migrate } from "../../platform/postgres/migrations.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
 import { resealResources } from "../../platform/postgres/resources/reseal.ts";
 import { createSecrets, rotateMasterKey, type OwnSecrets } from "../../platform/secrets/secrets.ts";
@@ -16,14 +15,15 @@ import { startResealing } from "../../wiring/reseal.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { until } from "./jetstream-support.ts";
+import { prepareDatabase } from "./postgres-support.ts";
 
 const postgres = withPostgres();
 const namespace = "hw-u-tester";
 let [database, store, keys, secrets]: [Database, ResourceStore, TemporaryDirectory, OwnSecrets] = [] as never;
 
 beforeAll(async () => {
-  database = createDatabase({ url: postgres.url });
-  await migrate(database.db);
+  await prepareDatabase(postgres);
+  database = createDatabase({ url: postgres.urlOf("operator") });
   store = createPostgresResourceStore(database);
   keys = await temporaryDirectory("keys");
   secrets = await createSecrets(keys.path);

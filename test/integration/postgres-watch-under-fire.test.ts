@@ -5,16 +5,18 @@ import type { Resource } from "../../crds/resource.ts";
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
 import { HeadwaterError } from "../../domain/errors.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
-import { migrate } from "../../platform/postgres/migrations.ts";
 import { createPostgresResourceStore } from "../../platform/postgres/resource-store.ts";
 import { withPostgres } from "../support/postgres.ts";
+import { prepareDatabase } from "./postgres-support.ts";
 
 const postgres = withPostgres();
 let databases: Database[];
 
 beforeAll(async () => {
-  databases = Array.from({ length: 4 }, () => createDatabase({ url: postgres.url, connections: 4 }));
-  await migrate((databases[0] as Database).db);
+  await prepareDatabase(postgres);
+  databases = (["operator", "api", "operator", "api"] as const).map((role) =>
+    createDatabase({ url: postgres.urlOf(role), connections: 4 }),
+  );
 });
 afterAll(() => Promise.all(databases.map((database) => database.close())));
 
