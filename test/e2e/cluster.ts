@@ -11,8 +11,12 @@ import { adminCredentials } from "../../platform/process/nats-accounts.ts";
 import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
 import type { NatsConnection } from "../../platform/process/nats-connection.ts";
 import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
+import { createDatabase } from "../../platform/postgres/connection.ts";
+import { migrate } from "../../platform/postgres/migrations.ts";
+import { isDatabaseRole, setUpRoles, urlOfRole } from "../../platform/postgres/roles.ts";
 import { defaultPool, streams } from "../../domain/subjects.ts";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres.ts";
+import { rolePasswords } from "../support/postgres-users.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { call, until, type Called } from "./headwater.ts";
 import { natsServers, startMessageServers } from "./message-servers.ts";
@@ -83,6 +87,10 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     HEADWATER_NATS_CREDENTIALS: join(directory, "credentials", `${name}.creds`),
   });
   if (kubeconfig !== undefined) await setUp({ ...env, ...credentialsOf("admin") });
+  await prepareRoles(servers.postgres.url);
+  /** As its own user, so that a missing right fails the test. */
+  const databaseOf = (name: RoleName): NodeJS.ProcessEnv =>
+    isDatabaseRole(name) ? { DATABASE_URL: urlOfRole(servers.postgres.url, name, rolePasswords) } : {};
   const roles = new Map<RoleName, Role>();
   const startRole = async (name: RoleName): Promise<void> => {
     roles.set(name, await startProcess(name));
@@ -91,7 +99,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     const health = envOf[name]?.["HEADWATER_HEALTH_LISTEN"];
     const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts")], {
       cwd: root,
-      env: { ...env, ...credentialsOf(name), ...envOf[name], HEADWATER_ROLES: name },
+      env: { ...env, ...credentialsOf(name), ...databaseOf(name), ...envOf[name], HEADWATER_ROLES: name },
       stdio: ["ignore", "pipe", "pipe", ...(health === undefined ? (["ipc"] as const) : [])],
     });
     const role: Role = { child, output: "" };
@@ -174,6 +182,17 @@ async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
     if (code !== 0) throw new Error(`setup ended with ${code}:\n${output}`);
   });
   await Promise.all(runs);
+}
+
+/** Makes the tables and the roles' users. */
+async function prepareRoles(url: string): Promise<void> {
+  const { db, close } = createDatabase({ url });
+  try {
+    await migrate(db);
+    await setUpRoles(db, rolePasswords);
+  } finally {
+    await close();
+  }
 }
 
 const isReady = (address: string): Promise<boolean> =>
