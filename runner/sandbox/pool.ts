@@ -49,7 +49,7 @@ function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts):
   /** Runs may not even finish any more. */
   let isOver = false;
 
-  /** Runs the action, and once more in an exclusive child if it crashed where something else may have been the reason. */
+  /** Runs the action. If it crashes, something else may have been the reason: it is repeated once where nothing else runs. */
   async function perform<Result extends Execution | Inspection>(
     { owner, key, isSole }: { readonly owner: string; readonly key: string; readonly isSole: boolean },
     act: (child: SandboxChild) => Promise<Result>,
@@ -57,7 +57,7 @@ function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts):
     if (!isSole) {
       const isExclusive = shared === undefined || suspects.has(owner);
       const result = isExclusive ? await exclusive.run(owner, false, act) : await act(shared.choose(owner, key));
-      if (!hasCrashed(result) || (isExclusive && costProcess(result))) return result;
+      if (!hasCrashed(result)) return result;
     }
     if (isOver) throw stoppedError();
     return await exclusive.run(owner, true, act);

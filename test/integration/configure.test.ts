@@ -154,7 +154,7 @@ describe("an owner whose calls cost the processes they run in", () => {
     const harmless = await save(`export default { name: "c", props: { one: { type: "string", options() { return ["1"]; } } }, run() {} }`);
     for (let call = 0; call < 3; call++) {
       const [status, code] = await failure(ask(killer, options("all")));
-      expect([status, code], `call ${call}`).toEqual([422, expect.stringMatching(/^(run_timeout|runner_crash|memory_limit)$/)]);
+      expect([status, code], `call ${call}`).toEqual([422, expect.stringMatching(/^(run_timeout|cpu_limit|runner_crash|memory_limit)$/)]);
     }
     expect(await failure(ask(harmless, options("one")))).toEqual([
       429,
