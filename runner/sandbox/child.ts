@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import ivm from "isolated-vm";
 import { createEgress } from "../../platform/http/egress.ts";
 import { batched } from "./batch.ts";
-import { EntrySlots } from "./entry-slots.ts";
 import { type ActiveIsolate, enforceCpuLimit, execute, type ExecutionRoom, tellPauses } from "./execute.ts";
 import { inspect } from "./inspect.ts";
 import { limits } from "./limits.ts";
@@ -14,22 +13,26 @@ import { cachePath, type ChildOptions, type FromChild, type PreludeCaches, type 
 import { WarmIsolates } from "./warm-isolates.ts";
 
 /**
- * A process that holds isolates. It may be killed at any instant and kills itself rather than exit: process.exit hangs after V8 has
- * run out of memory in an isolate. Nothing in it outlives the parent.
+ * The program of a child process. It can be killed at any moment, and kills itself rather than exit, since process.exit hangs after V8
+ * has run out of memory in an isolate. It ends with its parent.
  */
 const send = batched<FromChild>((messages) => {
-  // The parent may be gone; then so are we.
+  // Without a parent this process is about to end.
   if (process.connected) process.send?.(messages, undefined, undefined, () => {});
 });
-/** Work may arrive before the start is done; it waits. */
+/** Work that arrives before the start is done waits for this. */
 const started = Promise.withResolvers<ExecutionRoom>();
 let room: ExecutionRoom | undefined;
-const places = new EntrySlots(limits.executionsAtOnce);
+const executions = new OwnerSlots({
+  slots: limits.executionsAtOnce,
+  ofOwner: limits.executionsOfOwner,
+  alone: limits.executionsOfLoneOwner,
+});
 
 process.on("disconnect", die);
 process.on("SIGTERM", () => {});
 process.on("SIGINT", () => {});
-// An operation of ours failed where nobody waits for it: let what runs here end, then start afresh.
+// An operation of the host failed outside of any run. Let the runs in flight end, then have this process replaced.
 process.on("uncaughtException", (error) => {
   complain("uncaught", error);
   send({ kind: "poisoned", reason: `an uncaught ${error.name}` });
@@ -58,7 +61,8 @@ function receive(message: ToChild): void {
 }
 
 async function perform(id: number, message: Extract<ToChild, { id: number }>): Promise<void> {
-  await places.take();
+  const { owner = "" } = message.request;
+  await executions.take(owner);
   try {
     const ready = room ?? (await started.promise);
     if (message.kind === "inspect") return send({ kind: "inspected", id, inspection: await inspect(message.request, ready) });
@@ -72,7 +76,7 @@ async function perform(id: number, message: Extract<ToChild, { id: number }>): P
       send({ kind: "inspected", id, inspection: { outcome: "rejected", code: "sandbox_error", message: reason } });
     else send({ kind: "executed", id, execution: { outcome: "crashed", message: reason } });
   } finally {
-    places.release();
+    executions.release(owner);
   }
 }
 
@@ -98,7 +102,7 @@ async function start(options: ChildOptions): Promise<void> {
   setInterval(() => {
     enforceCpuLimit(active);
     warm.sweep();
-    if (active.size === 0) void warm.collectOne(); // Not beside runs, which it would hold up. Never rejects.
+    if (active.size === 0) void warm.collectOne(); // Only when idle, since it would delay runs. Never rejects.
   }, 250);
   setInterval(() => tellPauses(active), 25);
   send({ kind: "ready", ...(caches && { caches }) });
@@ -133,7 +137,7 @@ function toCopy(bytes: Uint8Array): ivm.ExternalCopy<ArrayBuffer> | undefined {
   return bytes.byteLength === 0 ? undefined : new ivm.ExternalCopy(new Uint8Array(bytes).buffer);
 }
 
-/** The parent logs what comes on standard error. */
+/** The parent logs standard error. */
 function complain(what: string, error: unknown): void {
   process.stderr.write(`${what}: ${error instanceof Error ? error.stack : String(error)}\n`);
 }

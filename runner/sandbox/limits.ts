@@ -36,8 +36,11 @@ export const limits = {
   entriesOfOwner: 1,
   /** Of an owner who is alone: more answers go to the parent together. */
   entriesOfLoneOwner: 8,
-  /** Executions of one child at once; the rest wait. Each holds an isolate of up to 8 MB and more, and a child that holds 2 GB is killed with all that runs in it. */
+  /** Executions of one child at once; the rest wait. Each holds an isolate of 8 MB or more, and a child above 2 GB is killed with everything in it. */
   executionsAtOnce: 200,
+  /** Of one owner beside others, and without: runs that wait for minutes must leave slots to an owner that comes later. */
+  executionsOfOwner: 100,
+  executionsOfLoneOwner: 150,
   runsPerIsolate: 1_000,
   idleMs: 10 * 60_000,
   /** How long an isolate is at rest before what its runs left behind is collected: others run meanwhile, and it may soon run again. */

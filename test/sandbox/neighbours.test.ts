@@ -5,6 +5,7 @@ import type { Bundle, Execution } from "../../runner/sandbox/port.ts";
 import { sandboxPids, until } from "./processes.ts";
 import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
+const waits = `export default { name: "c", run: () => new Promise((end) => setTimeout(end, 60_000)) }`;
 const limits = { timeoutMs: 60_000, memoryMb: 64 };
 const burners = 24;
 
@@ -42,8 +43,8 @@ describe("an owner whose runs compute without end", () => {
     const [loop, mine] = [endless, quiet];
     // One computes while the other waits for its place.
     const burning = ["dc_b1", "dc_b2"].map((source) => run(source, "u_b", loop));
-    const waits = await fixture.bundle(`export default { name: "c", run: () => new Promise((end) => setTimeout(end, 60_000)) }`);
-    const waiting = ["dc_w1", "dc_w2"].map((source) => run(source, "u_w", waits));
+    const slow = await fixture.bundle(waits);
+    const waiting = ["dc_w1", "dc_w2"].map((source) => run(source, "u_w", slow));
     await run("dc_quiet", "u_quiet", mine);
     await until(() => paused.length >= 2, "runs that wait to be told of");
     expect(paused.toSorted()).toEqual(["dc_w1", "dc_w2"]);
@@ -59,4 +60,27 @@ describe("an owner whose runs compute without end", () => {
       return steps.length > 1 && steps.filter((each) => each === 5).length === steps.length - 1;
     }, "all threads but one to be of a lower priority");
   });
+});
+
+describe("an owner with more waiting runs than a child executes at once", () => {
+  it("leaves executions to an owner that comes later", async () => {
+    const fixture = await startSandbox({ children: 1 });
+    try {
+      const slow = await fixture.bundle(waits);
+      let begun = 0;
+      let ended = 0;
+      const waiting = Array.from({ length: 210 }, (_, n) =>
+        fixture.sandbox
+          .execute(requestFor(slow, { source: `dc_slow${n}`, owner: "u_slow", limits }), undefined, () => (begun += 1))
+          .then(() => (ended += 1)),
+      );
+      await until(() => begun >= 150, "as many runs to wait as an owner may execute");
+      const quick = { source: "dc_quick", owner: "u_quick" };
+      expect(await fixture.run(`export default { name: "c", run: () => 42 }`, quick)).toMatchObject({ outcome: "returned", result: "42" });
+      expect([begun, ended]).toEqual([150, 0]);
+      void Promise.allSettled(waiting); // They end with the sandbox.
+    } finally {
+      await fixture.stop();
+    }
+  }, 60_000);
 });
