@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RoleName } from "../../platform/process/configuration.ts";
-import { connect } from "../../platform/jetstream/connection.ts";
+import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../../platform/jetstream/delivery-backlog.ts";
 import { adminCredentials } from "../../platform/process/nats-accounts.ts";
 import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
@@ -146,9 +146,12 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     backlog: () => backlogOf(servers.natsConnection()),
     leftDeliveries: async () => `${await leftDeliveriesOf(servers.natsConnection())}\n${roles.get("delivery")?.output.slice(-4_000)}`,
     commits: async () => {
-      const backlog = await backlogOf(servers.natsConnection());
-      if (backlog === undefined) throw new Error("the message server does not tell how many runs were committed");
-      return backlog.unrecorded; // After the commit 0.
+      const commits = await asking(
+        servers.natsConnection(),
+        async ({ manager }) => (await manager.streams.info(streams.runs)).state.last_seq,
+      );
+      if (commits === undefined) throw new Error("NATS does not report how many runs were committed");
+      return commits;
     },
     stall: async (target, ms) => {
       const pid = target === "nats" ? servers.natsPid() : roles.get(target)?.child.pid;
@@ -230,11 +233,14 @@ async function startServers(directory: string) {
   };
 }
 
-async function backlogOf(server: NatsConnection): Promise<Backlog | undefined> {
+const backlogOf = (server: NatsConnection): Promise<Backlog | undefined> =>
+  asking(server, (connection) => deliveryBacklog(connection, "delivery"));
+
+async function asking<T>(server: NatsConnection, ask: (connection: Connection) => Promise<T>): Promise<T | undefined> {
   try {
     const connection = await connect({ server, name: "test" });
     try {
-      return await deliveryBacklog(connection, "delivery");
+      return await ask(connection);
     } finally {
       await connection.close();
     }
