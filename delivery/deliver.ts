@@ -14,6 +14,7 @@ import { LateAttempts } from "./late-attempts.ts";
 import { RescheduleSlots } from "./reschedule-slots.ts";
 import { Patience } from "./patience.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
+import { RetryRoom } from "./retry-room.ts";
 import type { Routes, Webhook } from "./routes.ts";
 
 /** What is known of endpoints, and how they are posted to. */
@@ -32,6 +33,8 @@ const withoutDatabaseMs = 5_000;
 /** Due deliveries that wait for a place at one endpoint: less than are handed out at once, so that no endpoint keeps those of others. */
 const mostDueWaiting = 500;
 
+const noRoom = "too many bytes of this owner's deliveries wait for a later attempt, and their store is full";
+
 /** Attempts deliveries and settles what came of them. */
 export class Deliverer {
   readonly #config: DeliveryConfig;
@@ -45,6 +48,7 @@ export class Deliverer {
   /** Attempts that could not be settled: they are settled again, and not made again. */
   readonly #made = new WeakMap<Delivery, Promise<Outcome>>();
   readonly #late = new LateAttempts();
+  readonly #room: RetryRoom;
   readonly #backlogSlots = new RescheduleSlots();
 
   constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
@@ -55,6 +59,7 @@ export class Deliverer {
     this.#webhooks = webhooks;
     this.#attempts = attempts;
     this.#patience = new Patience(config.patienceMs);
+    this.#room = new RetryRoom(() => ports.deliveries.usage?.());
   }
 
   /**
@@ -79,6 +84,7 @@ export class Deliverer {
 
   /** A delivery that is due. Resolves when its message may be acked. */
   async due(delivery: Delivery, routes: Routes): Promise<void> {
+    this.#room.removed(delivery);
     try {
       const made = this.#made.get(delivery);
       if (made !== undefined) return await this.#settleMade(delivery, made);
@@ -104,15 +110,17 @@ export class Deliverer {
     if (kindOfId(delivery.listener) === "webhook") await this.#bury(delivery, `it cannot be stored for a later attempt: ${error.message}`);
   }
 
-  /** Makes it a message of its own: this attempt, due at that time. */
-  later(delivery: Delivery, atMs: number): Promise<void> {
-    return this.#ports.deliveries.schedule(
+  /** Makes it a message of its own: this attempt, due at that time. Where the store has no room for more of its owner's, it becomes a dead letter. */
+  async later(delivery: Delivery, atMs: number): Promise<void> {
+    if (kindOfId(delivery.listener) === "webhook" && !this.#room.hasRoomFor(delivery)) return this.#leaveUnposted(delivery, noRoom);
+    await this.#ports.deliveries.schedule(
       delivery.listener,
       delivery.id,
       encodeDelivery(delivery),
       atMs,
       `${delivery.id}#${delivery.attempt}@${atMs}`,
     );
+    this.#room.stored(delivery);
   }
 
   /** Deliveries to sources and workflows need no HTTP attempt: storing the message delivers it. */
@@ -244,7 +252,9 @@ export class Deliverer {
       default:
         return assertNever(outcome);
     }
-    if (isWritten) await this.#ports.deliveries.withdraw(delivery.listener, delivery.id);
+    if (!isWritten) return;
+    await this.#ports.deliveries.withdraw(delivery.listener, delivery.id);
+    this.#room.removed(delivery);
   }
 
   async #retryLater(delivery: Delivery, afterMs: number, outcome?: Extract<Outcome, { outcome: "retry" }>): Promise<void> {

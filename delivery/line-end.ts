@@ -3,7 +3,7 @@ import { hasCommit, planPack, type LineState, type LineTail, type PackLimits } f
 import { deadLetter, encodeDelivery, type Delivery } from "./delivery.ts";
 import { decodePack, encodePack } from "./line-pack.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
-import { isPermanent } from "./until-done.ts";
+import { isPermanent, isStoreFull } from "./until-done.ts";
 
 /** So much is stored at a time of what came while the message before was being stored: a line takes in more than its endpoint ever could. */
 const limits: PackLimits = { deliveries: 100, bytes: 256 * 1_024 };
@@ -90,7 +90,8 @@ export class LineEnd {
       } catch (error) {
         this.#ports.log.warn({ op: "line.store", "webhook.id": this.#webhook, err: error }, "deliveries are not in line yet, trying again");
         this.#tail = undefined;
-        if (isPermanent(error)) await this.#buryFirst(`it cannot be stored: ${error.message}`);
+        // The stream of all ordered queues being full, the floor of RUNS must not wait for one of them.
+        if (isPermanent(error) || isStoreFull(error)) await this.#buryFirst(`it cannot be stored: ${error.message}`);
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

@@ -10,6 +10,7 @@ import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { EmittedEvent } from "../domain/emitted-event.ts";
 import type { Hmac } from "../domain/webhook-signature.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
+import type { Reading, Runs } from "./runs-port.ts";
 
 /** Everything the delivery role reaches; main.ts wires adapters to it. */
 export interface DeliveryPorts {
@@ -54,27 +55,7 @@ export interface Log {
   error(fields: object, message?: string): void;
 }
 
-/**
- * The stream RUNS, read twice: by the router from the floor that was published last, by the recorder from the position in Postgres. Both
- * call `done` in any order, and hold a bounded number of bytes of commits that are not done.
- */
-export interface Runs {
-  /** Each commit at least once, in order. */
-  route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): Promise<RouteReading>;
-  /** Each commit after the sequence, in order and without gaps. */
-  record(afterSequence: number, onCommit: (text: string, sequence: number, subject: string, done: () => void) => void): Promise<Reading>;
-}
-
-export interface RouteReading extends Reading {
-  /** Resolves once every commit that was handed out is done. */
-  idle(): Promise<void>;
-  /** Publishes the floor, so that the next process begins there. */
-  close(): Promise<void>;
-}
-
-export interface Reading {
-  stop(): Promise<void>;
-}
+export type { Reading, RouteReading, Runs } from "./runs-port.ts";
 
 export interface RouteEntries {
   /** Tells every entry there is, resolves, and goes on telling of changes. */
@@ -89,8 +70,16 @@ export interface Deliveries {
   withdraw(webhook: string, delivery: string): Promise<void>;
   /** The text that is scheduled and not yet due; undefined when there is none. */
   findScheduled(webhook: string, delivery: string): Promise<string | undefined>;
+  /** What the stream holds, as of about a second ago; absent or undefined: it is not known, or there is no limit. */
+  usage?(): StoreUsage | undefined;
   /** Hands out what is due, and who asks for what again; unsettled messages are handed out again. */
   read(readers: DueReaders): Promise<Reading>;
+}
+
+export interface StoreUsage {
+  readonly bytes: number;
+  /** What it should hold at most. */
+  readonly maxBytes: number;
 }
 
 export interface DueReaders {

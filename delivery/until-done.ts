@@ -1,4 +1,4 @@
-import { InvalidInput, LimitExceeded } from "../domain/errors.ts";
+import { InvalidInput, LimitExceeded, Unavailable } from "../domain/errors.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryPorts } from "./ports.ts";
 
@@ -42,6 +42,9 @@ export async function untilDone(
 /** The message itself is wrong, or too large: it would be refused again. */
 export const isPermanent = (error: unknown): error is InvalidInput | LimitExceeded =>
   error instanceof InvalidInput || error instanceof LimitExceeded;
+
+/** NATS refuses the message because the stream is at its limit. */
+export const isStoreFull = (error: unknown): error is Unavailable => error instanceof Unavailable && error.code === "store_full";
 
 export function assertDone(done: boolean): void {
   if (!done) throw new Error("stopped before the delivery was settled");

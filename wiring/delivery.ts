@@ -23,7 +23,7 @@ import { findScheduled, readDue } from "../platform/jetstream/redeliveries.ts";
 import { readReplays } from "../platform/jetstream/replays.ts";
 import { runsOf } from "../platform/jetstream/runs.ts";
 import { endSchedule, publishScheduled } from "../platform/jetstream/schedules.ts";
-import { streamUsage } from "../platform/jetstream/stream-limits.ts";
+import { followDeliveriesUsage, streamUsage } from "../platform/jetstream/stream-limits.ts";
 import { SeenRevisions } from "../platform/jetstream/visibility.ts";
 import { serveWebhookTests } from "../platform/jetstream/webhook-tests.ts";
 import type { Database } from "../platform/postgres/connection.ts";
@@ -193,6 +193,7 @@ function deliveriesOf(connection: Connection): Deliveries {
       });
     },
     withdraw: (webhook, delivery) => endSchedule(connection, streams.deliveries, retrySubject(webhook, delivery)),
+    usage: followDeliveriesUsage(connection),
     findScheduled: (webhook, delivery) => findScheduled(connection, webhook, delivery),
     read: (readers) => readDue(connection, dueConsumer, readers),
   };

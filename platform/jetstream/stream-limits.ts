@@ -49,3 +49,21 @@ export async function streamUsage({ manager }: Connection): Promise<readonly Str
 const fullPart = 0.95;
 
 export const isFull = ({ bytes, maxBytes }: StreamUsage): boolean => maxBytes > 0 && bytes >= fullPart * maxBytes;
+
+/** What the stream of deliveries holds, asked for at most once a second, whenever somebody looks. */
+export function followDeliveriesUsage(connection: Connection): () => StreamUsage | undefined {
+  let usage: StreamUsage | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - askedAt >= askEveryMs) {
+      askedAt = now;
+      streamUsage(connection).then(
+        (all) => (usage = all.find(({ stream }) => stream === streams.deliveries)),
+        () => undefined, // NATS is away: what was known goes on.
+      );
+    }
+    return usage;
+  };
+}
+const askEveryMs = 1_000;

@@ -48,6 +48,8 @@ export interface DeliveriesKept {
   /** Per webhook. */
   readonly attempts: number;
   readonly deadLetters: number;
+  /** Of their payloads as they are stored. */
+  readonly deadLetterBytes: number;
 }
 
 interface Row {
@@ -60,7 +62,8 @@ export function createDeliveryRecords(
   { db }: Pick<Database, "db">,
   options: { readonly kept?: Partial<DeliveriesKept> } = {},
 ): DeliveryRecords {
-  const kept: DeliveriesKept = { attempts: 500, deadLetters: 10_000, ...options.kept };
+  const kept: DeliveriesKept = { attempts: 500, deadLetters: 10_000, deadLetterBytes: 64 * 2 ** 20, ...options.kept };
+  const bytesSincePrune = new Map<string, number>();
   const counters = { attempts: createPruneCounter(kept.attempts), deadLetters: createPruneCounter(kept.deadLetters) };
 
   /** One statement for the page and the number of all that are kept. */
@@ -95,6 +98,13 @@ export function createDeliveryRecords(
       if (letters.length === 0) return;
       await insertDeadLetters([...new Map(letters.map((letter) => [letter.delivery, letter])).values()]).execute(db);
       await prune(db, shapes.deadLetters, counters.deadLetters.due(letters.map(({ webhook }) => webhook)), kept.deadLetters);
+      for (const { webhook, payload } of letters) {
+        const bytes = (bytesSincePrune.get(webhook) ?? 0) + payload.length;
+        bytesSincePrune.set(webhook, bytes);
+        if (bytes < kept.deadLetterBytes / 4) continue;
+        bytesSincePrune.delete(webhook);
+        await pruneDeadLetterBytes(webhook, kept.deadLetterBytes).execute(db);
+      }
     },
     async pageAttempts(webhook, page) {
       const { items, total } = await pageOf("attempts", webhook, page, kept.attempts, chosenBy(page));
@@ -160,6 +170,16 @@ function insertAttempts(rows: readonly Attempt[]): RawBuilder<unknown> {
     ) with ordinality as row (webhook, delivery, attempt, source, event, at_ms, record, place)
     order by place
     on conflict do nothing`;
+}
+
+/** The newest dead letters stay, up to so many bytes, and always the newest of all. */
+function pruneDeadLetterBytes(webhook: string, bytes: number): RawBuilder<unknown> {
+  return sql`
+    delete from dead_letters where webhook = ${webhook} and n <= (
+      select max(n) from (
+        select n, sum(pg_column_size(payload)) over (order by n desc) as total, max(n) over () as newest from dead_letters where webhook = ${webhook}
+      ) counted where total > ${bytes} and n < newest
+    )`;
 }
 
 function insertDeadLetters(rows: readonly DeadLetter[]): RawBuilder<unknown> {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Attempt, DeadLetter } from "../../delivery/ports.ts";
 import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
@@ -8,6 +9,7 @@ const postgres = withPostgres();
 const kept = { attempts: 5, deadLetters: 5 };
 const delivery = createDeliveryRecords(withDatabase("delivery", postgres), { kept });
 const { recordAttempts, recordDeadLetters, oldestDeadLetters, removeDeadLetters } = delivery;
+const bytesDatabase = withDatabase("delivery", postgres);
 const records = {
   ...createDeliveryRecords(withDatabase("api", postgres), { kept }),
   recordAttempts,
@@ -147,4 +149,21 @@ describe("delivery records", () => {
     expect((await records.pageAttempts("wh_4", { limit: 1, cursor: null })).total).toBe(0);
     expect((await records.pageDeadLetters("wh_4", { limit: 1, cursor: null })).total).toBe(0);
   });
+});
+
+test("the newest dead letters of a webhook are kept, by bytes as by number", async () => {
+  const bounded = createDeliveryRecords(bytesDatabase, { kept: { deadLetterBytes: 20_000 } });
+  const large = (n: number): DeadLetter => ({
+    ...letter("wh_bytes", String(n)),
+    payload: JSON.stringify(randomBytes(4_000).toString("base64")),
+  });
+  for (let n = 0; n < 12; n++) await bounded.recordDeadLetters([large(n)]);
+  const { items } = await bounded.pageDeadLetters("wh_bytes", { limit: 100, cursor: null });
+  expect(items[0]?.delivery).toBe("wh_bytes-11");
+  expect(items.length).toBeGreaterThan(2);
+  expect(items.length).toBeLessThan(6);
+  for (let n = 12; n < 14; n++)
+    await bounded.recordDeadLetters([{ ...large(n), payload: JSON.stringify(randomBytes(40_000).toString("base64")) }]);
+  const huge = await bounded.pageDeadLetters("wh_bytes", { limit: 100, cursor: null });
+  expect(huge.items.map(({ delivery: id }) => id)).toEqual(["wh_bytes-13"]);
 });
