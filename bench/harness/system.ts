@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import type { RoleName } from "../../platform/process/configuration.ts";
+import { setUp } from "../../platform/process/environment.ts";
 import { freePort } from "../../platform/process/free-port.ts";
 import { startNats } from "../../platform/process/nats-server.ts";
 import { formatNatsUrl, type NatsConnection } from "../../platform/process/nats-connection.ts";
@@ -53,11 +54,12 @@ export async function startSystem({ roles, env = {} }: SystemOptions): Promise<S
     startPostgres({ dataDirectory: join(directory, "postgres") }),
   ]);
   const ports = { api: await freePort(), ingress: await freePort() };
+  const servers = { NATS_URL: formatNatsUrl(nats.connection), DATABASE_URL: postgres.url, HEADWATER_DATA: directory };
+  // Without the API, the operator or delivery, nothing that is started below makes streams and tables.
+  await startMain({ ...servers, HEADWATER_ROLES: setUp }).ended;
   const main = startMain({
+    ...servers,
     HEADWATER_ROLES: roles.join(","),
-    NATS_URL: formatNatsUrl(nats.connection),
-    DATABASE_URL: postgres.url,
-    HEADWATER_DATA: directory,
     HEADWATER_LISTEN: `127.0.0.1:${ports.api}`,
     HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ports.ingress}`,
     ...env,
@@ -98,6 +100,8 @@ export async function startSystem({ roles, env = {} }: SystemOptions): Promise<S
 interface Main {
   readonly pid: number;
   readonly ready: Promise<void>;
+  /** Resolves when it ends by itself without an error. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -110,11 +114,16 @@ function startMain(env: Readonly<Record<string, string>>): Main {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
   const said = shown(child);
-  const ended = once(child, "exit").then(() => Promise.reject(new Error(`Headwater ended:\n${said()}`)));
-  ended.catch(() => undefined);
+  const exited = once(child, "exit").then(([code]) => Number(code));
+  const failure = (): Error => new Error(`Headwater ended:\n${said()}`);
+  const ended = exited.then((code) => (code === 0 ? undefined : Promise.reject(failure())));
+  const isReady = once(child, "message").then(() => undefined);
+  const ready = Promise.race([isReady, exited.then(() => Promise.reject(failure()))]);
+  for (const promise of [ended, ready]) promise.catch(() => undefined); // Each caller waits for one of them.
   return {
     pid: child.pid ?? 0,
-    ready: Promise.race([once(child, "message").then(() => undefined), ended]),
+    ready,
+    ended,
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
