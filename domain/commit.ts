@@ -2,6 +2,7 @@ import type { Heard } from "./heard.ts";
 import type { Kills } from "./kills.ts";
 import type { RunError, Hook, LogRecord, RunSummary, Trigger } from "./invocation.ts";
 import type { TraceContext } from "./traces.ts";
+import type { Watermarks } from "./watermark.ts";
 
 /**
  * The commit is the one message a run leaves on the stream RUNS, subject `runs.<partition>.<owner>.<source>`, published with the
@@ -61,8 +62,8 @@ export interface SourceState {
   /** `$.service.db`: one map per prop of that type, key → JSON text. */
   readonly db: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly dedupe: DedupeState;
-  /** Which invocations this history has answered lately; see domain/answered.ts. */
-  readonly answered: Answered;
+  /** Up to where this history has answered the source's invocations; absent: none yet. */
+  readonly watermarks?: Watermarks;
   readonly lastEventId: string | null;
   /** The last run of each hook: the operator reads here what is done. */
   readonly hooks: Readonly<Partial<Record<Hook, HookRecord>>>;
@@ -93,13 +94,9 @@ export type DedupeState =
   | { readonly strategy: "last"; readonly id: string | null }
   | { readonly strategy: "none" };
 
-/** Stream sequence → highest index of this source answered in that pack, and which below it were not, if any: a bit each. Ascending by sequence. */
-export type Answered = readonly (readonly [seq: number, index: number, open?: number])[];
-
 export const emptyState: SourceState = {
   db: {},
   dedupe: { strategy: "none" },
-  answered: [],
   lastEventId: null,
   hooks: {},
 };

@@ -55,8 +55,8 @@ export interface Invocation extends TraceContext {
   readonly way?: readonly string[];
   /** Ticks of this chain that were left out before this link, because they fell due while none could run. */
   readonly skippedTicks?: number;
-  /** Where it stood before its source moved to another pool; by this number it is answered once, wherever it lies by now. */
-  readonly movedFrom?: InvocationNumber;
+  /** Where it stood before its source moved to another pool: by this it is recognized when it is moved twice, or was answered there. */
+  readonly movedFrom?: InvocationNumber & { readonly pool: string; readonly storedAt: number };
   /** NATS subject to which {@link Answer} messages go, best effort, beside the commit. */
   readonly answerTo?: string;
 }

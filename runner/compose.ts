@@ -1,19 +1,19 @@
-import { answer } from "../domain/answered.ts";
 import type { Commit, CommittedEvent, CommittedRun, SourceState } from "../domain/commit.ts";
 import { acceptEmits } from "../domain/dedupe.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import { hear } from "../domain/heard.ts";
 import { nextEventId } from "../domain/event-id.ts";
-import type { Invocation, InvocationNumber, LogRecord, RunError } from "../domain/invocation.ts";
+import type { Invocation, LogRecord, RunError } from "../domain/invocation.ts";
 import { disabledError, isDisabled, rememberRun } from "../domain/kills.ts";
 import { traceContext } from "../domain/traces.ts";
+import { answer, type QueuePosition } from "../domain/watermark.ts";
 import type { Emit, Execution, Products } from "./sandbox/port.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
 export interface Ran {
   readonly deployment: Deployment;
   readonly invocation: Invocation;
-  readonly number: InvocationNumber;
+  readonly position: QueuePosition;
   readonly runId: string;
   readonly startedAt: number;
   readonly execution: Execution;
@@ -70,7 +70,7 @@ export function composeCommit(ran: Ran, state: SourceState, now: number, randomI
     state: {
       db: mergeDb(state.db, products.db),
       dedupe: accepted.state,
-      answered: answer(state.answered, ran.number),
+      watermarks: answer(state.watermarks, ran, now),
       lastEventId: events.at(-1)?.id ?? state.lastEventId,
       hooks: rememberHook(ran, state.hooks, shown.error),
       ...rememberLink(invocation, state.links),

@@ -27,7 +27,7 @@ export async function answerDryRun(
   const leftMs = dryRun.deadline - ports.clock.now();
   const deployment = leftMs <= 0 ? undefined : await deployments.get(dryRun.source, generation);
   if (deployment === undefined || hasMoved(deployment)) return;
-  const history = new History(deployment.source, deployment.owner, { ...ports, isOpen: () => false });
+  const history = new History(deployment.source, deployment.owner, ports.histories);
   await history.load();
   const sandbox = apart(ports.sandbox, run);
   const limited = { ...config, runTimeoutMs: Math.min(config.runTimeoutMs, leftMs) };

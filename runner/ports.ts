@@ -96,23 +96,16 @@ export interface IntakeMessage {
   /** Epoch ms at which the server stored it. */
   readonly storedAt: number;
   ack(): void;
-  /** Have it delivered again after the delay. */
-  postpone(delayMs: number): void;
-  /** It is still being worked on: do not deliver it to somebody else yet. */
-  working(): void;
 }
 
 export interface Intake {
   /**
-   * Pulls one partition until stopped; `stop` ends the pulling, what was handed out stays with the caller.
+   * Reads one partition until stopped, in the order of the stream. Whenever it begins, also after the connection broke, it hands out all
+   * that is not acked, again or for the first time. `stop` ends the reading; what was handed out stays with the caller.
    *
    * @param mayAsk while it returns false nothing more is asked for, until `resume`
    */
   read(partition: number, onMessage: (message: IntakeMessage) => void, mayAsk: () => boolean): Promise<IntakeReading>;
-  /** Stream sequences: of the last message of the partition that was handed out, and of the last one up to which all are acked. @throws */
-  progress(partition: number): Promise<{ readonly handedOut: number; readonly settled: number }>;
-  /** Tells when the server of the stream is out of reach, and when it is back; the returned function ends that. */
-  onReach(listener: (isReached: boolean) => void): () => void;
 }
 
 export interface IntakeReading {
@@ -123,17 +116,29 @@ export interface IntakeReading {
 }
 
 export interface Membership {
-  /** Announces this runner until `leave`, with its backlog in each heartbeat; reports the sorted ids of all live runners now and on each change. */
+  /** Announces this runner until `leave`, with a report in each heartbeat; calls back with the sorted ids of all live runners now and on each change. */
   join(
     runner: string,
-    member: { readonly onMembers: (runners: readonly string[]) => void; readonly backlog: () => BacklogReport },
+    member: { readonly onMembers: (runners: readonly string[]) => void; readonly report: () => RunnerReport },
   ): Promise<Joined>;
+  /** Partitions that other live runners hold. @throws Unavailable */
+  heldByOthers(runner: string): Promise<ReadonlySet<number>>;
+}
+
+export interface RunnerReport {
+  /** Partitions that this runner reads, or still runs something of. */
+  readonly holds: readonly number[];
+  readonly backlog: BacklogReport;
 }
 
 export interface Joined {
-  leave(): Promise<void>;
-  /** The backlog changed: sends a heartbeat within 100 ms. */
+  /** The report changed: sends a heartbeat within 100 ms. */
   reportSoon(): void;
+  /** Resolves when a heartbeat with the report as it is now is stored. @throws Unavailable */
+  report(): Promise<void>;
+  /** Others divide the partitions among themselves from now on, and open each when this runner does not hold it any more. */
+  retire(): Promise<void>;
+  leave(): Promise<void>;
 }
 
 export interface OverQuota {
@@ -168,6 +173,7 @@ export interface Stacks {
 export interface RunnerConfig {
   /** Unique among live runners. */
   readonly runner: string;
+  readonly pool: string;
   readonly runTimeoutMs: number;
   readonly memoryMb: number;
   /** Bytes of source histories kept in memory. */
@@ -178,4 +184,6 @@ export interface RunnerConfig {
   readonly limits?: RunLimits;
   /** Absent: the default bounds. */
   readonly backlog?: BacklogLimits;
+  /** How long another runner waits for this one's runs in a partition that this one has lost; absent: ten seconds. */
+  readonly handoverMs?: number;
 }

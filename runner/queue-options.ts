@@ -3,7 +3,7 @@ import type { RunAhead } from "./ahead.ts";
 import type { RunLimits } from "./fair-order.ts";
 import type { Backlog } from "./intake/backlog.ts";
 import type { Received } from "./run.ts";
-import type { Disposition, Waiting } from "./waiting.ts";
+import type { Answer, Waiting } from "./waiting.ts";
 
 export interface QueueOptions {
   readonly limits: RunLimits;
@@ -11,8 +11,8 @@ export interface QueueOptions {
   readonly backlog: Backlog;
   /** Whose run it will be; undefined when nobody's, since its source is gone. At once when it is known. */
   readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
-  /** Turns errors into dispositions; never rejects. */
-  readonly answer: (received: Received) => Promise<Disposition>;
+  /** Turns errors into `failed`; never rejects. */
+  readonly answer: (received: Received) => Promise<Answer>;
   /** Absent: nothing is run before its turn. */
   readonly runAhead?: RunAhead;
   /** Answers whoever waits for what does not run, since its owner's quota is used up; it is settled then. */

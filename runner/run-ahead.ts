@@ -12,12 +12,12 @@ export async function runAhead(
   config: RunnerConfig,
   ports: RunnerPorts,
 ): Promise<RanAhead | undefined> {
-  const { invocation, number } = received;
-  const apart = `ahead_${number.seq}_${number.index}`;
+  const { invocation, position } = received;
+  const apart = `ahead_${position.seq}_${position.index}`;
   try {
     const deployment = await deployments.get(invocation.source, invocation.generation);
     if (deployment === undefined || hasMoved(deployment) || !deployment.active) return undefined;
-    const history = new History(deployment.source, deployment.owner, { ...ports, isOpen: () => false });
+    const history = new History(deployment.source, deployment.owner, ports.histories);
     await history.load();
     const sandbox: typeof ports.sandbox = {
       ...ports.sandbox,

@@ -1,4 +1,3 @@
-import { isAnswered } from "../domain/answered.ts";
 import type { Commit, SourceState } from "../domain/commit.ts";
 import type { Deployment } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
@@ -7,6 +6,7 @@ import { hopLimitError, isTooFar } from "../domain/hops.ts";
 import { disabledError, isDisabled } from "../domain/kills.ts";
 import type { Answer, Invocation, InvocationNumber, RunError, RunSummary } from "../domain/invocation.ts";
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
+import { isAnswered, type QueuePosition } from "../domain/watermark.ts";
 import { appendFitting } from "./append.ts";
 import { composeCommit, type Ran } from "./compose.ts";
 import type { History } from "./history.ts";
@@ -22,10 +22,7 @@ import { skippedLinks } from "./skipped-links.ts";
 /** One invocation as it came out of the stream. */
 export interface Received {
   readonly invocation: Invocation;
-  /** By which it is answered once. */
-  readonly number: InvocationNumber;
-  /** Where it lies now. */
-  readonly position: InvocationNumber;
+  readonly position: QueuePosition;
   /** Epoch ms at which the stream stored it. */
   readonly storedAt: number;
   readonly skippedTicks: number;
@@ -54,11 +51,11 @@ export async function answerInvocation(
   config: RunnerConfig,
   ports: RunnerPorts,
 ): Promise<RunOutcome> {
-  const { invocation, number } = received;
+  const { invocation } = received;
   if (!wanted(invocation, deployment)) return "dropped";
   let follows: string | undefined;
   for (let refusals = 0; refusals < refusalLimit; refusals++) {
-    if (hasRun(invocation, number, history)) return "answered";
+    if (hasRun(received, history)) return "answered";
     if (invocation.trigger === "timer" && isDisabled(history.state.kills, deployment.id)) return "dropped";
     follows ??= traceWait(received, ports);
     const commit = await runAndCommit(received, history, deployment, config, ports, follows);
@@ -92,8 +89,7 @@ async function runAndCommit(
     const executed = isRight ? ahead.ran : await execute(received, history, deployment, config, ports);
     const traceparent = trace === undefined ? follows : trace.commits();
     const ran = traceparent === undefined ? executed : { ...executed, traceparent };
-    const state = { ...history.state, answered: history.unsettled() };
-    const compose = (what: Ran): Commit => composeCommit(what, state, ports.clock.now(), ports.randomId);
+    const compose = (what: Ran): Commit => composeCommit(what, history.state, ports.clock.now(), ports.randomId);
     commit = await appendFitting(history, compose(ran), (error) => compose({ ...ran, execution: refusal(error) }));
     return commit;
   } finally {
@@ -106,10 +102,11 @@ function wanted(invocation: Invocation, deployment: Deployment): boolean {
   return deployment.active || invocation.trigger === "hook";
 }
 
-function hasRun(invocation: Invocation, number: InvocationNumber, history: History): boolean {
-  const { answered, heard } = history.state;
+function hasRun(received: Received, history: History): boolean {
+  const { invocation } = received;
+  const { watermarks, heard } = history.state;
   return (
-    isAnswered(answered, number) ||
+    isAnswered(watermarks, received) ||
     hasHeard(heard, invocation.delivery) ||
     hookHasRun(invocation, history) ||
     linkHasRun(invocation, history.state)
@@ -129,15 +126,15 @@ export async function execute(
   config: RunnerConfig,
   ports: RunnerPorts,
 ): Promise<Ran> {
-  const { invocation, number } = received;
+  const { invocation, position } = received;
   const startedAt = ports.clock.now();
   const onResponse = (response: Extract<Answer, { kind: "response" }>["response"]) => {
     if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
   };
-  const runId = invocation.run ?? runIdOf(number);
+  const runId = invocation.run ?? runIdOf(invocation.movedFrom ?? position);
   const event = JSON.stringify(receivedEvent(invocation, received.storedAt));
   const secrets = await secretsOf(deployment, ports);
-  const about = { deployment, invocation, number, runId, startedAt, event, secrets, ...ticksOf(received, history.state, deployment) };
+  const about = { deployment, invocation, position, runId, startedAt, event, secrets, ...ticksOf(received, history.state, deployment) };
   if (isTooFar(invocation.hops ?? 0)) return { ...about, execution: refusal(hopLimitError(deployment.source, invocation.way)) };
   const { kills } = history.state;
   // A hook is run all the same: there are few, and what it undoes elsewhere should be undone.

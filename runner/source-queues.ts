@@ -1,3 +1,4 @@
+import { partitionOf } from "../domain/partition.ts";
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
 import { Ahead } from "./ahead.ts";
 import { FairOrder } from "./fair-order.ts";
@@ -17,15 +18,22 @@ interface Queue {
   skippedTicks: number;
   /** Epoch ms at which the last of them were due. */
   skippedDue: number[];
+  /** Of its first invocation, in a row. */
+  failures: number;
+  /** While it waits to try that one again. */
+  retry: NodeJS.Timeout | undefined;
 }
 
 /** Those who own nothing, and whose invocations are dropped when their turn comes. */
 const nobody = "";
 /** From then on a run is none of those that are over in a moment. */
 const freshMs = 50;
+/** After how long an invocation that could not be answered is tried again, by how often it failed. */
+const retryMs = [250, 500, 1_000, 2_000, 5_000, 10_000] as const;
 
 /**
- * One run at a time per source, in order of arrival; sources side by side, as many as the limits let, each owner in turn.
+ * One run at a time per source, in order of arrival; sources side by side, as many as the limits let, each owner in turn. What fails is
+ * tried again first.
  *
  * A source waits, runs, and waits again; it has a queue only while something is in it. A tick that arrives while another tick
  * waits is settled without a run: a source slower than its timer would otherwise fall behind for ever. The next run tells of it.
@@ -36,7 +44,8 @@ export class SourceQueues {
   readonly #order: FairOrder;
   readonly #ahead: Ahead;
   #size = 0;
-  #idle: (() => void)[] = [];
+  /** Resolved when no source of the partition runs; undefined: of all. */
+  #ending: { readonly partition: number | undefined; readonly resolve: () => void }[] = [];
   #stopping = false;
 
   constructor(options: QueueOptions) {
@@ -93,7 +102,7 @@ export class SourceQueues {
   }
 
   push(entry: Waiting): void {
-    if (this.#stopping) return entry.settle("later");
+    if (this.#stopping) return entry.settle("left");
     const { source } = entry.received.invocation;
     const queue = this.#queues.get(source) ?? this.#open(source, entry.received);
     if (queue.owner === undefined) {
@@ -116,27 +125,45 @@ export class SourceQueues {
     this.#startNext();
   }
 
-  /** Gives back what waits, lets what runs end until the signal aborts, then gives that back too. */
+  /** Leaves what waits of the partition's sources to the next runner; resolves when none of them runs here. */
+  release(partition: number): Promise<void> {
+    return this.#leave(partition);
+  }
+
+  /** Leaves everything that waits, lets runs end until the signal aborts, then leaves these too. */
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping = true;
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([this.#leave(undefined), aborted]);
+    for (const queue of this.#queues.values()) queue.running?.settle("left");
+  }
+
+  #leave(partition: number | undefined): Promise<void> {
     for (const queue of this.#queues.values()) {
+      if (partition !== undefined && partitionOf(queue.source) !== partition) continue;
       for (const entry of queue.waiting.splice(0)) {
         this.#size--;
         if (queue.owner !== undefined) this.#options.backlog.remove(queuedOf(entry, queue.owner));
-        entry.settle("later");
+        entry.settle("left");
       }
       if (queue.owner !== undefined) this.#order.leave(queue.source, queue.owner);
-      if (queue.running === undefined) this.#queues.delete(queue.source);
+      this.#close(queue);
     }
-    await this.#settledOr(signal);
-    for (const queue of this.#queues.values()) queue.running?.settle("later");
+    return new Promise((resolve) => {
+      this.#ending.push({ partition, resolve });
+      this.#endIfOver();
+    });
   }
 
-  #settledOr(signal: AbortSignal): Promise<void> {
-    if (this.#queues.size === 0 || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#idle.push(resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
+  #endIfOver(): void {
+    this.#ending = this.#ending.filter(({ partition, resolve }) => {
+      const isOver =
+        partition === undefined ? this.#queues.size === 0 : !this.#queues.keys().some((source) => partitionOf(source) === partition);
+      if (isOver) resolve();
+      return !isOver;
     });
   }
 
@@ -148,6 +175,8 @@ export class SourceQueues {
       running: undefined,
       skippedTicks: 0,
       skippedDue: [],
+      failures: 0,
+      retry: undefined,
     };
     this.#queues.set(source, queue);
     const owner = this.#options.ownerOf(first);
@@ -228,21 +257,40 @@ export class SourceQueues {
       this.#order.grow(source);
       this.#startNext();
     }, freshMs);
-    const disposition = await this.#options.answer({ ...entry.received, skippedTicks, skippedDue, ahead: this.#ahead.take(entry) });
+    const answer = await this.#options.answer({ ...entry.received, skippedTicks, skippedDue, ahead: this.#ahead.take(entry) });
     clearTimeout(growing);
     queue.running = undefined;
-    this.#size--;
     this.#order.end(source, this.#options.now());
-    entry.settle(disposition);
-    if (queue.waiting.length > 0) this.#wait(queue, owner);
-    else this.#close(queue);
+    if (answer === "failed" && !this.#stopping) this.#retryLater(queue, owner, entry);
+    else {
+      this.#size--;
+      queue.failures = 0;
+      entry.settle(answer === "failed" ? "left" : "done");
+      if (queue.waiting.length > 0) this.#wait(queue, owner);
+      else this.#close(queue);
+    }
     this.#startNext();
+  }
+
+  /** The order of a source's invocations is kept: what failed is tried again before what waits behind it. */
+  #retryLater(queue: Queue, owner: string, entry: Waiting): void {
+    queue.waiting.unshift(entry);
+    this.#options.backlog.add(queuedOf(entry, owner));
+    queue.retry = setTimeout(
+      () => {
+        queue.retry = undefined;
+        if (queue.running === undefined) this.#wait(queue, owner);
+        this.#startNext();
+      },
+      retryMs[Math.min(queue.failures++, retryMs.length - 1)],
+    );
   }
 
   /** Unless there is something in it. */
   #close(queue: Queue): void {
     if (queue.waiting.length > 0 || queue.running !== undefined) return;
-    this.#queues.delete(queue.source);
-    if (this.#queues.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    clearTimeout(queue.retry);
+    if (this.#queues.get(queue.source) === queue) this.#queues.delete(queue.source);
+    if (this.#ending.length > 0) this.#endIfOver();
   }
 }

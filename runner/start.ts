@@ -12,10 +12,9 @@ import { answerDryRun } from "./dry-run.ts";
 import { History } from "./history.ts";
 import { Backlog } from "./intake/backlog.ts";
 import { largeCommitsInTurn } from "./large-commits.ts";
-import { OpenMessages } from "./open-messages.ts";
-import { Partitions } from "./partitions.ts";
+import { OpenMessages } from "./intake/open-messages.ts";
+import { Partitions } from "./intake/partitions.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
-import { Progresses } from "./progress.ts";
 import { metered } from "./metered.ts";
 import { behindRefusal, OwnersOverQuota, refusal } from "./over-quota.ts";
 import { OwnerWeights } from "./owner-weights.ts";
@@ -24,7 +23,7 @@ import { runAhead } from "./run-ahead.ts";
 import { answerInvocation, type Received } from "./run.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 import { SourceQueues } from "./source-queues.ts";
-import type { Disposition } from "./waiting.ts";
+import type { Answer } from "./waiting.ts";
 
 const usualLimits = queueLimits({ children: 2, ownerRuns: 100 });
 /** Of all invocations that wait in a runner. A pod of 3 GB holds them besides its isolates. */
@@ -35,7 +34,7 @@ const ownerCommitBytes = 64 * 2 ** 20;
 export interface Runner {
   /** Invocations waiting or running in this runner. */
   readonly backlog: () => number;
-  /** Gives back what waits, lets runs end until the signal aborts. */
+  /** Leaves what waits to other runners, lets runs end until the signal aborts. */
   stop(signal: AbortSignal): Promise<void>;
 }
 
@@ -63,9 +62,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     after: (ms, action) => void setTimeout(action, ms),
   });
   const calls = withoutKillers(sandbox, ports.clock);
-  const progresses = new Progresses(ports.intake, ports.clock);
   const weights = new OwnerWeights(ports.weights, ports.clock);
-  const isOpen = (seq: number): boolean => open.isOpen(seq);
   const limits = { ...(config.backlog ?? defaultBacklogLimits), totalBytes: backlogBytes };
   const backlog = new Backlog(limits, () => partitions.onBacklogChange());
   const queues = new SourceQueues({
@@ -79,7 +76,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     backlog,
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, progresses, calls, isOpen }, config, {
+      return settled(received, { deployments, histories, calls }, config, {
         ...ports,
         sandbox,
         histories: commits,
@@ -100,21 +97,19 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     else queues.unpark(owner);
   };
   ports.metrics?.counts(() => queues.counts());
-  const open = new OpenMessages((end, seq, sources) => {
-    for (const source of sources) {
-      const history = histories.peek(source);
-      if (end === "ack") history?.settle(seq);
-      else history?.expect(seq);
-    }
-  });
-  const endReach = ports.intake.onReach((isReached) => {
-    for (const history of histories.values()) {
-      if (isReached) history.resume();
-      else history.interrupt();
-    }
-  });
-  const partitions = new Partitions(config, { ...ports, backlog }, (message) => {
-    for (const waiting of open.take(message)) queues.push(waiting);
+  const open = new OpenMessages(config.pool);
+  const partitions = new Partitions(config, {
+    ...ports,
+    backlog,
+    onMessage: (message) => {
+      for (const waiting of open.take(message)) queues.push(waiting);
+    },
+    release: async (partition) => {
+      await queues.release(partition);
+      open.sendAcks();
+      // Another runner extends these histories now.
+      for (const source of histories.keys()) if (partitionOf(source) === partition) histories.delete(source);
+    },
   });
   await quotas.start();
   await weights.start();
@@ -123,13 +118,12 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   return {
     backlog: () => queues.size,
     stop: async (signal) => {
-      await partitions.stop();
+      await partitions.stop(signal);
       await quotas.stop();
       await weights.stop();
       await queues.stop(signal);
       budget.stop();
-      open.stop();
-      endReach();
+      open.sendAcks();
       await ports.sandbox.stop(signal);
     },
   };
@@ -139,14 +133,12 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
 interface Known {
   readonly deployments: DeploymentCache;
   readonly histories: LRUCache<string, History>;
-  readonly progresses: Progresses;
   /** The sandbox for what is no run of a source. */
   readonly calls: Sandbox;
-  readonly isOpen: (seq: number) => boolean;
 }
 
-/** One invocation: load what it needs, answer it, and turn whatever went wrong into "deliver it again". */
-async function settled(received: Received, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<Disposition> {
+/** One invocation: load what it needs, answer it, and turn whatever went wrong into "try it again". */
+async function settled(received: Received, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<Answer> {
   const { invocation } = received;
   const { deployments, histories, calls } = known;
   try {
@@ -165,7 +157,11 @@ async function settled(received: Received, known: Known, config: RunnerConfig, p
       await ports.moves.move(received.position);
       return "done";
     }
-    const history = histories.get(invocation.source) ?? (await loadHistory(deployment.source, deployment.owner, known, ports));
+    let history = histories.get(invocation.source);
+    if (history === undefined) {
+      history = new History(deployment.source, deployment.owner, ports.histories);
+      await history.load();
+    }
     await answerInvocation(received, history, deployment, config, ports);
     remember(history, histories);
     await armNextLink(received, deployment, ports);
@@ -173,24 +169,10 @@ async function settled(received: Received, known: Known, config: RunnerConfig, p
   } catch (error) {
     histories.delete(invocation.source);
     const fields = { op: "source.run", "source.id": invocation.source, trigger: invocation.trigger, err: error };
-    if (error instanceof Unavailable) ports.log.warn(fields, "invocation is given back");
-    else ports.log.error(fields, "invocation is given back after an unexpected error");
-    return "later";
+    if (error instanceof Unavailable) ports.log.warn(fields, "an invocation cannot be answered now: trying again");
+    else ports.log.error(fields, "an invocation cannot be answered because of an unexpected error: trying again");
+    return "failed";
   }
-}
-
-/** It is known from the start: what becomes of messages while it is in use concerns it. */
-async function loadHistory(source: string, owner: string, known: Known, ports: RunnerPorts): Promise<History> {
-  const { histories, progresses, isOpen } = known;
-  const history = new History(source, owner, {
-    histories: ports.histories,
-    clock: ports.clock,
-    isOpen,
-    progress: () => progresses.of(partitionOf(source)),
-  });
-  await history.load();
-  histories.set(source, history);
-  return history;
 }
 
 /** As large as it is by now: of what is set again as it is, the cache would keep the size that it had. */

@@ -2,8 +2,11 @@ import type { Invocation } from "../domain/invocation.ts";
 import type { Queued } from "./intake/backlog.ts";
 import type { Received } from "./run.ts";
 
-/** `done` means answered or dropped: never deliver it again. `later` means: deliver it again after a while. */
-export type Disposition = "done" | "later";
+/** `done`: answered or dropped, never deliver it again. `left`: to the next runner that reads its partition. */
+export type Disposition = "done" | "left";
+
+/** `failed`: try again, before anything else of the source. */
+export type Answer = "done" | "failed";
 
 /** An invocation that waits for its turn. */
 export interface Waiting {

@@ -1,22 +1,20 @@
 import { z } from "zod";
-import type { BacklogReport } from "../domain/admission.ts";
 import { Invariant } from "../domain/errors.ts";
 import type { Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { buckets, deploymentKey } from "../domain/subjects.ts";
 import { sendAnswer } from "../platform/jetstream/answers.ts";
-import { partitionProgress } from "../platform/jetstream/backlog.ts";
 import { followChanges } from "../platform/jetstream/changes.ts";
 import { appendCommit, lastCommit } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { readPartition } from "../platform/jetstream/consumer.ts";
 import { readFloors } from "../platform/jetstream/floors.ts";
-import { announce, watchMembers, type Heartbeat } from "../platform/jetstream/membership.ts";
+import { announce, heldByOthers, watchMembers, type Heartbeat } from "../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../platform/jetstream/moves.ts";
 import { readOverQuota, readWeights } from "../platform/jetstream/over-quota.ts";
 import { requestArm, requestMove } from "../platform/jetstream/pool-requests.ts";
 import { memoryShare } from "../platform/process/memory-share.ts";
-import type { Intake, Membership, RunnerPorts, Timers } from "../runner/ports.ts";
+import type { Intake, Membership, RunnerPorts, RunnerReport, Timers } from "../runner/ports.ts";
 
 type PoolPorts = Pick<
   RunnerPorts,
@@ -76,27 +74,31 @@ function intakeOf(connection: Connection, pool: string): Intake {
             seq: message.seq,
             storedAt: message.storedAt,
             ack: () => message.ack(),
-            postpone: (delayMs) => message.nak(delayMs),
-            working: () => message.working(),
           }),
       }),
-    progress: (partition) => partitionProgress(connection, pool, partition),
-    onReach: (listener) => connection.onStatus((status) => listener(status === "connected")),
   };
 }
 
-async function heartbeat(backlog: () => BacklogReport): Promise<Heartbeat> {
+async function heartbeat(report: () => RunnerReport): Promise<Heartbeat> {
   const share = await memoryShare();
-  return { ...(share === undefined ? {} : { memoryShare: Math.round(share * 100) / 100 }), backlog: backlog() };
+  return { ...(share === undefined ? {} : { memoryShare: Math.round(share * 100) / 100 }), ...report() };
 }
 
 function membershipOf(connection: Connection, pool: string): Membership {
   return {
-    join: async (runner, { onMembers, backlog }) => {
-      const { leave, beatSoon } = await announce(connection, pool, runner, () => heartbeat(backlog));
+    heldByOthers: (runner) => heldByOthers(connection, pool, runner),
+    join: async (runner, { onMembers, report }) => {
+      let isRetiring = false;
+      const tell = async (): Promise<Heartbeat> => ({ ...(await heartbeat(report)), ...(isRetiring ? { isRetiring } : {}) });
+      const { leave, beat, beatSoon } = await announce(connection, pool, runner, tell);
       const members = await watchMembers(connection, pool, onMembers);
       return {
         reportSoon: beatSoon,
+        report: beat,
+        retire: async () => {
+          isRetiring = true;
+          if (connection.status() === "connected") await beat().catch(() => undefined); // The next heartbeat says so.
+        },
         leave: async () => {
           await members.stop();
           await leave();

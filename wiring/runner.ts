@@ -56,6 +56,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   };
   const config = {
     runner: `r${randomBytes(8).toString("hex")}`,
+    pool,
     runTimeoutMs: configuration.runTimeoutMs,
     memoryMb: configuration.runMemoryMb,
     historyBudgetBytes,

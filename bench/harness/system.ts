@@ -56,7 +56,7 @@ export async function startSystem({ roles, env = {} }: SystemOptions): Promise<S
   const ports = { api: await freePort(), ingress: await freePort() };
   const servers = { NATS_URL: formatNatsUrl(nats.connection), DATABASE_URL: postgres.url, HEADWATER_DATA: directory };
   // Without the API, the operator or delivery, nothing that is started below makes streams and tables.
-  await startMain({ ...servers, HEADWATER_ROLES: setUp }).ended;
+  await startMain({ ...servers, HEADWATER_ROLES: setUp }, "ignore").ended;
   const main = startMain({
     ...servers,
     HEADWATER_ROLES: roles.join(","),
@@ -105,13 +105,14 @@ interface Main {
   stop(): Promise<void>;
 }
 
-function startMain(env: Readonly<Record<string, string>>): Main {
+/** @param channel over which it reports that it is ready; while it is open, the process does not end by itself */
+function startMain(env: Readonly<Record<string, string>>, channel: "ipc" | "ignore" = "ipc"): Main {
   const quiet = { HEADWATER_EGRESS_ALLOW: "127.0.0.0/8", HEADWATER_LOG_LEVEL: "warn" };
   const flags = ["--no-node-snapshot", "--max-semi-space-size=8"]; // As scripts/launch.mjs starts it.
   const child = spawn(process.execPath, [...flags, join(root, "main.ts")], {
     cwd: root,
     env: { ...surroundings(), ...quiet, ...env },
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    stdio: ["ignore", "pipe", "inherit", channel],
   });
   const said = shown(child);
   const exited = once(child, "exit").then(([code]) => Number(code));

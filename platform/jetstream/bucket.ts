@@ -25,6 +25,7 @@ export interface PutOptions {
   readonly ttlSeconds?: number;
   /** Put only if the entry has this revision; 0: if there is none. @throws WrongLastSequence */
   readonly expectedRevision?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How long a deletion is still told to watchers that were away. */
@@ -83,12 +84,17 @@ export class Bucket<T> {
 
   /** Which keys there are, without a consumer: for those who may not make one. */
   async keys(filter: string): Promise<readonly string[]> {
+    return [...(await this.readAll(filter)).keys()];
+  }
+
+  /** The entries whose keys match, by key; like {@link keys} without a consumer. */
+  async readAll(filter: string): Promise<ReadonlyMap<string, T>> {
     const prefix = this.#subject("").length;
-    const found: string[] = [];
+    const found = new Map<string, T>();
     try {
       const query = { multi_last: [this.#subject(filter)] };
       for await (const message of await this.#connection.manager.direct.getLastMessagesFor(this.#stream, query))
-        if (!isDeletion(message.header)) found.push(message.subject.slice(prefix));
+        if (!isDeletion(message.header)) found.set(message.subject.slice(prefix), this.#parse(message.json()));
     } catch (error) {
       if (!isMessageNotFound(error)) throw error; // There are none.
     }
@@ -97,9 +103,11 @@ export class Bucket<T> {
 
   /** Resolves with the revision when the server has it. @throws Unavailable */
   async put(key: string, value: T, options: PutOptions = {}): Promise<number> {
-    const { ttlSeconds, expectedRevision } = options;
+    const { ttlSeconds, expectedRevision, headers } = options;
     const published = await this.#connection.publisher.publish(this.#subject(key), JSON.stringify(value), {
-      ...(ttlSeconds === undefined ? {} : { headers: { "Nats-TTL": `${ttlSeconds}s` } }),
+      ...(ttlSeconds === undefined && headers === undefined
+        ? {}
+        : { headers: { ...headers, ...(ttlSeconds === undefined ? {} : { "Nats-TTL": `${ttlSeconds}s` }) } }),
       ...(expectedRevision === undefined ? {} : { expectedLastSubjectSequence: expectedRevision }),
     });
     return published.seq;

@@ -1,3 +1,4 @@
+import type { MsgHdrs } from "@nats-io/transport-node";
 import { changedSubject } from "../../domain/subjects.ts";
 import { isDeletion } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
@@ -12,12 +13,12 @@ export async function followChanges(
   connection: Connection,
   bucket: string,
   keys: string,
-  onChange: (key: string | undefined, wasDeleted: boolean) => void,
+  onChange: (key: string | undefined, wasDeleted: boolean, headers?: MsgHdrs) => void,
 ): Promise<Reading> {
   const prefix = changedSubject(bucket, "").length;
   const subscription = connection.nats.subscribe(changedSubject(bucket, keys), {
     callback: (error, message) => {
-      if (error === null) onChange(message.subject.slice(prefix), isDeletion(message.headers));
+      if (error === null) onChange(message.subject.slice(prefix), isDeletion(message.headers), message.headers);
     },
   });
   const end = connection.onStatus((status) => {

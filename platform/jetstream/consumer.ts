@@ -87,11 +87,16 @@ export interface PartitionReading extends Reading {
   resume(): void;
 }
 
-/** Pulls the invocations of one partition. Two readers at once do no harm: each message goes to one of them. */
+/**
+ * Reads the invocations of one partition in the order of the stream. Opening, also after the connection broke, resets the consumer: the
+ * server then delivers all that is not acked, once. A gap in what it delivers means that a message was lost on its way, or that
+ * another reader pulled: then the partition is opened again, before anything behind the gap is handed out.
+ */
 export async function readPartition({ pool, partition, ...options }: PartitionOptions): Promise<PartitionReading> {
   const { connection, onMessage } = options;
   const consumer = runnerConsumer(pool, partition);
   let unread = Number.POSITIVE_INFINITY;
+  let expected = 1;
   const reader = new Reader({
     connection,
     stream: streams.invocations,
@@ -99,11 +104,15 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
     onInterrupted: options.onInterrupted,
     mayAsk: options.mayAsk,
     onMessage: (message) => {
+      if (message.deliverySeq !== expected) return reader.restart("a message is missing");
+      expected++;
       unread = message.pending;
       onMessage(message);
     },
     open: async () => {
-      unread = (await connection.manager.consumers.info(streams.invocations, consumer)).num_pending;
+      const reset = await connection.manager.consumers.reset(streams.invocations, consumer);
+      expected = reset.delivered.consumer_seq + 1;
+      unread = reset.num_pending;
       return consumer;
     },
   });

@@ -20,21 +20,35 @@ export interface Heartbeat {
   readonly memoryShare?: number;
   /** Absent in the heartbeats of tests. */
   readonly backlog?: BacklogReport;
+  /** Partitions that the runner reads, or still runs something of. */
+  readonly holds?: readonly number[];
+  /** The runner stops: others divide its partitions, and open each when it does not hold it any more. */
+  readonly isRetiring?: boolean;
 }
 
 /** Longer lists are none of ours. */
 const maxListed = 4_096;
 const ids = z.array(z.string()).max(maxListed);
-const backlogReport = z.object({ partitions: z.array(z.int()).max(maxListed), sources: ids, owners: ids });
-const heartbeat = z.object({ memoryShare: z.number().optional().catch(undefined), backlog: backlogReport.optional().catch(undefined) });
+const partitions = z.array(z.int()).max(maxListed);
+const backlogReport = z.object({ partitions, sources: ids, owners: ids });
+const heartbeat = z.object({
+  memoryShare: z.number().optional().catch(undefined),
+  backlog: backlogReport.optional().catch(undefined),
+  holds: partitions.optional().catch(undefined),
+  isRetiring: z.boolean().optional().catch(undefined),
+});
+/** In the headers of a heartbeat, since members are notified of changes without their values. */
+const retiringHeader = "Headwater-Retiring";
 
 /** Heartbeats of all pools, by `<pool>.<runner>`; entries end by themselves. */
 export const liveRunners = (connection: Connection): Bucket<Heartbeat> => new Bucket(connection, buckets.runners, parseHeartbeat);
 
 /** A runner holds user code: what it reports is believed within bounds. */
 function parseHeartbeat(json: unknown): Heartbeat {
-  const { memoryShare, backlog } = heartbeat.catch({}).parse(json);
+  const { memoryShare, backlog, holds, isRetiring } = heartbeat.catch({}).parse(json);
   return {
+    ...(holds === undefined ? {} : { holds }),
+    ...(isRetiring === undefined ? {} : { isRetiring }),
     ...(memoryShare === undefined ? {} : { memoryShare: Math.min(1, Math.max(0, memoryShare)) }),
     ...(backlog === undefined ? {} : { backlog }),
   };
@@ -44,6 +58,8 @@ export interface Announced {
   leave(): Promise<void>;
   /** What the heartbeats say has changed: sends one within 100 ms. */
   beatSoon(): void;
+  /** Sends one now. @throws Unavailable */
+  beat(): Promise<void>;
 }
 
 /** Says that a runner of a pool lives, until it leaves. @throws Unavailable when it cannot say so the first time */
@@ -55,7 +71,9 @@ export async function announce(
 ): Promise<Announced> {
   const bucket = liveRunners(connection);
   const beat = async (): Promise<void> => {
-    await bucket.put(runnerKey(pool, runner), await tell(), { ttlSeconds: heartbeatTtlSeconds });
+    const told = await tell();
+    const headers = told.isRetiring === true ? { [retiringHeader]: "1" } : {};
+    await bucket.put(runnerKey(pool, runner), told, { ttlSeconds: heartbeatTtlSeconds, headers });
   };
   await beat();
   let beating: Promise<void> | undefined;
@@ -77,6 +95,7 @@ export async function announce(
   };
   const timer = setInterval(beatNow, heartbeatEveryMs);
   return {
+    beat,
     beatSoon,
     leave: async () => {
       hasLeft = true;
@@ -118,9 +137,9 @@ class Members implements Reading {
   }
 
   async start(): Promise<void> {
-    this.#following = await followChanges(this.#connection, buckets.runners, runnerKey(this.#pool, "*"), (key, wasDeleted) => {
+    this.#following = await followChanges(this.#connection, buckets.runners, runnerKey(this.#pool, "*"), (key, wasDeleted, headers) => {
       if (key === undefined) return void this.#listAgain(); // Never rejects.
-      this.#hear(key, wasDeleted);
+      this.#hear(key, wasDeleted || headers?.has(retiringHeader) === true);
       this.#schedule();
     });
     await this.#list();
@@ -135,15 +154,15 @@ class Members implements Reading {
     await this.#following?.stop();
   }
 
-  #hear(key: string, wasDeleted: boolean): void {
-    const runner = key.slice(key.indexOf(".") + 1);
-    if (wasDeleted) this.#heardAt.delete(runner);
+  #hear(key: string, isGone: boolean): void {
+    const runner = runnerOf(key);
+    if (isGone) this.#heardAt.delete(runner);
     else this.#heardAt.set(runner, performance.now());
   }
 
   async #list(): Promise<void> {
-    const keys = await liveRunners(this.#connection).keys(runnerKey(this.#pool, "*"));
-    for (const key of keys) if (!this.#heardAt.has(key.slice(key.indexOf(".") + 1))) this.#hear(key, false);
+    const entries = await liveRunners(this.#connection).readAll(runnerKey(this.#pool, "*"));
+    for (const [key, { isRetiring }] of entries) if (isRetiring !== true && !this.#heardAt.has(runnerOf(key))) this.#hear(key, false);
   }
 
   /** The silence while the server was away says nothing of the others. */
@@ -175,4 +194,12 @@ class Members implements Reading {
     this.#told = text;
     this.#onMembers(runners);
   }
+}
+
+const runnerOf = (key: string): string => key.slice(key.indexOf(".") + 1);
+
+/** Partitions that other live runners of the pool hold. @throws Unavailable */
+export async function heldByOthers(connection: Connection, pool: string, runner: string): Promise<ReadonlySet<number>> {
+  const entries = await liveRunners(connection).readAll(runnerKey(pool, "*"));
+  return new Set([...entries].flatMap(([key, { holds = [] }]) => (runnerOf(key) === runner ? [] : holds)));
 }

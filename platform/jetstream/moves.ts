@@ -3,12 +3,13 @@ import { Conflict } from "../../domain/errors.ts";
 import { decodePack, encodePack, type Invocation, type InvocationNumber } from "../../domain/invocation.ts";
 import { partitionOf } from "../../domain/partition.ts";
 import { buckets, deploymentKey, invokeSubject, streams } from "../../domain/subjects.ts";
+import type { QueuePosition } from "../../domain/watermark.ts";
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
 
 /**
- * Invocations follow their source to another pool. An invocation keeps the number under which it was first stored, and by that
- * number the source's history knows whether it was answered: so it does not matter who moves it, how often, or whether the old
+ * Invocations follow their source to another pool, in their order. An invocation keeps the position that it had in the old pool's queue,
+ * by which the source's history recognizes it (domain/watermark.ts): so it does not matter who moves it, how often, or whether the old
  * pool's runner was just about to commit it.
  */
 export async function moveInvocation(connection: Connection, pool: string, position: InvocationNumber): Promise<void> {
@@ -16,7 +17,7 @@ export async function moveInvocation(connection: Connection, pool: string, posit
   // Gone: somebody else has moved or answered it. The subject shows that it is this pool's own, whoever asks.
   if (message === null || !isOfPool(pool, message.subject)) return;
   const invocation = decodePack(message.string())[position.index];
-  if (invocation !== undefined) await move(connection, pool, invocation, position);
+  if (invocation !== undefined) await move(connection, invocation, { ...position, pool, storedAt: message.time.getTime() });
 }
 
 const isOfPool = (pool: string, subject: string): boolean => subject.startsWith(`invoke.${pool}.`);
@@ -25,18 +26,19 @@ const isOfPool = (pool: string, subject: string): boolean => subject.startsWith(
 export async function moveAll(
   connection: Connection,
   pool: string,
-  { seq, text }: { readonly seq: number; readonly text: string },
+  { seq, storedAt, text }: { readonly seq: number; readonly storedAt: number; readonly text: string },
 ): Promise<void> {
-  for (const [index, invocation] of decodePack(text).entries()) await move(connection, pool, invocation, { seq, index });
+  for (const [index, invocation] of decodePack(text).entries()) await move(connection, invocation, { pool, seq, index, storedAt });
 }
 
-async function move(connection: Connection, pool: string, invocation: Invocation, position: InvocationNumber): Promise<void> {
+async function move(connection: Connection, invocation: Invocation, position: QueuePosition): Promise<void> {
   const { source } = invocation;
+  const { pool } = position;
   const entry = await deploymentEntries(connection).get(deploymentKey(pool, source));
   if (entry === undefined) return;
   if (!hasMoved(entry))
     throw new Conflict(`source ${source} has not left pool '${pool}': its invocations stay there`, { code: "not_moved" });
-  const moved = { ...invocation, movedFrom: invocation.movedFrom ?? position };
+  const moved: Invocation = { ...invocation, movedFrom: position };
   await connection.publisher.publish(invokeSubject(entry.movedTo, partitionOf(source), source), encodePack([JSON.stringify(moved)]), {
     messageId: `moved.${position.seq}.${position.index}`,
   });

@@ -195,6 +195,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     ...consumers.flatMap((consumer) => [
       one(api(`CONSUMER.INFO.${streams.invocations}.${consumer}`)),
       many(api(`CONSUMER.MSG.NEXT.${streams.invocations}.${consumer}`)),
+      one(api(`CONSUMER.RESET.${streams.invocations}.${consumer}`)),
       one(`$JS.ACK.${streams.invocations}.${consumer}.>`),
     ]),
     one(api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.${deploymentKey(pool, "*")}`)),
@@ -232,6 +233,7 @@ export const offered: { readonly services: readonly Service[]; readonly news: re
     one(setUpCheck),
     one(api(`CONSUMER.INFO.${streams.invocations}.*`)),
     many(api(`CONSUMER.MSG.NEXT.${streams.invocations}.*`)),
+    one(api(`CONSUMER.RESET.${streams.invocations}.*`)),
     one(`$JS.ACK.${streams.invocations}.>`),
     one(api(`DIRECT.GET.${bucket(buckets.deployments)}.>`)),
     many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),

@@ -4,10 +4,11 @@ import { Conflict, Unavailable } from "../../domain/errors.ts";
 import { partitionWindow } from "../../domain/partition.ts";
 import { buckets, invokeFilter, partitionCount, runnerConsumer, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
-import { queueConsumer, readQueue } from "./consumer.ts";
+import { queueConsumer, readPartition } from "./consumer.ts";
 import { createOrUpdateConsumer } from "./durable.ts";
 import { isMissing } from "./missing.ts";
 import { deploymentEntries, moveAll } from "./moves.ts";
+import type { StreamMessage } from "./stream-message.ts";
 
 export interface PoolOptions {
   readonly pool: string;
@@ -19,9 +20,10 @@ export interface PoolOptions {
   readonly maxAckPending?: number;
 }
 
-/** How soon the invocations of a runner that was killed go to another one; a living one says every few seconds that it works. */
-export const ackWaitMs = 10_000;
+/** Never by time: whoever opens a partition resets its consumer, and is handed all that is not acked. */
+const ackWaitMs = 3_600_000;
 const removeTimeoutMs = 60_000;
+const retryMs = 500;
 
 /** One durable consumer per partition: whoever pulls from it owns the partition. Safe to repeat. */
 export async function setUpPool(connection: Connection, options: PoolOptions): Promise<void> {
@@ -61,23 +63,38 @@ export async function removePool(connection: Connection, pool: string): Promise<
 async function emptyPartition(connection: Connection, pool: string, partition: number): Promise<void> {
   const consumer = runnerConsumer(pool, partition);
   if (!(await hasConsumer(connection, consumer))) return;
-  const reading = await readQueue({
+  const emptying = new AbortController();
+  let moved: Promise<unknown> = Promise.resolve();
+  const reading = await readPartition({
     connection,
-    stream: streams.invocations,
-    consumer,
+    pool,
+    partition,
+    // One after the other: a source's invocations keep their order.
     onMessage: (message) => {
-      moveAll(connection, pool, { seq: message.seq, text: message.text() }).then(
-        () => message.ack(),
-        () => message.nak(1_000),
-      );
+      moved = moved.then(() => moveSurely(connection, pool, message, emptying.signal));
     },
   });
   try {
     await untilEmpty(connection, consumer);
   } finally {
+    emptying.abort();
     await reading.stop();
+    await moved;
   }
   await connection.manager.consumers.delete(streams.invocations, consumer);
+}
+
+/** Never rejects. What could not be moved until the signal aborts is not acked. */
+async function moveSurely(connection: Connection, pool: string, message: StreamMessage, signal: AbortSignal): Promise<void> {
+  const { seq, storedAt } = message;
+  while (!signal.aborted) {
+    try {
+      await moveAll(connection, pool, { seq, storedAt, text: message.text() });
+      return message.ack();
+    } catch {
+      await sleep(retryMs);
+    }
+  }
 }
 
 async function untilEmpty(connection: Connection, consumer: string): Promise<void> {

@@ -51,7 +51,7 @@ afterAll(async () => {
 
 async function wakeRunner(): Promise<void> {
   runner = await startRunner(
-    { runner: `r${randomBytes(4).toString("hex")}`, runTimeoutMs: 10_000, memoryMb: 128, historyBudgetBytes: 2 ** 20 },
+    { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 10_000, memoryMb: 128, historyBudgetBytes: 2 ** 20 },
     {
       ...poolPortsOf(nats.connection, defaultPool),
       sandbox: { ...fixture.sandbox, stop: async () => undefined },

@@ -45,7 +45,15 @@ export function startCountingRunner(connection: Connection, seen: Seen, options:
     ...(overQuota === undefined ? {} : { overQuota }),
     log: { info: noted, warn: noted, error: noted },
   };
-  const config = { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits, backlog };
+  const config = {
+    runner: `r${Math.random()}`,
+    pool,
+    runTimeoutMs: 1_000,
+    memoryMb: 64,
+    historyBudgetBytes: 2 ** 20,
+    limits,
+    backlog,
+  };
   return startRunner(config, ports);
 }
 

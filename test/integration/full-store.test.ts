@@ -49,7 +49,7 @@ async function startRecording(): Promise<void> {
 async function startEmitting(ran: Map<string, number>, log: object[], ownerCommitBytes: number): Promise<Runner> {
   const noted = (fields: object): void => void log.push(fields);
   const runner = await startRunner(
-    { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, ownerCommitBytes },
+    { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, ownerCommitBytes },
     {
       ...poolPortsOf(nats.connection, defaultPool),
       ...portsBesidePool(async ({ source, event }) => {

@@ -72,7 +72,7 @@ async function runner(clock: TestClock, ran: string[], answers: Answer[], log: s
     log: { ...silent, warn: (fields) => log.push(JSON.stringify(fields)) },
   };
   const limits = queueLimits({ children: 1, ownerRuns: 100 });
-  const config = { runner: `r${Math.random()}`, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
+  const config = { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
   const started = await startRunner(config, ports);
   let isStopped = false;
   const stop = async (): Promise<void> => {

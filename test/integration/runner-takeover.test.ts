@@ -1,7 +1,8 @@
-import { afterEach, expect, it } from "vitest";
+import { afterEach, beforeAll, expect, it } from "vitest";
 import { encodePack, type Invocation } from "../../domain/invocation.ts";
 import { ownerOf, partitionOf } from "../../domain/partition.ts";
-import { defaultPool, deploymentKey, packSubject, partitionCount } from "../../domain/subjects.ts";
+import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
+import { heldByOthers } from "../../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
@@ -25,59 +26,91 @@ interface Started {
   readonly runner: Runner;
   /** As `<source> <event>`. */
   readonly ran: string[];
-  pass(ms: number): void;
 }
 
-async function start(name: string): Promise<Started> {
-  const ran: string[] = [];
-  let aheadMs = 0;
+const unlimited = 600_000;
+
+/** @param running resolves when a run of the slow source may end */
+async function start(name: string, ran: string[], running: () => Promise<unknown>, handoverMs = unlimited): Promise<Started> {
   const runner = await startRunner(
-    { runner: name, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20 },
+    { runner: name, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, handoverMs },
     {
       ...poolPortsOf(nats.connection, defaultPool),
       ...portsBesidePool(async ({ source, event }) => {
         ran.push(`${source} ${event}`);
-        if (source === slow) await new Promise(() => undefined);
+        if (source === slow) await running();
         return { outcome: "returned", result: null, emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };
       }),
-      clock: { now: () => Date.now() + aheadMs },
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     },
   );
-  return { runner, ran, pass: (ms) => (aheadMs += ms) };
+  ends.push(() => runner.stop(AbortSignal.timeout(1_000)));
+  return { runner, ran };
 }
+
+/** The name of a runner that gets the partition when the other one is there. */
+const nameBeside = (other: string): string =>
+  Array.from({ length: 500 }, (_, n) => `r_second${n}`).find((each) => ownerOf(partition, [other, each]) === each) ?? "";
 
 async function send(...invocations: readonly (readonly [source: string, event: number])[]): Promise<void> {
   const pack = invocations.map(([source, event]) => JSON.stringify({ source, trigger: "event", event } satisfies Invocation));
   await nats.connection.publisher.publish(packSubject(defaultPool, partition), encodePack(pack));
 }
 
-it("runs nothing again of a pack that another runner still held when its partition was taken over", { timeout: 120_000 }, async () => {
+const isEmpty = async (): Promise<boolean> => (await nats.connection.manager.streams.info("INVOCATIONS")).state.messages === 0;
+
+beforeAll(async () => {
   for (const source of [quick, slow])
     await deploymentEntries(nats.connection).put(deploymentKey(defaultPool, source), { ...deployment, source, name: source });
-  const first = await start("r_first");
-  await send([quick, 1], [slow, 2]);
-  await until(() => first.ran.length === 2, "both run");
+});
 
-  const name = Array.from({ length: 500 }, (_, n) => `r_second${n}`).find((each) => ownerOf(partition, ["r_first", each]) === each) ?? "";
-  const second = await start(name);
-  ends.push(() => second.runner.stop(AbortSignal.timeout(1_000)));
-  let event = 10;
-  await until(async () => {
-    await send([quick, ++event]);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    return second.ran.length > 0;
-  }, "the other runner has the partition");
+it("hands a partition over once its runs have ended, and repeats nothing", { timeout: 120_000 }, async () => {
+  const [gate, first, second] = [Promise.withResolvers<void>(), [] as string[], [] as string[]];
+  await start("r_first", first, () => gate.promise);
+  await send([quick, 1], [slow, 2], [slow, 3]);
+  await until(() => first.length === 2, "both sources run");
+  const starting = start(nameBeside("r_first"), second, () => Promise.resolve());
+  await send([quick, 4], [slow, 5]);
+  await until(async () => (await heldByOthers(nats.connection, defaultPool, "r_first")).size > 0, "the other runner reads partitions");
+  expect(second).toEqual([]);
+  gate.resolve();
+  await starting;
+  await until(isEmpty, "all has run");
+  const all = [...first, ...second];
+  expect(all.toSorted()).toEqual([`${quick} 1`, `${quick} 4`, `${slow} 2`, `${slow} 3`, `${slow} 5`].toSorted());
+  expect(second).toContain(`${slow} 5`);
+});
 
-  // So long that whatever was given back or lost has come again: the run that is still under way has not.
-  for (let minute = 0; minute < 5; minute++) {
-    second.pass(60_000);
-    await send([quick, ++event]);
-    await until(() => second.ran.includes(`${quick} ${event}`), "another run of the quick one");
-  }
-  await first.runner.stop(AbortSignal.abort());
-  await until(() => second.ran.some((each) => each.startsWith(slow)), "the pack came again", 60_000);
-  await send([quick, 1_000]);
-  await until(() => second.ran.includes(`${quick} 1000`), "what comes after it");
-  expect([...first.ran, ...second.ran].filter((each) => each === `${quick} 1`)).toHaveLength(1);
+it("hands the partitions of a runner that stops over at once, while runs of others go on there", { timeout: 120_000 }, async () => {
+  const [gate, first, second] = [Promise.withResolvers<void>(), [] as string[], [] as string[]];
+  const stopping = await start("r_stopping", first, () => gate.promise);
+  const elsewhere = Array.from({ length: 500 }, (_, n) => `dc_other${n}`).find((id) => partitionOf(id) !== partition) ?? "";
+  await deploymentEntries(nats.connection).put(deploymentKey(defaultPool, elsewhere), {
+    ...deployment,
+    source: elsewhere,
+    name: elsewhere,
+  });
+  await send([slow, 1]);
+  await until(() => first.length === 1, "the slow source runs");
+  const staying =
+    Array.from({ length: 500 }, (_, n) => `r_staying${n}`).find((each) => ownerOf(partition, ["r_stopping", each]) === "r_stopping") ?? "";
+  await start(staying, second, () => Promise.resolve());
+  const stopped = stopping.runner.stop(AbortSignal.timeout(60_000));
+  const other = encodePack([JSON.stringify({ source: elsewhere, trigger: "event", event: 2 })]);
+  await nats.connection.publisher.publish(invokeSubject(defaultPool, partitionOf(elsewhere), elsewhere), other);
+  await until(() => [...first, ...second].includes(`${elsewhere} 2`), "another partition is read");
+  gate.resolve();
+  await stopped;
+  await until(isEmpty, "all has run");
+  expect([...first, ...second].filter((line) => line.startsWith(slow))).toEqual([`${slow} 1`]);
+});
+
+it("takes over a partition when the time for a handover is over, though a run goes on there", { timeout: 120_000 }, async () => {
+  const [first, second] = [[] as string[], [] as string[]];
+  await start("r_third", first, () => new Promise(() => undefined), 500);
+  await send([slow, 1], [slow, 2]);
+  await until(() => first.length === 1, "the slow source runs");
+  await start(nameBeside("r_third"), second, () => Promise.resolve(), 500);
+  await until(isEmpty, "all has run", 60_000);
+  expect(second).toEqual([`${slow} 1`, `${slow} 2`]);
 });

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { Invocation } from "../../domain/invocation.ts";
 import { Ahead } from "../../runner/ahead.ts";
 import type { Waiting } from "../../runner/waiting.ts";
+import { positionAt } from "./position.ts";
 
 const entry = (trigger: Invocation["trigger"], isAwaited = false): Waiting => ({
   received: {
     invocation: { source: "dc_1", trigger, ...(isAwaited ? { answerTo: "inbox" } : {}) },
-    number: { seq: 1, index: 0 },
-    position: { seq: 1, index: 0 },
+    position: positionAt(1),
     storedAt: 0,
   },
   bytes: 1,

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { systemClock } from "../../domain/clock.ts";
 import { emptyState, type Commit } from "../../domain/commit.ts";
 import { LimitExceeded, Unavailable } from "../../domain/errors.ts";
 import { appendFitting } from "../../runner/append.ts";
@@ -27,7 +26,7 @@ function historyWith(append: (commit: string) => "stored" | "refused"): { readon
       return append(commit) === "stored" ? { outcome: "stored", sequence: seen.length } : { outcome: "refused" };
     },
   };
-  return { history: new History(deployment.source, deployment.owner, { histories, clock: systemClock, isOpen: () => false }), seen };
+  return { history: new History(deployment.source, deployment.owner, histories), seen };
 }
 
 it("stores, instead of a commit that the server does not take, one that says so", async () => {

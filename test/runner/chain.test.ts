@@ -4,6 +4,7 @@ import type { Invocation } from "../../domain/invocation.ts";
 import { armNextLink } from "../../runner/chain.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { deployment } from "./deployment.ts";
+import { positionAt } from "./position.ts";
 
 const timer = { cron: "30 2 * * *", timezone: "Europe/Berlin" };
 
@@ -14,8 +15,7 @@ async function armedAfter(invocation: Partial<Invocation>, more: Partial<Deploym
   };
   const received = {
     invocation: { source: "dc_1", trigger: "timer", chain: "timer", generation: 3, ...invocation } as const,
-    number: { seq: 1, index: 0 },
-    position: { seq: 1, index: 0 },
+    position: positionAt(1),
     storedAt: 0,
     skippedTicks: 0,
   };

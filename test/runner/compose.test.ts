@@ -3,6 +3,7 @@ import { emptyState } from "../../domain/commit.ts";
 import { composeCommit, type Ran } from "../../runner/compose.ts";
 import type { Emit, Execution } from "../../runner/sandbox/port.ts";
 import { deployment } from "./deployment.ts";
+import { positionAt } from "./position.ts";
 
 const emit = (n: number, more: Partial<Emit> = {}): Emit => ({
   payload: JSON.stringify({ n }),
@@ -14,7 +15,7 @@ const returned = (more: object = {}): Execution => ({ outcome: "returned", resul
 const ran = (execution: Execution, more: Partial<Ran> = {}): Ran => ({
   deployment,
   invocation: { source: "dc_1", trigger: "http" },
-  number: { seq: 9, index: 2 },
+  position: positionAt(9, 2),
   runId: "r_1",
   startedAt: 1,
   execution,
@@ -99,7 +100,7 @@ describe("composeCommit", () => {
   it("remembers that the invocation is answered and which hook ran how often", () => {
     const hook = ran(returned(), { invocation: { source: "dc_1", trigger: "hook", hook: "activate" } });
     const first = compose(hook);
-    expect(first.state.answered).toEqual([[9, 2, 0b11]]);
+    expect(first.state.watermarks).toEqual({ "default/hooks": { seq: 9, index: 2, storedAt: 0, committedAt: 5_000 } });
     expect(first.state.hooks.activate).toMatchObject({ generation: 3, attempts: 1, error: null });
     expect(compose(hook, first.state).state.hooks.activate?.attempts).toBe(2);
     expect(first.logs[0]).toMatchObject({ k: "hook", h: "activate" });

@@ -1,88 +1,97 @@
-import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodePack } from "../../domain/invocation.ts";
-import { OpenMessages } from "../../runner/open-messages.ts";
+import { OpenMessages } from "../../runner/intake/open-messages.ts";
+import type { IntakeMessage } from "../../runner/ports.ts";
 
 const opened: OpenMessages[] = [];
 afterEach(() => {
-  for (const open of opened.splice(0)) open.stop();
+  for (const open of opened.splice(0)) open.sendAcks();
 });
 
-function take(count: number) {
-  const told: string[] = [];
-  const ends: string[] = [];
-  const delays: number[] = [];
-  const open = new OpenMessages((end, seq, sources) => ends.push(`${end} ${seq} ${[...sources].join(" ")}`));
+function messages() {
+  const acked: string[] = [];
+  const open = new OpenMessages("default");
   opened.push(open);
-  const text = encodePack(Array.from({ length: count }, (_, n) => JSON.stringify({ source: `dc_${n}`, trigger: "http" })));
-  const message = {
-    text,
-    seq: 7,
-    storedAt: 0,
-    ack: () => told.push("ack"),
-    postpone: (ms: number) => {
-      delays.push(ms);
-      told.push(`postpone ${ms > 0}`);
-    },
-    working: () => told.push("working"),
-  };
-  return { open, told, ends, delays, message, waiting: open.take(message) };
+  /** As delivered for the n-th time. */
+  const message = (seq: number, count: number, delivery = 1, storedAt = 0): IntakeMessage => ({
+    text: encodePack(Array.from({ length: count }, (_, n) => JSON.stringify({ source: `dc_${n}`, trigger: "http" }))),
+    seq,
+    storedAt,
+    ack: () => acked.push(`${seq} of delivery ${delivery}`),
+  });
+  return { open, acked, message };
 }
 
 describe("OpenMessages", () => {
-  /** Method: packs settled in any order, some twice; the oracle is "acked once when all are done, postponed once when one is not". */
-  it("acks a message once, when each invocation of its pack is done", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom("done" as const, "later" as const), { minLength: 1, maxLength: 8 }),
-        fc.infiniteStream(fc.nat()),
-        (dispositions, choices) => {
-          const { told, waiting, open } = take(dispositions.length);
-          const left = waiting.map((entry, n) => ({ entry, disposition: dispositions[n] ?? "done" }));
-          while (left.length > 0) {
-            expect(told).toEqual([]);
-            const [one] = left.splice((choices.next().value ?? 0) % left.length, 1);
-            one?.entry.settle(one.disposition);
-            one?.entry.settle("later");
-          }
-          expect(open.size).toBe(0);
-          open.stop();
-          expect(told).toEqual([dispositions.includes("later") ? "postpone true" : "ack"]);
-        },
-      ),
-    );
+  it("acks a message soon after each invocation of its pack is done, and several together", async () => {
+    const { open, acked, message } = messages();
+    const [first, second] = [open.take(message(7, 2)), open.take(message(8, 1))];
+    first[0]?.settle("done");
+    first[0]?.settle("done");
+    second[0]?.settle("done");
+    first[1]?.settle("done");
+    expect([acked, open.size]).toEqual([[], 0]);
+    await vi.waitFor(() => expect(acked).toEqual(["8 of delivery 1", "7 of delivery 1"]), 30_000);
   });
 
-  it("acks together, soon, what is done", async () => {
-    const { open, waiting, told, message } = take(1);
-    const second = open.take({ ...message, seq: 8, ack: () => told.push("ack of the second") });
-    for (const entry of [...waiting, ...second]) entry.settle("done");
-    expect(told).toEqual([]);
-    await vi.waitFor(() => expect(told).not.toEqual([]), 30_000);
-    expect(told).toEqual(["ack", "ack of the second"]);
+  it("hands out nothing of a message that is delivered again while it is here, and acks its last delivery", () => {
+    const { open, acked, message } = messages();
+    const waiting = open.take(message(7, 2));
+    waiting[0]?.settle("done");
+    expect(open.take(message(7, 2, 2))).toEqual([]);
+    waiting[1]?.settle("done");
+    open.sendAcks();
+    expect(acked).toEqual(["7 of delivery 2"]);
   });
 
-  it("has an invocation's number until its message is settled as often as it was handed out, and tells how that ended", () => {
-    const { open, ends, message, waiting } = take(2);
-    const again = open.take(message);
-    for (const entry of waiting) entry.settle("done");
+  it("acks a message again that is delivered again after its ack", () => {
+    const { open, acked, message } = messages();
+    open.take(message(7, 1))[0]?.settle("done");
+    open.sendAcks();
+    expect(open.take(message(7, 1, 2))).toEqual([]);
+    open.sendAcks();
+    expect(acked).toEqual(["7 of delivery 1", "7 of delivery 2"]);
+  });
+
+  it("hands out the invocations that were left, and only these, when the message is delivered again while others of it run", () => {
+    const { open, acked, message } = messages();
+    const [first, second, third] = open.take(message(7, 3));
+    second?.settle("left");
+    third?.settle("done");
+    const again = open.take(message(7, 3, 2));
+    expect(again.map(({ received }) => received.position.index)).toEqual([1]);
+    first?.settle("done");
     again[0]?.settle("done");
-    expect([open.isOpen(7), ends]).toEqual([true, ["ack 7 dc_0 dc_1"]]);
-    again[1]?.settle("later");
-    expect(ends).toEqual(["ack 7 dc_0 dc_1", "postpone 7 dc_0 dc_1"]);
-    // What is done of it must be known when it comes again.
-    expect(open.isOpen(7)).toBe(true);
-    for (const entry of open.take(message)) entry.settle("done");
-    expect(open.isOpen(7)).toBe(false);
+    open.sendAcks();
+    expect(acked).toEqual(["7 of delivery 2"]);
   });
 
-  it("numbers the invocations of a pack by their place", () => {
-    expect(take(3).waiting.map(({ received }) => received.number)).toEqual([0, 1, 2].map((index) => ({ seq: 7, index })));
+  it("forgets a message of which something was left once nothing of it runs", () => {
+    const { open, acked, message } = messages();
+    const [first, second] = open.take(message(7, 2));
+    first?.settle("done");
+    second?.settle("left");
+    open.sendAcks();
+    expect([acked, open.size]).toEqual([[], 0]);
+    expect(open.take(message(7, 2, 2))).toHaveLength(2);
+  });
+
+  it("takes a message of a recreated stream for a new one", () => {
+    const { open, message } = messages();
+    open.take(message(7, 1))[0]?.settle("done");
+    expect(open.take(message(7, 1, 1, 5_000))).toHaveLength(1);
+  });
+
+  it("numbers the invocations of a pack by their position in the pool's queue", () => {
+    const { open, message } = messages();
+    const positions = open.take(message(7, 3)).map(({ received }) => received.position);
+    expect(positions).toEqual([0, 1, 2].map((index) => ({ pool: "default", seq: 7, index, storedAt: 0 })));
   });
 
   it("acks a pack without invocations", () => {
-    const { open, told } = take(0);
-    open.stop();
-    expect(told).toEqual(["ack"]);
+    const { open, acked, message } = messages();
+    open.take(message(7, 0));
+    open.sendAcks();
+    expect(acked).toEqual(["7 of delivery 1"]);
   });
 });

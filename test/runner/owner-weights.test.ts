@@ -3,6 +3,7 @@ import { OwnerWeights } from "../../runner/owner-weights.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
 import { SourceQueues } from "../../runner/source-queues.ts";
 import { largeBacklog } from "./large-backlog.ts";
+import { positionAt } from "./position.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -99,9 +100,9 @@ describe("an owner of weight 4", () => {
     });
     started.push(queues);
     for (let seq = 1; seq <= 4_000; seq++) {
-      const position = { seq, index: 0 };
+      const position = positionAt(seq);
       const source = `${seq % 2 === 0 ? "a" : "b"}${seq}`;
-      const received = { invocation: { source, trigger: "http" as const }, number: position, position, storedAt: 0, skippedTicks: 0 };
+      const received = { invocation: { source, trigger: "http" as const }, position, storedAt: 0, skippedTicks: 0 };
       queues.push({ received, bytes: 1, settle: () => undefined });
     }
     while (ran.length < 1_500) await turn();

@@ -4,6 +4,7 @@ import type { Invocation } from "../../domain/invocation.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
 import { SourceQueues } from "../../runner/source-queues.ts";
 import { largeBacklog } from "./large-backlog.ts";
+import { positionAt } from "./position.ts";
 
 const limits = queueLimits({ children: 1, ownerRuns: 100 });
 const started: SourceQueues[] = [];
@@ -21,8 +22,8 @@ function queuesOf() {
     limits,
     backlog,
     ownerOf: ({ invocation: { source } }) => source.slice(0, 1),
-    answer: async ({ invocation: { source, trigger }, number, skippedTicks }) => {
-      ran.push(`${source} ${trigger} ${number.seq}${skippedTicks > 0 ? ` after ${skippedTicks}` : ""}`);
+    answer: async ({ invocation: { source, trigger }, position, skippedTicks }) => {
+      ran.push(`${source} ${trigger} ${position.seq}${skippedTicks > 0 ? ` after ${skippedTicks}` : ""}`);
       await turn();
       return "done";
     },
@@ -32,9 +33,9 @@ function queuesOf() {
   started.push(queues);
   let seq = 0;
   const push = (source: string, invocation: Partial<Invocation> & Pick<Invocation, "trigger">): void => {
-    const position = { seq: ++seq, index: 0 };
+    const position = positionAt(++seq);
     queues.push({
-      received: { invocation: { source, ...invocation }, number: position, position, storedAt: 0 },
+      received: { invocation: { source, ...invocation }, position, storedAt: 0 },
       bytes: 1,
       settle: (what) => settled.push(`${position.seq} ${what}`),
     });

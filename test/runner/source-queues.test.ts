@@ -6,12 +6,14 @@ import { Backlog } from "../../runner/intake/backlog.ts";
 import { queueLimits } from "../../runner/queue-limits.ts";
 import type { Received } from "../../runner/run.ts";
 import { largeBacklog } from "./large-backlog.ts";
-import { SourceQueues, type Disposition, type QueueOptions } from "../../runner/source-queues.ts";
+import { SourceQueues, type QueueOptions } from "../../runner/source-queues.ts";
+import { positionAt } from "./position.ts";
+import type { Answer } from "../../runner/waiting.ts";
+import { partitionOf } from "../../domain/partition.ts";
 
 const received = (source: string, seq: number, trigger: Invocation["trigger"] = "http", chain?: string) => ({
   invocation: { source, trigger, ...(chain === undefined ? {} : { chain }) },
-  number: { seq, index: 0 },
-  position: { seq, index: 0 },
+  position: positionAt(seq),
   storedAt: 0,
 });
 
@@ -36,9 +38,9 @@ function queuesOf(answer: QueueOptions["answer"], options: Partial<QueueOptions>
 
 /** Queues whose runs end when the test says so. */
 function queuesByHand() {
-  const running: { received: Received; end: (disposition?: Disposition) => void }[] = [];
+  const running: { received: Received; end: (answer?: Answer) => void }[] = [];
   const queues = queuesOf(
-    (entry) => new Promise((resolve) => running.push({ received: entry, end: (disposition = "done") => resolve(disposition) })),
+    (entry) => new Promise((resolve) => running.push({ received: entry, end: (answer = "done") => resolve(answer) })),
   );
   const settled: string[] = [];
   const push = (source: string, seq: number, trigger?: Invocation["trigger"], chain?: string) =>
@@ -63,10 +65,10 @@ describe("SourceQueues", () => {
           const started: Record<string, number[]> = {};
           let active: string[] = [];
           const ends: (() => void)[] = [];
-          const queues = queuesOf(async ({ invocation: { source }, number }) => {
+          const queues = queuesOf(async ({ invocation: { source }, position }) => {
             expect(active).not.toContain(source);
             active.push(source);
-            (started[source] ??= []).push(number.seq);
+            (started[source] ??= []).push(position.seq);
             await new Promise<void>((resolve) => ends.push(resolve));
             active = active.filter((other) => other !== source);
             return "done";
@@ -91,7 +93,7 @@ describe("SourceQueues", () => {
     expect(settled).toEqual(["3 done", "4 done"]);
     running[0]?.end();
     await turn();
-    expect(running[1]?.received).toMatchObject({ number: { seq: 2 }, position: { seq: 2 }, skippedTicks: 2 });
+    expect(running[1]?.received).toMatchObject({ position: { seq: 2 }, skippedTicks: 2 });
     expect(running[1]?.received.skippedDue).toHaveLength(2);
   });
 
@@ -101,18 +103,48 @@ describe("SourceQueues", () => {
     expect(settled).toEqual([]);
   });
 
-  it("gives back what waits when it stops, and what runs when time is up", async () => {
+  it("leaves what waits to the next runner when it stops, and what runs when time is up", async () => {
     const { queues, settled, push } = queuesByHand();
     push("a", 1);
     push("a", 2);
     const time = new AbortController();
     const stopped = queues.stop(time.signal);
-    expect(settled).toEqual(["2 later"]);
+    expect(settled).toEqual(["2 left"]);
     time.abort();
     await stopped;
-    expect(settled).toEqual(["2 later", "1 later"]);
+    expect(settled).toEqual(["2 left", "1 left"]);
     push("a", 3);
-    expect(settled).toContain("3 later");
+    expect(settled).toContain("3 left");
+  });
+
+  it("tries a failed invocation again before what waits behind it, and lets other sources run", async () => {
+    const { running, settled, push } = queuesByHand();
+    push("a", 1);
+    push("a", 2);
+    running[0]?.end("failed");
+    await turn();
+    push("b", 3);
+    expect(running.map(({ received: { position } }) => position.seq)).toEqual([1, 3]);
+    await expect.poll(() => running.length, { timeout: 10_000 }).toBe(3);
+    expect([running[2]?.received.position.seq, settled]).toEqual([1, []]);
+    running[2]?.end();
+    await turn();
+    expect([running[3]?.received.position.seq, settled]).toEqual([2, ["1 done"]]);
+  });
+
+  it("releases a partition once none of its sources runs, and goes on with the others", async () => {
+    const { queues, running, settled, push } = queuesByHand();
+    const other = Array.from({ length: 100 }, (_, n) => `b${n}`).find((id) => partitionOf(id) !== partitionOf("a")) ?? "";
+    for (const [seq, source] of ["a", "a", other, other].entries()) push(source, seq);
+    let isReleased = false;
+    const released = queues.release(partitionOf("a")).then(() => (isReleased = true));
+    await turn();
+    expect([settled, isReleased]).toEqual([["1 left"], false]);
+    running.find(({ received: { invocation } }) => invocation.source === "a")?.end();
+    await released;
+    running.find(({ received: { invocation } }) => invocation.source === other)?.end();
+    await turn();
+    expect([settled, queues.size]).toEqual([["1 left", "0 done", "2 done"], 1]);
   });
 
   it("waits for what runs when there is time", async () => {
@@ -172,7 +204,7 @@ describe("SourceQueues", () => {
     const owner = Promise.withResolvers<string>();
     const ran: number[] = [];
     const backlog = new Backlog({ ...defaultBacklogLimits, sourceInvocations: 4, totalBytes: 2 ** 20 }, () => undefined);
-    const queues = queuesOf(async ({ number }) => (ran.push(number.seq), await turn(), "done"), {
+    const queues = queuesOf(async ({ position }) => (ran.push(position.seq), await turn(), "done"), {
       backlog,
       ownerOf: () => owner.promise,
     });
@@ -189,11 +221,11 @@ describe("SourceQueues", () => {
   it("drops nothing when it cannot be told whose source it is", async () => {
     const { promise, reject } = Promise.withResolvers<string>();
     const ran: number[] = [];
-    const queues = queuesOf(({ number }) => (ran.push(number.seq), Promise.resolve("later")), { ownerOf: () => promise });
+    const queues = queuesOf(({ position }) => (ran.push(position.seq), Promise.resolve("done")), { ownerOf: () => promise });
     const told: string[] = [];
     queues.push({ received: received("a", 1), bytes: 1, settle: (what) => told.push(what) });
     reject(new Error("the server is away"));
     while (queues.size > 0) await turn();
-    expect([ran, told]).toEqual([[1], ["later"]]);
+    expect([ran, told]).toEqual([[1], ["done"]]);
   });
 });

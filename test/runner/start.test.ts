@@ -4,6 +4,7 @@ import type { IntakeMessage, RunnerPorts } from "../../runner/ports.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { startRunner } from "../../runner/start.ts";
 import { deployment } from "./deployment.ts";
+import { defaultPool } from "../../domain/subjects.ts";
 
 const nothing = (): void => undefined;
 const wrote = (characters: number): Execution => ({
@@ -18,14 +19,11 @@ const wrote = (characters: number): Execution => ({
 });
 
 /** A runner of one partition's messages, whose runs write so much to their db, and how often it loaded a history. */
-async function runnerWith(characters: number) {
+async function runnerWith(characters: number, last?: string) {
   let loads = 0;
-  let last: string | undefined;
   let sequence = 0;
   let runs = 0;
-  let now = 0;
   let hand: (message: IntakeMessage) => void = nothing;
-  let reach: (isReached: boolean) => void = nothing;
   const ports: RunnerPorts = {
     sandbox: {
       execute: () => ((runs += 1), Promise.resolve(wrote(characters))),
@@ -45,11 +43,18 @@ async function runnerWith(characters: number) {
         (hand = onMessage),
         Promise.resolve({ stop: () => Promise.resolve(), unread: () => 0, resume: nothing })
       ),
-      progress: () => Promise.resolve({ handedOut: 0, settled: 0 }),
-      onReach: (listener) => ((reach = listener), nothing),
     },
     membership: {
-      join: (runner, { onMembers }) => (onMembers([runner]), Promise.resolve({ leave: () => Promise.resolve(), reportSoon: nothing })),
+      join: (_runner, { onMembers }) => {
+        onMembers(["r_1"]);
+        return Promise.resolve({
+          leave: () => Promise.resolve(),
+          retire: () => Promise.resolve(),
+          report: () => Promise.resolve(),
+          reportSoon: nothing,
+        });
+      },
+      heldByOthers: () => Promise.resolve(new Set()),
     },
     overQuota: { untilOf: () => Promise.resolve(undefined), onChange: () => Promise.resolve({ stop: () => Promise.resolve() }) },
     bundles: { path: (hash) => Promise.resolve(hash) },
@@ -57,24 +62,26 @@ async function runnerWith(characters: number) {
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
     secrets: { open: () => Promise.resolve("{}") },
     answer: nothing,
-    clock: { now: () => now },
+    clock: { now: () => 0 },
     randomId: () => "x".repeat(20),
     log: { info: nothing, warn: nothing, error: nothing },
   };
-  const runner = await startRunner({ runner: "r_1", runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 16_384 }, ports);
+  const runner = await startRunner(
+    { runner: "r_1", pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 16_384 },
+    ports,
+  );
   let seq = 0;
   const give = (source: string, at: number): Promise<string> =>
     new Promise((resolve) => {
       const text = encodePack([JSON.stringify({ source, trigger: "manual" })]);
-      hand({ text, seq: at, storedAt: 0, ack: () => resolve("ack"), postpone: () => resolve("postpone"), working: nothing });
+      hand({ text, seq: at, storedAt: 0, ack: () => resolve("ack") });
     });
   return {
     run: (source: string) => give(source, (seq += 1)),
     give,
     loads: () => loads,
+    commit: () => last,
     runs: () => runs,
-    setClock: (ms: number) => (now = ms),
-    reach: (isReached: boolean) => reach(isReached),
     stop: () => runner.stop(AbortSignal.timeout(1_000)),
   };
 }
@@ -91,15 +98,16 @@ it("keeps in memory as many histories as fit by what they hold now", async () =>
   }
 });
 
-it("runs nothing again whose ack went down with the server", async () => {
+it("runs nothing again that NATS delivers again after it lost the ack, whether or not the runner has restarted", async () => {
   const runner = await runnerWith(1);
-  await runner.give("dc_a", 1);
-  runner.reach(false);
-  runner.reach(true);
-  runner.setClock(9_000);
-  await runner.give("dc_a", 2);
-  expect(runner.runs()).toBe(2);
-  expect(await runner.give("dc_a", 1)).toBe("ack");
-  expect(runner.runs()).toBe(2);
-  await runner.stop();
+  for (const seq of [1, 2, 3]) await runner.give("dc_a", seq);
+  expect(await runner.give("dc_a", 2)).toBe("ack");
+  const { commit, stop } = runner;
+  await stop();
+  const next = await runnerWith(1, commit());
+  for (const seq of [1, 2, 3]) expect(await next.give("dc_a", seq)).toBe("ack");
+  expect([runner.runs(), next.runs()]).toEqual([3, 0]);
+  await next.give("dc_a", 4);
+  expect(next.runs()).toBe(1);
+  await next.stop();
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const config = { runner: "r1", runTimeoutMs: 2_500, memoryMb: 32, historyBudgetBytes: 1e6 };
+const config = { runner: "r1", pool: "default", runTimeoutMs: 2_500, memoryMb: 32, historyBudgetBytes: 1e6 };
 
 interface Life {
   readonly commits: readonly Commit[];
@@ -49,8 +49,8 @@ async function liveOf(body: string): Promise<Life> {
     log: { info: () => {}, warn: () => {}, error: () => {} },
     deployments: { get: none, onChange: none },
     moves: { move: none },
-    intake: { read: none, progress: none, onReach: () => none },
-    membership: { join: none },
+    intake: { read: none },
+    membership: { join: none, heldByOthers: none },
     overQuota: { untilOf: none, onChange: none },
     timers: { armAt: none },
   };
@@ -59,10 +59,10 @@ async function liveOf(body: string): Promise<Life> {
     commits,
     answers,
     ask: async (invocation, changed) => {
-      const history = new History(source, "u_r", { histories, clock: ports.clock, isOpen: () => false });
+      const history = new History(source, "u_r", histories);
       await history.load();
-      const number = { seq: ++seq, index: 0 };
-      const received = { number, position: number, storedAt: Date.now(), skippedTicks: 0 };
+      const storedAt = Date.now();
+      const received = { position: { pool: "default", seq: ++seq, index: 0, storedAt }, storedAt, skippedTicks: 0 };
       const asked: Invocation = { source, trigger: "http", answerTo: "answer.x", ...invocation };
       return await answerInvocation({ ...received, invocation: asked }, history, { ...deployed, ...changed }, config, ports);
     },
