@@ -117,8 +117,6 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     publish: [
       setUpCheck,
       "invoke.>",
-      ...["STREAM.INFO", "STREAM.PURGE"].map((request) => api(`${request}.${streams.invocations}`)),
-      api(`CONSUMER.INFO.${streams.invocations}.*`),
       "timer.>",
       "retry.>",
       "workflow.>",
