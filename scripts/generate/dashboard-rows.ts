@@ -123,7 +123,10 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
         title: "Sandbox processes",
         about: "Processes that hold isolates. Fewer than usual: they are being replaced.",
         unit: "short",
-        queries: [[sum("headwater_sandbox_children", "pool"), "{{pool}}"]],
+        queries: [
+          [sum("headwater_sandbox_children", "pool"), "{{pool}}"],
+          [rate("headwater_sandbox_start_failures_total", "pool"), "{{pool}}: failed starts a second"],
+        ],
       },
       {
         title: "Memory of sandboxes",
