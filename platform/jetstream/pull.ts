@@ -21,8 +21,8 @@ export interface PullOptions {
 const expiresMs = 10_000;
 const heartbeatMs = 2_500;
 const silenceMs = 3 * heartbeatMs;
-/** The server ends a request so when the next message does not fit into what is left of its `max_bytes`. */
-const exceedsMaxBytes = "Message Size Exceeds MaxBytes";
+/** How the server ends a request with `max_bytes`: the next message does not fit into what is left, or it has brought all its messages. */
+const requestEnds = ["Message Size Exceeds MaxBytes", "Batch Completed"];
 
 /** Keeps a pull consumer's messages coming over one inbox, until something breaks it. It never mends itself: a {@link Reader} makes a new one. */
 export class Pull {
@@ -105,7 +105,7 @@ export class Pull {
       case 408:
         return this.#endRequest(message.headers);
       case 409:
-        if (message.headers.description.startsWith(exceedsMaxBytes)) return this.#endRequest(message.headers);
+        if (requestEnds.includes(message.headers.description)) return this.#endRequest(message.headers);
         return this.#lose(`409 ${message.headers.description}`);
       default:
         return this.#lose(`${message.headers?.code} ${message.headers?.description}`);

@@ -191,6 +191,23 @@ test("across kill -9 a reader with a floor loses nothing and hands out nothing t
   expect(got).toEqual(numbers(0, 2000));
 }, 40_000);
 
+test("a reader with a floor is not interrupted by the end of its requests", async () => {
+  const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
+  const interruptions: string[] = [];
+  const reader = new BoundedFollow({
+    connection: nats.connection,
+    stream: "RUNS",
+    afterSequence: before,
+    onMessage: (_message, done) => done(),
+    onInterrupted: (reason) => interruptions.push(reason),
+  });
+  await reader.start();
+  for (let n = 0; n < 1_000; n++) await nats.connection.publisher.publish("runs.4.u_1.dc_1", String(n));
+  await until(() => reader.floor === before + 1_000, "all of them");
+  await reader.stop();
+  expect(interruptions).toEqual([]);
+});
+
 test("reading pauses while large messages are not done, however many there are", async () => {
   const bytes = 1_000_000;
   const most = 60;
