@@ -110,6 +110,8 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
       onMessage(message);
     },
     open: async () => {
+      // The server does not answer a reset of a consumer that does not exist.
+      await connection.manager.consumers.info(streams.invocations, consumer);
       const reset = await connection.manager.consumers.reset(streams.invocations, consumer);
       expected = reset.delivered.consumer_seq + 1;
       unread = reset.num_pending;

@@ -105,7 +105,7 @@ export class Pull {
       case 408:
         return this.#endRequest(message.headers);
       case 409:
-        if (requestEnds.includes(message.headers.description)) return this.#endRequest(message.headers);
+        if (requestEnds.some((end) => message.headers?.description.startsWith(end))) return this.#endRequest(message.headers);
         return this.#lose(`409 ${message.headers.description}`);
       default:
         return this.#lose(`${message.headers?.code} ${message.headers?.description}`);
