@@ -93,10 +93,12 @@ describe("a call", () => {
 
   test("waits for a runner that wakes, and lies in the stream without a word of the values", async () => {
     const component = await save(boards);
-    const answer = ask(component, options("board"), { props: { token: "s3cret", team: "t1" } });
     const { streams, direct } = world.connection.manager;
-    await until(async () => (await streams.info("INVOCATIONS")).state.messages > 0, "the call is in the stream");
-    const { last_seq: seq } = (await streams.info("INVOCATIONS")).state;
+    const lastSequence = async () => (await streams.info("INVOCATIONS")).state.last_seq;
+    const before = await lastSequence();
+    const answer = ask(component, options("board"), { props: { token: "s3cret", team: "t1" } });
+    await until(async () => (await lastSequence()) > before, "the call is in the stream");
+    const seq = await lastSequence();
     const text = (await direct.getMessage("INVOCATIONS", { seq }))?.string() ?? "";
     expect(text).toContain(`"trigger":"configure"`);
     expect(text).not.toMatch(/s3cret|t1/);
