@@ -7,7 +7,7 @@ import type { QueueOptions } from "./queue-options.ts";
 import { isAwaited, isPlainTick, isUrgent, queuedOf, type Waiting } from "./waiting.ts";
 
 export type { QueueOptions } from "./queue-options.ts";
-export type { Disposition, Waiting } from "./waiting.ts";
+export type { Waiting } from "./waiting.ts";
 
 interface Queue {
   readonly source: string;
