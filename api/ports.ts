@@ -228,6 +228,7 @@ export interface ManualRun {
   /** Id that the run will have, `r_…`. */
   readonly run: string;
   readonly source: string;
+  readonly owner: string;
   /** That the source is deployed in. */
   readonly pool: string;
   /** The runner must have seen this generation of the source. */
@@ -242,7 +243,7 @@ export interface ManualRun {
 export interface Runs {
   /**
    * Asks for a run, durably. @returns its end, undefined when the signal aborts before: the run goes on
-   * @throws Unavailable when it cannot be asked for
+   * @throws Unavailable when it cannot be asked for; QuotaUsedUp `backlog_full` when the backlog of the source or its owner is at its bound
    */
   run(request: ManualRun, signal: AbortSignal): Promise<{ readonly ended: Promise<RunSummary | undefined> }>;
   /**

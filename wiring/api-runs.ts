@@ -1,32 +1,46 @@
 import type { ManualRun, Runs } from "../api/ports.ts";
 import { systemClock } from "../domain/clock.ts";
 import { parseDryRunOutcome, type DryRunOutcome } from "../domain/dry-run.ts";
-import { UserCode } from "../domain/errors.ts";
+import type { AdmissionGate } from "../domain/admission.ts";
+import { QuotaUsedUp, UserCode } from "../domain/errors.ts";
 import { encodePack, type Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { invokeSubject } from "../domain/subjects.ts";
 import type { Asker } from "../platform/jetstream/answers.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 
-/** The runs that the API asks for. */
-export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Asker): Runs {
-  const publish = async (pool: string, invocation: Invocation, messageId: string): Promise<void> => {
-    const { source } = invocation;
-    await publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([JSON.stringify(invocation)]), { messageId });
+const retryAfterMs = 1_000;
+
+/** The runs that the API asks for. They count towards the backlog of their source and owner, as requests to endpoints do. */
+export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Asker, admission: Pick<AdmissionGate, "admits">): Runs {
+  const publish = async (request: ManualRun, invocation: Invocation, messageId: string): Promise<void> => {
+    const text = JSON.stringify(invocation);
+    if (!admission.admits(request, text.length, performance.now()))
+      throw new QuotaUsedUp(
+        `too many invocations of ${request.source} or its owner wait to run: try again as Retry-After says`,
+        retryAfterMs,
+        {
+          code: "backlog_full",
+        },
+      );
+    const subject = invokeSubject(request.pool, partitionOf(invocation.source), invocation.source);
+    await publisher.publish(subject, encodePack([text]), { messageId });
   };
   return {
-    run: async ({ run, source, pool, generation, event, metadata, trace }, signal) => {
+    run: async (request, signal) => {
+      const { run, source, generation, event, metadata, trace } = request;
       const { subject, answer } = asker.wait(run, "run", signal);
       const given = { ...eventOf({ event, metadata }), ...trace };
-      await publish(pool, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
+      await publish(request, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
       return { ended: answer.then((answered) => answered?.run) };
     },
-    dryRun: async ({ run, source, pool, generation, event, metadata, timeoutMs }) => {
+    dryRun: async (request) => {
+      const { run, source, generation, event, metadata, timeoutMs } = request;
       const deadline = systemClock.now() + timeoutMs;
       const { subject, answer } = asker.wait(run, "dry-run", AbortSignal.timeout(timeoutMs));
       const given = eventOf({ event, metadata });
       const dryRun = { source, deadline };
-      await publish(pool, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
+      await publish(request, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
       return { outcome: answer.then((answered) => (answered === undefined ? undefined : outcomeOf(answered.outcome))) };
     },
   };

@@ -6,6 +6,7 @@ import { systemClock } from "../domain/clock.ts";
 import { createBoundedServer } from "../platform/http/bounded-server.ts";
 import { RequestBodies } from "../platform/http/request-bodies.ts";
 import { Readiness } from "../api/http/readiness.ts";
+import { followAdmission } from "../platform/jetstream/admission.ts";
 import { Asker } from "../platform/jetstream/answers.ts";
 import { requestBuild, requestComponent } from "../platform/jetstream/build-requests.ts";
 import { requestConfigure } from "../platform/jetstream/configure-requests.ts";
@@ -53,6 +54,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const stopping = new AbortController();
   const asker = new Asker(connection);
   asker.start();
+  const admission = await followAdmission(connection, configuration.backlog);
   const readiness = new Readiness(readinessOf(connection, database), logger);
   const api = await startApi(
     {
@@ -76,7 +78,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       activity: createActivity(database),
       sourceBacklogs: createSourceBacklogs(connection),
       builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
-      runs: runsOf(connection, asker),
+      runs: runsOf(connection, asker, admission.gate),
       deliveries: createDeliveryRecords(database),
       redeliveries: redeliveriesOf(connection),
       backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
@@ -104,6 +106,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     stop: async (signal) => {
       stopping.abort();
       await api.stop(signal);
+      await admission.stop();
       asker.stop();
       await resources.release();
       await nats.release();

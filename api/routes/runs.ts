@@ -128,16 +128,17 @@ async function askForRun(
   const resource = await sourceOf(call, context);
   checkRunnable(resource);
   const [run, source] = [newId("run", ports.randomBytes), publicIdOf(resource)];
+  const owner = await access.ownerOf(resource);
   const manual = {
     run,
     source,
+    owner: owner ?? source,
     pool: resource.status.pool ?? defaultPool,
     generation: resource.status.runningGeneration ?? resource.metadata.generation,
     ...(await eventOf(fields, resource, call, context)),
     ...(call.trace === undefined ? {} : { trace: call.trace }),
   };
   if (fields.dry_run === true) return { run, source, ...(await ports.runs.dryRun({ ...manual, timeoutMs: config.runTimeoutMs })) };
-  const owner = await access.ownerOf(resource);
   if (owner !== undefined) await checkQuota(owner, ports);
   return { run, source, ...(await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) };
 }

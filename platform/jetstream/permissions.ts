@@ -94,6 +94,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${streams.ordered}.${lineSubject("*")}`),
       api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
       api(`STREAM.INFO.${streams.deliveries}`),
+      // What runners report about their backlogs.
+      ...reading(bucket(buckets.runners)),
       // What waits for a source.
       api(`STREAM.INFO.${streams.invocations}`),
       api(`DIRECT.GET.${streams.invocations}`),

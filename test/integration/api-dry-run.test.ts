@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sourceKind } from "../../crds/source.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../domain/admission.ts";
 import { systemClock } from "../../domain/clock.ts";
 import type { Deployment } from "../../domain/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
@@ -24,7 +25,8 @@ import { until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
 let asker: Asker;
-const runs = () => runsOf(nats.connection, asker);
+let admission = new AdmissionGate(defaultBacklogLimits);
+const runs = () => runsOf(nats.connection, asker, admission);
 const api = withApi(
   { runTimeoutMs: 20_000 },
   { runs: { run: (request, signal) => runs().run(request, signal), dryRun: (request) => runs().dryRun(request) } },
@@ -228,6 +230,25 @@ describe("a run of a past event", () => {
   });
 });
 
+test("a run is refused while the backlog of its source is at its bound, and accepted once a runner has run it", async () => {
+  admission = new AdmissionGate({ ...defaultBacklogLimits, sourceInvocations: 1 });
+  const source = await deploy(counting);
+  const { streams: info } = nats.connection.manager;
+  const stored = async () => (await info.info(streams.invocations)).state.last_seq;
+  const before = await stored();
+  const first = ask(source, { event: {} });
+  await until(async () => (await stored()) > before, "the first run is stored");
+  for (const refused of [await ask(source, { event: {} }), await dry(source)]) {
+    expect([refused.status, refused.body.code]).toEqual([429, "backlog_full"]);
+    expect(refused.headers.get("retry-after")).toBe("1");
+  }
+  await wakeRunner();
+  expect((await first).body.data).toMatchObject({ status: "succeeded", result: { n: 1 } });
+  admission.update(defaultPool, "r1", { partitions: [partitionOf(source)], sources: [], owners: [] }, performance.now());
+  expect((await ask(source, { event: {} })).body.data).toMatchObject({ status: "succeeded", result: { n: 2 } });
+  admission = new AdmissionGate(defaultBacklogLimits);
+});
+
 describe("a dry run that nobody takes up", () => {
   const waiting = withApi(
     { runTimeoutMs: 300 },
@@ -249,7 +270,7 @@ describe("a dry run that nobody takes up", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo; // Listening on TCP.
     const source = await deploy(`export default { name: "f", async run(event) { await fetch("http://127.0.0.1:${port}/" + event); } };`);
-    const request = { run: "r_late", source, pool: defaultPool, generation: 0, event: "late", timeoutMs: 100 };
+    const request = { run: "r_late", source, owner: ada.id, pool: defaultPool, generation: 0, event: "late", timeoutMs: 100 };
     expect(await (await runs().dryRun(request)).outcome).toBeUndefined();
     await wakeRunner();
     expect((await dry(source, { event: "now" })).body.data.error).toBeNull();
