@@ -247,7 +247,7 @@ export interface Runs {
    */
   run(request: ManualRun, signal: AbortSignal): Promise<{ readonly ended: Promise<RunSummary | undefined> }>;
   /**
-   * Asks for a run that leaves nothing. @returns what it would have left, undefined when none is told in that time: then nobody runs it
+   * Asks for a run that leaves nothing. @returns what it would have left, undefined when no runner answers in that time: then no runner runs it
    * any more; it rejects with UserCode when the runner's answer is none. @throws Unavailable when it cannot be asked for
    */
   dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;

@@ -31,7 +31,7 @@ type Ports = Pick<DeliveryPorts, "lines" | "history" | "clock" | "log">;
 /** The end of one webhook's line: stores what is routed behind what is there, in the order in which it is given, each once. */
 export class LineEnd {
   readonly #webhook: string;
-  readonly #config: Pick<DeliveryConfig, "mostInLine">;
+  readonly #config: Pick<DeliveryConfig, "maxInLine">;
   readonly #ports: Ports;
   readonly #rest: RestOfLine;
   readonly #signal: AbortSignal;
@@ -43,7 +43,7 @@ export class LineEnd {
   #waiting: Waiting[] = [];
   #isStoring = false;
 
-  constructor(webhook: string, config: Pick<DeliveryConfig, "mostInLine">, ports: Ports, rest: RestOfLine, signal: AbortSignal) {
+  constructor(webhook: string, config: Pick<DeliveryConfig, "maxInLine">, ports: Ports, rest: RestOfLine, signal: AbortSignal) {
     this.#webhook = webhook;
     this.#config = config;
     this.#ports = ports;
@@ -103,9 +103,9 @@ export class LineEnd {
     this.#dropStored(tail);
     const [first] = this.#waiting;
     if (first === undefined) return;
-    const { mostInLine = Number.POSITIVE_INFINITY } = this.#config;
-    if (tail.number - this.#rest.state().number >= mostInLine)
-      return this.#bury(first, `${mostInLine} deliveries wait for this ordered webhook: no more are put in line`);
+    const { maxInLine = Number.POSITIVE_INFINITY } = this.#config;
+    if (tail.number - this.#rest.state().number >= maxInLine)
+      return this.#bury(first, `${maxInLine} deliveries wait for this ordered webhook: no more are put in line`);
     const some = this.#waiting.slice(0, limits.deliveries);
     const sizes = some.map(({ texts, position }) => ({ sizes: texts.map((text) => Buffer.byteLength(text)), position }));
     const { counts, upTo } = planPack(sizes, tail.upTo, limits);

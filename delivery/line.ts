@@ -19,7 +19,7 @@ const longestWaitMs = 3_600_000;
 type Ports = Pick<DeliveryPorts, "lines" | "history" | "clock" | "log">;
 
 export interface LineParts {
-  readonly config: Pick<DeliveryConfig, "mostInLine">;
+  readonly config: Pick<DeliveryConfig, "maxInLine">;
   readonly ports: Ports;
   readonly attempts: Pick<LineAttempts, "attempt">;
 }

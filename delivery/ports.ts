@@ -18,7 +18,7 @@ export interface DeliveryPorts {
   readonly routes: RouteEntries;
   readonly deliveries: Deliveries;
   readonly replays: Replays;
-  /** Tells live streams of a scheduled event that has become due. Best effort, never throws. */
+  /** Announces a scheduled event that has become due to live streams. Best effort, never throws. */
   readonly announce: (event: EmittedEvent) => void;
   readonly lines: LineMessages;
   readonly tests: Tests;
@@ -265,9 +265,9 @@ export interface DeliveryConfig {
   /** Attempts under way at one webhook. */
   readonly attemptsPerWebhook: number;
   /** More listeners than this for one event, and each becomes a message of its own at once. */
-  readonly mostDirectListeners: number;
+  readonly maxDirectListeners: number;
   /** Deliveries that may wait in the line of an ordered webhook; what comes then becomes a dead letter. Absent: any number. */
-  readonly mostInLine?: number;
+  readonly maxInLine?: number;
   /** What one attempt may take; the poster's own limit. */
   readonly attemptTimeoutMs: number;
   /** An endpoint at which nothing has arrived for so long is disabled; absent: never for that. */

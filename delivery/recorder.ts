@@ -71,7 +71,7 @@ class Recorder {
       const batch = this.#unwritten.splice(0, maxBatch);
       const commits = batch.map(({ seq, commit }) => ({ seq, commit }));
       const isWritten = await this.#repeat("commits are not recorded yet, trying again", () => this.#ports.history.recordCommits(commits));
-      if (!isWritten) return; // What comes after a gap must not be written: whoever comes next reads it again.
+      if (!isWritten) return; // Commits after a gap must not be written: the next recorder reads them again.
       for (const { done } of batch) done();
       if (!this.#stop.signal.aborted) await sleep(pauseMs);
     }

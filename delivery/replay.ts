@@ -11,9 +11,9 @@ export async function replayEvent(
   text: string,
   routes: Routes,
   dispatch: Dispatch,
-  mostDirectListeners: number,
+  maxDirectListeners: number,
   now: number,
 ): Promise<void> {
   const event = JSON.parse(text) as ReplayedEvent; // Only the API writes these, from typed values.
-  await routeEvent(event, routes, new Chains(), dispatch, mostDirectListeners, now);
+  await routeEvent(event, routes, new Chains(), dispatch, maxDirectListeners, now);
 }

@@ -43,11 +43,11 @@ export async function routeCommit(
   routes: Pick<Routes, "listeners">,
   chains: Chains,
   dispatch: CommitDispatch,
-  mostDirectListeners: number,
+  maxDirectListeners: number,
   now: number,
 ): Promise<void> {
   const hears = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
-  const planned = routedEvents(commit, hears).flatMap((event) => planEvent(event, routes, mostDirectListeners));
+  const planned = routedEvents(commit, hears).flatMap((event) => planEvent(event, routes, maxDirectListeners));
   const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduled(event));
   await Promise.all([...scheduled, dispatchAll(planned, chains, dispatch, now, position)]);
 }
@@ -58,20 +58,20 @@ export async function routeEvent(
   routes: Pick<Routes, "listeners">,
   chains: Chains,
   dispatch: Dispatch,
-  mostDirectListeners: number,
+  maxDirectListeners: number,
   now: number,
 ): Promise<void> {
-  await dispatchAll(planEvent(event, routes, mostDirectListeners), chains, dispatch, now);
+  await dispatchAll(planEvent(event, routes, maxDirectListeners), chains, dispatch, now);
 }
 
-function planEvent(event: RoutedEvent, routes: Pick<Routes, "listeners">, mostDirectListeners: number): readonly Planned[] {
+function planEvent(event: RoutedEvent, routes: Pick<Routes, "listeners">, maxDirectListeners: number): readonly Planned[] {
   const only = event.replay?.listener;
   const listeners = routes.listeners(event).filter(({ listener }) => only === undefined || listener.id === only);
   return listeners.map((route): Planned => {
     const { listener } = route;
     const delivery = firstDelivery(event, route);
     if (listener.kind === "webhook" && listener.ordered === true) return { delivery, route, by: "line" };
-    return { delivery, route, by: listener.kind === "webhook" && listeners.length > mostDirectListeners ? "later" : "chain" };
+    return { delivery, route, by: listener.kind === "webhook" && listeners.length > maxDirectListeners ? "later" : "chain" };
   });
 }
 

@@ -41,7 +41,7 @@ export class Routes {
   }
 }
 
-/** Only a subscription that names the source at both ends; a webhook's own entry does that, too, and nobody's events go by it. */
+/** Only a subscription that names the source at both ends; a webhook's own entry does that, too, and routes no events. */
 const hearsItself = ({ emitter, listener, channel }: Route): boolean =>
   listener.kind === "source" && emitter === listener.id && canHearItself(channel);
 

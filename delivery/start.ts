@@ -51,7 +51,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const recording = startRecorder(ports);
   const quotas = startQuotas(ports);
   const dispatch = dispatchOf(deliverer, lines, ports, signal);
-  const scheduled = new ScheduledEvents(ports, routes, dispatch, config.mostDirectListeners, signal);
+  const scheduled = new ScheduledEvents(ports, routes, dispatch, config.maxDirectListeners, signal);
   const due = await readDueWork({ deliverer, routes, lines, scheduled, ports, signal });
   const tests = await ports.tests.serve((request) => testWebhook(request, routes, deliverer, ports));
   const parts = { config, ports, routes, dispatch, scheduled, signal };
@@ -117,7 +117,7 @@ function startRouting({ config, ports, routes, dispatch, scheduled, signal }: Ro
       if (!signal.aborted) ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
     const listeners = routes.at(position);
-    routeCommit({ commit, position }, listeners, chains, commitDispatch, config.mostDirectListeners, ports.clock.now()).then(done, report);
+    routeCommit({ commit, position }, listeners, chains, commitDispatch, config.maxDirectListeners, ports.clock.now()).then(done, report);
   });
 }
 
@@ -128,7 +128,7 @@ async function startReplaying({ config, ports, routes, dispatch, signal }: Routi
     const report = (error: unknown): void => {
       if (!signal.aborted) ports.log.error({ op: "event.replay", err: error }, "an event is not replayed");
     };
-    pending.add(replayEvent(text, routes, replayDispatch, config.mostDirectListeners, ports.clock.now()).then(done, report));
+    pending.add(replayEvent(text, routes, replayDispatch, config.maxDirectListeners, ports.clock.now()).then(done, report));
   });
   return { stop: () => reading.stop(), idle: () => pending.idle() };
 }

@@ -146,8 +146,8 @@ function deliveryConfig({ configuration }: RoleContext): DeliveryConfig {
   return {
     patienceMs: 1_000,
     attemptsPerWebhook,
-    mostDirectListeners: 16,
-    mostInLine: 1_000_000,
+    maxDirectListeners: 16,
+    maxInLine: 1_000_000,
     attemptTimeoutMs,
     ...(configuration.webhookDisableAfterMs === undefined ? {} : { disableAfterMs: configuration.webhookDisableAfterMs }),
     nextAttempt:

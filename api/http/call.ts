@@ -20,7 +20,7 @@ export interface Asked {
 }
 
 /**
- * Lets go of what the request brought. To be called before a wait of seconds, when all of it is stored; whoever waits must not hold a
+ * Lets go of what the request brought. To be called before a wait of seconds, when all of it is stored. The waiting function must not hold a
  * part of it in a variable either, since a suspended function keeps all of its variables.
  */
 export function dropBody(call: Asked): void {

@@ -13,7 +13,7 @@ const places = 4;
 const config: DeliveryConfig = {
   patienceMs: 60_000,
   attemptsPerWebhook: places,
-  mostDirectListeners: 16,
+  maxDirectListeners: 16,
   attemptTimeoutMs: 60_000,
   nextAttempt: () => undefined,
 };

@@ -15,7 +15,7 @@ const now = 1_000_000;
 const config: DeliveryConfig = {
   patienceMs: 20,
   attemptsPerWebhook: 16,
-  mostDirectListeners: 16,
+  maxDirectListeners: 16,
   attemptTimeoutMs: 15_000,
   nextAttempt: (_attempt, _random, retryAfterMs = 0) => Math.max(5_000, retryAfterMs),
 };

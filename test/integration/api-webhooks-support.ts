@@ -116,7 +116,7 @@ export function withRepairWorld(): RepairWorld {
     const config: DeliveryConfig = {
       patienceMs: 2_000,
       attemptsPerWebhook: 4,
-      mostDirectListeners: 16,
+      maxDirectListeners: 16,
       attemptTimeoutMs: 5_000,
       nextAttempt: (attempt) => world.waits[attempt - 1],
       ...settings,

@@ -208,7 +208,7 @@ describe("an ordered webhook", () => {
 
   it("has what comes when its line is full as dead letters", async () => {
     world.waits = [3_600_000];
-    await world.deliver({}, { mostInLine: 3 });
+    await world.deliver({}, { maxInLine: 3 });
     const endpoint = await listen(() => 500);
     const { id } = await world.subscribedWebhook(endpoint.url, ordered);
     for (let n = 0; n < 5; n++) await world.emit({ n });

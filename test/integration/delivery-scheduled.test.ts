@@ -50,7 +50,7 @@ async function start(change: (ports: DeliveryPorts) => Partial<DeliveryPorts> = 
     secrets: { open: (sealed) => Promise.resolve(sealed) },
     log: silent,
   });
-  const config = { patienceMs: 500, attemptsPerWebhook: 4, mostDirectListeners: 16, attemptTimeoutMs: 1_500, nextAttempt: () => 200 };
+  const config = { patienceMs: 500, attemptsPerWebhook: 4, maxDirectListeners: 16, attemptTimeoutMs: 1_500, nextAttempt: () => 200 };
   const delivery = await startDelivery(config, { ...ports, ...change(ports) });
   running.push(delivery);
   return delivery;

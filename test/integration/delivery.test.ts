@@ -28,7 +28,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 const config: DeliveryConfig = {
   patienceMs: 500,
   attemptsPerWebhook: 4,
-  mostDirectListeners: 16,
+  maxDirectListeners: 16,
   attemptTimeoutMs: 1_500,
   nextAttempt: (attempt) => [200, 200, 200][attempt - 1],
 };
