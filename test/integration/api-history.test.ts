@@ -131,7 +131,14 @@ describe("runs", () => {
     api.onRun = async ({ run }) => summary(run);
     const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, { body: { event: { a: null } } });
     expect(status).toBe(200);
-    expect(api.ran.at(-1)).toEqual({ run: body.data.id, pool: "default", source, generation: expect.any(Number), event: { a: null } });
+    expect(api.ran.at(-1)).toEqual({
+      run: body.data.id,
+      owner: "u_ada",
+      pool: "default",
+      source,
+      generation: expect.any(Number),
+      event: { a: null },
+    });
     expect(body.data).toEqual({
       id: expect.stringMatching(/^r_/),
       source_id: source,

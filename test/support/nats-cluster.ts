@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { connect } from "../../platform/jetstream/connection.ts";
+import { untilAnswers } from "../../platform/jetstream/until-answers.ts";
 import type { NatsConnection } from "../../platform/process/nats-connection.ts";
 import type { NatsKeys } from "../../platform/process/nats-keys.ts";
 import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
@@ -57,10 +59,13 @@ export async function startNatsCluster(directory: string, keys: NatsKeys | undef
       const deadline = performance.now() + returnTimeoutMs;
       for (;;) {
         const told = await fetch(`http://127.0.0.1:${get(n).monitoringPort}/healthz`).catch(() => undefined);
-        if (told?.ok === true) return;
+        if (told?.ok === true) break;
         if (performance.now() > deadline) throw new Error(`server ${n} has not caught up: ${await told?.text()}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
+      // A server reports that it is healthy before it has enabled JetStream for the account.
+      const client = await connect({ server: { ...get(n).connection, servers: get(n).url }, name: "test" });
+      await untilAnswers(client, returnTimeoutMs).finally(() => client.close());
     },
     stop: async () => {
       await Promise.all(servers.map((server) => server.stop()));

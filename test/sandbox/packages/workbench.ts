@@ -27,8 +27,16 @@ export async function openWorkbench(): Promise<Workbench> {
     directory,
     inspector: fixture.sandbox,
     bundles: { has: async () => false, put: async () => {} },
-    // Heavy packages on a machine that is busy with other tests.
-    limits: { buildMs: 150_000, bundleMs: 90_000, inspectMs: 60_000 },
+    limits: {
+      // Heavy packages on a machine that is busy with other tests.
+      buildMs: 150_000,
+      bundleMs: 90_000,
+      inspectMs: 60_000,
+      // Several test files share these folders at once. A builder that trims them assumes that it is their only user.
+      storeBytes: Infinity,
+      cacheBytes: Infinity,
+      keptBytes: Infinity,
+    },
   });
   const probe = `import ms from "ms@2.1.3"; export default { name: "probe", run: () => ms("1s") };`;
   const missing = await builder.build({ code: probe }).then(
