@@ -8,7 +8,7 @@ export interface PullOptions {
   readonly stream: string;
   readonly consumer: string;
   /** Messages asked for ahead of need. */
-  readonly batch: number;
+  readonly batch: number | (() => number);
   /** Bytes that one request may bring: at least the largest message. Absent: any number. */
   readonly maxBytes?: number | undefined;
   /** While this returns false nothing more is asked for, until {@link Pull.resume}. Absent: always true. */
@@ -83,7 +83,7 @@ export class Pull {
   #ask(): void {
     const { nats, apiPrefix, stream, consumer, maxBytes, mayAsk } = this.#options;
     if (mayAsk?.() === false) return;
-    const batch = this.#options.batch - this.#asked;
+    const batch = this.#batch - this.#asked;
     this.#asked += batch;
     const request = { batch, max_bytes: maxBytes, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) };
     nats.publish(`${apiPrefix}.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply: this.#inbox });
@@ -119,6 +119,11 @@ export class Pull {
   }
 
   #askAgain(): void {
-    if (!this.#ended && this.#asked <= this.#options.batch * 0.75) this.#ask();
+    if (!this.#ended && this.#asked <= this.#batch * 0.75) this.#ask();
+  }
+
+  get #batch(): number {
+    const { batch } = this.#options;
+    return typeof batch === "number" ? batch : batch();
   }
 }

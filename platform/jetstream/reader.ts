@@ -7,7 +7,7 @@ import type { StreamMessage } from "./stream-message.ts";
 export interface ReaderOptions {
   readonly connection: Connection;
   readonly stream: string;
-  readonly batch: number;
+  readonly batch: number | (() => number);
   /** As for {@link Pull}. */
   readonly maxBytes?: number | undefined;
   readonly mayAsk?: (() => boolean) | undefined;
