@@ -65,7 +65,11 @@ export async function startNatsCluster(directory: string, keys: NatsKeys | undef
       }
       // A server reports that it is healthy before it has enabled JetStream for the account.
       const client = await connect({ server: { ...get(n).connection, servers: get(n).url }, name: "test" });
-      await untilAnswers(client, returnTimeoutMs).finally(() => client.close());
+      try {
+        await untilAnswers(client, returnTimeoutMs);
+      } finally {
+        await client.close();
+      }
     },
     stop: async () => {
       await Promise.all(servers.map((server) => server.stop()));
