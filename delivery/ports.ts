@@ -55,7 +55,7 @@ export interface Log {
   error(fields: object, message?: string): void;
 }
 
-export type { Reading, RouteReading, Runs } from "./runs-port.ts";
+export type { OpenPartition, PartitionReading, Reading, Runs } from "./runs-port.ts";
 
 export interface RouteEntries {
   /** Tells every entry there is, resolves, and goes on telling of changes. */
@@ -168,10 +168,13 @@ export type PostResult =
 
 /** Postgres. */
 export interface History {
-  /** Stream sequence up to which commits are recorded. */
-  position(): Promise<number>;
-  /** Rows and position (the sequence of the last commit) in one transaction; what was recorded before is not recorded again. */
-  recordCommits(commits: readonly RecordedCommit[]): Promise<void>;
+  /** By partition, the stream sequence up to which commits are recorded. */
+  positions(): Promise<readonly number[]>;
+  /**
+   * Rows and positions (the sequence of the last commit of each partition) in one transaction. Of a partition whose position is not the
+   * expected one nothing is written. @returns those partitions
+   */
+  recordCommits(commits: readonly RecordedCommit[], expected: ReadonlyMap<number, number>): Promise<readonly number[]>;
   /** Of a scheduled event by the id under which it is listed: `gone` when it was canceled, or emitted before; `unrecorded`: its commit is. */
   scheduledEvent(source: string, listedId: string, position: CommitPosition): Promise<"listed" | "gone" | "unrecorded">;
   /** From the list of scheduled events into the history, under that id. What is not listed any more is left as it is. */

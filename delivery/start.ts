@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { partitionCount } from "../domain/subjects.ts";
 import { AttemptBuffer } from "./attempt-buffer.ts";
 import { commitOf } from "./commit-of.ts";
 import { Chains } from "./chains.ts";
@@ -11,9 +12,9 @@ import { FailingEndpoints } from "./failing-endpoints.ts";
 import { LineAttempts } from "./line-attempts.ts";
 import { Lines } from "./lines.ts";
 import { Pending } from "./pending.ts";
-import type { DeliveryConfig, DeliveryPorts, RouteReading } from "./ports.ts";
+import type { DeliveryConfig, DeliveryPorts, PartitionReading } from "./ports.ts";
 import { startQuotas } from "./quotas.ts";
-import { startRecorder } from "./recorder.ts";
+import { Recorder } from "./recorder.ts";
 import { pacedDispatch } from "./replay-pace.ts";
 import { replayEvent } from "./replay.ts";
 import { routeCommit, type Dispatch } from "./router.ts";
@@ -48,14 +49,17 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
     lines.changed(id, before, routes.webhook(id));
   });
   await lines.start(routes);
-  const recording = startRecorder(ports);
+  const recorder = new Recorder(ports);
   const quotas = startQuotas(ports);
   const dispatch = dispatchOf(deliverer, lines, ports, signal);
   const scheduled = new ScheduledEvents(ports, routes, dispatch, config.maxDirectListeners, signal);
   const due = await readDueWork({ deliverer, routes, lines, scheduled, ports, signal });
   const tests = await ports.tests.serve((request) => testWebhook(request, routes, deliverer, ports));
   const parts = { config, ports, routes, dispatch, scheduled, signal };
-  const routing = await startRouting(parts);
+  const routing = startRouting(parts);
+  for (let partition = 0; partition < partitionCount; partition++) recorder.open(partition);
+  await Promise.all(Array.from({ length: partitionCount }, (_, partition) => routing.open(partition)));
+  const trimming = ports.runs.startTrimming();
   const replaying = await startReplaying(parts);
 
   return {
@@ -65,11 +69,11 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       // What is settled now is not repeated by the next process.
       await atMost(settleMs, Promise.all([routing.idle(), replaying.idle(), due.idle()]));
       stopping.abort();
-      await Promise.all([recording.stop(), quotas.stop(), watching.stop()]);
+      await Promise.all([recorder.stop(), quotas.stop(), watching.stop(), trimming.stop()]);
       await lines.stop();
       await deliverer.drain();
       await attempts.stop();
-      await routing.close();
+      await ports.runs.close();
     },
   };
 }
@@ -102,7 +106,7 @@ interface RoutingParts {
   readonly signal: AbortSignal;
 }
 
-function startRouting({ config, ports, routes, dispatch, scheduled, signal }: RoutingParts): Promise<RouteReading> {
+function startRouting({ config, ports, routes, dispatch, scheduled, signal }: RoutingParts): PartitionReading {
   const chains = new Chains();
   const commitDispatch = {
     ...dispatch,

@@ -43,6 +43,9 @@ export const timerFilter = (source: string): string => `timer.${source}.>`;
 export const runnerConsumer = (pool: string, partition: number): string => `runner-${pool}-${partition}`;
 
 export const runSubject = (partition: number, owner: string, source: string): string => `runs.${partition}.${owner}.${source}`;
+export const runsOfPartition = (partition: number): string => `runs.${partition}.>`;
+/** The partition of a commit's subject. */
+export const partitionOfRun = (subject: string): number => Number(subject.split(".", 2)[1]);
 
 /** Due deliveries, and the schedules that make them due. */
 export const deliverSubject = (webhook: string, delivery: string): string => `deliver.${webhook}.${delivery}`;

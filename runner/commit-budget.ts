@@ -1,3 +1,4 @@
+import { partitionOf } from "../domain/partition.ts";
 import type { Histories, ProcessedCommits } from "./ports.ts";
 
 export interface CommitBudgetOptions {
@@ -9,6 +10,7 @@ export interface CommitBudgetOptions {
 
 interface Appended {
   readonly sequence: number;
+  readonly partition: number;
   readonly owner: string;
   readonly bytes: number;
 }
@@ -49,7 +51,8 @@ export class CommitBudget {
       last: (owner, source) => histories.last(owner, source),
       append: async (...[owner, source, commit, expected]) => {
         const appended = await histories.append(owner, source, commit, expected);
-        if (appended.outcome === "stored") this.#add({ sequence: appended.sequence, owner, bytes: Buffer.byteLength(commit) });
+        if (appended.outcome === "stored")
+          this.#add({ sequence: appended.sequence, partition: partitionOf(source), owner, bytes: Buffer.byteLength(commit) });
         return appended;
       },
     };
@@ -89,10 +92,13 @@ export class CommitBudget {
     this.#askSoon();
   }
 
-  #forget(upTo: number): void {
-    const left = this.#appended.filter(({ sequence }) => sequence > upTo);
-    for (const { owner, bytes, sequence } of this.#appended) {
-      if (sequence > upTo) continue;
+  /** @param upTo by partition */
+  #forget(upTo: readonly number[]): void {
+    const isProcessed = ({ sequence, partition }: Appended): boolean => sequence <= (upTo[partition] ?? 0);
+    const left = this.#appended.filter((appended) => !isProcessed(appended));
+    for (const appended of this.#appended) {
+      if (!isProcessed(appended)) continue;
+      const { owner, bytes } = appended;
       const ownerBytes = (this.#bytes.get(owner) ?? 0) - bytes;
       this.#totalBytes -= bytes;
       if (ownerBytes > 0) this.#bytes.set(owner, ownerBytes);

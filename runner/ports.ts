@@ -80,8 +80,11 @@ export interface Histories {
 export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };
 
 export interface ProcessedCommits {
-  /** How far delivery has come: every commit up to this sequence is recorded, and delivered to its listeners or scheduled. @throws Unavailable */
-  upTo(): Promise<number>;
+  /**
+   * By partition, how far delivery has come: every commit of the partition up to this sequence is recorded, and delivered to its
+   * listeners or scheduled. @throws Unavailable
+   */
+  upTo(): Promise<readonly number[]>;
 }
 
 export interface Moves {

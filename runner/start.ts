@@ -3,6 +3,7 @@ import { defaultBacklogLimits } from "../domain/admission.ts";
 import { hasMoved } from "../domain/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { partitionOf } from "../domain/partition.ts";
+import { partitionCount } from "../domain/subjects.ts";
 import { withoutKillers } from "./call-kills.ts";
 import { armNextLink } from "./chain.ts";
 import { CommitBudget } from "./commit-budget.ts";
@@ -30,6 +31,7 @@ const usualLimits = queueLimits({ children: 2, ownerRuns: 100 });
 const backlogBytes = 256 * 2 ** 20;
 
 const ownerCommitBytes = 64 * 2 ** 20;
+const allProcessed = { upTo: () => Promise.resolve(Array.from({ length: partitionCount }, () => Number.POSITIVE_INFINITY)) };
 
 export interface Runner {
   /** Invocations waiting or running in this runner. */
@@ -47,7 +49,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     paused: (source) => queues.pause(source),
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
   });
-  const budget = new CommitBudget(ports.processed ?? { upTo: () => Promise.resolve(Number.POSITIVE_INFINITY) }, {
+  const budget = new CommitBudget(ports.processed ?? allProcessed, {
     ownerBytes: config.ownerCommitBytes ?? ownerCommitBytes,
     onChange: (owner, isOver) => {
       const fields = { "owner.id": owner, reason: "owner_commits" };

@@ -83,7 +83,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       redeliveries: redeliveriesOf(connection),
       backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
       streams: {
-        runs: readRunMessages(connection, (stream) => history.readPosition(stream)),
+        runs: readRunMessages(connection, (stream) => history.readPositions(stream)),
         followEmitted: (onEvent) => followEmitted(connection, onEvent),
         stopping: stopping.signal,
       },

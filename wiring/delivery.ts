@@ -210,8 +210,8 @@ export async function historyOf(
   // A stream that was made anew counts from 1 again: it must not be taken for the old one.
   const stream = `${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`;
   return {
-    position: () => history.readPosition(stream),
-    recordCommits: (commits) => history.recordCommits(stream, commits),
+    positions: () => history.readPositions(stream),
+    recordCommits: (commits, expected) => history.recordCommits(stream, commits, expected),
     // A stream that was made anew since has recorded, or lost, all of the former one.
     scheduledEvent: (source, listedId, position) =>
       history.scheduledEvent(source, listedId, { stream, seq: `${streams.runs}@${position.stream}` === stream ? position.seq : 0 }),

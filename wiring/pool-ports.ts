@@ -39,8 +39,8 @@ export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
     overQuota: readOverQuota(connection),
     processed: {
       upTo: async () => {
-        const { routed, recorded } = (await readFloors(connection)) ?? { routed: 0, recorded: 0 };
-        return Math.min(routed, recorded);
+        const { routed, recorded } = (await readFloors(connection)) ?? { routed: [], recorded: [] };
+        return routed.map((sequence, partition) => Math.min(sequence, recorded[partition] ?? 0));
       },
     },
     weights: readWeights(connection),

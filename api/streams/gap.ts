@@ -34,7 +34,7 @@ export async function readGap(
   firstHeard: () => number | undefined,
 ): Promise<readonly Item[]> {
   if (from.kind === "now") return [];
-  const recorded = await runs.recordedUpTo();
+  const recorded = await runs.recordedUpTo(followed.subject);
   const stored = await storedItems(history, followed, from);
   const unrecorded = await unrecordedItems(runs, followed, recorded, firstHeard);
   const last = stored.at(-1)?.id;

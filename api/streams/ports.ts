@@ -25,8 +25,8 @@ export interface StreamPorts {
 export interface RunMessages {
   /** Each message from now on, in order and without gaps, across losses of the connection. @throws Unavailable */
   follow(onMessage: (message: RunMessage) => void): Promise<{ stop(): Promise<void> }>;
-  /** Everything up to this sequence is in the history. @throws Unavailable */
-  recordedUpTo(): Promise<number>;
+  /** Everything of the subject up to this sequence is in the history. @throws Unavailable */
+  recordedUpTo(subject: string): Promise<number>;
   /** The first message of the subject at or behind the sequence, as the stream's leader has it. @throws Unavailable */
   findNext(subject: string, sequence: number): Promise<RunMessage | undefined>;
 }

@@ -1,4 +1,5 @@
 import { streams } from "../../domain/subjects.ts";
+import { doneUpTo } from "../../platform/jetstream/floors.ts";
 import { createDatabase } from "../../platform/postgres/connection.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
 import { lastRun, until } from "./runs.ts";
@@ -11,7 +12,8 @@ export async function recordedUpTo({ connection, databaseUrl }: Pick<System, "co
     const history = createHistory(database);
     const stream = `${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`;
     const last = await lastRun(connection);
-    await until(async () => (await history.readPosition(stream)) >= last, "the recorder catches up", 60_000, 100);
+    const isRecorded = async () => (await doneUpTo(connection, await history.readPositions(stream), last)) >= last;
+    await until(isRecorded, "the recorder catches up", 60_000, 100);
   } finally {
     await database.close();
   }

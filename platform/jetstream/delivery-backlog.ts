@@ -1,6 +1,6 @@
 import { streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
-import { loadFloors } from "./floors.ts";
+import { doneUpTo, loadFloors } from "./floors.ts";
 
 /** What the delivery role has before it. @throws when the server does not answer, or the consumer is not there yet */
 export async function deliveryBacklog(
@@ -15,11 +15,10 @@ export async function deliveryBacklog(
     loadFloors(connection),
   ]);
   const dueNow = due.num_pending + due.num_ack_pending;
-  const above = (floor: number): number => Math.min(runs.state.messages, Math.max(0, runs.state.last_seq - floor));
-  return {
-    unrouted: above(floors.routed),
-    due: dueNow,
-    scheduled: Math.max(0, state.messages - dueNow),
-    unrecorded: above(floors.recorded),
-  };
+  const { last_seq, messages } = runs.state;
+  /** Commits behind the first one that is not done, of whatever partition. */
+  const notDone = async (done: readonly number[]): Promise<number> =>
+    Math.min(messages, last_seq - (await doneUpTo(connection, done, last_seq)));
+  const [unrouted, unrecorded] = await Promise.all([notDone(floors.routed), notDone(floors.recorded)]);
+  return { unrouted, due: dueNow, scheduled: Math.max(0, state.messages - dueNow), unrecorded };
 }

@@ -1,36 +1,57 @@
 import { z } from "zod";
-import { buckets, streams } from "../../domain/subjects.ts";
+import { buckets, partitionCount, runsOfPartition, streams } from "../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
-import { isMissing } from "./missing.ts";
+import { isMessageNotFound, isMissing } from "./missing.ts";
+import { WrongLastSequence } from "./publish-errors.ts";
 
-/** How far delivery has come on RUNS: every commit up to these sequences is routed, and recorded. Floors only grow. */
+/** How far delivery has come in each partition of RUNS: every commit of it up to these sequences is routed, and recorded. Floors only grow. */
 export interface Floors {
   /** Tells RUNS from an earlier stream of that name, which counted from 1 as well. */
   readonly stream: string;
-  readonly routed: number;
-  readonly recorded: number;
+  readonly routed: readonly number[];
+  readonly recorded: readonly number[];
 }
 
-const floorsEntry = z.object({ stream: z.string(), routed: z.int().min(0), recorded: z.int().min(0) });
+export type FloorKind = "routed" | "recorded";
+
+const sequence = z.int().min(0);
+const sequences = z.array(sequence).length(partitionCount);
+/** The numbers beside `partitions` hold for all of them: a version that knows no partitions reads and writes these alone. */
+const floorsEntry = z.object({
+  stream: z.string(),
+  routed: sequence,
+  recorded: sequence,
+  partitions: z.object({ routed: sequences, recorded: sequences }).optional(),
+});
 /** The only key of the bucket FLOORS. */
 const entryKey = "delivery";
-const publishEveryMs = 250;
 /** Before there were floors, the router had a durable consumer of this name. */
 const formerConsumer = "router";
 
-const entriesOf = (connection: Connection): Bucket<Floors> => new Bucket(connection, buckets.floors, (json) => floorsEntry.parse(json));
+const ofAll = (floor: number): readonly number[] => Array.from({ length: partitionCount }, () => floor);
+
+function parseFloors(json: unknown): Floors {
+  const { stream, routed, recorded, partitions } = floorsEntry.parse(json);
+  return { stream, routed: partitions?.routed ?? ofAll(routed), recorded: partitions?.recorded ?? ofAll(recorded) };
+}
+
+const entriesOf = (connection: Connection): Bucket<Floors> => new Bucket(connection, buckets.floors, parseFloors);
 
 /** For runners: undefined before delivery has published any. @throws Unavailable */
 export const readFloors = (connection: Connection): Promise<Floors | undefined> => entriesOf(connection).get(entryKey);
 
-/** The floors of the RUNS that there is, to begin with. A floor is never beyond the last commit: a server may have lost its newest ones. */
+/** The floors of the RUNS that there is, to begin with. */
 export async function loadFloors(connection: Connection): Promise<Floors> {
   const { created, state } = await connection.manager.streams.info(streams.runs);
   const stream = String(created);
-  const stored = await readFloors(connection);
-  const floors = stored?.stream === stream ? stored : { stream, routed: await formerFloor(connection), recorded: 0 };
-  return { stream, routed: Math.min(floors.routed, state.last_seq), recorded: Math.min(floors.recorded, state.last_seq) };
+  const { value, revision } = await entriesOf(connection).read(entryKey);
+  if (value?.stream !== stream) return { stream, routed: ofAll(await formerFloor(connection)), recorded: ofAll(0) };
+  const known = (floor: number): number => Math.min(floor, state.last_seq);
+  const floors = { stream, routed: value.routed.map(known), recorded: value.recorded.map(known) };
+  // A server that lost its newest commits uses their sequences again: a floor above the last one must not wait for them.
+  if (!isSame(floors, value)) await putFloors(connection, floors, revision);
+  return floors;
 }
 
 async function formerFloor({ manager }: Connection): Promise<number> {
@@ -42,82 +63,67 @@ async function formerFloor({ manager }: Connection): Promise<number> {
   }
 }
 
-const nothingProcessed: Floors = { stream: "", routed: 0, recorded: 0 };
+/** For each partition the higher of both. */
+export function higherFloors({ stream, routed, recorded }: Floors, other: Floors): Floors {
+  const higher = (one: readonly number[], two: readonly number[]) => one.map((floor, partition) => Math.max(floor, two[partition] ?? 0));
+  return { stream, routed: higher(routed, other.routed), recorded: higher(recorded, other.recorded) };
+}
 
-/** Publishes floors within a quarter of a second after they have risen, so that a crash repeats little. */
-export class FloorPublisher {
-  readonly #entries: Bucket<Floors>;
-  readonly #failed: (error: unknown) => void;
-  readonly #connection: Connection;
-  #loading: Promise<Floors> | undefined;
-  #floors: Floors = nothingProcessed;
-  #published: Floors = nothingProcessed;
-  #publishing: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #isStopped = false;
+/** How often an entry is read again that others change at the same time. */
+const maxConflicts = 10;
 
-  /** @param failed hears why floors could not be published; they are published again with the next rise */
-  constructor(connection: Connection, failed: (error: unknown) => void) {
-    this.#connection = connection;
-    this.#entries = entriesOf(connection);
-    this.#failed = failed;
-  }
-
-  /** Reads the floors to begin with, once. @throws when the server does not answer */
-  load(): Promise<Floors> {
-    this.#loading ??= loadFloors(this.#connection).then(
-      (floors) => (this.#floors = this.#published = floors),
-      (error: unknown) => {
-        this.#loading = undefined;
-        throw error;
-      },
-    );
-    return this.#loading;
-  }
-
-  /** Both routed and recorded. */
-  get processed(): number {
-    return Math.min(this.#floors.routed, this.#floors.recorded);
-  }
-
-  raise(floors: Partial<Pick<Floors, "routed" | "recorded">>): void {
-    const { routed = 0, recorded = 0 } = floors;
-    const { stream, ...before } = this.#floors;
-    this.#floors = { stream, routed: Math.max(before.routed, routed), recorded: Math.max(before.recorded, recorded) };
-    this.#schedule();
-  }
-
-  /** Publishes the last rise. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    await this.#publishing;
-    await this.#publish();
-  }
-
-  #schedule(): void {
-    if (this.#isStopped || !this.#isBehind) return;
-    this.#timer ??= setTimeout(() => {
-      this.#publishing = this.#publish().then(() => {
-        this.#timer = undefined;
-        this.#schedule();
-      });
-    }, publishEveryMs);
-  }
-
-  get #isBehind(): boolean {
-    return this.#floors.routed > this.#published.routed || this.#floors.recorded > this.#published.recorded;
-  }
-
-  /** Never rejects. */
-  async #publish(): Promise<void> {
-    const floors = this.#floors;
-    if (!this.#isBehind) return;
+/**
+ * Publishes floors, so that others can go on behind them. The entry gets the higher of what it holds and what is given, by
+ * compare-and-set: floors are facts, so whoever publishes late or twice does no harm. @throws Unavailable
+ */
+export async function publishFloors(connection: Connection, floors: Floors): Promise<void> {
+  const entries = entriesOf(connection);
+  for (let conflicts = 0; ; conflicts++) {
+    const { value, revision } = await entries.read(entryKey);
+    const merged = value?.stream === floors.stream ? higherFloors(value, floors) : floors;
+    if (value !== undefined && isSame(value, merged)) return;
     try {
-      await this.#entries.put(entryKey, floors);
-      this.#published = floors;
+      return await putFloors(connection, merged, revision);
     } catch (error) {
-      this.#failed(error);
+      if (!(error instanceof WrongLastSequence) || conflicts === maxConflicts) throw error;
     }
+  }
+}
+
+/** @throws WrongLastSequence when the entry has another revision */
+async function putFloors({ publisher }: Connection, floors: Floors, revision: number): Promise<void> {
+  await publisher.publish(`$KV.${buckets.floors}.${entryKey}`, encodeFloors(floors), { expectedLastSubjectSequence: revision });
+}
+
+function encodeFloors({ stream, routed, recorded }: Floors): string {
+  const lowest = { routed: Math.min(...routed), recorded: Math.min(...recorded) };
+  return JSON.stringify({ stream, ...lowest, partitions: { routed, recorded } });
+}
+
+export const isSame = (one: Floors, other: Floors): boolean => encodeFloors(one) === encodeFloors(other);
+
+/**
+ * The highest sequence up to which all partitions are done, `upTo` at most, where each is done up to its floor. A partition without commits
+ * between its floor and `upTo` counts as done: it may be idle for days. @throws when NATS does not answer
+ */
+export async function doneUpTo(connection: Connection, floors: readonly number[], upTo: number): Promise<number> {
+  let done = upTo;
+  // The lowest first: mostly nothing more has to be asked then.
+  const lowestFirst = floors.map((floor, partition) => ({ floor, partition })).sort((a, b) => a.floor - b.floor);
+  for (const { floor, partition } of lowestFirst) {
+    if (floor >= done) break;
+    done = Math.min(done, ((await firstCommit(connection, partition, floor + 1)) ?? Number.POSITIVE_INFINITY) - 1);
+  }
+  return done;
+}
+
+/** The sequence of a partition's first commit from that one on, as the leader of the stream knows it. */
+async function firstCommit({ manager }: Connection, partition: number, from: number): Promise<number | undefined> {
+  const query = { seq: from, next_by_subj: runsOfPartition(partition) };
+  try {
+    return (await manager.streams.getMessage(streams.runs, query))?.seq;
+  } catch (error) {
+    if (isMessageNotFound(error)) return undefined;
+    throw error;
   }
 }

@@ -130,6 +130,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...reading(streams.runs),
       // Trims RUNS up to what is processed, and copied to STATE.
       api(`STREAM.PURGE.${streams.runs}`),
+      // Whether a partition has commits above its floor.
+      api(`STREAM.MSG.GET.${streams.runs}`),
       api(`STREAM.MSG.GET.${streams.state}`),
       `$KV.${buckets.floors}.*`,
       api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),

@@ -1,14 +1,14 @@
 import type { RunMessages } from "../../api/streams/ports.ts";
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
-import { streams } from "../../domain/subjects.ts";
+import { partitionOfRun, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { followFrom } from "./follow.ts";
 
 /**
  * RUNS for those who follow sources live.
- * @param readPosition how far a stream of that name has been recorded
+ * @param readPositions how far each partition of a stream of that name has been recorded
  */
-export function readRunMessages(connection: Connection, readPosition: (stream: string) => Promise<number>): RunMessages {
+export function readRunMessages(connection: Connection, readPositions: (stream: string) => Promise<readonly number[]>): RunMessages {
   return {
     follow: (onMessage) =>
       orUnavailable(() =>
@@ -21,8 +21,11 @@ export function readRunMessages(connection: Connection, readPosition: (stream: s
         }),
       ),
     // Named as the recorder names it: a stream that was made anew counts from 1 again.
-    recordedUpTo: () =>
-      orUnavailable(async () => readPosition(`${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`)),
+    recordedUpTo: (subject) =>
+      orUnavailable(async () => {
+        const positions = await readPositions(`${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`);
+        return positions[partitionOfRun(subject)] ?? 0;
+      }),
     // Asks the leader: a replica that answers direct gets may lag behind what the consumer has handed out.
     findNext: (subject, sequence) =>
       orUnavailable(async () => {

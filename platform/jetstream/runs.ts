@@ -1,61 +1,73 @@
-import type { Runs } from "../../delivery/ports.ts";
-import { streams } from "../../domain/subjects.ts";
-import { BoundedFollow } from "./bounded-follow.ts";
+import type { PartitionReading, RunsLog, Runs } from "../../delivery/runs-port.ts";
+import { partitionOfRun, runsOfPartition, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
-import { FloorPublisher } from "./floors.ts";
+import { FloorPublisher } from "./floor-publisher.ts";
+import { doneUpTo, loadFloors, type FloorKind } from "./floors.ts";
+import { PartitionedFollow, type PartitionedOptions } from "./partitioned-follow.ts";
 import { startTrimming } from "./trim-runs.ts";
 
 /** Bytes of commits that are not routed, or not recorded, in memory. A commit is 8 MiB at most. */
 const maxOpenBytes = 32 * 1_048_576;
 
-export interface RunsLog {
-  warn(fields: object, message: string): void;
-}
-
-/** RUNS as the router and the recorder read it, each from its own floor. What both have processed is trimmed. */
+/** RUNS as the router and the recorder read it, each partition from its own floor. What both have processed is trimmed. */
 export function runsOf(connection: Connection, log: RunsLog): Runs {
   const failed = (error: unknown): void =>
     log.warn({ op: "runs.floor", err: error }, "floors are not published yet: a crash would repeat more deliveries");
-  const floors = new FloorPublisher(connection, failed);
+  const publisher = new FloorPublisher(connection, failed);
+  const read = (kind: FloorKind, onMessage: PartitionedOptions["onMessage"]): PartitionedFollow => {
+    const reader = new PartitionedFollow({
+      connection,
+      stream: streams.runs,
+      filterOf: runsOfPartition,
+      partitionOf: partitionOfRun,
+      maxOpenBytes,
+      nameBegins: "delivery",
+      onMessage,
+      onInterrupted: (reason) => log.warn({ op: "runs.read", kind, reason }, "reading RUNS was interrupted and goes on"),
+    });
+    publisher.follow(kind, () => reader.floors());
+    return reader;
+  };
   return {
-    route: async (onCommit) => {
-      const { stream, routed } = await floors.load();
-      const reader = new BoundedFollow({
-        connection,
-        stream: streams.runs,
-        afterSequence: routed,
-        maxOpenBytes,
-        onMessage: (message, done) => onCommit(message.text(), done, message.subject, { stream, seq: message.seq }),
-        onFloor: (floor) => floors.raise({ routed: floor }),
-      });
-      await reader.start();
-      const trimming = startTrimming({
-        connection,
-        processed: () => floors.processed,
-        failed: (error) => log.warn({ op: "runs.trim", err: error }, "RUNS is not trimmed, trying again in a moment"),
-      });
-      return {
+    route: (onCommit) => {
+      let stream = "";
+      const reader = read("routed", (message, done) => onCommit(message.text(), done, message.subject, { stream, seq: message.seq }));
+      const reading: PartitionReading = {
+        open: async (partition) => {
+          const floors = await publisher.load();
+          stream = floors.stream;
+          return reader.open(partition, floors.routed[partition] ?? 0);
+        },
         idle: () => reader.idle(),
         stop: () => reader.stop(),
-        close: async () => {
-          await trimming.stop();
-          await floors.stop();
+      };
+      return reading;
+    },
+    record: (onCommit) => {
+      const reader = read("recorded", (message, done) => onCommit(message.text(), message.seq, message.subject, done));
+      return {
+        open: async (partition, afterSequence) => {
+          await publisher.load();
+          return reader.open(partition, afterSequence);
         },
+        idle: () => reader.idle(),
+        stop: () => reader.stop(),
       };
     },
-    record: async (afterSequence, onCommit) => {
-      await floors.load();
-      const reader = new BoundedFollow({
+    publishFloors: () => publisher.publish(),
+    startTrimming: () =>
+      startTrimming({
         connection,
-        stream: streams.runs,
-        afterSequence,
-        maxOpenBytes,
-        onMessage: (message, done) => onCommit(message.text(), message.seq, message.subject, done),
-        onFloor: (floor) => floors.raise({ recorded: floor }),
-      });
-      floors.raise({ recorded: afterSequence });
-      await reader.start();
-      return reader;
-    },
+        processed: (upTo) => processedUpTo(connection, upTo),
+        failed: (error) => log.warn({ op: "runs.trim", err: error }, "RUNS is not trimmed, trying again in a moment"),
+      }),
+    close: () => publisher.stop(),
   };
+}
+
+/** How far all partitions are routed and recorded, `upTo` at most. @throws when NATS does not answer */
+async function processedUpTo(connection: Connection, upTo: number): Promise<number> {
+  const floors = await loadFloors(connection);
+  const processed = floors.routed.map((routed, partition) => Math.min(routed, floors.recorded[partition] ?? 0));
+  return doneUpTo(connection, processed, upTo);
 }

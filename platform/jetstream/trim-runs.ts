@@ -8,12 +8,14 @@ import { statePosition } from "./state-position.ts";
 
 export interface TrimOptions {
   readonly connection: Connection;
-  /** Every commit up to this sequence is routed and recorded. */
-  readonly processed: () => number;
+  readonly processed: ProcessedUpTo;
   readonly failed: (error: unknown) => void;
   /** Of what is processed, that much stays for those who follow runs live: what is both older and further back than this goes. */
   readonly keep?: Kept;
 }
+
+/** How far every commit is routed and recorded, `upTo` at most. */
+export type ProcessedUpTo = (upTo: number) => Promise<number>;
 
 export interface Kept {
   /** Absent: of any age. */
@@ -32,7 +34,7 @@ export function startTrimming({ connection, processed, failed, keep = defaultKee
   const { signal } = stopping;
   const trimming = (async () => {
     for (let round = 0; !signal.aborted; round++) {
-      await trimRuns(connection, processed(), round % roundsPerAge === 0 ? keep : { bytes: keep.bytes }).catch(failed);
+      await trimRuns(connection, processed, round % roundsPerAge === 0 ? keep : { bytes: keep.bytes }).catch(failed);
       await sleep(everyMs, undefined, { signal }).catch(() => undefined); // Stopping.
     }
   })();
@@ -48,18 +50,18 @@ export function startTrimming({ connection, processed, failed, keep = defaultKee
  * Removes commits from RUNS that are processed and that STATE has copied, and keeps the newest: so many milliseconds or bytes of them, whichever is
  * less. Bytes are estimated by the mean size of a message.
  */
-export async function trimRuns(connection: Connection, processed: number, keep: Kept): Promise<void> {
+export async function trimRuns(connection: Connection, processed: ProcessedUpTo, keep: Kept): Promise<void> {
   const { streams: stored } = connection.manager;
   const { config, state } = await stored.info(streams.runs);
   const { first_seq, last_seq, messages, bytes } = state;
-  if (messages === 0 || processed < first_seq) return;
+  if (messages === 0) return;
   // The rest of a small stream is for what is not processed.
   const keptBytes = config.max_bytes > 0 ? Math.min(keep.bytes, config.max_bytes / 4) : keep.bytes;
   const keptMessages = Math.floor((messages * keptBytes) / bytes);
   const oldest = keep.ms === undefined ? 0 : await firstSince(connection, Date.now() - keep.ms);
   const keepFrom = Math.max(oldest, last_seq - keptMessages + 1);
   if (keepFrom <= first_seq) return;
-  const upTo = Math.min(processed, keepFrom - 1, await statePosition(connection));
+  const upTo = await processed(Math.min(keepFrom - 1, await statePosition(connection)));
   if (upTo >= first_seq) await stored.purge(streams.runs, { seq: upTo + 1 });
 }
 

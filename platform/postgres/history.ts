@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { partitionCount } from "../../domain/subjects.ts";
 import type { RunSummary } from "../../domain/invocation.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import type { Tick } from "../../domain/ticks.ts";
@@ -9,22 +10,36 @@ import { pageDerived, type DerivedChannel } from "./history/derived.ts";
 import { listEventsBetween, pageEvents, type StoredEvent, type StoredPage } from "./history/events.ts";
 import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./history/kept.ts";
 import type { EventFilter, EventRange } from "./history/ranges.ts";
-import { recordBatch, type SequencedCommit } from "./history/record.ts";
+import { addPositions, partitionOfCommit, recordBatch, type ExpectedPositions, type SequencedCommit } from "./history/record.ts";
 import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./history/runs.ts";
 import { deleteScheduled, emitScheduled, findScheduled, pageScheduled } from "./history/scheduled.ts";
 import { pageTicks } from "./history/ticks.ts";
 
-export type { EventFilter, EventRange, Kept, RecordedRun, RunFilter, SequencedCommit, StoredEvent, StoredLog, StoredPage };
+export type {
+  EventFilter,
+  EventRange,
+  ExpectedPositions,
+  Kept,
+  RecordedRun,
+  RunFilter,
+  SequencedCommit,
+  StoredEvent,
+  StoredLog,
+  StoredPage,
+};
 
 /** What happened: events, runs and log lines, the last hundred of each per source. Errors and logs are no events here. */
 export interface History {
-  /** Sequence of the last commit recorded from this stream; 0 when none was. */
-  readPosition(stream: string): Promise<number>;
+  /** By partition, the sequence of the last commit recorded from this stream; 0 when none was. */
+  readPositions(stream: string): Promise<readonly number[]>;
   /**
-   * All of the batch or nothing, each commit exactly once: what lies at or before the position is skipped. `stream` names the
-   * stream for good; when it can be made anew with sequences from 1, its name here must differ (append its creation time).
+   * Of each partition all of the batch or nothing, each commit exactly once: a partition that has another position than the expected one is
+   * refused, and a commit at or before the position is skipped. `stream` names the stream for good; when it can be made again with
+   * sequences from 1, its name here must differ (append its creation time).
+   *
+   * @returns the partitions that were refused
    */
-  recordCommits(stream: string, batch: readonly SequencedCommit[]): Promise<void>;
+  recordCommits(stream: string, batch: readonly SequencedCommit[], expected?: ExpectedPositions): Promise<readonly number[]>;
 
   /** Newest first; `total` counts those on the channel and of the time. */
   pageEvents(source: string, page: PageRequest & EventFilter & TimeRange): Promise<StoredPage<StoredEvent>>;
@@ -97,18 +112,24 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
   }
 
   return {
-    async readPosition(stream) {
-      const row = await db.selectFrom("recorder_positions").select("seq").where("stream", "=", stream).executeTakeFirst();
-      return row?.seq ?? 0;
+    async readPositions(stream) {
+      const { rows } = await sql<{ partition: number | null; seq: number }>`
+        select partition, seq from recorder_partitions where stream = ${stream}
+        union all select null::integer, seq from recorder_positions where stream = ${stream}`.execute(db);
+      const seqs = new Map(rows.map(({ partition, seq }) => [partition, seq]));
+      return Array.from({ length: partitionCount }, (_, partition) => seqs.get(partition) ?? seqs.get(null) ?? 0);
     },
-    async recordCommits(stream, batch) {
-      if (batch.length === 0) return;
-      const before = await recordBatch(db, stream, batch, kept);
-      if (before === undefined) {
-        await sql`insert into recorder_positions (stream, seq) values (${stream}, 0) on conflict do nothing`.execute(db);
-        await recordBatch(db, stream, batch, kept);
+    async recordCommits(stream, batch, expected = new Map()) {
+      if (batch.length === 0) return [];
+      const refused = new Set(await recordBatch(db, stream, batch, kept, expected));
+      const added = refused.size === 0 ? [] : await addPositions(db, stream, [...refused]);
+      if (added.length > 0) {
+        const first = batch.filter((commit) => added.includes(partitionOfCommit(commit)));
+        for (const partition of added) refused.delete(partition);
+        for (const partition of await recordBatch(db, stream, first, kept, expected)) refused.add(partition);
       }
-      await pruneAfter(batch);
+      await pruneAfter(batch.filter((commit) => !refused.has(partitionOfCommit(commit))));
+      return [...refused];
     },
     pageEvents: (source, page) => pageEvents(db, source, page, kept.events),
     pageDerived: (source, channel, page) => pageDerived(db, source, channel, page, kept),

@@ -113,6 +113,10 @@ export const migrations: Record<string, Migration> = {
     alter table plans add column max_organizations integer not null default 20 check (max_organizations >= 0);
   `,
   "2026-11-30-source-facts": keepSourceFacts,
+  // Recorders share the partitions of RUNS. The row of a stream in recorder_positions is where its partitions begin.
+  "2026-12-01-recorder-partitions": statements`
+    create table recorder_partitions (stream text, partition integer, seq bigint not null, primary key (stream, partition)) with (fillfactor = 10);
+  `,
 };
 
 /**

@@ -36,6 +36,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     logs: "select",
     ticks: "select",
     recorder_positions: "select",
+    recorder_partitions: "select",
     usage: "select",
     attempts: "select, delete",
     dead_letters: "select, delete",
@@ -59,6 +60,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
   /** What happened, as it happens, and who may use how much. No people but by their ids, no keys, no resources. */
   delivery: {
     recorder_positions: "select, insert, update",
+    recorder_partitions: "select, insert, update",
     ended_sources: "select, delete",
     usage: everything,
     plans: "select",

@@ -15,6 +15,7 @@ export interface Tables {
   readonly plans: PlanTable;
   readonly owner_plans: OwnerPlanTable;
   readonly recorder_positions: RecorderPositionTable;
+  readonly recorder_partitions: RecorderPartitionTable;
   readonly ended_sources: EndedSourceTable;
   readonly usage: UsageTable;
   readonly events: EventTable;
@@ -138,8 +139,15 @@ export interface OwnerPlanTable {
   readonly plan: string;
 }
 
+/** Position of the version before, of all partitions together. */
 export interface RecorderPositionTable {
   readonly stream: string;
+  readonly seq: number;
+}
+
+export interface RecorderPartitionTable {
+  readonly stream: string;
+  readonly partition: number;
   readonly seq: number;
 }
 

@@ -27,7 +27,7 @@ export function withStreamingApi(
 ): StreamingApi {
   const nats = withJetStream();
   const stopping = new AbortController();
-  const runMessages = () => readRunMessages(nats.connection, (stream) => api.history.readPosition(stream));
+  const runMessages = () => readRunMessages(nats.connection, (stream) => api.history.readPositions(stream));
   const api: TestApi = withApi(config, {
     streams: {
       ...options,
@@ -36,7 +36,7 @@ export function withStreamingApi(
       // Once for each call: there is no connection before the tests begin.
       runs: {
         follow: (onMessage) => runMessages().follow(onMessage),
-        recordedUpTo: () => runMessages().recordedUpTo(),
+        recordedUpTo: (subject) => runMessages().recordedUpTo(subject),
         findNext: (subject, sequence) => runMessages().findNext(subject, sequence),
       },
     },

@@ -1,11 +1,19 @@
 import { expect, test } from "vitest";
-import { BoundedFollow } from "../../platform/jetstream/bounded-follow.ts";
+import { PartitionedFollow, type PartitionedOptions } from "../../platform/jetstream/partitioned-follow.ts";
 import { readPartition } from "../../platform/jetstream/consumer.ts";
 import { followFrom } from "../../platform/jetstream/follow.ts";
-import { invokeSubject } from "../../domain/subjects.ts";
+import { invokeSubject, partitionOfRun, runsOfPartition } from "../../domain/subjects.ts";
 import { quietMs, until, withJetStream } from "./jetstream-support.ts";
 
 const nats = withJetStream();
+const readerOf = (options: Pick<PartitionedOptions, "onMessage"> & Partial<PartitionedOptions>): PartitionedFollow =>
+  new PartitionedFollow({
+    connection: nats.connection,
+    stream: "RUNS",
+    filterOf: runsOfPartition,
+    partitionOf: partitionOfRun,
+    ...options,
+  });
 
 async function publishMany(subject: string, from: number, to: number): Promise<void> {
   await Promise.all(Array.from({ length: to - from }, (_, i) => nats.connection.publisher.publish(subject, String(from + i))));
@@ -135,51 +143,77 @@ test("a follower begins behind a sequence, or with what is new", async () => {
 
 test("the floor rises only past what is done, and a reader that begins there is handed the rest", async () => {
   const open = new Map<number, () => void>();
-  const floors: number[] = [];
   const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
-  const options = { connection: nats.connection, stream: "RUNS", afterSequence: before };
-  const first = new BoundedFollow({
-    ...options,
-    onMessage: (message, done) => open.set(Number(message.text()), done),
-    onFloor: (floor) => floors.push(floor - before),
-  });
-  await first.start();
+  const first = readerOf({ onMessage: (message, done) => open.set(Number(message.text()), done) });
+  await first.open(1, before);
   await publishMany("runs.1.u_1.dc_1", 0, 10);
   await until(() => open.size === 10, "ten");
-  for (const number of [0, 1, 2, 5, 6, 9]) open.get(number)?.();
-  expect(floors).toEqual([1, 2, 3]);
+  for (const number of [0, 1, 5, 6, 9]) open.get(number)?.();
+  expect(first.floors().get(1)).toBe(before + 2);
+  open.get(2)?.();
+  expect(first.floors().get(1)).toBe(before + 3);
   await first.stop();
   const again: number[] = [];
-  const second = new BoundedFollow({
-    ...options,
-    afterSequence: first.floor,
+  const second = readerOf({
     onMessage: (message, done) => {
       again.push(Number(message.text()));
       done();
     },
   });
-  await second.start();
+  await second.open(1, first.floors().get(1) ?? 0);
   await until(() => again.length === 7, "what lay above the floor");
   expect(again).toEqual(numbers(3, 10));
   await second.idle();
-  expect(second.floor).toBe(before + 10);
+  expect(second.floors().get(1)).toBe(before + 10);
   await second.stop();
 });
+
+test("a reader takes up and gives up partitions while it reads: of each it is handed every message once, in order", async () => {
+  const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
+  const got = new Map<string, number[]>();
+  const reader = readerOf({
+    onMessage: (message, done) => {
+      const { subject } = message;
+      got.set(subject, [...(got.get(subject) ?? []), Number(message.text())]);
+      setTimeout(done, Math.random() * 10);
+    },
+  });
+  const subjects = numbers(5, 9).map((partition) => `runs.${partition}.u_1.dc_1`);
+  const writing = (async () => {
+    for (let i = 0; i < 400; i++) for (const subject of subjects) await nats.connection.publisher.publish(subject, String(i));
+  })();
+  const [, closed] = [await reader.open(5, before), await reader.open(6, before)];
+  await until(() => (got.get("runs.6.u_1.dc_1")?.length ?? 0) > 50, "some of both");
+  await reader.open(7, before);
+  await closed.close();
+  const floor = reader.floors().get(6) ?? 0;
+  const handedOut = got.get("runs.6.u_1.dc_1")?.length ?? 0;
+  await reader.open(8, before);
+  await writing;
+  const length = (partition: number): number => got.get(`runs.${partition}.u_1.dc_1`)?.length ?? 0;
+  await until(() => [5, 7, 8].every((partition) => length(partition) === 400), "the partitions that are open");
+  expect(length(6)).toBe(handedOut);
+  await reader.open(6, floor);
+  await until(() => length(6) === 400, "the rest of the one that was closed");
+  for (const numbersGot of got.values()) expect(numbersGot).toEqual(numbers(0, 400));
+  await reader.idle();
+  await reader.stop();
+  const { last_seq } = (await nats.connection.manager.streams.info("RUNS")).state;
+  // Idle partitions are as far as the others.
+  for (const partition of [5, 6, 7, 8]) expect(reader.floors().get(partition)).toBe(last_seq);
+}, 40_000);
 
 test("across kill -9 a reader with a floor loses nothing and hands out nothing twice", async () => {
   const got: number[] = [];
   const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
-  const reader = new BoundedFollow({
-    connection: nats.connection,
-    stream: "RUNS",
-    afterSequence: before,
+  const reader = readerOf({
     maxOpen: 50,
     onMessage: (message, done) => {
       got.push(Number(message.text()));
       setTimeout(done, Math.random() * 50);
     },
   });
-  await reader.start();
+  await reader.open(2, before);
   const writing = (async () => {
     for (let i = 0; i < 2000; i++) await nats.connection.publisher.publish("runs.2.u_1.dc_1", String(i), { messageId: `floor-${i}` });
   })();
@@ -194,16 +228,10 @@ test("across kill -9 a reader with a floor loses nothing and hands out nothing t
 test("a reader with a floor is not interrupted by the end of its requests", async () => {
   const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
   const interruptions: string[] = [];
-  const reader = new BoundedFollow({
-    connection: nats.connection,
-    stream: "RUNS",
-    afterSequence: before,
-    onMessage: (_message, done) => done(),
-    onInterrupted: (reason) => interruptions.push(reason),
-  });
-  await reader.start();
+  const reader = readerOf({ onMessage: (_message, done) => done(), onInterrupted: (reason) => interruptions.push(reason) });
+  await reader.open(4, before);
   for (let n = 0; n < 1_000; n++) await nats.connection.publisher.publish("runs.4.u_1.dc_1", String(n));
-  await until(() => reader.floor === before + 1_000, "all of them");
+  await until(() => reader.floors().get(4) === before + 1_000, "all of them");
   await reader.stop();
   expect(interruptions).toEqual([]);
 });
@@ -216,23 +244,20 @@ test("reading pauses while large messages are not done, however many there are",
   for (let n = 0; n < most; n++) await nats.connection.publisher.publish(`runs.3.u_1.dc_${n}`, large);
   const open: (() => void)[] = [];
   let handedOut = 0;
-  const reader = new BoundedFollow({
-    connection: nats.connection,
-    stream: "RUNS",
-    afterSequence: before,
+  const reader = readerOf({
     maxOpenBytes: 4 * bytes,
     onMessage: (_message, done) => {
       handedOut++;
       open.push(done);
     },
   });
-  await reader.start();
+  await reader.open(3, before);
   await until(() => handedOut >= 4, "the first ones");
   await new Promise((resolve) => setTimeout(resolve, quietMs));
   expect(reader.openBytes).toBeLessThan(45 * bytes);
   await until(() => {
     for (const done of open.splice(0, 1)) done();
-    return reader.floor === before + most;
+    return reader.floors().get(3) === before + most;
   }, "all of them");
   expect(handedOut).toBe(most);
   await reader.stop();

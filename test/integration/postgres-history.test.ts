@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import { emptyState, type Commit, type CommittedEvent } from "../../domain/commit.ts";
 import { compareEventIds } from "../../domain/event-id.ts";
 import { pageOf, type PageRequest } from "../../domain/page.ts";
+import { partitionOf } from "../../domain/partition.ts";
 import type { History } from "../../platform/postgres/history.ts";
 import { withPostgres } from "../support/postgres.ts";
-import { withHistory } from "./postgres-support.ts";
+import { withDatabase, withHistory } from "./postgres-support.ts";
 
 const postgres = withPostgres();
 const history = withHistory({ kept: { events: 10, logs: 10, runs: 10 } }, postgres);
+const recorder = withDatabase("delivery", postgres);
 let names = 0;
 
 const newName = (prefix: string): string => `${prefix}${names++}`;
@@ -49,6 +51,8 @@ function commit(source: string, run: string, more: Partial<Commit> = {}): Commit
   };
 }
 
+/** Of the only partition that has one. */
+const positionOf = async (stream: string): Promise<number> => Math.max(...(await history.readPositions(stream)));
 const ids = async (source: string): Promise<string[]> => (await history.pageEvents(source, first)).items.map(({ id }) => id);
 
 describe("recording", () => {
@@ -61,14 +65,14 @@ describe("recording", () => {
         logs: [{ k: "console.log", ts: 1, msg: `line ${seq}` }],
       }),
     }));
-    expect(await history.readPosition(stream)).toBe(0);
+    expect(await positionOf(stream)).toBe(0);
     await Promise.all([
       history.recordCommits(stream, batch),
       history.recordCommits(stream, batch),
       history.recordCommits(stream, batch.slice(0, 2)),
     ]);
     await history.recordCommits(stream, batch);
-    expect(await history.readPosition(stream)).toBe(3);
+    expect(await positionOf(stream)).toBe(3);
     expect(await ids(source)).toEqual(["3-0", "2-0", "1-0"]);
     expect((await history.lastLogs(source)).map(({ record }) => record.msg)).toEqual(["line 1", "line 2", "line 3"]);
     expect(await history.pageRuns(source, first)).toMatchObject({ total: 3, items: [{ eventIds: ["3-0"] }, {}, {}] });
@@ -83,7 +87,36 @@ describe("recording", () => {
     await history.recordCommits(stream, [one(1), one(2)]);
     await history.recordCommits(stream, [one(2), one(3)]);
     expect(await history.pageRuns(source, first)).toMatchObject({ total: 3 });
-    expect(await history.readPosition(stream)).toBe(3);
+    expect(await positionOf(stream)).toBe(3);
+  });
+
+  test("a partition that has another position than the expected one is refused, and the others are recorded", async () => {
+    const [stream, source, other] = [newName("S"), "dc_refused", "dc_recorded"];
+    const [partition, otherPartition] = [partitionOf(source), partitionOf(other)];
+    expect(partition).not.toBe(otherPartition);
+    const one = (of: string, seq: number) => ({ seq, commit: commit(of, `r_${of}${seq}`) });
+    const expected = (position: number, otherPosition: number) =>
+      new Map([
+        [partition, position],
+        [otherPartition, otherPosition],
+      ]);
+    expect(await history.recordCommits(stream, [one(source, 1), one(other, 2)], expected(0, 0))).toEqual([]);
+    // The former recorder does not know that; and a later one has not heard what lies between.
+    expect(await history.recordCommits(stream, [one(source, 3), one(other, 4)], expected(0, 2))).toEqual([partition]);
+    expect(await history.recordCommits(stream, [one(source, 7)], expected(6, 4))).toEqual([partition]);
+    const positions = await history.readPositions(stream);
+    expect([positions[partition], positions[otherPartition]]).toEqual([1, 4]);
+    expect([(await history.pageRuns(source, first)).total, (await history.pageRuns(other, first)).total]).toEqual([1, 2]);
+  });
+
+  test("a partition begins behind the position that an earlier version has recorded of all", async () => {
+    const [stream, source] = [newName("S"), newName("dc_")];
+    await recorder.db.insertInto("recorder_positions").values({ stream, seq: 5 }).execute();
+    expect(new Set(await history.readPositions(stream))).toEqual(new Set([5]));
+    const batch = [5, 6].map((seq) => ({ seq, commit: commit(source, `r_${source}${seq}`) }));
+    expect(await history.recordCommits(stream, batch, new Map([[partitionOf(source), 5]]))).toEqual([]);
+    expect((await history.pageRuns(source, first)).total).toBe(1);
+    expect((await history.readPositions(stream)).filter((position) => position !== 5)).toEqual([6]);
   });
 
   test("random batches from several recorders leave what one recorder would have left", async () => {
@@ -101,7 +134,7 @@ describe("recording", () => {
         const recorder = async (own: typeof batches): Promise<void> => {
           for (const { from, length } of own) {
             // A recorder reads on from the position: it may be behind it and never ahead.
-            const position = await history.readPosition(stream);
+            const position = await positionOf(stream);
             const start = Math.min(from, position);
             await history.recordCommits(
               stream,
@@ -110,7 +143,7 @@ describe("recording", () => {
           }
         };
         await Promise.all([recorder(batches.filter((_, n) => n % 2 === 0)), recorder(batches.filter((_, n) => n % 2 === 1))]);
-        const position = await history.readPosition(stream);
+        const position = await positionOf(stream);
         const expected = Array.from({ length: position }, (_, n) => n + 1).slice(-10);
         expect((await history.lastLogs(source)).map(({ record }) => record.ts)).toEqual(expected);
       }),
@@ -185,7 +218,7 @@ describe("recording", () => {
     expect(await ids(source)).toEqual([]);
     expect(await history.lastLogs(source)).toEqual([]);
     expect(await history.pageRuns(source, first)).toEqual({ items: [], total: 0 });
-    expect(await history.readPosition(stream)).toBe(2);
+    expect(await positionOf(stream)).toBe(2);
     await history.sweep();
   });
 });

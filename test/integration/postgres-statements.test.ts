@@ -198,8 +198,8 @@ function deliveryPort(database: Database): DeliveryPort {
   const endpoints = createFailingEndpoints(database);
   return {
     ...records,
-    position: () => recorded.readPosition("RUNS"),
-    recordCommits: (commits) => recorded.recordCommits("RUNS", commits),
+    positions: () => recorded.readPositions("RUNS"),
+    recordCommits: (commits, expected) => recorded.recordCommits("RUNS", commits, expected),
     scheduledEvent: (source, listedId, { seq }) => recorded.scheduledEvent(source, listedId, { stream: "RUNS", seq }),
     emitScheduledEvent: (source, listedId, id) => recorded.emitScheduledEvent(source, listedId, id),
     listOverQuota: (dayMs) => listOverQuota(database.db, dayMs),
@@ -210,9 +210,9 @@ function deliveryPort(database: Database): DeliveryPort {
 }
 
 const delivery: Calls<DeliveryPort> = {
-  position: (port) => port.position(),
+  positions: (port) => port.positions(),
   recordCommits: async (port) => {
-    for (const seq of [1, 2, 3]) await port.recordCommits([{ seq, commit }]);
+    for (const seq of [1, 2, 3]) await port.recordCommits([{ seq, commit }], new Map());
   },
   scheduledEvent: (port) => port.scheduledEvent("dc_1", "1-1", { stream: "RUNS", seq: 1 }),
   emitScheduledEvent: (port) => port.emitScheduledEvent("dc_1", "1-1", "9-80001"),

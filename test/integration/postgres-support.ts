@@ -32,6 +32,6 @@ export function withHistory(options: HistoryOptions = {}, postgres = withPostgre
   const recorder = createHistory(withDatabase("delivery", postgres), options);
   const operator = createHistory(withDatabase("operator", postgres), options);
   const reader = createHistory(withDatabase("api", postgres), options);
-  const { readPosition, recordCommits, continueDeletions, sweep } = recorder;
-  return { ...reader, readPosition, recordCommits, continueDeletions, sweep, deleteSource: operator.deleteSource };
+  const { readPositions, recordCommits, continueDeletions, sweep } = recorder;
+  return { ...reader, readPositions, recordCommits, continueDeletions, sweep, deleteSource: operator.deleteSource };
 }

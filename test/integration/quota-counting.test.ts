@@ -32,11 +32,12 @@ function dyingAfter(batches: number): { readonly change: (history: History) => H
   let written = 0;
   const change = (real: History): History => ({
     ...real,
-    recordCommits: async (commits) => {
-      await real.recordCommits(commits);
-      if (++written < batches) return;
+    recordCommits: async (commits, expected) => {
+      const refused = await real.recordCommits(commits, expected);
+      if (++written < batches) return refused;
       died.resolve();
       await buried.promise;
+      return refused;
     },
   });
   return { change, died: died.promise };

@@ -1,7 +1,8 @@
 import { emptyState, type Commit } from "../../domain/commit.ts";
 import { partitionOf } from "../../domain/partition.ts";
+import { partitionCount } from "../../domain/subjects.ts";
 import { startQuotas } from "../../delivery/quotas.ts";
-import { startRecorder } from "../../delivery/recorder.ts";
+import { Recorder } from "../../delivery/recorder.ts";
 import type { DeliveryPorts, History, Reading } from "../../delivery/ports.ts";
 import { appendCommit } from "../../platform/jetstream/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection.ts";
@@ -38,9 +39,10 @@ export async function startCounting(
   };
   const parts = { history, poster: { post: none }, secrets: { open: none }, log: silent };
   const ports: DeliveryPorts = { ...deliveryPorts({ connection, ...parts }), clock };
-  const recording = startRecorder(ports);
+  const recorder = new Recorder(ports);
+  for (let partition = 0; partition < partitionCount; partition++) recorder.open(partition);
   const quotas = startQuotas(ports);
-  return { stop: async () => void (await Promise.all([recording.stop(), quotas.stop()])) };
+  return { stop: async () => void (await Promise.all([recorder.stop(), quotas.stop(), ports.runs.close()])) };
 }
 
 const sequences = new Map<string, number>();

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { CommitBudget } from "../../runner/commit-budget.ts";
+import { partitionCount } from "../../domain/subjects.ts";
 import type { Histories } from "../../runner/ports.ts";
 import { until } from "../integration/jetstream-support.ts";
 
@@ -14,7 +15,7 @@ function start(ownerBytes: number) {
   const told: string[] = [];
   const asked = { times: 0, upTo: 0 };
   const budget = new CommitBudget(
-    { upTo: () => (asked.times++, Promise.resolve(asked.upTo)) },
+    { upTo: () => (asked.times++, Promise.resolve(Array.from({ length: partitionCount }, () => asked.upTo))) },
     { ownerBytes, onChange: (owner, isOver) => told.push(`${owner} ${isOver ? "over" : "within"}`) },
   );
   budgets.push(budget);

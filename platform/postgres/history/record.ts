@@ -3,6 +3,7 @@ import type { Commit, CommittedEvent } from "../../../domain/commit.ts";
 import { isEventId, parseEventId } from "../../../domain/event-id.ts";
 import type { LogRecord } from "../../../domain/invocation.ts";
 import { dayOf } from "../../../domain/quota.ts";
+import { partitionOf } from "../../../domain/partition.ts";
 import { isScheduled } from "../../../domain/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
@@ -28,24 +29,46 @@ interface LogRow extends SequencedCommit {
   readonly place: number;
 }
 
+/** Position of each partition, by its number, that a recorder expects; a partition that is absent may have any. */
+export type ExpectedPositions = ReadonlyMap<number, number>;
+
 /**
- * Writes the rows of a batch and the position behind it as one statement, so as one transaction and one round trip. What the
- * position already covers is left out, under a lock on the position's row: a repeated batch, or a second recorder, adds nothing.
+ * Writes the rows of a batch and the positions of its partitions as one statement, so as one transaction and one round trip. A partition
+ * whose position is not the expected one is left out as a whole, and of the others what the position covers already: the position's row is
+ * locked, so that a repeated batch, or a second recorder, adds nothing and leaves no gap.
  *
- * Returns the position before the batch; undefined when the stream has none yet and nothing was written.
+ * Returns the partitions of which nothing was written because their position differs, or because they have none yet.
  */
 export async function recordBatch(
   db: Kysely<Tables>,
   stream: string,
   batch: readonly SequencedCommit[],
   kept: Kept,
-): Promise<number | undefined> {
-  const last = Math.max(...batch.map(({ seq }) => seq));
-  const { rows } = await sql<{ seq: number }>`
-    with position as (select seq from recorder_positions where stream = ${stream} for update),
+  expected: ExpectedPositions,
+): Promise<readonly number[]> {
+  const last = lastOfPartitions(batch);
+  const partitions = [...last.keys()];
+  const { rows } = await sql<{ partition: number; seq: number | null }>`
+    with expected as (
+      select * from unnest(
+        ${partitions}::integer[], ${partitions.map((partition) => expected.get(partition) ?? null)}::bigint[], ${[...last.values()]}::bigint[]
+      ) as expected (partition, before, last)
+    ),
+    position as (
+      select recorded.partition, recorded.seq, expected.last
+      from recorder_partitions recorded join expected on expected.partition = recorded.partition
+      where recorded.stream = ${stream} and (expected.before is null or expected.before = recorded.seq)
+      order by recorded.partition for update of recorded
+    ),
+    -- Not recorded yet.
+    unrecorded as (
+      select given.commit_seq, given.source from unnest(
+        ${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, sourceOf)}::text[], ${batch.map(partitionOfCommit)}::integer[]
+      ) as given (commit_seq, source, partition) join position on position.partition = given.partition
+      where given.commit_seq > position.seq
+    ),
     live as (
-      select * from unnest(${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, sourceOf)}::text[]) as live (commit_seq, source)
-      where commit_seq > (select seq from position) and not exists (select 1 from ended_sources where ended_sources.source = live.source)
+      select commit_seq from unrecorded where not exists (select 1 from ended_sources where ended_sources.source = unrecorded.source)
     ),
     new_events as (${insertEvents(lastOfEach(batch.flatMap(eventRows), sourceOf, kept.events))}),
     new_scheduled as (${insertScheduled(batch.flatMap(scheduledRows))}),
@@ -54,12 +77,39 @@ export async function recordBatch(
     new_ticks as (${insertTicks(lastOfEach(batch.flatMap(tickRows), sourceOf, kept.ticks))}),
     new_usage as (${addUsage(batch)}),
     -- Reads the position first: the row can be locked above only before it is changed here.
-    moved as (update recorder_positions set seq = ${last} from position where stream = ${stream} and position.seq < ${last})
-    select seq from position`.execute(db);
-  return rows[0]?.seq;
+    moved as (
+      update recorder_partitions set seq = position.last from position
+      where recorder_partitions.stream = ${stream} and recorder_partitions.partition = position.partition and position.seq < position.last
+    )
+    select expected.partition, position.seq from expected left join position on position.partition = expected.partition`.execute(db);
+  return rows.filter(({ seq }) => seq === null).map(({ partition }) => partition);
+}
+
+/**
+ * Gives partitions a position where they have none: that of the whole stream which an earlier version recorded, or 0.
+ * @returns those that had none
+ */
+export async function addPositions(db: Kysely<Tables>, stream: string, partitions: readonly number[]): Promise<readonly number[]> {
+  const { rows } = await sql<{ partition: number }>`
+    insert into recorder_partitions (stream, partition, seq)
+    select ${stream}, partition, coalesce((select seq from recorder_positions where stream = ${stream}), 0)
+    from unnest(${partitions}::integer[]) as added (partition)
+    on conflict do nothing returning partition`.execute(db);
+  return rows.map(({ partition }) => partition);
+}
+
+/** Sequence of the last commit of a batch, by partition. */
+export function lastOfPartitions(batch: readonly SequencedCommit[]): ReadonlyMap<number, number> {
+  const last = new Map<number, number>();
+  for (const each of batch) {
+    const partition = partitionOfCommit(each);
+    last.set(partition, Math.max(each.seq, last.get(partition) ?? 0));
+  }
+  return last;
 }
 
 const sourceOf = ({ commit }: SequencedCommit): string => commit.source;
+export const partitionOfCommit = ({ commit }: SequencedCommit): number => partitionOf(commit.source);
 
 function eventRows({ seq, commit }: SequencedCommit): EventRow[] {
   // A runner is where user code lives: an id that is none is left out rather than trusted or allowed to stop everything.
@@ -132,7 +182,9 @@ function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
       ${integerColumn(batch, ({ commit }) => dayOf(commit.run.startedAt).startMs)}::bigint[],
       ${integerColumn(batch, ({ commit }) => Math.max(0, commit.run.durationMs))}::bigint[]
     ) as row (commit_seq, owner, day_ms, compute_ms)
-    where row.commit_seq > (select seq from position)
+    where row.commit_seq in (select commit_seq from unrecorded)
     group by row.owner, row.day_ms
+    -- Recorders of other partitions count for the same owners: in one order they cannot block each other.
+    order by row.owner, row.day_ms
     on conflict (owner, day_ms) do update set runs = usage.runs + excluded.runs, compute_ms = usage.compute_ms + excluded.compute_ms`;
 }

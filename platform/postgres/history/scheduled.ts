@@ -3,6 +3,7 @@ import type { TimeRange } from "../../../api/ports.ts";
 import type { Commit, CommittedEvent } from "../../../domain/commit.ts";
 import { isEventId, parseEventId } from "../../../domain/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
+import { partitionOf } from "../../../domain/partition.ts";
 import { isScheduled } from "../../../domain/scheduled-event.ts";
 import type { ScheduledEventTable, Tables } from "../tables.ts";
 import { column, integerColumn, optionalColumn } from "./columns.ts";
@@ -64,7 +65,7 @@ export async function deleteScheduled(db: Kysely<Tables>, source: string, range:
   await sql`delete from scheduled_events where source = ${source} and ${within(range)}`.execute(db);
 }
 
-/** The history has the event's commit once it has recorded the position `seq` of the stream. */
+/** The history has the event's commit once it has recorded the position `seq` of the stream in the partition of the source. */
 export async function findScheduled(
   db: Kysely<Tables>,
   source: string,
@@ -73,7 +74,10 @@ export async function findScheduled(
 ): Promise<"listed" | "gone" | "unrecorded"> {
   const { rows } = await sql<{ listed: boolean; recorded: boolean }>`
     select exists (select from scheduled_events where source = ${source} and (ms, seq) = ${pair(listedId)}) as listed,
-      coalesce((select recorder_positions.seq from recorder_positions where stream = ${stream}), 0) >= ${seq} as recorded`.execute(db);
+      coalesce(
+        (select recorded.seq from recorder_partitions recorded where recorded.stream = ${stream} and recorded.partition = ${partitionOf(source)}),
+        (select recorded.seq from recorder_positions recorded where recorded.stream = ${stream}), 0
+      ) >= ${seq} as recorded`.execute(db);
   if (rows[0]?.listed === true) return "listed";
   return rows[0]?.recorded === true ? "gone" : "unrecorded";
 }
