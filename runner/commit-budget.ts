@@ -4,7 +4,7 @@ import type { Histories, ProcessedCommits } from "./ports.ts";
 export interface CommitBudgetOptions {
   /** Bytes of an owner's commits that this runner has appended and delivery has not processed. */
   readonly ownerBytes: number;
-  /** Notified when an owner exceeds the budget, and when half of it is free again. */
+  /** Called when an owner exceeds the budget, and when half of it is free again. */
   readonly onChange: (owner: string, isOver: boolean) => void;
 }
 
@@ -16,14 +16,14 @@ interface Appended {
 }
 
 const askEveryMs = 250;
-/** Below this part of the budget of one owner in total, nobody can be near it: delivery is not asked. */
+/** While all owners together have used less than this part of one budget, no owner can be near it: delivery is not asked. */
 const quietPart = 1 / 4;
 /** More entries than this are looked through as well, so that small commits take no memory. */
 const maxEntries = 4_096;
 
 /**
- * Bounds how many bytes of one owner's commits wait for delivery, so that one owner cannot fill RUNS, which holds commits until they are processed.
- * It counts what this runner appends, and asks how far delivery has come only while much is counted.
+ * Bounds how many bytes of one owner's commits wait for delivery, so that one owner cannot fill RUNS, which holds commits until they are
+ * processed. Counts what this runner appends, and asks how far delivery has come only while much is counted.
  */
 export class CommitBudget {
   readonly #processed: ProcessedCommits;
@@ -51,8 +51,12 @@ export class CommitBudget {
       last: (owner, source) => histories.last(owner, source),
       append: async (...[owner, source, commit, expected]) => {
         const appended = await histories.append(owner, source, commit, expected);
-        if (appended.outcome === "stored")
-          this.#add({ sequence: appended.sequence, partition: partitionOf(source), owner, bytes: Buffer.byteLength(commit) });
+        if (appended.outcome === "stored") {
+          const entry = { sequence: appended.sequence, partition: partitionOf(source), owner, bytes: Buffer.byteLength(commit) };
+          this.#appended.push(entry);
+          this.#count(entry, 1);
+          this.#askSoon();
+        }
         return appended;
       },
     };
@@ -63,17 +67,17 @@ export class CommitBudget {
     clearTimeout(this.#timer);
   }
 
-  #add(appended: Appended): void {
-    const { owner, bytes } = appended;
-    const ownerBytes = (this.#bytes.get(owner) ?? 0) + bytes;
-    this.#appended.push(appended);
-    this.#bytes.set(owner, ownerBytes);
-    this.#totalBytes += bytes;
-    if (ownerBytes > this.#options.ownerBytes && !this.#over.has(owner)) {
-      this.#over.add(owner);
-      this.#options.onChange(owner, true);
-    }
-    this.#askSoon();
+  #count({ owner, bytes }: Appended, by: 1 | -1): void {
+    const ownerBytes = (this.#bytes.get(owner) ?? 0) + by * bytes;
+    this.#totalBytes += by * bytes;
+    if (ownerBytes > 0) this.#bytes.set(owner, ownerBytes);
+    else this.#bytes.delete(owner);
+    const wasOver = this.#over.has(owner);
+    const isOver = ownerBytes > this.#options.ownerBytes / (wasOver ? 2 : 1);
+    if (isOver === wasOver) return;
+    if (isOver) this.#over.add(owner);
+    else this.#over.delete(owner);
+    this.#options.onChange(owner, isOver);
   }
 
   #askSoon(): void {
@@ -84,31 +88,15 @@ export class CommitBudget {
 
   async #ask(): Promise<void> {
     try {
-      this.#forget(await this.#processed.upTo());
+      const upTo = await this.#processed.upTo();
+      const isProcessed = ({ sequence, partition }: Appended): boolean => sequence <= (upTo[partition] ?? 0);
+      const before = this.#appended;
+      this.#appended = before.filter((entry) => !isProcessed(entry));
+      for (const entry of before) if (isProcessed(entry)) this.#count(entry, -1);
     } catch {
       // NATS is away, and nothing can be appended either: asked again.
     }
     this.#timer = undefined;
     this.#askSoon();
-  }
-
-  /** @param upTo by partition */
-  #forget(upTo: readonly number[]): void {
-    const isProcessed = ({ sequence, partition }: Appended): boolean => sequence <= (upTo[partition] ?? 0);
-    const left = this.#appended.filter((appended) => !isProcessed(appended));
-    for (const appended of this.#appended) {
-      if (!isProcessed(appended)) continue;
-      const { owner, bytes } = appended;
-      const ownerBytes = (this.#bytes.get(owner) ?? 0) - bytes;
-      this.#totalBytes -= bytes;
-      if (ownerBytes > 0) this.#bytes.set(owner, ownerBytes);
-      else this.#bytes.delete(owner);
-    }
-    this.#appended = left;
-    for (const owner of this.#over) {
-      if ((this.#bytes.get(owner) ?? 0) > this.#options.ownerBytes / 2) continue;
-      this.#over.delete(owner);
-      this.#options.onChange(owner, false);
-    }
   }
 }

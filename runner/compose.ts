@@ -17,8 +17,8 @@ export interface Ran {
   readonly runId: string;
   readonly startedAt: number;
   readonly execution: Execution;
-  /** JSON text of the event that the run got. */
-  readonly event: string;
+  /** JSON text of the event that the run got; absent: it got none. */
+  readonly event?: string;
   /** Secret prop values and credentials of accounts, which nothing that can be read of the run shows. Absent: none. */
   readonly secrets?: Readonly<Record<string, unknown>>;
   /** Epoch ms at which it was due; of a tick alone. */
@@ -32,7 +32,7 @@ export interface Ran {
 }
 
 /** An error event has it whole or not at all; the history keeps it with each failed run. */
-const mostReceived = 64 * 1024;
+const maxReceived = 64 * 1024;
 
 const nothing: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
 
@@ -129,7 +129,7 @@ function runOf(ran: Ran, products: Products, error: RunError | null): CommittedR
     durationMs: products.durationMs,
     cpuMs: products.cpuMs,
     result: execution.outcome === "returned" ? execution.result : null,
-    ...(error === null || event.length > mostReceived ? {} : { received: event }),
+    ...(error === null || event === undefined || event.length > maxReceived ? {} : { received: event }),
     ...(dueAt === undefined ? {} : { dueAt }),
     ...(skippedDue.length === 0 ? {} : { skippedTicks: skippedDue }),
   };

@@ -6,8 +6,8 @@ import { composeCommit, type Ran } from "./compose.ts";
 import type { DeploymentCache } from "./deployment-cache.ts";
 import { History } from "./history.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
-import { execute, type Received } from "./run.ts";
-import type { Emit, Products, Sandbox } from "./sandbox/port.ts";
+import { execute, inIsolate, type Received } from "./run.ts";
+import type { Emit, Products } from "./sandbox/port.ts";
 
 /**
  * Runs a source on what it remembers, commits nothing, and answers what would have been committed. The state is read anew, since another
@@ -29,7 +29,7 @@ export async function answerDryRun(
   if (deployment === undefined || hasMoved(deployment)) return;
   const history = new History(deployment.source, deployment.owner, ports.histories);
   await history.load();
-  const sandbox = apart(ports.sandbox, run);
+  const sandbox = inIsolate(ports.sandbox, run);
   const limited = { ...config, runTimeoutMs: Math.min(config.runTimeoutMs, leftMs) };
   const ran = await execute(received, history, deployment, limited, { ...ports, sandbox, answer: () => undefined });
   ports.sandbox.evict(run);
@@ -38,11 +38,6 @@ export async function answerDryRun(
   const { durationMs, cpuMs, error } = outcome;
   const fields = { "source.id": deployment.source, "owner.id": deployment.owner, "run.id": run, durationMs, cpuMs };
   ports.log.info({ op: "source.dry-run", outcome: error === null ? "ok" : (error.code ?? "threw"), ...fields }, "dry run");
-}
-
-/** An isolate by the name of the run: to the sandbox it is a source of its own. */
-function apart(sandbox: Sandbox, run: string): Sandbox {
-  return { ...sandbox, execute: (request, onResponse) => sandbox.execute({ ...request, source: run, revision: run }, onResponse) };
 }
 
 function outcomeOf(ran: Ran, state: SourceState, { clock, randomId }: Pick<RunnerPorts, "clock" | "randomId">): DryRunOutcome {

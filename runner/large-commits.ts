@@ -1,43 +1,42 @@
+import { Contention } from "../domain/contention.ts";
+import { FairSemaphore } from "../domain/fair-semaphore.ts";
 import type { Histories } from "./ports.ts";
-import { Neighbours } from "./sandbox/neighbours.ts";
-import { OwnerSlots } from "./sandbox/owner-slots.ts";
 
-/** What is smaller goes at once, characters: the message server writes it in a fraction of a millisecond. */
-const large = 64 * 1024;
-/** After each of them the way is free for so many times as long as it took, ms at most. */
-const rest = { times: 3, mostMs: 250 };
+/** Characters. NATS writes a smaller commit in a fraction of a millisecond: it is sent at once. */
+const maxSmall = 64 * 1024;
+/** After each large commit none is sent for this many times as long as it took, ms at most. */
+const pause = { times: 3, maxMs: 250 };
 
 export interface LargeCommitsOptions {
-  /** ms, from anywhere; never goes back. */
+  /** ms of a clock that never goes back. */
   readonly now: () => number;
   /** Calls back after so many ms. */
   readonly after: (ms: number, action: () => void) => void;
 }
 
 /**
- * The same histories, but while several owners are active large commits go one at a time, each owner in turn, and take a quarter of the
- * time at most: the message server writes one message after the other and to the disk, so that a neighbour's commit waits for all that were
- * sent before it. An owner who is alone waits for nothing.
+ * The same histories, but large commits of contended owners are published one at a time, each owner in turn, and in a quarter of the time
+ * at most. NATS stores one message after the other, so each commit of a neighbour waits for all that were sent before it.
  */
 export function largeCommitsInTurn(histories: Histories, { now, after }: LargeCommitsOptions): Histories {
-  const neighbours = new Neighbours();
-  const way = new OwnerSlots({ slots: 1, ofOwner: 1, alone: 1 }, now);
+  const contention = new Contention();
+  const lane = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
 
   async function appendInTurn(...[owner, ...commit]: Parameters<Histories["append"]>): ReturnType<Histories["append"]> {
-    await way.take(owner);
+    await lane.acquire(owner);
     const startedAt = now();
     try {
       return await histories.append(owner, ...commit);
     } finally {
-      after(Math.min(rest.mostMs, rest.times * (now() - startedAt)), () => way.release(owner));
+      after(Math.min(pause.maxMs, pause.times * (now() - startedAt)), () => lane.release(owner));
     }
   }
 
   return {
     last: (owner, source) => histories.last(owner, source),
     append: (...[owner, source, commit, expected]) => {
-      neighbours.sawActive(owner, now());
-      const isFree = commit.length <= large || !neighbours.has(owner, now());
+      contention.noteActive(owner, now());
+      const isFree = commit.length <= maxSmall || !contention.hasOthers(owner, now());
       return isFree ? histories.append(owner, source, commit, expected) : appendInTurn(owner, source, commit, expected);
     },
   };

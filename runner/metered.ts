@@ -1,35 +1,36 @@
 import type { Execution, Sandbox } from "./sandbox/port.ts";
 
 export interface Metering {
-  /** What the run cost this runner, ms. */
+  /** What an execution has cost, ms. */
   readonly cost: (owner: string, costMs: number) => void;
-  /** The run of this source waits for somebody else. */
-  readonly paused: (source: string) => void;
-  /** `returned`, `threw`, `crashed`, or the code of the limit that ended it. */
+  /** The run of this source waits for I/O. */
+  readonly waitsForIo: (source: string) => void;
+  /** `outcome`: `returned`, `threw`, `crashed`, or the code of the limit that ended it. */
   readonly ended: (outcome: string, durationMs: number) => void;
 }
 
-/** What a run leaves passes through this process several times, at about so many bytes a millisecond. */
+/** What a run leaves passes through this process several times, at about this rate. */
 const bytesPerMs = 50_000;
 
-/** The sandbox, with a look at what each execution took. */
-export function metered(sandbox: Sandbox, { cost, paused, ended }: Metering): Sandbox {
+/** The sandbox, with a report of what each execution cost. */
+export function metered(sandbox: Sandbox, { cost, waitsForIo, ended }: Metering): Sandbox {
   return {
     ...sandbox,
     execute: async (request, onResponse) => {
       const startedAt = performance.now();
-      const execution = await sandbox.execute(request, onResponse, () => paused(request.source));
-      cost(request.owner, costOf(execution, performance.now() - startedAt));
-      ended(execution.outcome === "limited" ? (execution.error.code ?? "limited") : execution.outcome, performance.now() - startedAt);
+      const execution = await sandbox.execute(request, onResponse, () => waitsForIo(request.source));
+      const durationMs = performance.now() - startedAt;
+      cost(request.owner, costOf(execution, durationMs));
+      ended(execution.outcome === "limited" ? (execution.error.code ?? "limited") : execution.outcome, durationMs);
       return execution;
     },
   };
 }
 
-/** A process that died kept a core busy, or filled the memory, for all that anybody knows. */
-function costOf(execution: Execution, elapsedMs: number): number {
-  if (execution.outcome === "crashed") return elapsedMs;
-  const { cpuMs, emits, logs } = execution;
-  const characters = emits.reduce((sum, { payload }) => sum + payload.length, 0) + logs.length * 100;
-  return cpuMs + characters / bytesPerMs;
+/** A process that died may have used a core all the time. */
+function costOf(execution: Execution, durationMs: number): number {
+  if (execution.outcome === "crashed") return durationMs;
+  let bytes = execution.logs.length * 100;
+  for (const { payload } of execution.emits) bytes += payload.length;
+  return execution.cpuMs + bytes / bytesPerMs;
 }

@@ -1,90 +1,68 @@
 import type { Clock } from "../domain/clock.ts";
 import type { Answer } from "../domain/invocation.ts";
+import { OwnerValues } from "./owner-values.ts";
 import type { OverQuota } from "./ports.ts";
 
-/** How many owners are remembered of whom there is nothing to tell. */
-const mostRemembered = 10_000;
-
 /**
- * Who has used up the quota of the day, of the owners whose work comes here. One is asked for when the first of it comes, so that a
- * runner that starts later knows as much, and heard of from then on. What cannot be asked now is taken for nothing used up: what is
- * counted is counted elsewhere, and here it may be late.
+ * Which of the owners whose work comes here have used up the quota of the day. What cannot be read now counts as not used up: usage is
+ * counted elsewhere.
  */
 export class OwnersOverQuota {
-  readonly #port: OverQuota;
   readonly #clock: Clock;
-  readonly #changed: (owner: string, untilMs: number | undefined) => void;
-  /** Epoch ms; 0 for those who may run. */
-  readonly #until = new Map<string, number>();
-  readonly #reading = new Map<string, Promise<void>>();
-  readonly #timers = new Map<string, NodeJS.Timeout>();
-  #following: { stop(): Promise<void> } | undefined;
+  readonly #onChange: (owner: string, untilMs: number | undefined) => void;
+  /** Epoch ms until which the owner's quota is used up; 0: it is not. */
+  readonly #until: OwnerValues<number>;
+  /** Of owners over quota: reads again when their time is over. */
+  readonly #over = new Map<string, { readonly untilMs: number; readonly timer: NodeJS.Timeout }>();
 
-  /** @param changed is told when an owner's quota is used up, and until when, epoch ms; and when that is over. */
-  constructor(port: OverQuota, clock: Clock, changed: (owner: string, untilMs: number | undefined) => void) {
-    this.#port = port;
+  /** @param onChange called with the epoch ms until which an owner's quota is used up, and with undefined when that is over */
+  constructor(port: OverQuota, clock: Clock, onChange: (owner: string, untilMs: number | undefined) => void) {
     this.#clock = clock;
-    this.#changed = changed;
+    this.#onChange = onChange;
+    this.#until = new OwnerValues({
+      read: (owner) => port.untilOf(owner),
+      follow: (changed) => port.onChange(changed),
+      usual: 0,
+      clock,
+      onRead: (owner, untilMs) => this.#set(owner, untilMs),
+    });
   }
 
-  async start(): Promise<void> {
-    this.#following = await this.#port.onChange((owner) => {
-      const affected = owner === undefined ? [...this.#until.keys()] : [owner].filter((each) => this.#until.has(each));
-      for (const each of affected) void this.#read(each); // Never rejects.
-    });
+  start(): Promise<void> {
+    return this.#until.start();
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    await this.#following?.stop();
+    for (const { timer } of this.#over.values()) clearTimeout(timer);
+    await this.#until.stop();
   }
 
-  /** Epoch ms; 0 for those who may run. */
+  /** Epoch ms; 0 for owners within quota. */
   untilOf(owner: string): number {
-    return this.#until.get(owner) ?? 0;
+    return this.#over.get(owner)?.untilMs ?? 0;
   }
 
-  /** Resolves with the owner when it is known whether they may run; at once when it is already. Whoever is nobody may. */
+  /** Resolves with the owner once it is known whether the owner is over quota; not a promise if it is known already. */
   known(owner: string | undefined | Promise<string | undefined>): string | undefined | Promise<string | undefined> {
-    if (owner instanceof Promise) return owner.then((told) => this.known(told));
-    if (owner === undefined || this.#until.has(owner)) return owner;
-    return this.#read(owner).then(() => owner);
-  }
-
-  /** One after the other, so that the last begins after what it was told of. */
-  #read(owner: string): Promise<void> {
-    const reading = (this.#reading.get(owner) ?? Promise.resolve()).then(async () => {
-      try {
-        this.#set(owner, (await this.#port.untilOf(owner)) ?? 0);
-      } catch {
-        if ((this.#until.get(owner) ?? 0) === 0) this.#until.delete(owner); // Asked for again next time.
-      }
-      if (this.#reading.get(owner) === reading) this.#reading.delete(owner);
-    });
-    this.#reading.set(owner, reading);
-    return reading;
+    if (owner instanceof Promise) return owner.then((found) => this.known(found));
+    if (owner === undefined) return owner;
+    if (!this.#until.isKnown(owner)) return this.#until.reload(owner).then(() => owner);
+    this.#until.get(owner); // Reads it again if it is old.
+    return owner;
   }
 
   #set(owner: string, untilMs: number): void {
-    const before = this.#until.get(owner) ?? 0;
+    const before = this.#over.get(owner);
     const leftMs = untilMs - this.#clock.now();
-    const until = leftMs > 0 ? untilMs : 0;
-    if (this.#until.size >= mostRemembered) this.#forget();
-    this.#until.set(owner, until);
-    clearTimeout(this.#timers.get(owner));
-    this.#timers.delete(owner);
-    // Asked again when it is over: there may be a new one by then.
-    if (until > 0) this.#timers.set(owner, setTimeout(() => void this.#read(owner), leftMs).unref()); // Never rejects.
-    if (until !== before) this.#changed(owner, until === 0 ? undefined : until);
-  }
-
-  #forget(): void {
-    for (const [owner, until] of this.#until) if (until === 0) this.#until.delete(owner);
+    clearTimeout(before?.timer);
+    if (leftMs > 0) this.#over.set(owner, { untilMs, timer: setTimeout(() => void this.#until.reload(owner), leftMs).unref() }); // Never rejects.
+    else this.#over.delete(owner);
+    if (leftMs > 0 ? before?.untilMs !== untilMs : before !== undefined) this.#onChange(owner, leftMs > 0 ? untilMs : undefined);
   }
 }
 
-/** For callers that wait for the answer of a source that does not run: refused, and so not to be run later. */
-export function refusal(untilMs: number, now: number): Answer {
+/** The response to requests of an owner over quota: their callers wait now, so they do not run later. */
+export function quotaRefusal(untilMs: number, now: number): Answer {
   const seconds = Math.max(1, Math.ceil((untilMs - now) / 1_000));
   return refused(429, seconds, {
     error: `the owner of this endpoint has used up the quota of the day: send it again in ${seconds} s`,
@@ -92,7 +70,7 @@ export function refusal(untilMs: number, now: number): Answer {
   });
 }
 
-/** The same, while delivery is behind with the commits of the owner. */
+/** The same while delivery is behind with the owner's commits. */
 export const behindRefusal: Answer = refused(503, 5, {
   error: "the runs of this endpoint's owner leave more than can be delivered and recorded: send it again in 5 s",
   code: "deliveries_behind",

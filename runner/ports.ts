@@ -3,7 +3,7 @@ import type { BacklogLimits, BacklogReport } from "../domain/admission.ts";
 import type { DeploymentEntry } from "../domain/deployment.ts";
 import type { Answer, Invocation, InvocationNumber } from "../domain/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
-import type { RunLimits } from "./fair-order.ts";
+import type { SchedulerLimits } from "./scheduler.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 
 /** Everything a runner reaches; main.ts wires adapters to it. */
@@ -184,7 +184,7 @@ export interface RunnerConfig {
   /** Bytes of an owner's commits that delivery has not processed; beyond it no run of the owner starts. Absent: 64 MiB. */
   readonly ownerCommitBytes?: number;
   /** Absent: those of a runner with two children. */
-  readonly limits?: RunLimits;
+  readonly limits?: SchedulerLimits;
   /** Absent: the default bounds. */
   readonly backlog?: BacklogLimits;
   /** How long another runner waits for this one's runs in a partition that this one has lost; absent: ten seconds. */

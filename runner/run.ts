@@ -4,20 +4,17 @@ import { Unavailable } from "../domain/errors.ts";
 import { hasHeard } from "../domain/heard.ts";
 import { hopLimitError, isTooFar } from "../domain/hops.ts";
 import { disabledError, isDisabled } from "../domain/kills.ts";
-import type { Answer, Invocation, InvocationNumber, RunError, RunSummary } from "../domain/invocation.ts";
+import type { Answer, Invocation, InvocationNumber, RunError, RunSummary, TimerEvent } from "../domain/invocation.ts";
 import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
 import { isAnswered, type QueuePosition } from "../domain/watermark.ts";
 import { appendFitting } from "./append.ts";
 import { composeCommit, type Ran } from "./compose.ts";
 import type { History } from "./history.ts";
-import { linkHasRun } from "./link-has-run.ts";
+import { linkHasRun, skippedLinks } from "./chain.ts";
 import { withReadableLogs, withReadableStack } from "./readable.ts";
-import { receivedEvent } from "./received-event.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
-import type { ExecuteRequest, Execution } from "./sandbox/port.ts";
-import { isStillRight, type RanAhead } from "./ran-ahead.ts";
+import type { ExecuteRequest, Execution, Sandbox } from "./sandbox/port.ts";
 import { RunTrace, traceWait } from "./run-trace.ts";
-import { skippedLinks } from "./skipped-links.ts";
 
 /** One invocation as it came out of the stream. */
 export interface Received {
@@ -28,8 +25,18 @@ export interface Received {
   readonly skippedTicks: number;
   /** Epoch ms at which the last of those were due; absent: none were skipped. */
   readonly skippedDue?: readonly number[];
-  /** What was run of it before its turn, if anything. */
-  readonly ahead?: Promise<RanAhead | undefined> | undefined;
+  /** How often it has failed; absent: never. */
+  readonly failures?: number;
+  /** Its last failure, when it is given up: this error is committed in place of a run. */
+  readonly failure?: Error;
+  /** Its run before its turn, if there was one. */
+  readonly speculative?: Promise<SpeculativeRun | undefined> | undefined;
+}
+
+/** A run before its turn, and the db that it started from. */
+export interface SpeculativeRun {
+  readonly ran: Ran;
+  readonly db: SourceState["db"];
 }
 
 /** `answered`: committed now or before. `dropped`: there is nothing to run any more. */
@@ -84,9 +91,9 @@ async function runAndCommit(
   const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, follows);
   let commit: Commit | undefined;
   try {
-    const ahead = await received.ahead;
-    const isRight = ahead !== undefined && isStillRight(ahead, deployment.id, history.state);
-    const executed = isRight ? ahead.ran : await execute(received, history, deployment, config, ports);
+    const speculative = await received.speculative;
+    const isValid = speculative !== undefined && isStillValid(speculative, deployment.id, history.state);
+    const executed = isValid ? speculative.ran : await execute(received, history, deployment, config, ports);
     const traceparent = trace === undefined ? follows : trace.commits();
     const ran = traceparent === undefined ? executed : { ...executed, traceparent };
     const compose = (what: Ran): Commit => composeCommit(what, history.state, ports.clock.now(), ports.randomId);
@@ -95,6 +102,11 @@ async function runAndCommit(
   } finally {
     trace?.end(commit);
   }
+}
+
+/** A run that begins now would start from the same code and db. */
+function isStillValid({ ran, db }: SpeculativeRun, deployment: string, state: SourceState): boolean {
+  return ran.deployment.id === deployment && JSON.stringify(db) === JSON.stringify(state.db);
 }
 
 /** Hooks run whatever the state of the source; everything else only while it is active. */
@@ -132,6 +144,11 @@ export async function execute(
     if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
   };
   const runId = invocation.run ?? runIdOf(invocation.movedFrom ?? position);
+  if (received.failure !== undefined) {
+    // Whatever could fail again is left out, and what secrets would have to mask.
+    const about = { deployment, invocation, position, runId, startedAt, skippedTicks: received.skippedTicks, skippedDue: [] };
+    return { ...about, execution: refusal(internalError(received.failure, (received.failures ?? 0) + 1)) };
+  }
   const event = JSON.stringify(receivedEvent(invocation, received.storedAt));
   const secrets = await secretsOf(deployment, ports);
   const about = { deployment, invocation, position, runId, startedAt, event, secrets, ...ticksOf(received, history.state, deployment) };
@@ -160,6 +177,22 @@ function ticksOf(
     skippedTicks: skippedTicks + (invocation.skippedTicks ?? 0),
     skippedDue: [...skippedLinks(invocation, links, deployment), ...skippedDue].slice(-mostSkippedTold),
   };
+}
+
+const internalError = ({ message }: Error, failures: number): RunError => ({
+  name: "InternalError",
+  code: "internal_error",
+  message: `Headwater could not run this invocation ${failures} times: ${message}`,
+});
+
+/**
+ * The event that `run` receives. A tick's timestamp is the time at which it was due: a link of a chain has it in its invocation, else it
+ * is the time at which NATS stored it. In epoch seconds, as components expect it.
+ */
+export function receivedEvent(invocation: Invocation, storedAt: number): unknown {
+  if (invocation.trigger !== "timer") return invocation.event ?? null;
+  const timer = invocation.event as Omit<TimerEvent, "timestamp">; // Written by the operator from a validated schedule.
+  return { timestamp: Math.floor(dueAtOf(invocation, storedAt) / 1000), ...timer };
 }
 
 /** A run that is not made, or of which nothing can be kept. */
@@ -245,4 +278,9 @@ export function summaryOf(commit: Commit): RunSummary {
     logs: commit.logs,
     error: commit.error,
   };
+}
+
+/** The sandbox, where every execution uses one isolate of this name instead of its source's. */
+export function inIsolate(sandbox: Sandbox, isolate: string): Sandbox {
+  return { ...sandbox, execute: (request, onResponse) => sandbox.execute({ ...request, source: isolate, revision: isolate }, onResponse) };
 }

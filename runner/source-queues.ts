@@ -1,57 +1,49 @@
+import type { Invocation } from "../domain/invocation.ts";
 import { partitionOf } from "../domain/partition.ts";
-import { dueAtOf, mostSkippedTold } from "../domain/ticks.ts";
-import { Ahead } from "./ahead.ts";
-import { FairOrder } from "./fair-order.ts";
+import type { Backlog, Queued } from "./intake/backlog.ts";
 import type { QueueCounts } from "./ports.ts";
-import type { QueueOptions } from "./queue-options.ts";
-import { isAwaited, isPlainTick, isUrgent, queuedOf, type Waiting } from "./waiting.ts";
+import type { Received } from "./run.ts";
+import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
+import { SourceQueue } from "./source-queue.ts";
+import { SpeculativeRuns, type RunSpeculatively } from "./speculative-runs.ts";
+import { isAwaited, type Answer, type Waiting } from "./waiting.ts";
 
-export type { QueueOptions } from "./queue-options.ts";
-export type { Waiting } from "./waiting.ts";
-
-interface Queue {
-  readonly source: string;
-  /** Undefined until it is known. */
-  owner: string | undefined;
-  readonly waiting: Waiting[];
-  running: Waiting | undefined;
-  skippedTicks: number;
-  /** Epoch ms at which the last of them were due. */
-  skippedDue: number[];
-  /** Of its first invocation, in a row. */
-  failures: number;
-  /** While it waits to try that one again. */
-  retry: NodeJS.Timeout | undefined;
+export interface QueueOptions extends SchedulerOptions {
+  /** Counts what waits here. */
+  readonly backlog: Backlog;
+  /** The owner of the source; undefined when the source is gone. Not a promise if it is known already. */
+  readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
+  /** Turns errors into `failed`; never rejects. */
+  readonly answer: (received: Received) => Promise<Answer>;
+  /** Absent: nothing runs before its turn. */
+  readonly runSpeculatively?: RunSpeculatively;
+  /** Answers the caller of a request that does not run because its owner is blocked. */
+  readonly refuse?: (invocation: Invocation, owner: string) => void;
 }
 
-/** Those who own nothing, and whose invocations are dropped when their turn comes. */
-const nobody = "";
-/** From then on a run is none of those that are over in a moment. */
-const freshMs = 50;
-/** After how long an invocation that could not be answered is tried again, by how often it failed. */
+/** Stands for the owner of sources that are gone: their invocations are dropped when their turn comes. */
+const noOwner = "";
+/** After how long a failed invocation runs again, by how often it has failed. */
 const retryMs = [250, 500, 1_000, 2_000, 5_000, 10_000] as const;
 
 /**
- * One run at a time per source, in order of arrival; sources side by side, as many as the limits let, each owner in turn. What fails is
- * tried again first.
- *
- * A source waits, runs, and waits again; it has a queue only while something is in it. A tick that arrives while another tick
- * waits is settled without a run: a source slower than its timer would otherwise fall behind for ever. The next run tells of it.
+ * Runs the invocations of each source one at a time, urgent ones first, then in order of arrival, when the scheduler says so.
+ * A failed invocation is tried again before those that wait behind it. A source has a queue only while something is in it.
  */
 export class SourceQueues {
-  readonly #queues = new Map<string, Queue>();
   readonly #options: QueueOptions;
-  readonly #order: FairOrder;
-  readonly #ahead: Ahead;
+  readonly #scheduler: Scheduler;
+  readonly #speculative: SpeculativeRuns;
+  readonly #queues = new Map<string, SourceQueue>();
   #size = 0;
-  /** Resolved when no source of the partition runs; undefined: of all. */
-  #ending: { readonly partition: number | undefined; readonly resolve: () => void }[] = [];
+  /** Each is resolved when no source of the partition has a queue; undefined: no source at all. */
+  #releases: { readonly partition: number | undefined; readonly resolve: () => void }[] = [];
   #stopping = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
-    this.#order = new FairOrder(options.limits, options.weightOf);
-    this.#ahead = new Ahead(options.runAhead);
+    this.#scheduler = new Scheduler(options);
+    this.#speculative = new SpeculativeRuns(options.runSpeculatively ?? (() => Promise.resolve(undefined)));
   }
 
   /** Invocations waiting or running. */
@@ -60,45 +52,35 @@ export class SourceQueues {
   }
 
   counts(): QueueCounts {
-    const { backlog, now } = this.#options;
-    const running = this.#order.running;
+    const { backlog } = this.#options;
+    const { running } = this.#scheduler;
     return {
       running,
       waiting: this.#size - running,
-      heldBack: this.#order.heldBack(now()),
-      overQuota: this.#order.parked(),
+      heldBack: this.#scheduler.heldBack(),
+      overQuota: this.#scheduler.blocked(),
       fullSources: backlog.fullSources,
       fullOwners: backlog.fullOwners,
     };
   }
 
-  /**
-   * The owner's quota is used up: the owner's invocations wait. Hooks, calls and dry runs go first and run; one tick of each source is
-   * kept; requests whose callers wait for an answer are refused.
-   */
-  park(owner: string): void {
-    this.#order.park(owner);
-    for (const queue of this.#queuesOf(owner)) {
-      const waiting = queue.waiting.splice(0);
-      const [urgent, others] = [waiting.filter(isUrgent), waiting.filter((entry) => !isUrgent(entry))];
-      queue.waiting.push(...urgent, ...others.filter((entry) => !isAwaited(entry)));
-      for (const entry of others.filter(isAwaited)) {
-        this.#size--;
-        this.#options.backlog.remove(queuedOf(entry, owner));
+  /** The owner's work waits, except urgent work. Requests whose callers wait are refused: a run hours later would answer nobody. */
+  block(owner: string): void {
+    for (const queue of this.#queues.values()) {
+      if (queue.owner !== owner) continue;
+      for (const entry of queue.takeAwaited()) {
+        this.#remove(entry, owner);
         this.#refuse(entry, owner);
       }
-      if (queue.running !== undefined) continue;
-      this.#order.leave(queue.source, owner);
-      this.#wait(queue, owner);
-      this.#close(queue);
+      this.#offerOrClose(queue);
     }
-    this.#startNext();
+    this.#scheduler.block(owner);
+    this.#startRuns();
   }
 
-  /** There is something left of the owner's quota again: what waits runs in the order in which it came. */
-  unpark(owner: string): void {
-    this.#order.unpark(owner);
-    this.#startNext();
+  unblock(owner: string): void {
+    this.#scheduler.unblock(owner);
+    this.#startRuns();
   }
 
   push(entry: Waiting): void {
@@ -107,22 +89,23 @@ export class SourceQueues {
     const queue = this.#queues.get(source) ?? this.#open(source, entry.received);
     if (queue.owner === undefined) {
       this.#size++;
-      queue.waiting.push(entry);
-    } else {
-      this.#admit(queue, queue.owner, entry);
-      this.#close(queue);
+      queue.arriving.push(entry);
+      return;
     }
+    this.#admit(queue, queue.owner, entry);
+    this.#offerOrClose(queue);
+    this.#startRuns();
   }
 
-  /** What the runs of an owner cost besides their number, ms. */
+  /** A run of the owner has cost this much, ms. */
   charge(owner: string, costMs: number): void {
-    this.#order.charge(owner, costMs);
+    this.#scheduler.charge(owner, costMs);
   }
 
-  /** The run of this source waits for somebody else: others of its owner may go on. */
-  pause(source: string): void {
-    this.#order.pause(source);
-    this.#startNext();
+  /** The run of this source waits for I/O. */
+  waitsForIo(source: string): void {
+    this.#scheduler.waitsForIo(source);
+    this.#startRuns();
   }
 
   /** Leaves what waits of the partition's sources to the next runner; resolves when none of them runs here. */
@@ -144,22 +127,22 @@ export class SourceQueues {
   #leave(partition: number | undefined): Promise<void> {
     for (const queue of this.#queues.values()) {
       if (partition !== undefined && partitionOf(queue.source) !== partition) continue;
-      for (const entry of queue.waiting.splice(0)) {
-        this.#size--;
-        if (queue.owner !== undefined) this.#options.backlog.remove(queuedOf(entry, queue.owner));
+      this.#size -= queue.arriving.length;
+      for (const entry of queue.arriving.splice(0)) entry.settle("left");
+      for (const entry of queue.takeAll()) {
+        this.#remove(entry, queue.owner ?? noOwner);
         entry.settle("left");
       }
-      if (queue.owner !== undefined) this.#order.leave(queue.source, queue.owner);
-      this.#close(queue);
+      this.#offerOrClose(queue);
     }
     return new Promise((resolve) => {
-      this.#ending.push({ partition, resolve });
-      this.#endIfOver();
+      this.#releases.push({ partition, resolve });
+      this.#resolveReleases();
     });
   }
 
-  #endIfOver(): void {
-    this.#ending = this.#ending.filter(({ partition, resolve }) => {
+  #resolveReleases(): void {
+    this.#releases = this.#releases.filter(({ partition, resolve }) => {
       const isOver =
         partition === undefined ? this.#queues.size === 0 : !this.#queues.keys().some((source) => partitionOf(source) === partition);
       if (isOver) resolve();
@@ -167,59 +150,37 @@ export class SourceQueues {
     });
   }
 
-  #open(source: string, first: Waiting["received"]): Queue {
-    const queue: Queue = {
-      source,
-      owner: undefined,
-      waiting: [],
-      running: undefined,
-      skippedTicks: 0,
-      skippedDue: [],
-      failures: 0,
-      retry: undefined,
-    };
+  #open(source: string, first: Waiting["received"]): SourceQueue {
+    const queue = new SourceQueue(source);
     this.#queues.set(source, queue);
     const owner = this.#options.ownerOf(first);
     if (owner instanceof Promise) {
-      // When it cannot be told now, answering will find out why.
+      // When it cannot be read now, answering will report why.
       owner.then(
         (known) => this.#own(queue, known),
         () => this.#own(queue, undefined),
       );
-    } else queue.owner = owner ?? nobody;
+    } else queue.owner = owner ?? noOwner;
     return queue;
   }
 
-  /** What arrived until its owner was known takes its place now. */
-  #own(queue: Queue, owner: string = nobody): void {
+  /** The owner is known: what has arrived until now is queued. */
+  #own(queue: SourceQueue, owner: string = noOwner): void {
     if (this.#stopping) return;
     queue.owner = owner;
-    for (const entry of queue.waiting.splice(0)) {
-      this.#size--;
-      this.#admit(queue, owner, entry);
-    }
-    this.#close(queue);
+    this.#size -= queue.arriving.length;
+    for (const entry of queue.arriving.splice(0)) this.#admit(queue, owner, entry);
+    this.#offerOrClose(queue);
+    this.#startRuns();
   }
 
-  /** Leaves a queue open that nothing is in, since more may follow: whoever calls this closes it. */
-  #admit(queue: Queue, owner: string, entry: Waiting): void {
-    if (isPlainTick(entry) && queue.waiting.some(isPlainTick)) {
-      queue.skippedTicks++;
-      queue.skippedDue = [...queue.skippedDue, dueAtOf(entry.received.invocation, entry.received.storedAt)].slice(-mostSkippedTold);
-      return entry.settle("done");
-    }
-    const isParked = this.#order.isParked(owner);
-    if (isParked && isAwaited(entry)) return this.#refuse(entry, owner);
-    const isIdle = queue.waiting.length === 0 && queue.running === undefined;
-    const isFirst = isParked && isUrgent(entry);
+  /** The caller offers or closes the queue then. */
+  #admit(queue: SourceQueue, owner: string, entry: Waiting): void {
+    if (isAwaited(entry) && this.#scheduler.isBlocked(owner)) return this.#refuse(entry, owner);
+    if (!queue.add(entry)) return entry.settle("done");
     this.#size++;
     this.#options.backlog.add(queuedOf(entry, owner));
-    if (isFirst) queue.waiting.splice(queue.waiting.filter(isUrgent).length, 0, entry);
-    else queue.waiting.push(entry);
-    this.#ahead.look(queue);
-    if (!isIdle && (!isFirst || queue.running !== undefined)) return;
-    this.#wait(queue, owner);
-    this.#startNext();
+    if (isAwaited(entry)) this.#speculative.consider(queue);
   }
 
   #refuse(entry: Waiting, owner: string): void {
@@ -227,70 +188,71 @@ export class SourceQueues {
     entry.settle("done");
   }
 
-  #wait(queue: Queue, owner: string): void {
-    const [next] = queue.waiting;
-    if (next !== undefined) this.#order.wait(queue.source, owner, this.#options.now(), isUrgent(next));
+  #remove(entry: Waiting, owner: string): void {
+    this.#size--;
+    this.#options.backlog.remove(queuedOf(entry, owner));
   }
 
-  #queuesOf(owner: string): Queue[] {
-    return [...this.#queues.values()].filter((queue) => queue.owner === owner);
+  /** Has the scheduler start its next run; forgets it when nothing is in it. */
+  #offerOrClose(queue: SourceQueue): void {
+    const { source, owner } = queue;
+    if (queue.running !== undefined || queue.arriving.length > 0) return;
+    if (queue.length > 0) {
+      if (owner !== undefined && queue.retry === undefined) this.#scheduler.ready(source, owner, queue.hasUrgent);
+      return;
+    }
+    clearTimeout(queue.retry);
+    if (owner !== undefined) this.#scheduler.withdraw(source, owner);
+    if (this.#queues.get(source) === queue) this.#queues.delete(source);
+    if (this.#releases.length > 0) this.#resolveReleases();
   }
 
-  #startNext(): void {
+  #startRuns(): void {
     if (this.#stopping) return;
-    for (let turn = this.#order.next(this.#options.now()); turn !== undefined; turn = this.#order.next(this.#options.now())) {
-      const queue = this.#queues.get(turn.source);
-      const entry = queue?.waiting.shift();
-      if (queue === undefined || entry === undefined) this.#order.end(turn.source, this.#options.now());
-      else void this.#run(queue, turn.owner, entry); // Never rejects: `answer` turns errors into dispositions.
+    for (let start = this.#scheduler.next(); start !== undefined; start = this.#scheduler.next()) {
+      const queue = this.#queues.get(start.source);
+      const entry = queue?.take(this.#scheduler.isBlocked(start.owner));
+      if (queue === undefined || entry === undefined) this.#scheduler.end(start.source);
+      else void this.#run(queue, start.owner, entry); // Never rejects: `answer` turns errors into answers.
     }
   }
 
-  async #run(queue: Queue, owner: string, entry: Waiting): Promise<void> {
-    const { source, skippedTicks, skippedDue } = queue;
+  async #run(queue: SourceQueue, owner: string, entry: Waiting): Promise<void> {
     queue.running = entry;
-    queue.skippedTicks = 0;
-    queue.skippedDue = [];
-    this.#ahead.look(queue);
     this.#options.backlog.remove(queuedOf(entry, owner));
-    const growing = setTimeout(() => {
-      this.#order.grow(source);
-      this.#startNext();
-    }, freshMs);
-    const answer = await this.#options.answer({ ...entry.received, skippedTicks, skippedDue, ahead: this.#ahead.take(entry) });
-    clearTimeout(growing);
+    this.#speculative.consider(queue);
+    const { received, failures = 0 } = entry;
+    const speculative = this.#speculative.take(entry);
+    const answer = await this.#options.answer({ ...received, ...queue.takeSkipped(), failures, speculative });
     queue.running = undefined;
-    this.#order.end(source, this.#options.now());
+    this.#scheduler.end(queue.source);
     if (answer === "failed" && !this.#stopping) this.#retryLater(queue, owner, entry);
     else {
       this.#size--;
-      queue.failures = 0;
       entry.settle(answer === "failed" ? "left" : "done");
-      if (queue.waiting.length > 0) this.#wait(queue, owner);
-      else this.#close(queue);
     }
-    this.#startNext();
+    this.#offerOrClose(queue);
+    this.#startRuns();
   }
 
-  /** The order of a source's invocations is kept: what failed is tried again before what waits behind it. */
-  #retryLater(queue: Queue, owner: string, entry: Waiting): void {
-    queue.waiting.unshift(entry);
+  #retryLater(queue: SourceQueue, owner: string, entry: Waiting): void {
+    queue.putBack(entry);
     this.#options.backlog.add(queuedOf(entry, owner));
+    const { failures = 0 } = entry;
+    entry.failures = failures + 1;
     queue.retry = setTimeout(
       () => {
         queue.retry = undefined;
-        if (queue.running === undefined) this.#wait(queue, owner);
-        this.#startNext();
+        this.#offerOrClose(queue);
+        this.#startRuns();
       },
-      retryMs[Math.min(queue.failures++, retryMs.length - 1)],
+      retryMs[Math.min(failures, retryMs.length - 1)],
     );
   }
-
-  /** Unless there is something in it. */
-  #close(queue: Queue): void {
-    if (queue.waiting.length > 0 || queue.running !== undefined) return;
-    clearTimeout(queue.retry);
-    if (this.#queues.get(queue.source) === queue) this.#queues.delete(queue.source);
-    if (this.#ending.length > 0) this.#endIfOver();
-  }
 }
+
+const queuedOf = ({ received: { invocation }, bytes }: Waiting, owner: string): Queued => ({
+  source: invocation.source,
+  owner,
+  bytes,
+});

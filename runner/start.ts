@@ -1,32 +1,25 @@
 import { LRUCache } from "lru-cache";
 import { defaultBacklogLimits } from "../domain/admission.ts";
-import { hasMoved } from "../domain/deployment.ts";
-import { Unavailable } from "../domain/errors.ts";
 import { partitionOf } from "../domain/partition.ts";
 import { partitionCount } from "../domain/subjects.ts";
+import { answer } from "./answer.ts";
 import { withoutKillers } from "./call-kills.ts";
-import { armNextLink } from "./chain.ts";
 import { CommitBudget } from "./commit-budget.ts";
-import { answerConfigure } from "./configure.ts";
 import { DeploymentCache } from "./deployment-cache.ts";
-import { answerDryRun } from "./dry-run.ts";
-import { History } from "./history.ts";
+import type { History } from "./history.ts";
 import { Backlog } from "./intake/backlog.ts";
-import { largeCommitsInTurn } from "./large-commits.ts";
 import { OpenMessages } from "./intake/open-messages.ts";
 import { Partitions } from "./intake/partitions.ts";
-import type { RunnerConfig, RunnerPorts } from "./ports.ts";
+import { largeCommitsInTurn } from "./large-commits.ts";
 import { metered } from "./metered.ts";
-import { behindRefusal, OwnersOverQuota, refusal } from "./over-quota.ts";
-import { OwnerWeights } from "./owner-weights.ts";
-import { queueLimits } from "./queue-limits.ts";
-import { runAhead } from "./run-ahead.ts";
-import { answerInvocation, type Received } from "./run.ts";
-import type { Sandbox } from "./sandbox/port.ts";
+import { behindRefusal, OwnersOverQuota, quotaRefusal } from "./over-quota.ts";
+import { OwnerValues } from "./owner-values.ts";
+import type { RunnerConfig, RunnerPorts } from "./ports.ts";
+import { schedulerLimits } from "./scheduler.ts";
 import { SourceQueues } from "./source-queues.ts";
-import type { Answer } from "./waiting.ts";
+import { runSpeculatively } from "./speculative-runs.ts";
 
-const usualLimits = queueLimits({ children: 2, ownerRuns: 100 });
+const usualLimits = schedulerLimits(2, 100);
 /** Of all invocations that wait in a runner. A pod of 3 GB holds them besides its isolates. */
 const backlogBytes = 256 * 2 ** 20;
 
@@ -43,10 +36,11 @@ export interface Runner {
 /** Starts the runner role: pulls its share of partitions, runs each source's invocations one after the other, commits. */
 export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Promise<Runner> {
   const deployments = new DeploymentCache(ports.deployments);
+  const now = (): number => performance.now();
   const histories = new LRUCache<string, History>({ maxSize: config.historyBudgetBytes, sizeCalculation: sizeOf });
   const sandbox = metered(ports.sandbox, {
     cost: (owner, costMs) => queues.charge(owner, costMs),
-    paused: (source) => queues.pause(source),
+    waitsForIo: (source) => queues.waitsForIo(source),
     ended: (outcome, durationMs) => ports.metrics?.ran(outcome, durationMs),
   });
   const budget = new CommitBudget(ports.processed ?? allProcessed, {
@@ -56,47 +50,55 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       if (isOver)
         ports.log.warn({ op: "owner.park", ...fields }, "delivery is behind with an owner's commits: no further run of the owner starts");
       else ports.log.info({ op: "owner.resume", ...fields }, "delivery has caught up with an owner's commits: its runs start again");
-      parkOrUnpark(owner);
+      blockOrUnblock(owner);
     },
   });
   const commits = largeCommitsInTurn(budget.counting(ports.histories), {
-    now: () => performance.now(),
+    now,
     after: (ms, action) => void setTimeout(action, ms),
   });
   const calls = withoutKillers(sandbox, ports.clock);
-  const weights = new OwnerWeights(ports.weights, ports.clock);
-  const limits = { ...(config.backlog ?? defaultBacklogLimits), totalBytes: backlogBytes };
-  const backlog = new Backlog(limits, () => partitions.onBacklogChange());
+  const weights = new OwnerValues({
+    read: async (owner) => {
+      const weight = (await ports.weights?.weightOf(owner)) ?? 1;
+      return weight > 0 ? weight : 1;
+    },
+    follow: async (changed) => (await ports.weights?.onChange(changed)) ?? { stop: () => Promise.resolve() },
+    usual: 1,
+    clock: ports.clock,
+  });
+  const backlog = new Backlog({ ...(config.backlog ?? defaultBacklogLimits), totalBytes: backlogBytes }, () =>
+    partitions.onBacklogChange(),
+  );
+  const known = { deployments, histories, calls };
+  const runPorts = { ...ports, sandbox, histories: commits };
   const queues = new SourceQueues({
     limits: config.limits ?? usualLimits,
+    now,
+    weightOf: (owner) => weights.get(owner),
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
       quotas.known(configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
     refuse: ({ answerTo }, owner) => {
-      const [until, now] = [quotas.untilOf(owner), ports.clock.now()];
-      if (answerTo !== undefined) ports.answer(answerTo, until > now ? refusal(until, now) : behindRefusal);
+      const until = quotas.untilOf(owner);
+      const time = ports.clock.now();
+      if (answerTo !== undefined) ports.answer(answerTo, until > time ? quotaRefusal(until, time) : behindRefusal);
     },
     backlog,
     answer: (received) => {
       ports.metrics?.waited(Math.max(0, ports.clock.now() - received.storedAt));
-      return settled(received, { deployments, histories, calls }, config, {
-        ...ports,
-        sandbox,
-        histories: commits,
-      });
+      return answer(received, known, config, runPorts);
     },
-    runAhead: (received) => runAhead(received, deployments, config, { ...ports, sandbox }),
-    weightOf: (owner) => weights.weightOf(owner),
-    now: () => performance.now(),
+    runSpeculatively: (received) => runSpeculatively(received, deployments, config, { ...ports, sandbox }),
   });
   const quotas = new OwnersOverQuota(ports.overQuota, ports.clock, (owner, untilMs) => {
     const fields = { "owner.id": owner, reason: "owner_quota" };
-    if (untilMs === undefined) ports.log.info({ op: "owner.resume", ...fields }, "an owner is within quota again: what waited is run");
-    else ports.log.warn({ op: "owner.park", ...fields, until: untilMs }, "an owner has used up the quota of the day: what comes waits");
-    parkOrUnpark(owner);
+    if (untilMs === undefined) ports.log.info({ op: "owner.resume", ...fields }, "an owner is within quota again: queued work runs");
+    else ports.log.warn({ op: "owner.park", ...fields, until: untilMs }, "an owner has used up the quota of the day: its work is queued");
+    blockOrUnblock(owner);
   });
-  const parkOrUnpark = (owner: string): void => {
-    if (budget.isOver(owner) || quotas.untilOf(owner) > ports.clock.now()) queues.park(owner);
-    else queues.unpark(owner);
+  const blockOrUnblock = (owner: string): void => {
+    if (budget.isOver(owner) || quotas.untilOf(owner) > ports.clock.now()) queues.block(owner);
+    else queues.unblock(owner);
   };
   ports.metrics?.counts(() => queues.counts());
   const open = new OpenMessages(config.pool);
@@ -129,58 +131,6 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
       await ports.sandbox.stop(signal);
     },
   };
-}
-
-/** What a runner knows of sources, and of what it was handed of them. */
-interface Known {
-  readonly deployments: DeploymentCache;
-  readonly histories: LRUCache<string, History>;
-  /** The sandbox for what is no run of a source. */
-  readonly calls: Sandbox;
-}
-
-/** One invocation: load what it needs, answer it, and turn whatever went wrong into "try it again". */
-async function settled(received: Received, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<Answer> {
-  const { invocation } = received;
-  const { deployments, histories, calls } = known;
-  try {
-    if (invocation.trigger === "configure") {
-      await answerConfigure(invocation, config, { ...ports, sandbox: calls });
-      return "done";
-    }
-    if (invocation.trigger === "dry-run") {
-      await answerDryRun(received, deployments, config, { ...ports, sandbox: calls });
-      return "done";
-    }
-    const deployment = await deployments.get(invocation.source, invocation.generation);
-    if (deployment === undefined) return "done"; // The source was deleted.
-    if (hasMoved(deployment)) {
-      histories.delete(invocation.source);
-      await ports.moves.move(received.position);
-      return "done";
-    }
-    let history = histories.get(invocation.source);
-    if (history === undefined) {
-      history = new History(deployment.source, deployment.owner, ports.histories);
-      await history.load();
-    }
-    await answerInvocation(received, history, deployment, config, ports);
-    remember(history, histories);
-    await armNextLink(received, deployment, ports);
-    return "done";
-  } catch (error) {
-    histories.delete(invocation.source);
-    const fields = { op: "source.run", "source.id": invocation.source, trigger: invocation.trigger, err: error };
-    if (error instanceof Unavailable) ports.log.warn(fields, "an invocation cannot be answered now: trying again");
-    else ports.log.error(fields, "an invocation cannot be answered because of an unexpected error: trying again");
-    return "failed";
-  }
-}
-
-/** As large as it is by now: of what is set again as it is, the cache would keep the size that it had. */
-function remember(history: History, histories: Known["histories"]): void {
-  histories.delete(history.source);
-  histories.set(history.source, history);
 }
 
 /** Roughly what a history holds in memory: its texts, and a kilobyte for the rest. */

@@ -11,7 +11,7 @@ import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { createRunMetrics } from "../platform/telemetry/run-metrics.ts";
 import { createSandboxMetrics } from "../platform/telemetry/sandbox-metrics.ts";
 import type { RunnerPorts } from "../runner/ports.ts";
-import { queueLimits } from "../runner/queue-limits.ts";
+import { schedulerLimits } from "../runner/scheduler.ts";
 import { createSandbox } from "../runner/sandbox/pool.ts";
 import { startRunner } from "../runner/start.ts";
 import { localBundles } from "./bundles.ts";
@@ -60,7 +60,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     runTimeoutMs: configuration.runTimeoutMs,
     memoryMb: configuration.runMemoryMb,
     historyBudgetBytes,
-    limits: queueLimits({ children: size.children, ownerRuns: configuration.ownerRuns }),
+    limits: schedulerLimits(size.children, configuration.ownerRuns),
     backlog: configuration.backlog,
   };
   const runner = await startRunner(config, ports);

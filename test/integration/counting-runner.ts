@@ -6,7 +6,7 @@ import { defaultPool } from "../../domain/subjects.ts";
 import { lastCommit } from "../../platform/jetstream/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
-import { queueLimits } from "../../runner/queue-limits.ts";
+import { schedulerLimits } from "../../runner/scheduler.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { portsBesidePool } from "./runner-beside.ts";
@@ -27,7 +27,7 @@ export interface StartOptions {
 }
 
 const counter = z.object({ service: z.object({ n: z.string() }).partial() }).partial();
-const limits = queueLimits({ children: 1, ownerRuns: 100 });
+const limits = schedulerLimits(1, 100);
 
 /** A runner whose user code is a counter in the source's db: it shows every run that was doubled or lost. */
 export function startCountingRunner(connection: Connection, seen: Seen, options: StartOptions = {}): Promise<Runner> {

@@ -7,9 +7,9 @@ import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../..
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { overQuotaOf, readOverQuota, readWeights } from "../../platform/jetstream/over-quota.ts";
 import { createAccounts } from "../../platform/postgres/accounts.ts";
-import { OwnerWeights } from "../../runner/owner-weights.ts";
+import { OwnerValues } from "../../runner/owner-values.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
-import { queueLimits } from "../../runner/queue-limits.ts";
+import { schedulerLimits } from "../../runner/scheduler.ts";
 import { startRunner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
@@ -71,7 +71,7 @@ async function runner(clock: TestClock, ran: string[], answers: Answer[], log: s
     clock,
     log: { ...silent, warn: (fields) => log.push(JSON.stringify(fields)) },
   };
-  const limits = queueLimits({ children: 1, ownerRuns: 100 });
+  const limits = schedulerLimits(1, 100);
   const config = { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
   const started = await startRunner(config, ports);
   let isStopped = false;
@@ -184,10 +184,11 @@ it(
 describe("the weight of a plan", { timeout: 120_000 }, () => {
   it("is told to runners beside that of the default plan, changes with the plan, and ends with it", async () => {
     const { own, neighbour, clock } = await world();
-    const weights = new OwnerWeights(readWeights(nats.connection), clock);
+    const { weightOf: read, onChange: follow } = readWeights(nats.connection);
+    const weights = new OwnerValues({ read, follow, usual: 1, clock });
     await weights.start();
     ends.push(() => weights.stop());
-    const weighs = (weight: number): Promise<void> => until(() => weights.weightOf(own.owner) === weight, `it weighs ${weight}`, 60_000);
+    const weighs = (weight: number): Promise<void> => until(() => weights.get(own.owner) === weight, `it weighs ${weight}`, 60_000);
     await accounts.savePlan({ ...small, name: "heavy", weight: 6 });
     await accounts.choosePlan(own.owner, "heavy");
     await weighs(6);
@@ -200,7 +201,7 @@ describe("the weight of a plan", { timeout: 120_000 }, () => {
       maxOrganizations: 20,
     });
     await weighs(3);
-    expect(weights.weightOf(neighbour.owner)).toBe(1);
+    expect(weights.get(neighbour.owner)).toBe(1);
     expect((await overQuotaOf(nats.connection).list()).filter((owner) => !owner.startsWith("u_own"))).toEqual([]);
     await accounts.choosePlan(own.owner, "default");
     await weighs(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Invocation } from "../../domain/invocation.ts";
-import { skippedLinks } from "../../runner/skipped-links.ts";
+import { skippedLinks } from "../../runner/chain.ts";
 
 describe("skippedLinks", () => {
   const minutely = { generation: 3, props: { timer: { cron: "* * * * *", timezone: "Europe/Berlin" } } };

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { defaultBacklogLimits } from "../../domain/admission.ts";
 import type { Invocation } from "../../domain/invocation.ts";
 import { Backlog } from "../../runner/intake/backlog.ts";
-import { queueLimits } from "../../runner/queue-limits.ts";
+import { schedulerLimits } from "../../runner/scheduler.ts";
 import type { Received } from "../../runner/run.ts";
 import { largeBacklog } from "./large-backlog.ts";
 import { SourceQueues, type QueueOptions } from "../../runner/source-queues.ts";
@@ -17,7 +17,7 @@ const received = (source: string, seq: number, trigger: Invocation["trigger"] = 
   storedAt: 0,
 });
 
-const limits = queueLimits({ children: 1, ownerRuns: 100 });
+const limits = schedulerLimits(1, 100);
 const started: SourceQueues[] = [];
 afterEach(async () => {
   for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
@@ -87,6 +87,16 @@ describe("SourceQueues", () => {
     );
   });
 
+  it("runs hooks before what waits, and the rest in order", async () => {
+    const { running, push } = queuesByHand();
+    for (const [seq, trigger] of (["event", "event", "event", "hook", "hook"] as const).entries()) push("a", seq, trigger);
+    for (let run = 0; run < 5; run++) {
+      running[run]?.end();
+      await turn();
+    }
+    expect(running.map(({ received: { position } }) => position.seq)).toEqual([0, 3, 4, 1, 2]);
+  });
+
   it("settles a tick without a run while another tick waits, and tells the next run", async () => {
     const { running, settled, push } = queuesByHand();
     for (const seq of [1, 2, 3, 4]) push("a", seq, "timer");
@@ -126,7 +136,7 @@ describe("SourceQueues", () => {
     push("b", 3);
     expect(running.map(({ received: { position } }) => position.seq)).toEqual([1, 3]);
     await expect.poll(() => running.length, { timeout: 10_000 }).toBe(3);
-    expect([running[2]?.received.position.seq, settled]).toEqual([1, []]);
+    expect([running[2]?.received.position.seq, running[2]?.received.failures, settled]).toEqual([1, 1, []]);
     running[2]?.end();
     await turn();
     expect([running[3]?.received.position.seq, settled]).toEqual([2, ["1 done"]]);
@@ -156,7 +166,7 @@ describe("SourceQueues", () => {
     expect(settled).toEqual(["1 done"]);
   });
 
-  it("takes in turns the sources of an owner with a flood and that of another", async () => {
+  it("runs the source of an owner that comes after a flood of another next", async () => {
     const ran: string[] = [];
     const ends: (() => void)[] = [];
     const queues = queuesOf(
@@ -165,18 +175,15 @@ describe("SourceQueues", () => {
         await new Promise<void>((resolve) => ends.push(resolve));
         return "done";
       },
-      { limits: { ...limits, runs: 2 }, ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
+      { limits: { ...limits, maxRuns: 4 }, ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
     );
     const push = (source: string, seq: number): void => queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
     for (let n = 0; n < 200; n++) push(`flood${n}`, n);
     push("other", 200);
-    ends.shift()?.();
-    await turn();
     expect(ran).toEqual(["flood0", "flood1", "other"]);
   });
 
-  /** Time alone tells nothing: a run that has lasted may still compute. */
-  it("goes on with an owner beside others when its runs wait for somebody else", async () => {
+  it("starts the next run of a contended owner when its run waits for I/O", async () => {
     const ran: string[] = [];
     const ends: (() => void)[] = [];
     const queues = queuesOf(
@@ -185,14 +192,16 @@ describe("SourceQueues", () => {
         await new Promise<void>((resolve) => ends.push(resolve));
         return "done";
       },
-      { limits: { ...limits, ownerPresentRuns: 1 }, ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
+      { ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
     );
-    for (const [seq, source] of ["b", "a1", "a2", "a3"].entries())
-      queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
+    const push = (source: string, seq: number): void => queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
+    for (const [seq, source] of ["b", "a1"].entries()) push(source, seq);
+    queues.charge("a", 1_000); // Its runs are expensive: one at a time beside others.
+    for (const [seq, source] of ["a2", "a3"].entries()) push(source, 2 + seq);
     expect(ran).toEqual(["b", "a1"]);
-    queues.pause("a1");
+    queues.waitsForIo("a1");
     expect(ran).toEqual(["b", "a1", "a2"]);
-    queues.pause("a1");
+    queues.waitsForIo("a1");
     expect(ran).toHaveLength(3);
     for (const end of ends) end();
     await turn();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { OwnerWeights } from "../../runner/owner-weights.ts";
-import { queueLimits } from "../../runner/queue-limits.ts";
+import { OwnerValues } from "../../runner/owner-values.ts";
+import { schedulerLimits } from "../../runner/scheduler.ts";
 import { SourceQueues } from "../../runner/source-queues.ts";
 import { largeBacklog } from "./large-backlog.ts";
 import { positionAt } from "./position.ts";
@@ -13,17 +13,16 @@ function weightsOf(entries: Map<string, number>) {
   let asked = 0;
   let isAway = false;
   let now = 1;
-  const weights = new OwnerWeights(
-    {
-      weightOf: async (owner) => {
-        asked++;
-        if (isAway) throw new Error("away");
-        return entries.get(owner);
-      },
-      onChange: async (listener) => ((changed = listener), { stop: async () => undefined }),
+  const weights = new OwnerValues({
+    read: async (owner) => {
+      asked++;
+      if (isAway) throw new Error("away");
+      return entries.get(owner);
     },
-    { now: () => now },
-  );
+    follow: async (listener) => ((changed = listener), { stop: async () => undefined }),
+    usual: 1,
+    clock: { now: () => now },
+  });
   return {
     weights,
     asked: () => asked,
@@ -33,48 +32,55 @@ function weightsOf(entries: Map<string, number>) {
   };
 }
 
-describe("how much an owner weighs", () => {
-  it("is 1 until it is known, and asked for once", async () => {
+describe("the values of owners", () => {
+  it("are the usual one until they are read, once", async () => {
     const { weights, asked } = weightsOf(new Map([["u_a", 4]]));
     await weights.start();
-    expect([weights.weightOf("u_a"), weights.weightOf("u_a"), weights.weightOf("u_b")]).toEqual([1, 1, 1]);
+    expect([weights.get("u_a"), weights.get("u_a"), weights.get("u_b")]).toEqual([1, 1, 1]);
     await turn();
-    expect([weights.weightOf("u_a"), weights.weightOf("u_b"), asked()]).toEqual([4, 1, 2]);
+    expect([weights.get("u_a"), weights.get("u_b"), asked()]).toEqual([4, 1, 2]);
   });
 
-  it("is read again when it changed, when changes may have been missed, and after ten minutes", async () => {
+  it("are read again when they change, when changes may have been missed, and after ten minutes", async () => {
     const entries = new Map([["u_a", 4]]);
     const { weights, asked, change, pass } = weightsOf(entries);
     await weights.start();
-    weights.weightOf("u_a");
+    weights.get("u_a");
     await turn();
     entries.set("u_a", 8);
     change("u_other");
     await turn();
-    expect([weights.weightOf("u_a"), asked()]).toEqual([4, 1]);
+    expect([weights.get("u_a"), asked()]).toEqual([4, 1]);
     change("u_a");
     await turn();
-    expect(weights.weightOf("u_a")).toBe(8);
+    expect(weights.get("u_a")).toBe(8);
     entries.set("u_a", 2);
     change(undefined);
     await turn();
-    expect(weights.weightOf("u_a")).toBe(2);
+    expect(weights.get("u_a")).toBe(2);
     entries.delete("u_a");
     pass(11 * 60_000);
-    weights.weightOf("u_a");
+    weights.get("u_a");
     await turn();
-    expect(weights.weightOf("u_a")).toBe(1);
+    expect(weights.get("u_a")).toBe(1);
   });
 
-  it("stays what it was while it cannot be asked for", async () => {
-    const { weights, change, leave } = weightsOf(new Map([["u_a", 4]]));
+  it("stay the same while they cannot be read, and are read again a second later", async () => {
+    const entries = new Map([["u_a", 4]]);
+    const { weights, asked, change, leave, pass } = weightsOf(entries);
     await weights.start();
-    weights.weightOf("u_a");
+    weights.get("u_a");
     await turn();
     leave(true);
     change(undefined);
     await turn();
-    expect(weights.weightOf("u_a")).toBe(4);
+    expect([weights.get("u_a"), asked()]).toEqual([4, 2]);
+    leave(false);
+    entries.set("u_a", 5);
+    pass(1_001);
+    weights.get("u_a");
+    await turn();
+    expect(weights.get("u_a")).toBe(5);
   });
 });
 
@@ -87,7 +93,7 @@ describe("an owner of weight 4", () => {
   it("gets four times as many runs as one of weight 1 while both have runs that wait", async () => {
     const ran: string[] = [];
     const queues = new SourceQueues({
-      limits: queueLimits({ children: 1, ownerRuns: 100 }),
+      limits: schedulerLimits(1, 100),
       backlog: largeBacklog(),
       ownerOf: ({ invocation: { source } }) => source.slice(0, 1),
       weightOf: (owner) => (owner === "a" ? 4 : 1),

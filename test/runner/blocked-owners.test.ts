@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Invocation } from "../../domain/invocation.ts";
-import { queueLimits } from "../../runner/queue-limits.ts";
+import { schedulerLimits } from "../../runner/scheduler.ts";
 import { SourceQueues } from "../../runner/source-queues.ts";
 import { largeBacklog } from "./large-backlog.ts";
 import { positionAt } from "./position.ts";
 
-const limits = queueLimits({ children: 1, ownerRuns: 100 });
+const limits = schedulerLimits(1, 100);
 const started: SourceQueues[] = [];
 afterEach(async () => {
   for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
@@ -46,26 +46,26 @@ function queuesOf() {
   return { queues, ran, settled, refused, push, rest };
 }
 
-describe("an owner over quota", () => {
-  it("waits, others do not, and nothing is settled until it runs in order", async () => {
+describe("a blocked owner", () => {
+  it("keeps its work queued, and runs it in order when it is unblocked", async () => {
     const { queues, ran, settled, push, rest } = queuesOf();
-    queues.park("a");
+    queues.block("a");
     for (const source of ["a1", "b1", "a2", "a1"]) push(source, { trigger: "http" });
     await rest();
     expect([ran, settled]).toEqual([["b1 http 2"], ["2 done"]]);
     expect(queues.counts()).toMatchObject({ waiting: 3, overQuota: 2, heldBack: 0 });
-    queues.unpark("a");
+    queues.unblock("a");
     await rest();
     expect(ran.slice(1)).toEqual(["a1 http 1", "a2 http 3", "a1 http 4"]);
     expect(queues.counts()).toMatchObject({ waiting: 0, overQuota: 0 });
   });
 
-  it("has its hooks, calls and dry runs run, before what waits already", async () => {
+  it("runs hooks, calls and dry runs before other work", async () => {
     const { queues, ran, push, rest } = queuesOf();
     push("a1", { trigger: "event" });
     push("a1", { trigger: "event" });
     push("a1", { trigger: "hook", hook: "deploy" });
-    queues.park("a");
+    queues.block("a");
     await rest();
     push("a1", { trigger: "event" });
     for (const trigger of ["hook", "configure", "dry-run"] as const) push(trigger === "hook" ? "a1" : `a-${trigger}`, { trigger });
@@ -73,49 +73,49 @@ describe("an owner over quota", () => {
     expect(ran).toEqual(["a1 event 1", "a1 hook 3", "a1 hook 5", "a-configure configure 6", "a-dry-run dry-run 7"]);
   });
 
-  it("has a hook that waited already run as soon as it is parked", async () => {
+  it("runs a queued hook before other work, also when the owner is blocked in the meantime", async () => {
     const { queues, ran, push, rest } = queuesOf();
     for (const trigger of ["event", "event", "hook"] as const) push("a1", { trigger });
-    queues.park("a");
+    queues.block("a");
     await rest();
     expect(ran).toEqual(["a1 event 1", "a1 hook 3"]);
-    queues.unpark("a");
+    queues.unblock("a");
     await rest();
     expect(ran.at(-1)).toBe("a1 event 2");
   });
 
-  it("keeps one tick of each source, however long it lasts and however much else waits", async () => {
+  it("keeps one tick of each source, however much else waits", async () => {
     const { queues, ran, settled, push, rest } = queuesOf();
-    queues.park("a");
+    queues.block("a");
     push("a1", { trigger: "event" });
     for (let tick = 0; tick < 5; tick++) push("a1", { trigger: "timer" });
     expect(settled).toEqual(["3 done", "4 done", "5 done", "6 done"]);
-    queues.unpark("a");
+    queues.unblock("a");
     await rest();
     expect(ran).toEqual(["a1 event 1 after 4", "a1 timer 2"]);
   });
 
-  it("refuses whoever waits for an answer, whether they came before or after", async () => {
+  it("refuses requests whose callers wait, whether they came before or after", async () => {
     const { queues, ran, settled, refused, push, rest } = queuesOf();
     push("a1", { trigger: "event" });
     push("a1", { trigger: "http", answerTo: "answer.1" });
-    queues.park("a");
+    queues.block("a");
     push("a2", { trigger: "http", answerTo: "answer.2" });
     expect([refused, settled]).toEqual([
       ["a1 of a", "a2 of a"],
       ["2 done", "3 done"],
     ]);
     await rest();
-    queues.unpark("a");
+    queues.unblock("a");
     await rest();
     expect([ran, queues.size]).toEqual([["a1 event 1"], 0]);
   });
 
-  /** Method: arrivals, parkings and ends at random. Whatever happens, all runs once in the end, each source in order but for hooks. */
-  it("loses and repeats nothing, whenever it is parked and unparked", async () => {
+  /** Method: arrivals, blocks and ends at random. Whatever happens, all runs once in the end, each source in order but for hooks. */
+  it("loses and repeats nothing, whenever it is blocked and unblocked", async () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.record({ source: fc.constantFrom("a1", "a2", "b1"), hook: fc.boolean() }) },
-      fc.constantFrom("park" as const, "unpark" as const, "turn" as const),
+      fc.constantFrom("block" as const, "unblock" as const, "turn" as const),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -123,19 +123,19 @@ describe("an owner over quota", () => {
         const pushed: string[] = [];
         for (const each of steps) {
           if (each === "turn") await turn();
-          else if (each === "park") queues.park("a");
-          else if (each === "unpark") queues.unpark("a");
+          else if (each === "block") queues.block("a");
+          else if (each === "unblock") queues.unblock("a");
           else {
             const trigger = each.hook ? "hook" : "event";
             push(each.source, { trigger });
             pushed.push(`${each.source} ${trigger} ${pushed.length + 1}`);
           }
         }
-        queues.unpark("a");
+        queues.unblock("a");
         await rest();
         expect(ran.toSorted()).toEqual(pushed.toSorted());
         expect(queues.size).toBe(0);
-        for (const kind of ["a1 event", "a2 event", "a1 hook", "a2 hook", "b1 "]) {
+        for (const kind of ["a1 event", "a2 event", "b1 event", "a1 hook", "a2 hook", "b1 hook"]) {
           const of = (all: readonly string[]): string[] => all.filter((line) => line.startsWith(kind));
           expect(of(ran)).toEqual(of(pushed));
         }
