@@ -19,12 +19,15 @@ class ProcessRegistry extends Registry {
   }
 }
 
+/** Milliseconds between two looks at the event loop. The library's default, 10, wakes every process 100 times a second: 0.5 % of a core each at rest. */
+const eventLoopMonitoringPrecision = 100;
+
 let registry: ProcessRegistry | undefined;
 
 /** Where all roles of this process register their metrics; it has those of the process itself. */
 export function processMetrics(): ProcessRegistry {
   if (registry !== undefined) return registry;
   registry = new ProcessRegistry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision });
   return registry;
 }
