@@ -77,8 +77,11 @@ export const webhookTestSubject = "webhook.test";
 /** The queue of a workflow: what it has heard and nobody has run. */
 export const workflowSubject = (workflow: string): string => `workflow.${workflow}`;
 
-/** Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, `move` an invocation after its source. */
-export const poolRequests = ["arm", "move"] as const;
+/**
+ * Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, create missing `consumers` of its pool,
+ * `move` an invocation after its source.
+ */
+export const poolRequests = ["arm", "consumers", "move"] as const;
 export type PoolRequest = (typeof poolRequests)[number];
 export const poolRequestSubject = (pool: string, request: PoolRequest): string => `pool.${pool}.${request}`;
 

@@ -12,7 +12,7 @@ import { readFloors } from "../platform/jetstream/floors.ts";
 import { announce, heldByOthers, watchMembers, type Heartbeat } from "../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../platform/jetstream/moves.ts";
 import { readOverQuota, readWeights } from "../platform/jetstream/over-quota.ts";
-import { requestArm, requestMove } from "../platform/jetstream/pool-requests.ts";
+import { requestArm, requestConsumers, requestMove } from "../platform/jetstream/pool-requests.ts";
 import { memoryShare } from "../platform/process/memory-share.ts";
 import type { Intake, Membership, RunnerPorts, RunnerReport, Timers } from "../runner/ports.ts";
 
@@ -61,6 +61,12 @@ function deploymentsOf(connection: Connection, pool: string): RunnerPorts["deplo
 }
 
 function intakeOf(connection: Connection, pool: string): Intake {
+  // Partitions find out together that NATS has restarted: one request creates all consumers.
+  let restoring: Promise<void> | undefined;
+  const restore = (): Promise<void> =>
+    (restoring ??= requestConsumers(connection, pool).finally(() => {
+      restoring = undefined;
+    }));
   return {
     read: (partition, onMessage, mayAsk) =>
       readPartition({
@@ -68,6 +74,7 @@ function intakeOf(connection: Connection, pool: string): Intake {
         pool,
         partition,
         mayAsk,
+        restore,
         onMessage: (message) =>
           onMessage({
             text: message.text(),

@@ -5,7 +5,7 @@ import { customAlphabet } from "nanoid";
 import { systemClock } from "../domain/clock.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { openBlobStore } from "../platform/jetstream/object-store.ts";
-import { untilPoolIsSetUp } from "../platform/jetstream/pools.ts";
+import { untilPoolIsSetUp } from "../platform/jetstream/pool-requests.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../platform/secrets/secrets.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { createRunMetrics } from "../platform/telemetry/run-metrics.ts";

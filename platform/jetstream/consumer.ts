@@ -5,6 +5,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { runnerConsumer, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { createOrUpdateConsumer } from "./durable.ts";
+import { isMissing } from "./missing.ts";
 import { Reader } from "./reader.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
@@ -80,6 +81,8 @@ export interface PartitionOptions {
   /** As for a pull: while it returns false nothing more is asked for, until `resume`. Absent: always true. */
   readonly mayAsk?: () => boolean;
   readonly batch?: number;
+  /** Creates the consumer again. Absent: it must exist. */
+  readonly restore?: () => Promise<void>;
 }
 
 export interface PartitionReading extends Reading {
@@ -127,6 +130,11 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
       void verify(message); // Never rejects.
     },
     open: async () => {
+      // NATS does not answer a reset of a consumer that does not exist.
+      await consumers.info(streams.invocations, consumer).catch(async (error: unknown) => {
+        if (options.restore === undefined || !isMissing(error)) throw error;
+        await options.restore();
+      });
       await untilNobodyPulls(connection, consumer);
       if (state === "stopped") throw new Unavailable(`reading partition ${partition} of pool '${pool}' has been stopped`);
       // The messages themselves, not the ack floor, say what is left: a server that was killed may have a floor that is too high.
@@ -162,7 +170,6 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
 /** Resolves at once on a single server, whose resets are safe. An active reader asks again and again: it is not waited for any longer. */
 async function untilNobodyPulls({ manager }: Connection, consumer: string): Promise<void> {
   for (const deadline = performance.now() + requestsEndMs; ; await sleep(lookAgainMs)) {
-    // Throws when the consumer does not exist: the server would not answer a reset.
     const { cluster, num_waiting } = await manager.consumers.info(streams.invocations, consumer);
     if (cluster?.replicas === undefined || num_waiting === 0 || performance.now() > deadline) return;
   }

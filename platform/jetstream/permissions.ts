@@ -143,6 +143,10 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${streams.deliveries}`),
       api(`DIRECT.GET.${streams.deliveries}.retry.>`),
       api(`DIRECT.GET.${streams.invocations}`),
+      // Creates the consumers of pools when they are missing.
+      api(`CONSUMER.CREATE.${streams.invocations}.>`),
+      api(`CONSUMER.INFO.${streams.invocations}.*`),
+      api(`CONSUMER.DELETE.${streams.invocations}.*`),
       api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.>`),
       api(`DIRECT.GET.${bucket(buckets.quotas)}`),
       `$KV.${buckets.quotas}.*`,

@@ -1,13 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Msg } from "@nats-io/transport-node";
 import { z } from "zod";
 import { hasMoved } from "../../domain/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { encodePack, type Invocation, type InvocationNumber } from "../../domain/invocation.ts";
 import { partitionOf } from "../../domain/partition.ts";
-import { deploymentKey, invokeSubject, poolRequests, poolRequestSubject, type PoolRequest } from "../../domain/subjects.ts";
+import {
+  deploymentKey,
+  invokeSubject,
+  partitionCount,
+  poolRequests,
+  poolRequestSubject,
+  runnerConsumer,
+  type PoolRequest,
+} from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import type { Reading } from "./consumer.ts";
 import { deploymentEntries, moveInvocation } from "./moves.ts";
+import { hasConsumer, setUpPool } from "./pools.ts";
 import { setTimer } from "./schedules.ts";
 
 /**
@@ -57,6 +67,7 @@ export async function servePoolRequests(connection: Connection): Promise<Reading
 type Act = (pool: string, request: unknown) => Promise<void>;
 
 const actsOf = (connection: Connection): Readonly<Record<PoolRequest, Act>> => ({
+  consumers: (pool) => setUpPool(connection, { pool }),
   move: (pool, request) => moveInvocation(connection, pool, moveRequest.parse(request)),
   arm: (pool, request) => arm(connection, pool, armRequest.parse(request)),
 });
@@ -93,6 +104,19 @@ export const requestMove = (connection: Connection, pool: string, number: Invoca
 /** @throws Unavailable when nobody answers or it cannot be done now */
 export const requestArm = (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
   askOfPool(connection, pool, "arm", request);
+
+/** Creates the consumers of the pool that are missing. @throws Unavailable when no delivery process answers or NATS cannot do it now */
+export const requestConsumers = (connection: Connection, pool: string): Promise<void> => askOfPool(connection, pool, "consumers", {});
+
+/** For a runner, which has no right to create consumers: resolves when its pool has all of them. @throws Unavailable after `timeoutMs` */
+export async function untilPoolIsSetUp(connection: Connection, pool: string, timeoutMs = 30_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (let partition = 0; partition < partitionCount;) {
+    if (await hasConsumer(connection, runnerConsumer(pool, partition))) partition++;
+    else if (performance.now() < deadline) await requestConsumers(connection, pool).catch(() => sleep(250));
+    else throw new Unavailable(`pool '${pool}' is not set up: the operator does that when a RunnerPool of that name exists`);
+  }
+}
 
 const reply = z.looseObject({ error: z.string().optional() });
 

@@ -25,23 +25,23 @@ const ackWaitMs = 3_600_000;
 const removeTimeoutMs = 60_000;
 const retryMs = 500;
 
-/** One durable consumer per partition: whoever pulls from it owns the partition. Safe to repeat. */
+/**
+ * Creates the consumers of a pool, one for each partition, or those of them that are missing. The runner that pulls from a consumer owns the
+ * partition. Safe to repeat.
+ *
+ * On a single server their state is in memory: on disk, NATS would write it ten times a second for each partition. When NATS restarts they are
+ * gone, and are created again by the runner that reads (`requestConsumers`) or by the operator that counts the backlog (pool-backlogs.ts). No
+ * position is lost with them: the stream holds what is not acked, and opening a partition resets its consumer anyway. On several servers it is
+ * on disk: a replica that restarts without its state could lead, and delete what nobody has acked.
+ */
 export async function setUpPool(connection: Connection, options: PoolOptions): Promise<void> {
   const { partitions = partitionCount, pool, maxAckPending = partitionWindow } = options;
-  const consumers = Array.from({ length: partitions }, (_, partition) =>
-    queueConsumer(runnerConsumer(pool, partition), { filter: invokeFilter(pool, partition), ackWaitMs, maxAckPending }),
-  );
+  const { config } = await connection.manager.streams.info(streams.invocations);
+  const consumers = Array.from({ length: partitions }, (_, partition) => ({
+    ...queueConsumer(runnerConsumer(pool, partition), { filter: invokeFilter(pool, partition), ackWaitMs, maxAckPending }),
+    mem_storage: config.num_replicas === 1,
+  }));
   await Promise.all(consumers.map((consumer) => createOrUpdateConsumer(connection, streams.invocations, consumer)));
-}
-
-/** For a runner, which cannot make them: resolves when the pool's consumers are there. @throws Unavailable after `timeoutMs` */
-export async function untilPoolIsSetUp(connection: Connection, pool: string, timeoutMs = 30_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (let partition = 0; partition < partitionCount;) {
-    if (await hasConsumer(connection, runnerConsumer(pool, partition))) partition++;
-    else if (performance.now() < deadline) await sleep(250);
-    else throw new Unavailable(`pool '${pool}' is not set up: the operator does that when a RunnerPool of that name exists`);
-  }
 }
 
 /**
@@ -55,6 +55,8 @@ export async function removePool(connection: Connection, pool: string): Promise<
     throw new Conflict(`pool '${pool}' still runs ${deployed.length} source(s), ${first.source} among them: move them first`, {
       code: "pool_in_use",
     });
+  // Without its consumer, a partition's messages could not be moved.
+  await setUpPool(connection, { pool });
   const left = Array.from({ length: partitionCount }, (_, partition) => partition);
   await Promise.all(left.map((partition) => emptyPartition(connection, pool, partition)));
   await connection.manager.streams.purge(`KV_${buckets.deployments}`, { filter: `$KV.${buckets.deployments}.${pool}.>` });
@@ -62,7 +64,6 @@ export async function removePool(connection: Connection, pool: string): Promise<
 
 async function emptyPartition(connection: Connection, pool: string, partition: number): Promise<void> {
   const consumer = runnerConsumer(pool, partition);
-  if (!(await hasConsumer(connection, consumer))) return;
   const emptying = new AbortController();
   let moved: Promise<unknown> = Promise.resolve();
   const reading = await readPartition({
@@ -110,7 +111,8 @@ async function untilEmpty(connection: Connection, consumer: string): Promise<voi
   }
 }
 
-async function hasConsumer({ manager }: Connection, consumer: string): Promise<boolean> {
+/** Does the consumer exist? @throws when NATS does not answer */
+export async function hasConsumer({ manager }: Connection, consumer: string): Promise<boolean> {
   try {
     await manager.consumers.info(streams.invocations, consumer);
     return true;

@@ -3,10 +3,7 @@ import { decodePack, type Invocation } from "../../domain/invocation.ts";
 import type { IntakeMessage } from "../ports.ts";
 import type { Disposition, Waiting } from "../waiting.ts";
 
-/**
- * Acks are sent together: each makes the server sync its consumer's state to disk and, when nothing else waits, begin a new file.
- * If one is lost, the message is redelivered and recognized.
- */
+/** Acks are sent together. If one is lost, the message is redelivered and recognized. */
 const ackEveryMs = 250;
 const maxUnsent = 256;
 const maxRemembered = 20_000;

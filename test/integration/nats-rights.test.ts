@@ -12,6 +12,7 @@ import {
   deploymentKey,
   invokeSubject,
   packSubject,
+  runnerConsumer,
   partitionCount,
   retrySubject,
   runSubject,
@@ -24,7 +25,7 @@ import { announce, watchMembers } from "../../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
-import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
+import { servePoolRequests, untilPoolIsSetUp } from "../../platform/jetstream/pool-requests.ts";
 import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { LeftBehind } from "../../platform/jetstream/left-behind.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
@@ -34,7 +35,7 @@ import { readWebhookBacklog } from "../../platform/jetstream/webhook-backlog.ts"
 import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/webhook-tests.ts";
 import { linesOf } from "../../platform/jetstream/lines.ts";
 import { publishReplay, readReplays } from "../../platform/jetstream/replays.ts";
-import { setUpPool, untilPoolIsSetUp } from "../../platform/jetstream/pools.ts";
+import { setUpPool } from "../../platform/jetstream/pools.ts";
 import { areSetUp, setUpStreams } from "../../platform/jetstream/streams.ts";
 import { builderCredentials, poolCredentials, roleCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
 import { credentialsForPool, removePoolAccount, updateStandingAccounts } from "../../platform/process/nats-claims.ts";
@@ -136,6 +137,15 @@ describe("a runner of a pool with an owner", () => {
     expect(texts).toEqual(Array.from({ length: 20 }, (_, n) => `m${n}`));
     await until(async () => (await admin.manager.streams.info("INVOCATIONS")).state.messages === 0, "they are acked");
     await reading.stop();
+  });
+
+  it("has missing consumers of its pool created by delivery", async () => {
+    const delivery = await as("delivery", await roleCredentials(keys, "delivery"));
+    const serving = await servePoolRequests(delivery);
+    for (let n = 0; n < partitionCount; n++) await admin.manager.consumers.delete("INVOCATIONS", runnerConsumer("own", n));
+    await untilPoolIsSetUp(runner, "own", 10_000);
+    await serving.stop();
+    expect((await admin.manager.consumers.info("INVOCATIONS", runnerConsumer("own", 0))).config.mem_storage).toBe(true);
   });
 
   it("reads its deployments and hears of changes, extends histories, answers, lives among its like", async () => {

@@ -39,8 +39,11 @@ describe("the load of a pool", () => {
     await reading.stop();
   });
 
-  it("of a pool without consumers is nothing", async () => {
-    expect(await createBacklogs(nats.connection).of("none")).toBe(0);
+  it("creates the consumers of a pool that has none, and counts what waits for them", async () => {
+    const backlogs = createBacklogs(nats.connection);
+    await publish("new", 7, 3);
+    expect(await backlogs.of("new")).toBeUndefined();
+    expect(await backlogs.of("new")).toBe(3);
   });
 
   it("is the mean memory of the runners that live, and none of those that left", async () => {

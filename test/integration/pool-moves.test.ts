@@ -8,7 +8,8 @@ import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount 
 import { lastCommit } from "../../platform/jetstream/commits.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
-import { removePool, setUpPool, untilPoolIsSetUp } from "../../platform/jetstream/pools.ts";
+import { untilPoolIsSetUp } from "../../platform/jetstream/pool-requests.ts";
+import { removePool, setUpPool } from "../../platform/jetstream/pools.ts";
 import type { Reading } from "../../platform/jetstream/consumer.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
