@@ -3,8 +3,8 @@ import { baseStatus, columnsOf, dateTime, defineKind } from "./resource.ts";
 import { httpUrl, matching, time, valuesByName } from "./rules.ts";
 import { secretReference } from "./secret-reference.ts";
 
-/** Of an account's credentials together, UTF-8: they travel with each deployment that uses them. */
-export const mostCredentialBytes = 262_144;
+/** Bound on an account's credentials in total, UTF-8: each deployment that uses them contains them. */
+export const maxCredentialBytes = 262_144;
 
 /** How a client says who it is at the token endpoint (RFC 6749, section 2.3.1). */
 export const clientAuthentications = ["basic", "body"] as const;
@@ -14,54 +14,54 @@ const oauth = z.object({
   clientId: z.string().min(1).max(2_048).describe("The client's id, as the service gave it."),
   clientSecret: secretReference
     .optional()
-    .describe("Where the client's secret is, when it has one: exactly one of `secretKeyRef` and `sealed`."),
+    .describe("Reference to the client's secret, if it has one: exactly one of `secretKeyRef` and `sealed`."),
   clientAuthentication: z
     .enum(clientAuthentications)
     .optional()
-    .describe("How the secret is sent: `basic`, as a header (default), or `body`, among the parameters."),
+    .describe("How the secret is sent: `basic` (default), as a header, or `body`, as a parameter."),
   refreshToken: secretReference.describe(
-    "Where the refresh token is: exactly one of `secretKeyRef` and `sealed`. Where the service replaces it, the status keeps the newer one; another one here begins anew.",
+    "Reference to the refresh token: exactly one of `secretKeyRef` and `sealed`. If the service replaces it, the status has the newer one; changing it here discards that one.",
   ),
-  scope: z.string().min(1).max(4_096).optional().describe("Asked for with each refresh; absent: what was granted before."),
-  expiresAt: time.optional().describe("When the given `oauth_access_token` expires, RFC 3339; absent: it is refreshed at once."),
+  scope: z.string().min(1).max(4_096).optional().describe("Scope sent with each refresh. If absent, the scope granted before."),
+  expiresAt: time.optional().describe("When the given `oauth_access_token` expires, RFC 3339. If absent, it is refreshed at once."),
 });
 export type AccountOauth = z.infer<typeof oauth>;
 
 export const appName = {
   pattern: /^[a-z0-9][a-z0-9_-]{0,62}$/,
-  message: "an app is named by lower-case letters, digits, '_' and '-', at most 63 of them, such as github or google_sheets",
+  message: "an app's name has at most 63 lower-case letters, digits, '_' and '-', such as github or google_sheets",
 } as const;
 
 const spec = z.object({
   app: matching(appName.pattern, 63, appName.message).describe("Name slug of the app, such as github or google_sheets."),
-  name: z.string().max(255).optional().describe("For people."),
+  name: z.string().max(255).optional().describe("Display name."),
   credentials: valuesByName(
-    secretReference.describe("Where the field's value is: exactly one of `secretKeyRef` and `sealed`."),
+    secretReference.describe("Reference to the field's value: exactly one of `secretKeyRef` and `sealed`."),
     50,
   ).describe(
-    "Where each field of the app's credentials is, by field name, such as oauth_access_token or api_key. The text there is taken as it is.",
+    "References to the app's credentials, by field name, such as oauth_access_token or api_key. The text of the secret is used unchanged.",
   ),
   oauth: oauth
     .optional()
     .describe(
-      "How `oauth_access_token` is refreshed before it expires (OAuth 2, RFC 6749, section 6). The refreshed one takes the place of the credential.",
+      "How `oauth_access_token` is refreshed before it expires (OAuth 2, RFC 6749, section 6). The refreshed token replaces the one in the credentials.",
     ),
 });
 export type AccountSpec = z.infer<typeof spec>;
 
 const tokens = z.object({
   accessToken: secretReference.optional().describe("The refreshed access token."),
-  refreshToken: secretReference.optional().describe("The refresh token that took the place of the one in the spec."),
-  expiresAt: dateTime().optional().describe("When the access token expires, as the service said, RFC 3339."),
+  refreshToken: secretReference.optional().describe("The refresh token that replaces the one in the spec."),
+  expiresAt: dateTime().optional().describe("When the access token expires, as reported by the service, RFC 3339."),
   refreshedAt: dateTime().optional().describe("When it was refreshed, RFC 3339."),
-  refreshingSince: dateTime().optional().describe("A refresh is under way since then, RFC 3339: a refresh token may count once only."),
-  grant: z.string().optional().describe("Tells, to the operator alone, which refresh token of the spec these came of."),
+  refreshingSince: dateTime().optional().describe("Start of the refresh in progress, RFC 3339: a refresh token may be valid only once."),
+  grant: z.string().optional().describe("Identifies, for the operator only, the refresh token of the spec that these were issued for."),
 });
 export type AccountTokens = z.infer<typeof tokens>;
 
 const status = baseStatus.extend({
-  updatedAt: z.int().optional().describe("When the last change of the spec was seen, epoch milliseconds."),
-  oauth: tokens.optional().describe("What refreshing the access token left."),
+  updatedAt: z.int().optional().describe("When the operator saw the last change of the spec, epoch milliseconds."),
+  oauth: tokens.optional().describe("Result of refreshing the access token."),
 });
 export type AccountStatus = z.infer<typeof status>;
 
@@ -69,20 +69,20 @@ export const accountKind = defineKind<AccountSpec, AccountStatus>({
   kind: "Account",
   plural: "accounts",
   shortNames: ["hwacc"],
-  description: "Credentials of an app, as sources with an app prop use them. The values lie in Secrets.",
+  description: "Credentials of an app, for sources with an app prop. The values are stored in Secrets.",
   columns: columnsOf(
     { name: "App", type: "string", path: ".spec.app", description: "Name slug of the app." },
-    { name: "Name", type: "string", path: ".spec.name", description: "For people." },
+    { name: "Name", type: "string", path: ".spec.name", description: "Display name." },
   ),
   selectable: [".spec.app", ".status.id"],
   immutable: [
-    { field: "app", message: "the app of an account cannot be changed, since sources use it as that app's: create another Account" },
+    { field: "app", message: "the app of an account cannot be changed, because sources use it for that app: create another Account" },
   ],
   spec,
   status,
 });
 
-/** Everywhere that its secret texts lie. */
+/** All references to secret texts of the account. */
 export function referencesOfAccount(spec: AccountSpec, { oauth: kept }: AccountStatus) {
   const { clientSecret, refreshToken } = spec.oauth ?? {};
   return [...Object.values(spec.credentials), clientSecret, refreshToken, kept?.accessToken, kept?.refreshToken].filter(
@@ -90,5 +90,5 @@ export function referencesOfAccount(spec: AccountSpec, { oauth: kept }: AccountS
   );
 }
 
-/** A slug may end with what a label's value may not end with; no slug holds a dot. */
+/** A slug may end with a character that a label's value must not end with. Slugs contain no dots, so the suffix is unambiguous. */
 export const appLabelOf = (app: string): string => (/[a-z0-9]$/.test(app) ? app : `${app.slice(0, 61)}.z`);

@@ -9,33 +9,33 @@ const spec = withRules(
   z.object({
     channel: z
       .enum(["$errors", "$logs"])
-      .describe("Which stream of each new emitter: $errors for what its runs throw, $logs for their logs."),
-    listener: listenerId.optional().describe("Who gets it, by public id: a source (`dc_…`), a workflow (`p_…`) or a webhook (`wh_…`)."),
-    listenerRef: listenerRef.optional().describe("Who gets it, by kind and name within the namespace. It may be created later."),
+      .describe("Channel of each new emitter: $errors for the errors of its runs, $logs for their logs."),
+    listener: listenerId.optional().describe("Listener by public id: a source (`dc_…`), a workflow (`p_…`) or a webhook (`wh_…`)."),
+    listenerRef: listenerRef.optional().describe("Listener by kind and name within the namespace. It may be created later."),
   }),
-  exactlyOneOf(["listener", "listenerRef"], "they say who hears the stream"),
+  exactlyOneOf(["listener", "listenerRef"], "they name the listener"),
 );
 export type AutoSubscriptionSpec = z.infer<typeof spec>;
 
 const status = baseStatus.extend({
-  listener: z.string().optional().describe("Whom the reference stood for when this was written: a public id."),
-  since: dateTime().optional().describe("Sources and workflows created later than this are covered, RFC 3339."),
-  subscriptions: z.int().optional().describe("How many Subscriptions it made that exist."),
+  listener: z.string().optional().describe("Public id of the listener when the status was written."),
+  since: dateTime().optional().describe("Sources and workflows created after this time are covered, RFC 3339."),
+  subscriptions: z.int().optional().describe("Number of existing Subscriptions that it created."),
 });
 export type AutoSubscriptionStatus = z.infer<typeof status>;
 
-const message = "it cannot be changed, since subscriptions were made after it: create another AutoSubscription and delete this one";
+const message = "it cannot be changed, because subscriptions were created from it: create another AutoSubscription and delete this one";
 
 export const autoSubscriptionKind = defineKind<AutoSubscriptionSpec, AutoSubscriptionStatus>({
   kind: "AutoSubscription",
   plural: "autosubscriptions",
   shortNames: ["hwasub"],
   description:
-    "Subscribes a listener to a stream of each source and workflow of the owner that is created after it. Existing ones are not covered: subscribe to them.",
+    "Subscribes a listener to a channel of each source and workflow of the owner that is created after it. It does not cover existing ones: subscribe to them.",
   columns: columnsOf(
-    { name: "Channel", type: "string", path: ".spec.channel", description: "Which stream." },
-    { name: "Listener", type: "string", path: ".status.listener", description: "Who hears it." },
-    { name: "Subscriptions", type: "integer", path: ".status.subscriptions", description: "How many it made." },
+    { name: "Channel", type: "string", path: ".spec.channel", description: "Channel." },
+    { name: "Listener", type: "string", path: ".status.listener", description: "Public id of the listener." },
+    { name: "Subscriptions", type: "integer", path: ".status.subscriptions", description: "Number of subscriptions it created." },
   ),
   selectable: [".status.id"],
   immutable: [
@@ -47,7 +47,7 @@ export const autoSubscriptionKind = defineKind<AutoSubscriptionSpec, AutoSubscri
   status,
 });
 
-/** Name of the Subscription that an AutoSubscription makes for an emitter: the same each time, so that making it twice makes one. */
+/** Name of the Subscription that an AutoSubscription creates for an emitter. It is deterministic, so creating it twice creates one. */
 export function madeSubscriptionName(autoSubscription: string, emitterId: string): string {
   const end = `-${resourceNameOf(emitterId)}`;
   if (autoSubscription.length + end.length <= 63) return autoSubscription + end;

@@ -1,17 +1,16 @@
 /**
- * Which namespace belongs to which user or organization. In a cluster a label on the namespace says it (`headwater.dev/owner`);
- * on one machine the namespace's name does.
+ * Maps namespaces to users and organizations: in a cluster by the namespace's label `headwater.dev/owner`, on one machine by its name.
  */
 export interface OwnerNamespaces {
-  /** Public id of the owner; undefined for a namespace that nobody owns, or whose owner has an older one already. */
+  /** Public id of the owner; undefined for a namespace without an owner, or whose owner already has an older one. */
   ownerOf(namespace: string): Promise<string | undefined>;
-  /** The owner's namespace; undefined while there is none: then the owner has no resources. */
+  /** The owner's namespace; undefined if it does not exist, which means that the owner has no resources. */
   find(owner: string): Promise<string | undefined>;
-  /** The owner's namespace, made when there is none. */
+  /** The owner's namespace, created if it does not exist. */
   ensure(owner: string): Promise<string>;
   /**
-   * Tells of each namespace for which `ownerOf` answers otherwise than before; what was decided by the former answer is to be
-   * looked at again. Absent where answers never change. @returns ends it
+   * Notifies of each namespace whose owner changed, so that decisions based on the former owner can be repeated. Absent where owners
+   * never change. @returns stops the notifications
    */
-  readonly onChange?: (told: (namespace: string) => void) => () => void;
+  readonly onChange?: (notify: (namespace: string) => void) => () => void;
 }

@@ -10,9 +10,9 @@ const message = `intervalSeconds must be a whole number of seconds from ${minimu
 const anything = { "x-kubernetes-preserve-unknown-fields": true, nullable: true };
 
 /**
- * Any JSON. The API server's rules cannot look into it, its plain bounds can: so that the interval of a timer, which is most of what
- * is ever wrong in props, is refused at once, and everything else by the operator, who knows the component. Which prop is a timer is
- * not known here: the field is held to its bounds in the value of any.
+ * Any JSON. The API server's rules cannot read it, but its schema bounds can. They refuse a wrong timer interval, the most frequent
+ * mistake in props, at once; the operator, which knows the component, refuses the rest. The schema does not know which prop is a
+ * timer, so the bounds apply to `intervalSeconds` in every value.
  */
 const propValue = structural(
   z.json().superRefine((value, context) => {
@@ -26,17 +26,17 @@ const propValue = structural(
     properties: {
       intervalSeconds: {
         description:
-          "Of a timer: seconds between ticks, a whole number from 1 to 31,622,400 (366 days). Under this name no other number is taken, whatever the prop's type.",
+          "For a timer: seconds between ticks, a whole number from 1 to 31,622,400 (366 days). Other numbers under this name are refused in every prop.",
         ...anything,
         multipleOf: 1,
         ...intervalBounds,
       },
       cron: {
-        description: "Of a timer: five fields (minute hour day-of-month month day-of-week), such as `*/5 * * * *`.",
+        description: "For a timer: five fields (minute hour day-of-month month day-of-week), such as `*/5 * * * *`.",
         ...anything,
       },
       timezone: {
-        description: "Of a timer with cron: IANA name, such as Europe/Berlin; UTC without one.",
+        description: "For a timer with cron: IANA name, such as Europe/Berlin; default UTC.",
         ...anything,
       },
     },
@@ -47,10 +47,10 @@ const propValue = structural(
 export const props = valuesByName(propValue.describe("Any JSON value; a timer's is {intervalSeconds} or {cron, timezone}."), 250)
   .default({})
   .describe(
-    "Values of the component's props by name, each any JSON of at most 64 KiB. A prop left out has the component's default. Secret values go into `secrets`.",
+    "Values of the component's props by name, each any JSON of at most 64 KiB. An absent prop has the component's default. Secret values belong in `secrets`.",
   );
 
-/** Where the values of secret props are. */
-export const secrets = valuesByName(secretReference.describe("Where the value is: exactly one of `secretKeyRef` and `sealed`."), 100)
+/** References to the values of secret props. */
+export const secrets = valuesByName(secretReference.describe("Reference to the value: exactly one of `secretKeyRef` and `sealed`."), 100)
   .default({})
-  .describe("Where the values of secret props are, by prop name. The text is the value as JSON, or any other text as it is.");
+  .describe("References to the values of secret props, by prop name. The text is the value as JSON; any other text is a string.");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { resourceName } from "./resource.ts";
 import { matching } from "./rules.ts";
 
-/** How Subscription and AutoSubscription name those that emit and listen. */
+/** References to emitters and listeners, for Subscription and AutoSubscription. */
 const emitterKinds = ["Source", "Workflow"] as const;
 const listenerKinds = ["Source", "Workflow", "Webhook"] as const;
 

@@ -4,13 +4,11 @@ import { z } from "zod";
 export const runError = z
   .object({
     name: z.string().describe("Class of the error, such as TypeError."),
-    message: z.string().describe("What it says."),
+    message: z.string().describe("Message of the error."),
     stack: z
       .string()
       .optional()
-      .describe(
-        "Where it was thrown; positions are those of the component's modules, by their paths; a component of one file is component.js.",
-      ),
-    code: z.string().optional().describe("Code of a limit that was met, such as run_timeout."),
+      .describe("Stack trace, with positions in the component's modules by path; a component of one file is component.js."),
+    code: z.string().optional().describe("Code of the exceeded limit, such as run_timeout."),
   })
-  .describe("What was thrown.");
+  .describe("The error.");

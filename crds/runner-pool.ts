@@ -11,71 +11,66 @@ const quantities = valuesByName(quantity, 16);
 
 const toleration = z
   .object({
-    key: z.string().max(316).optional().describe("Key of the taint; without one every taint, with operator Exists."),
-    operator: z.enum(["Exists", "Equal"]).optional().describe("Equal when absent."),
+    key: z.string().max(316).optional().describe("Key of the taint. If absent, with operator Exists, all taints."),
+    operator: z.enum(["Exists", "Equal"]).optional().describe("Default: Equal."),
     value: z.string().max(63).optional().describe("Value of the taint, for Equal."),
-    effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).optional().describe("Effect of the taint; every one when absent."),
-    tolerationSeconds: z.int().optional().describe("For NoExecute: seconds that a pod stays; for ever when absent."),
+    effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).optional().describe("Effect of the taint. If absent, all effects."),
+    tolerationSeconds: z.int().optional().describe("For NoExecute: seconds that a pod stays. If absent, forever."),
   })
-  .describe("A taint, in the words of a pod's tolerations.");
+  .describe("A toleration, as in a pod's spec.");
 
 const cidr = withRules(z.string().max(64), {
   cel: "isCIDR(self)",
   holds: (text) => z.cidrv4().safeParse(text).success || (!/^::ffff:/i.test(text) && z.cidrv6().safeParse(text).success),
   message: "it must be an address range in CIDR notation, such as 10.20.0.0/16 or fd00:1::/64",
-}).describe("A range of addresses, such as 10.20.0.0/16.");
+}).describe("Address range, such as 10.20.0.0/16.");
 
 const spec = withRules(
   z.object({
     owner: matching(/^(u|o)_[0-9a-z]{1,57}$/, 60, "an owner is the public id of a user (u_…) or an organization (o_…)")
       .optional()
       .describe(
-        "Public id of the user or organization whose sources it runs, and nobody else's. Without one it runs the sources of everybody who has no pool; that pool is named `default`.",
+        "Public id of the user or organization whose sources the pool runs. Without an owner, the pool runs the sources of all owners that have no pool, and must be named `default`.",
       ),
     minReplicas: z
       .int()
       .min(0)
       .max(100)
       .default(1)
-      .describe("Fewest pods. With 0 an idle pool sleeps, and an event wakes it: the first one waits for a pod to start."),
-    maxReplicas: z.int().min(1).max(100).default(4).describe("Most pods."),
+      .describe("Minimum number of pods. With 0, an idle pool scales to zero; the next invocation waits for a pod to start."),
+    maxReplicas: z.int().min(1).max(100).default(4).describe("Maximum number of pods."),
     replicas: z
       .int()
       .min(0)
       .max(100)
       .optional()
-      .describe("Set, as `kubectl scale` does, it is the number of pods, whatever waits. Remove it to let the backlog decide again."),
+      .describe("Fixed number of pods, as set by `kubectl scale`. Remove it to scale by the backlog again."),
     backlogPerReplica: z
       .int()
       .min(1)
       .max(1_000_000)
       .default(1_000)
-      .describe("Waiting invocations that one pod is expected to bear; more of them make more pods."),
+      .describe("Queued invocations per pod. If there are more, the pool scales up."),
     runtimeClassName: resourceName
       .optional()
-      .describe("RuntimeClass of the pods, such as gvisor, when user code should have a kernel of its own."),
+      .describe("RuntimeClass of the pods, such as gvisor to isolate user code from the node's kernel."),
     resources: z
       .object({
-        requests: quantities.optional().describe("What is set aside for a pod, such as cpu: 500m, memory: 1Gi."),
-        limits: quantities.optional().describe("What a pod may use at most. Runners fit their warm isolates into the memory limit."),
+        requests: quantities.optional().describe("Resource requests of a pod, such as cpu: 500m, memory: 1Gi."),
+        limits: quantities.optional().describe("Resource limits of a pod. Runners fit their warm isolates into the memory limit."),
       })
       .optional()
-      .describe("Resources of a pod; of each that is absent here, the installation's default."),
+      .describe("Resources of a pod. Absent ones have the installation's default."),
     nodeSelector: valuesByName(z.string().max(63).describe("Value of the label."), 20)
       .optional()
       .describe("Labels of the nodes that its pods may run on."),
     tolerations: z.array(toleration).max(20).optional().describe("Taints that its pods tolerate."),
-    terminationGracePeriodSeconds: z
-      .int()
-      .min(1)
-      .max(3_600)
-      .default(30)
-      .describe("Time a pod has to finish its runs when it is asked to go, seconds."),
+    terminationGracePeriodSeconds: z.int().min(1).max(3_600).default(30).describe("Seconds that a terminating pod has to finish its runs."),
     egressAllow: z
       .array(cidr)
       .max(64)
       .default([])
-      .describe("Private address ranges (CIDR) that its user code may reach; the public internet is always open, the cluster never."),
+      .describe("Private address ranges (CIDR) that user code may reach. The public internet is always allowed, the cluster never."),
   }),
   {
     cel: "self.minReplicas <= self.maxReplicas",
@@ -87,11 +82,11 @@ const spec = withRules(
 export type RunnerPoolSpec = z.infer<typeof spec>;
 
 const status = baseStatus.extend({
-  replicas: z.int().optional().describe("Pods that exist."),
-  readyReplicas: z.int().optional().describe("Pods that are ready."),
-  desiredReplicas: z.int().optional().describe("Pods that backlog, memory and bounds call for."),
+  replicas: z.int().optional().describe("Number of pods."),
+  readyReplicas: z.int().optional().describe("Number of ready pods."),
+  desiredReplicas: z.int().optional().describe("Desired number of pods, from backlog, memory and bounds."),
   selector: z.string().optional().describe("Label selector of its pods, for the scale subresource."),
-  backlog: z.int().optional().describe("Invocations that waited when this was written."),
+  backlog: z.int().optional().describe("Queued invocations when the status was written."),
 });
 export type RunnerPoolStatus = z.infer<typeof status>;
 
@@ -100,15 +95,14 @@ export const runnerPoolKind = defineKind<RunnerPoolSpec, RunnerPoolStatus>({
   plural: "runnerpools",
   shortNames: ["hwpool"],
   scope: "Cluster",
-  description:
-    "Pods that run the code of sources, and nothing else. The pool named default runs every source whose owner has no pool of its own.",
+  description: "Pods that only run the code of sources. The pool named default runs the sources of all owners without their own pool.",
   columns: columnsOf(
-    { name: "Owner", type: "string", path: ".spec.owner", description: "Whose sources it runs; empty for everybody's." },
-    { name: "Replicas", type: "integer", path: ".status.readyReplicas", description: "Pods that are ready." },
-    { name: "Desired", type: "integer", path: ".status.desiredReplicas", description: "Pods that are wanted." },
-    { name: "Backlog", type: "integer", path: ".status.backlog", description: "Invocations that waited a moment ago." },
-    { name: "Min", type: "integer", path: ".spec.minReplicas", description: "Fewest pods.", wide: true },
-    { name: "Max", type: "integer", path: ".spec.maxReplicas", description: "Most pods.", wide: true },
+    { name: "Owner", type: "string", path: ".spec.owner", description: "Owner whose sources it runs; empty for the default pool." },
+    { name: "Replicas", type: "integer", path: ".status.readyReplicas", description: "Number of ready pods." },
+    { name: "Desired", type: "integer", path: ".status.desiredReplicas", description: "Desired number of pods." },
+    { name: "Backlog", type: "integer", path: ".status.backlog", description: "Queued invocations." },
+    { name: "Min", type: "integer", path: ".spec.minReplicas", description: "Minimum number of pods.", wide: true },
+    { name: "Max", type: "integer", path: ".spec.maxReplicas", description: "Maximum number of pods.", wide: true },
   ),
   selectable: [".spec.owner"],
   scale: { replicas: ".spec.replicas", statusReplicas: ".status.replicas", selector: ".status.selector" },
@@ -122,7 +116,7 @@ export const runnerPoolKind = defineKind<RunnerPoolSpec, RunnerPoolStatus>({
   immutable: [
     {
       field: "owner",
-      message: "the owner of a pool cannot be changed, since its pods have held that owner's code: create another RunnerPool",
+      message: "the owner of a pool cannot be changed, because its pods have run that owner's code: create another RunnerPool",
     },
   ],
   spec: spec as unknown as z.ZodType<RunnerPoolSpec>, // Defaults make input and output differ; a stored spec is the output.

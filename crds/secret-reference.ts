@@ -2,10 +2,10 @@ import { z } from "zod";
 import { resourceName } from "./resource.ts";
 import { exactlyOneOf, matching, withRules } from "./rules.ts";
 
-/** A key of a Secret or ConfigMap, as Kubernetes takes them. */
-export const dataKey = matching(/^[-._a-zA-Z0-9]{1,253}$/, 253, "a key holds letters, digits, '-', '_' and '.', at most 253 of them");
+/** A key of a Kubernetes Secret or ConfigMap. */
+export const dataKey = matching(/^[-._a-zA-Z0-9]{1,253}$/, 253, "a key has at most 253 letters, digits, '-', '_' and '.'");
 
-/** Where a secret text is: in a Secret of the resource's namespace, or sealed within the resource. */
+/** Refers to a secret text: in a Secret of the resource's namespace, or sealed within the resource. */
 export const secretReference = withRules(
   z.object({
     sealed: z
@@ -13,7 +13,7 @@ export const secretReference = withRules(
       .max(262_144)
       .optional()
       .describe(
-        "The text itself, encrypted for Headwater (compact JWE). Written by Headwater where there are no Secrets; nobody else can make one.",
+        "The text, encrypted by Headwater (compact JWE). Headwater writes it on installations without Secrets; you cannot create one yourself.",
       ),
     secretKeyRef: z
       .object({
@@ -23,6 +23,6 @@ export const secretReference = withRules(
       .optional()
       .describe("A key of a Secret in the resource's namespace."),
   }),
-  exactlyOneOf(["sealed", "secretKeyRef"], "they say where the secret text is"),
-).describe("Where a secret text is: exactly one of `secretKeyRef` and `sealed`.");
+  exactlyOneOf(["sealed", "secretKeyRef"], "they refer to the secret text"),
+).describe("Reference to a secret text: exactly one of `secretKeyRef` and `sealed`.");
 export type SecretReference = z.infer<typeof secretReference>;

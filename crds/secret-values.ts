@@ -9,23 +9,22 @@ export interface SecretHolder {
 
 export interface SettledHolder extends SecretHolder {
   readonly uid: string;
-  /** `metadata.generation`; absent: the references are the newest there are. */
+  /** `metadata.generation` of the references; absent: they are the newest. */
   readonly generation?: number;
 }
 
-/** Keeps the secret texts of resources: in Secrets of the owner's namespace in a cluster, sealed within the resource on one machine. */
+/** Stores the secret texts of resources: in Secrets of the owner's namespace in a cluster, sealed within the resource on one machine. */
 export interface SecretValues {
   /**
-   * Done before the resource is written; what an earlier call kept stays as it is, so that a resource not yet changed goes on working.
-   * @param texts by a name of the caller's, such as the prop's @returns a reference for each, under the same names
+   * Call before writing the resource. Texts of earlier calls stay, so that an unchanged resource keeps working.
+   * @param texts by a name of the caller's choice, such as the prop's @returns a reference for each, under the same names
    */
   keep(holder: SecretHolder, texts: Readonly<Record<string, string>>): Promise<Readonly<Record<string, SecretReference>>>;
-  /** @throws NotFound when the Secret or its key is not there, InvalidInput when a sealed text was not sealed by us */
+  /** @throws NotFound when the Secret or its key does not exist, InvalidInput when Headwater did not seal the text */
   read(namespace: string, reference: SecretReference): Promise<string>;
   /**
-   * After the resource was written: what was kept for it ends with it (owner reference), and what it no longer refers to ends now.
-   * Safe to repeat and to call late: with the `generation` whose references these are, what a newer one refers to stays. Never
-   * touches a Secret that somebody else made.
+   * Call after writing the resource. Makes the resource own its stored texts, and deletes those that it no longer refers to. Safe to
+   * repeat and to call late: with `generation`, texts of a newer generation stay. Never touches Secrets of other creators.
    */
   settle(holder: SettledHolder, references: readonly SecretReference[]): Promise<void>;
 }

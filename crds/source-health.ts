@@ -4,7 +4,7 @@ import { healthOf, type DeploymentVerdict, type FailedRuns, type SourceHealth } 
 
 type SourceResource = Pick<Resource<SourceSpec, SourceStatus>, "metadata" | "spec" | "status">;
 
-/** How a source is doing, from its resource and the latest runs. */
+/** Computes the health of a source from its resource and its latest runs. */
 export function sourceHealth(source: SourceResource, failing?: FailedRuns): SourceHealth {
   const { deployment } = source.status;
   return healthOf({ isActive: runningSpec(source).active, verdict: verdictOf(source), deployment, failing });

@@ -15,11 +15,11 @@ const spec = withRules(
       .min(1)
       .max(255)
       .optional()
-      .describe("Display name; its slug is unique within the owner. Without one the resource's name."),
+      .describe("Display name; its slug is unique within the owner. Default: the resource's name."),
     code: moduleText
       .optional()
       .describe(
-        "The module's source text, JavaScript or TypeScript, at most 1 MiB. Of more than 200 KiB, apply with `kubectl apply --server-side`. The operator keeps a Component `<name>-code` of it that ends with the source.",
+        "The module's source text, JavaScript or TypeScript, at most 1 MiB. Above 200 KiB, use `kubectl apply --server-side`. The operator creates a Component `<name>-code` from it, and deletes it with the source.",
       ),
     entry: entryPath.optional(),
     files: moduleFiles.optional(),
@@ -30,30 +30,30 @@ const spec = withRules(
           .describe("A key of a ConfigMap in the source's namespace."),
       })
       .optional()
-      .describe("The same, from elsewhere in the namespace; a change there is deployed."),
+      .describe("The source text, from a ConfigMap of the namespace. Changes of the ConfigMap are deployed."),
     componentRef: z
       .object({ name: resourceName.describe("Name of the Component.") })
       .optional()
-      .describe("A Component of the namespace; many sources can share one."),
+      .describe("A Component of the namespace. Several sources can share it."),
     url: httpUrl
       .optional()
       .describe(
-        "Address of the module's source text, http or https; the modules it imports by relative paths are read from there too. Read once for each generation of the source: change `redeploy` to read it again.",
+        "URL of the module's source text, http or https. Modules that it imports by relative paths are fetched too. It is fetched once per generation of the source: change `redeploy` to fetch it again.",
       ),
     props,
     secrets,
-    active: z.boolean().default(true).describe("False: it keeps its endpoint, history and state, and does not run."),
-    emitOnDeploy: z.boolean().default(true).describe("False drops what the component's deploy hook emits."),
+    active: z.boolean().default(true).describe("If false, the source does not run, but keeps its endpoint, history and state."),
+    emitOnDeploy: z.boolean().default(true).describe("If false, events of the component's deploy hook are dropped."),
     ignoreHookErrors: z
       .boolean()
       .default(false)
-      .describe("True: it is deleted at once even when its deactivate hook throws; else the hook is tried three times."),
+      .describe("If true, the source is deleted even if its deactivate hook throws. If false, the hook is tried three times first."),
     redeploy: z
       .string()
       .max(63)
       .optional()
       .describe(
-        "Any other text deploys again what is otherwise the same, for instance after a hook failed for a reason that lies elsewhere.",
+        "Change it to any other text to deploy the unchanged spec again, for instance after a hook failed because of an external service.",
       ),
   }),
   exactlyOneOf(["code", "codeFrom", "componentRef", "url"], "they say which code the source runs"),
@@ -85,24 +85,24 @@ const configurableProps = structural(
   },
 );
 
-/** The spec that runs, without the text of its code. */
+/** The running spec, without its source text. */
 const running = z.object({
-  name: z.string().optional().describe("Display name; absent: the resource's name."),
+  name: z.string().optional().describe("Display name. If absent, the resource's name."),
   componentRef: z
     .object({ name: z.string().describe("Name of the Component.") })
     .optional()
-    .describe("The Component, when the spec that runs refers to one; else it has code of its own."),
+    .describe("The Component that the running spec refers to. If absent, the spec has its own code."),
   props,
   secrets,
-  active: z.boolean().describe("Whether it may run."),
+  active: z.boolean().describe("Whether the source may run."),
   emitOnDeploy: z.boolean().describe("As in the spec."),
   ignoreHookErrors: z.boolean().describe("As in the spec."),
 });
 
 const problem = z.object({
-  code: z.string().describe("Stable, snake_case: the code of the run's error (`run_failed` if it has none), or the reason of `Ready`."),
+  code: z.string().describe("Stable, in snake_case: the code of the run's error (`run_failed` if it has none), or the reason of `Ready`."),
   message: z.string().describe("What is wrong, for people."),
-  since: dateTime().describe("Since when, RFC 3339."),
+  since: dateTime().describe("Start of the problem, RFC 3339."),
 });
 
 const status = baseStatus.extend({
@@ -110,43 +110,46 @@ const status = baseStatus.extend({
   component: z
     .string()
     .optional()
-    .describe("Name of the Component that runs: the one referred to, or the one made from `code`, `codeFrom` or `url`."),
+    .describe("Name of the running Component: the one that the spec refers to, or the one created from `code`, `codeFrom` or `url`."),
   componentId: z.string().optional().describe("Public id of that component, `sc_…`."),
   deployment: z
     .string()
     .optional()
-    .describe("Id `d_…` of what is deployed; another one after each change that was deployed. Absent while that is being replaced."),
-  endpoint: z.string().optional().describe("Address at which it takes HTTP requests, when its component has an HTTP interface."),
-  pool: z.string().optional().describe("Name of the RunnerPool that its runs go to."),
-  endpointKey: z.string().optional().describe("The part of that address by which it is known."),
+    .describe("Id `d_…` of the deployment; each deployed change has another. Absent while it is being replaced."),
+  endpoint: z.string().optional().describe("URL for HTTP requests, if the component has an HTTP interface."),
+  pool: z.string().optional().describe("Name of the RunnerPool that runs it."),
+  endpointKey: z.string().optional().describe("The part of the endpoint's URL that identifies it."),
   configurableProps: configurableProps
     .optional()
-    .describe("All props of a component with additional ones, as its code last told of them; absent without any."),
-  configurableFor: z.string().optional().describe("Digest of the component and the values that its code told them for."),
+    .describe("All props of the component if its code adds some, as it last returned them; otherwise absent."),
+  configurableFor: z.string().optional().describe("Digest of the component and the values for which `configurableProps` was computed."),
   runningGeneration: z
     .int()
     .optional()
-    .describe("Generation of the spec that runs. Older than observedGeneration while an update waits, and after one has failed."),
-  running: running.optional().describe("What runs, when that is not what the spec asks for: an update waits or has failed."),
+    .describe("Generation of the running spec. Older than observedGeneration while an update is pending, and after one has failed."),
+  running: running.optional().describe("The running spec, if it differs from the spec because an update is pending or has failed."),
   hookFailures: z.array(hookFailure).optional().describe("Hooks that threw for the observed generation."),
   updatedAt: z.int().optional().describe("When the last change of the spec was deployed, epoch milliseconds."),
   state: z
     .enum(healthStates)
     .optional()
-    .describe("How it is doing: a deployment shows at once, failed runs within a few minutes. docs/api.md says what each means."),
-  problem: problem.optional().describe("What is wrong; absent when nothing is."),
-  // What changes with each run is never in a resource: the next five are refreshed every few minutes.
-  lastRunTime: dateTime().optional().describe("Start of its last run, RFC 3339; refreshed every few minutes."),
-  lastErrorTime: dateTime().optional().describe("Time of its last run that failed, RFC 3339; refreshed every few minutes."),
-  lastError: z.string().optional().describe("What that run threw, in a line."),
-  nextTickTime: dateTime().optional().describe("Next tick of its timers when this was written, RFC 3339."),
-  backlog: z.int().optional().describe("Invocations accepted and not finished; refreshed every few minutes, absent before the first time."),
+    .describe("State of the source: deployments show at once, failed runs within a few minutes. docs/api.md describes each state."),
+  problem: problem.optional().describe("Current problem; absent if there is none."),
+  // Resources never change with each run: the next five fields are refreshed every few minutes.
+  lastRunTime: dateTime().optional().describe("Start of the last run, RFC 3339; refreshed every few minutes."),
+  lastErrorTime: dateTime().optional().describe("Time of the last failed run, RFC 3339; refreshed every few minutes."),
+  lastError: z.string().optional().describe("Error of that run, in one line."),
+  nextTickTime: dateTime().optional().describe("Next tick of its timers when the status was written, RFC 3339."),
+  backlog: z
+    .int()
+    .optional()
+    .describe("Accepted invocations that are not finished; refreshed every few minutes, and absent until the first refresh."),
 });
 export type SourceStatus = z.infer<typeof status>;
 
 /**
- * The spec that runs: the one that was asked for, or the one before it while an update waits and after it has failed. Code of the source's
- * own is not kept in the status: there the Component that it was kept in stands for it, unless newer code has replaced that.
+ * The running spec: the resource's spec, or the previous one while an update is pending or has failed. The status does not hold source
+ * text: it refers to the Component with the source's own code instead, unless newer code has replaced that.
  */
 export function runningSpec({ spec, status }: { readonly spec: SourceSpec; readonly status: SourceStatus }): SourceSpec {
   if (status.running === undefined) return spec;
@@ -168,17 +171,17 @@ export const sourceKind = defineKind<SourceSpec, SourceStatus>({
   plural: "sources",
   shortNames: ["hwsrc"],
   description:
-    "A component at work: it runs on timers, HTTP requests and the events of others, keeps state, and emits events that Subscriptions route. Its namespace must belong to an owner (label headwater.dev/owner).",
+    "A deployed component: it runs on timers, HTTP requests and events of other sources, keeps state, and emits events that Subscriptions route. Its namespace must belong to an owner (label headwater.dev/owner).",
   columns: columnsOf(
-    { name: "Component", type: "string", path: ".status.component", description: "Name of the Component that runs." },
-    { name: "Endpoint", type: "string", path: ".status.endpoint", description: "Address at which it takes HTTP requests." },
-    { name: "Active", type: "boolean", path: ".spec.active", description: "Whether it may run.", wide: true },
-    { name: "State", type: "string", path: ".status.state", description: "How it is doing.", wide: true },
-    { name: "Problem", type: "string", path: ".status.problem.code", description: "What is wrong, in a word.", wide: true },
-    { name: "Last Run", type: "date", path: ".status.lastRunTime", description: "Time since its last run.", wide: true },
+    { name: "Component", type: "string", path: ".status.component", description: "Name of the running Component." },
+    { name: "Endpoint", type: "string", path: ".status.endpoint", description: "URL for HTTP requests." },
+    { name: "Active", type: "boolean", path: ".spec.active", description: "Whether the source may run.", wide: true },
+    { name: "State", type: "string", path: ".status.state", description: "State of the source.", wide: true },
+    { name: "Problem", type: "string", path: ".status.problem.code", description: "Code of the current problem.", wide: true },
+    { name: "Last Run", type: "date", path: ".status.lastRunTime", description: "Time since the last run.", wide: true },
     { name: "Next Tick", type: "string", path: ".status.nextTickTime", description: "Next tick of its timers.", wide: true },
-    { name: "Backlog", type: "integer", path: ".status.backlog", description: "Invocations accepted and not finished.", wide: true },
-    { name: "Last Error", type: "string", path: ".status.lastError", description: "What its last failed run threw.", wide: true },
+    { name: "Backlog", type: "integer", path: ".status.backlog", description: "Accepted invocations that are not finished.", wide: true },
+    { name: "Last Error", type: "string", path: ".status.lastError", description: "Error of the last failed run.", wide: true },
   ),
   selectable: [".spec.componentRef.name", ".spec.active", ".status.id", ".status.component"],
   rules: [

@@ -9,21 +9,19 @@ const spec = withRules(
     emitter: emitterId
       .optional()
       .describe(
-        "Whose events, by public id (`dc_…`, `p_…`; `o_…` for the $errors of an organization's workflows; the owner's `u_…` for the $errors or $logs of all their sources and workflows), or `dc_*`, `p_*` for all sources or workflows of the owner.",
+        "Emitter by public id (`dc_…`, `p_…`; `o_…` for the $errors of an organization's workflows; the owner's `u_…` for the $errors or $logs of all their sources and workflows), or `dc_*`, `p_*` for all sources or workflows of the owner.",
       ),
-    emitterRef: emitterRef.optional().describe("Whose events, by kind and name within the namespace. It may be created later."),
-    listener: listenerId.optional().describe("Who gets them, by public id: a source (`dc_…`), a workflow (`p_…`) or a webhook (`wh_…`)."),
-    listenerRef: listenerRef.optional().describe("Who gets them, by kind and name within the namespace. It may be created later."),
+    emitterRef: emitterRef.optional().describe("Emitter by kind and name within the namespace. It may be created later."),
+    listener: listenerId.optional().describe("Listener by public id: a source (`dc_…`), a workflow (`p_…`) or a webhook (`wh_…`)."),
+    listenerRef: listenerRef.optional().describe("Listener by kind and name within the namespace. It may be created later."),
     channel: z
       .string()
       .max(255)
       .default("")
-      .describe(
-        'Which events: those emitted under this name, "" for those without one, $errors for what runs throw, $logs for their logs.',
-      ),
+      .describe('Channel of the events: "" for the default channel, $errors for errors of runs, $logs for their logs.'),
   }),
-  exactlyOneOf(["emitter", "emitterRef"], "they say whose events are heard"),
-  exactlyOneOf(["listener", "listenerRef"], "they say who hears the events"),
+  exactlyOneOf(["emitter", "emitterRef"], "they name the emitter"),
+  exactlyOneOf(["listener", "listenerRef"], "they name the listener"),
   {
     cel: [
       "!(has(self.emitter) && has(self.listener) && self.emitter == self.listener)",
@@ -35,18 +33,18 @@ const spec = withRules(
         (emitter !== undefined && emitter === listener) || (from !== undefined && from.kind === to?.kind && from.name === to.name);
       return !isSelf || ((emitter?.startsWith("dc_") ?? from?.kind === "Source") && canHearItself(channel));
     },
-    message: "a source can listen to itself only on a channel of its own: each of its other events would make another",
+    message: "a source can listen to itself only on a channel of its own: otherwise each of its events would cause another",
   },
 );
 export type SubscriptionSpec = z.infer<typeof spec>;
 
 const status = baseStatus.extend({
-  emitter: z.string().optional().describe("Whom the reference stood for when this was written: a public id or a glob."),
-  listener: z.string().optional().describe("Whom the reference stood for when this was written: a public id."),
+  emitter: z.string().optional().describe("Public id or glob of the emitter when the status was written."),
+  listener: z.string().optional().describe("Public id of the listener when the status was written."),
 });
 export type SubscriptionStatus = z.infer<typeof status>;
 
-/** Labels by which the subscriptions of a listener or an emitter are found, on those that the API created. */
+/** Labels on subscriptions that the API created, to find those of a listener or an emitter. */
 export const subscriptionLabels = { listener: "headwater.dev/listener", emitter: "headwater.dev/emitter" } as const;
 
 export const subscriptionKind = defineKind<SubscriptionSpec, SubscriptionStatus>({
@@ -55,9 +53,9 @@ export const subscriptionKind = defineKind<SubscriptionSpec, SubscriptionStatus>
   shortNames: ["hwsub"],
   description: "Routes the events of an emitter to a listener: each event is delivered at least once, under the same id on every attempt.",
   columns: columnsOf(
-    { name: "Emitter", type: "string", path: ".status.emitter", description: "Whose events are heard." },
-    { name: "Listener", type: "string", path: ".status.listener", description: "Who hears them." },
-    { name: "Channel", type: "string", path: ".spec.channel", description: "Which events; empty for those without a name." },
+    { name: "Emitter", type: "string", path: ".status.emitter", description: "Emitter of the events." },
+    { name: "Listener", type: "string", path: ".status.listener", description: "Listener that receives them." },
+    { name: "Channel", type: "string", path: ".spec.channel", description: "Channel; empty for the default channel." },
   ),
   selectable: [".status.id", ".status.emitter", ".status.listener"],
   spec: spec as unknown as z.ZodType<SubscriptionSpec>, // Defaults make input and output differ; a stored spec is the output.

@@ -19,7 +19,7 @@ const labelValue = z
 const annotationValue = z
   .string()
   .max(262_144)
-  .refine((text) => !text.includes("\0"), "an annotation holds no character U+0000");
+  .refine((text) => !text.includes("\0"), "an annotation must not contain U+0000");
 const ownerReference = z.object({
   apiVersion: z.string().min(1),
   kind: z.string().min(1),
@@ -37,28 +37,28 @@ const common = {
   ownerReferences: z.array(ownerReference).exactOptional(),
 };
 const namespaced = z.object({ ...common, namespace: resourceName });
-const clusterScoped = z.object({ ...common, namespace: z.literal("", "a resource of the cluster has no namespace") });
+const clusterScoped = z.object({ ...common, namespace: z.literal("", "a cluster-scoped resource has no namespace") });
 
 export type GivenMetadata = z.infer<typeof namespaced>;
 
-/** Of a resource that is about to be written. @throws InvalidInput naming every path that is wrong */
+/** Parses the metadata of a resource before it is written. @throws InvalidInput naming every invalid path */
 export function parseMetadata<S, T>(kind: Kind<S, T>, metadata: unknown, name: string): GivenMetadata {
   return parse({ kind: kind.kind, name, root: "metadata" }, kind.scope === "Cluster" ? clusterScoped : namespaced, metadata);
 }
 
-/** Defaults applied. @throws InvalidInput naming every path that is wrong */
+/** Applies defaults. @throws InvalidInput naming every invalid path */
 export function parseSpec<S, T>(kind: Kind<S, T>, name: string, spec: unknown): S {
   const parsed = parse({ kind: kind.kind, name, root: "spec" }, kind.spec, spec);
   refuse(kind.kind, name, issuesOfRules(kind, { metadata: { name }, spec: parsed }));
   return parsed;
 }
 
-/** @param before as it is stored @throws InvalidInput naming every field that may not change */
+/** @param before the stored spec @throws InvalidInput naming every changed immutable field */
 export function checkChange<S, T>(kind: Kind<S, T>, name: string, before: S, after: S): void {
   refuse(kind.kind, name, issuesOfChange(kind, before, after));
 }
 
-/** @throws InvalidInput naming every path that is wrong */
+/** @throws InvalidInput naming every invalid path */
 export function parseStatus<S, T>(kind: Kind<S, T>, name: string, status: unknown): T {
   return parse({ kind: kind.kind, name, root: "status" }, kind.status, status);
 }
@@ -77,7 +77,7 @@ function invalid(kind: string, name: string, issues: readonly PathIssue[]): Inva
   return new InvalidInput(`${kind} '${name}' is invalid: ${sayIssues(issues)}`, { details: issues });
 }
 
-/** Names paths and rules and never the values: a value may be a secret. */
+/** Names paths and rules but never values: a value may be a secret. */
 export function issuesOf(root: string, error: z.ZodError): readonly PathIssue[] {
   return error.issues.map((issue) => ({ path: [root, ...issue.path].join("."), message: issue.message }));
 }

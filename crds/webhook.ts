@@ -7,50 +7,48 @@ import { secretReference, type SecretReference } from "./secret-reference.ts";
 
 const spec = z.object({
   url: publicUrl.describe(
-    "Where events are posted: http or https with a host name, without user name and password. Private addresses only where the installation allows them.",
+    "URL to post events to: http or https with a host name, without user name and password. Private addresses only if the installation allows them.",
   ),
   basicAuth: secretReference
     .optional()
-    .describe("Where the text `user:password` is with which each post authenticates (HTTP Basic). Absent: none."),
-  name: z.string().max(255).optional().describe("For people."),
-  description: z.string().max(2_000).optional().describe("For people."),
-  active: z.boolean().default(true).describe("False: nothing is posted; what was emitted meanwhile is not made up for."),
+    .describe("Reference to the text `user:password` that authenticates each post (HTTP Basic). If absent, posts are not authenticated."),
+  name: z.string().max(255).optional().describe("Display name."),
+  description: z.string().max(2_000).optional().describe("Description for people."),
+  active: z.boolean().default(true).describe("If false, nothing is posted. Events emitted in that time are not delivered later."),
   ordered: z
     .boolean()
     .optional()
     .describe(
-      "True: events arrive in the order of their commits, one at a time; the next one waits until the one before was delivered or became a dead letter. Absent: false.",
+      "If true, events arrive in the order of their commits, one at a time: each waits until the previous one was delivered or became a dead letter. Default: false.",
     ),
   signingKeys: z
     .array(secretReference)
     .max(2)
     .default([])
     .describe(
-      "Where the signing keys are, each `whsec_` and the base64 of 24 to 64 bytes, newest first; two during a rotation. Without any the operator makes one and says in the status where.",
+      "References to the signing keys, newest first; two during a rotation. Each is `whsec_` and 24 to 64 bytes in base64. If there are none, the operator creates one and refers to it in the status.",
     ),
-  previousKeyUntil: time
-    .optional()
-    .describe("Until then the second signing key signs beside the first, RFC 3339; absent: as long as it is named."),
+  previousKeyUntil: time.optional().describe("Time until which the second key also signs, RFC 3339. If absent, as long as it is listed."),
   enabledAt: time
     .optional()
     .describe(
-      "When somebody last said that the endpoint is to be posted to, RFC 3339: what failed there before counts no more. A later time enables a webhook that was disabled.",
+      "When you last enabled the endpoint, RFC 3339: earlier failures no longer count. Set a later time to enable a disabled webhook.",
     ),
 });
 export type WebhookSpec = z.infer<typeof spec>;
 
 const status = baseStatus.extend({
-  updatedAt: z.int().optional().describe("When the last change of the spec was seen, epoch milliseconds."),
-  signingKey: secretReference.optional().describe("The signing key that the operator made, when the spec names none."),
+  updatedAt: z.int().optional().describe("When the operator saw the last change of the spec, epoch milliseconds."),
+  signingKey: secretReference.optional().describe("The signing key that the operator created, if the spec has none."),
   disabled: z
     .object({
       at: z.int().describe("Epoch milliseconds."),
-      url: z.string().describe("The URL that it was disabled for: another one is posted to."),
-      reason: z.enum(["EndpointGone", "EndpointFailing"]).describe("One word for programs, that of the condition."),
-      message: z.string().describe("A sentence for people: what the endpoint did, and what enables it again."),
+      url: z.string().describe("The disabled URL. Events are posted to any other URL."),
+      reason: z.enum(["EndpointGone", "EndpointFailing"]).describe("Reason of the condition, for programs."),
+      message: z.string().describe("What the endpoint did, and how to enable it again, for people."),
     })
     .optional()
-    .describe("Since when nothing is posted, and why, when the endpoint answered 410 Gone or has failed for days."),
+    .describe("Why and since when nothing is posted, if the endpoint returned 410 Gone or has failed for days."),
 });
 export type WebhookStatus = z.infer<typeof status>;
 
@@ -58,30 +56,30 @@ export const webhookKind = defineKind<WebhookSpec, WebhookStatus>({
   kind: "Webhook",
   plural: "webhooks",
   shortNames: ["hwhook"],
-  description: "An address that events are posted to, signed, and again until it answers 2xx. A Subscription says which events.",
+  description: "A URL that Headwater posts signed events to, with retries until it returns 2xx. Subscriptions select the events.",
   columns: columnsOf(
-    { name: "Url", type: "string", path: ".spec.url", description: "Where events are posted." },
-    { name: "Active", type: "boolean", path: ".spec.active", description: "Whether anything is posted.", wide: true },
-    { name: "Name", type: "string", path: ".spec.name", description: "For people.", wide: true },
+    { name: "Url", type: "string", path: ".spec.url", description: "URL that events are posted to." },
+    { name: "Active", type: "boolean", path: ".spec.active", description: "Whether events are posted.", wide: true },
+    { name: "Name", type: "string", path: ".spec.name", description: "Display name.", wide: true },
   ),
   selectable: [".spec.active", ".status.id"],
   spec: spec as unknown as z.ZodType<WebhookSpec>, // Defaults make input and output differ; a stored spec is the output.
   status,
 });
 
-/** Where its events go, as whoever delivers sees it. */
+/** The webhook's target, for the delivery role. */
 export function postedTo(id: string, { url, enabledAt }: Pick<WebhookSpec, "url" | "enabledAt">): PostedTo {
   return { id, url, ...(enabledAt === undefined ? {} : { enabledAt: Date.parse(enabledAt) }) };
 }
 
-/** Secret texts of a webhook, sealed for those who deliver. */
+/** Secret texts of a webhook, sealed for the delivery role. */
 export interface SealedWebhook {
   /** Signing keys, newest first. */
   readonly keys: readonly string[];
   readonly basicAuth?: string;
 }
 
-/** The webhook as those who deliver see it. */
+/** The webhook as a listener of a route, for the delivery role. */
 export function routedWebhook(
   id: string,
   spec: WebhookSpec,
@@ -96,12 +94,12 @@ export function routedWebhook(
   };
 }
 
-/** All secret texts that its spec refers to: those that are kept for it and not among them end. */
+/** All secret texts that the spec refers to. Others that are stored for the webhook can be deleted. */
 export function secretsOf({ signingKeys, basicAuth }: WebhookSpec): readonly SecretReference[] {
   return basicAuth === undefined ? signingKeys : [...signingKeys, basicAuth];
 }
 
-/** Why nothing is posted to it although it is active; undefined when it was not disabled, or enabled again since. */
+/** Why nothing is posted to an active webhook; undefined if it was not disabled, or was enabled since. */
 export function disabledWebhook({
   spec,
   status,

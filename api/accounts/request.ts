@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { appName, clientAuthentications, mostCredentialBytes } from "../../crds/account.ts";
+import { appName, clientAuthentications, maxCredentialBytes } from "../../crds/account.ts";
 import { flag, text } from "../http/parameters.ts";
 import { httpUrl } from "../sources/request.ts";
 
@@ -10,8 +10,8 @@ const mostFields = 50;
 const encoder = new TextEncoder();
 const bytesOf = (texts: readonly (string | null)[]): number => texts.reduce((sum, each) => sum + encoder.encode(each ?? "").length, 0);
 const secret = z.string().refine((given) => bytesOf([given]) <= 65_536, "it must have at most 65536 bytes");
-const small = (values: Readonly<Record<string, string | null>>): boolean => bytesOf(Object.values(values)) <= mostCredentialBytes;
-const tooLarge = `they must have at most ${mostCredentialBytes} bytes together`;
+const small = (values: Readonly<Record<string, string | null>>): boolean => bytesOf(Object.values(values)) <= maxCredentialBytes;
+const tooLarge = `they must have at most ${maxCredentialBytes} bytes together`;
 const field = z.string().min(1, "a field has a name").max(100, "a field's name has at most 100 characters");
 const few = (values: object): boolean => Object.keys(values).length <= mostFields;
 const tooMany = `it must have at most ${mostFields} fields`;

@@ -1,4 +1,4 @@
-import { mostCredentialBytes, type AccountSpec, type AccountStatus } from "../../crds/account.ts";
+import { maxCredentialBytes, type AccountSpec, type AccountStatus } from "../../crds/account.ts";
 import type { Resource } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import { InvalidInput, NotFound, type HeadwaterError } from "../../domain/errors.ts";
@@ -53,9 +53,9 @@ export async function readTexts(
 /** What is too much to be handed to runners, in words; undefined when it is not. */
 export function tooLarge({ values }: Read): string | undefined {
   const bytes = Object.values(values).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  return bytes <= mostCredentialBytes
+  return bytes <= maxCredentialBytes
     ? undefined
-    : `its credentials have ${bytes} bytes together: at most ${mostCredentialBytes} are handed to sources`;
+    : `its credentials have ${bytes} bytes together: at most ${maxCredentialBytes} are handed to sources`;
 }
 
 /** Does everything that an app needs lie there, but for a token that was never refreshed yet? */

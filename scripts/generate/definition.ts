@@ -81,7 +81,7 @@ function specSchema(kind: Kind): Structural {
   const rules = [...stated, ...(kind.immutable ?? []).map(immutability)];
   const absent = defaultSpec(kind);
   return {
-    description: "What is wanted.",
+    description: "Desired state.",
     ...schema,
     ...(absent === undefined ? {} : { default: absent }),
     ...(rules.length === 0 ? {} : { [validations]: rules }),

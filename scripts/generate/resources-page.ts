@@ -4,7 +4,7 @@ import { rootSchema } from "./definition.ts";
 import { fieldsOf, messagesOf, type Field } from "./fields.ts";
 import { structuralSchema } from "./structural.ts";
 
-/** docs/resources.md: the same as `kubectl explain`, on one page. */
+/** docs/resources.md: the content of `kubectl explain` on one page. */
 export function resourcesPage(): string {
   return `${[introduction(), ...kinds.map(section)].join("\n\n")}\n`;
 }
@@ -14,14 +14,14 @@ function introduction(): string {
 
 # Resources
 
-Every kind of \`${group}/${version}\` and every field. \`kubectl explain ${kinds[1].plural}.spec\` says the same of the version that is installed;
-\`kubectl get headwater -A\` lists resources of all kinds. Files to copy are in [\`examples/kubernetes\`](examples/kubernetes).
+This page lists every kind and field of \`${group}/${version}\`. \`kubectl explain ${kinds[1].plural}.spec\` does so for the installed version, and
+\`kubectl get headwater -A\` lists resources of all kinds. [\`examples/kubernetes\`](examples/kubernetes) has manifests to copy.
 
-${table(["kind", "short name", "what it is"], kinds.map(overview))}
+${table(["kind", "short name", "description"], kinds.map(overview))}
 
-What is wanted is the \`spec\`, written by you (or by the REST interface, which writes the same resources); what was found and done is the \`status\`, written by Headwater.
-A name holds lower-case letters, digits and dashes, at most 63 of them. References by name mean resources of the same namespace, which must belong to an owner
-(label \`headwater.dev/owner\`). What refers to something that is not there waits for it, and says so in its condition \`Ready\`.
+You write the \`spec\`, directly or over the REST API, which writes the same resources. Headwater writes the \`status\`.
+A name has at most 63 lower-case letters, digits and dashes. References by name are to resources of the same namespace, which must belong to an owner
+(label \`headwater.dev/owner\`). A resource whose reference does not exist yet waits for it, and reports that in its condition \`Ready\`.
 
 ## Status and conditions
 
@@ -33,7 +33,7 @@ A condition:
 
 ${fieldTable(fieldsOf(structuralSchema(condition)))}
 
-\`kubectl wait --for=condition=Ready source/<name>\` waits until a source runs. [operations.md](operations.md) says what each reason means and what to do.`;
+\`kubectl wait --for=condition=Ready source/<name>\` waits until a source runs. [operations.md](operations.md) explains each reason and what to do.`;
 }
 
 const overview = (kind: Kind): string[] => [
@@ -49,11 +49,11 @@ function section(kind: Kind): string {
   const ownStatus = fieldsOf(status).filter(({ path }) => !/^(id|observedGeneration|conditions)\b/.test(path));
   const parts = [
     `## ${kind.kind}`,
-    `${kind.description} ${isCluster(kind) ? "Cluster-scoped: it has no namespace." : "Namespaced."}`,
+    `${kind.description} ${isCluster(kind) ? "Cluster-scoped, without a namespace." : "Namespaced."}`,
     `\`kubectl get ${kind.plural}\` shows ${columns(kind.columns.filter(({ wide }) => wide !== true))}; with \`-o wide\` also ${columns(kind.columns.filter(({ wide }) => wide === true))}.${selection(kind)}${scaling(kind)}`,
     `### ${kind.kind}.spec`,
     fieldTable(fieldsOf(spec)),
-    ...(rules.length === 0 ? [] : [`It is refused unless these hold:\n\n${rules.map((rule) => `- ${sentence(rule)}`).join("\n")}`]),
+    ...(rules.length === 0 ? [] : [`These rules must hold:\n\n${rules.map((rule) => `- ${sentence(rule)}`).join("\n")}`]),
     ...(ownStatus.length === 0 ? [] : [`### ${kind.kind}.status`, fieldTable(ownStatus)]),
   ];
   return parts.join("\n\n");
@@ -72,7 +72,7 @@ const scaling = ({ scale, plural }: Kind): string =>
 
 function fieldTable(fields: readonly Field[]): string {
   return table(
-    ["field", "type", "default", "what it is"],
+    ["field", "type", "default", "description"],
     fields.map(({ path, type, isRequired, fallback, description, rules }) => [
       `${code(path)}${isRequired ? " (required)" : ""}`,
       type,
@@ -88,5 +88,5 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 const code = (text: string): string => `\`${text}\``;
-/** A star would begin italics. */
+/** Escapes stars, which would begin italics in Markdown. */
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replaceAll("*", "\\*");

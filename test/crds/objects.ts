@@ -31,10 +31,10 @@ const props = (value: unknown) => ({ componentRef: { name: "a" }, props: { value
 
 const oneCode = "set exactly one of code, codeFrom, componentRef and url: they say which code the source runs";
 const beside = "files and entry belong to code: set them only beside it";
-const secretText = "set exactly one of sealed and secretKeyRef: they say where the secret text is";
-const nameForm = "a name holds lower-case letters, digits and dashes, at most 63 of them, and begins and ends with a letter or digit";
-const keyForm = "a key holds letters, digits, '-', '_' and '.', at most 253 of them";
-const address = "it must be an address that begins with http:// or https:// and names a host";
+const secretText = "set exactly one of sealed and secretKeyRef: they refer to the secret text";
+const nameForm = "a name has at most 63 lower-case letters, digits and dashes, and begins and ends with a letter or digit";
+const keyForm = "a key has at most 253 letters, digits, '-', '_' and '.'";
+const address = "it must be a URL that begins with http:// or https:// and has a host";
 const tooSmall = ["should be greater than or equal to 1", "intervalSeconds must be a whole number of seconds from 1 to 31622400"] as const;
 const tooLarge = [
   "should be less than or equal to 31622400",
@@ -112,9 +112,9 @@ const components: readonly Omit<Example, "kind">[] = [
   { spec: { code: "x", entry: "" }, refused: ["should be at least 1 chars long", ">=1 characters"] },
 ];
 
-const self = "a source can listen to itself only on a channel of its own: each of its other events would make another";
-const oneEmitter = "set exactly one of emitter and emitterRef: they say whose events are heard";
-const oneListener = "set exactly one of listener and listenerRef: they say who hears the events";
+const self = "a source can listen to itself only on a channel of its own: otherwise each of its events would cause another";
+const oneEmitter = "set exactly one of emitter and emitterRef: they name the emitter";
+const oneListener = "set exactly one of listener and listenerRef: they name the listener";
 const hook = { kind: "Webhook", name: "hook" };
 const subscriptions: readonly Omit<Example, "kind">[] = [
   { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: hook } },
@@ -153,7 +153,7 @@ const autoSubscriptions: readonly Omit<Example, "kind">[] = [
   { spec: { channel: "$errors", listenerRef: hook } },
   { spec: { channel: "$logs", listener: "p_1" } },
   { spec: { channel: "other", listener: "p_1" }, refused: ['supported values: "$errors", "$logs"', 'expected one of "$errors"|"$logs"'] },
-  { spec: { channel: "$logs" }, refused: "set exactly one of listener and listenerRef: they say who hears the stream" },
+  { spec: { channel: "$logs" }, refused: "set exactly one of listener and listenerRef: they name the listener" },
   { spec: { channel: "$logs", listener: "u_1" }, refused: "a listener is the public id of a source" },
 ];
 
@@ -179,7 +179,7 @@ const webhooks: readonly Omit<Example, "kind">[] = [
   { spec: { url: "https://example.com/@here", basicAuth: { secretKeyRef } } },
   ...["https://user:secret@example.com/", "http://token@example.com", "https://@example.com/"].map((url) => ({
     spec: { url },
-    refused: "it must not contain a user name or password: put user:password in a Secret, and name that in basicAuth",
+    refused: "it must not contain a user name or password: put user:password in a Secret and refer to it in basicAuth",
   })),
   { spec: { url: "https://example.com", basicAuth: {} }, refused: secretText },
   { spec: { url: `https://example.com/${"x".repeat(2_048)}` }, refused: ["may not be more than 2048", "<=2048 characters"] },
@@ -194,7 +194,7 @@ const webhooks: readonly Omit<Example, "kind">[] = [
 const oauth = { tokenUrl: "https://github.com/login/oauth/access_token", clientId: "c", refreshToken: { secretKeyRef } };
 const accounts: readonly Omit<Example, "kind">[] = [
   { spec: { app: "google_sheets", name: "Mine", credentials: { oauth_access_token: { secretKeyRef } } } },
-  { spec: { app: "GitHub", credentials: {} }, refused: "an app is named by lower-case letters, digits, '_' and '-'" },
+  { spec: { app: "GitHub", credentials: {} }, refused: "an app's name has at most 63 lower-case letters, digits, '_' and '-'" },
   { spec: { app: "github" }, refused: ["spec.credentials: Required value", "expected record, received undefined"] },
   { spec: { app: "github", credentials: { token: {} } }, refused: secretText },
   { spec: { app: "github", credentials: {}, oauth } },
@@ -213,7 +213,7 @@ const accounts: readonly Omit<Example, "kind">[] = [
   },
   { spec: { app: "github", credentials: {}, oauth: { ...oauth, refreshToken: {} } }, refused: secretText },
   { spec: { app: "github", credentials: {}, oauth: { ...oauth, tokenUrl: "github.com/token" } }, refused: address },
-  { spec: { app: "github", credentials: {}, oauth: { ...oauth, expiresAt: "tomorrow" } }, refused: "a time is written as in RFC 3339" },
+  { spec: { app: "github", credentials: {}, oauth: { ...oauth, expiresAt: "tomorrow" } }, refused: "a time must be in RFC 3339 format" },
   {
     spec: { app: "github", credentials: {}, oauth: { ...oauth, clientAuthentication: "header" } },
     refused: ["Unsupported value", 'expected one of "basic"|"body"'],
@@ -282,7 +282,7 @@ export const examples: readonly Example[] = [
 ];
 
 const auto = { channel: "$errors", listener: "p_1" };
-const afterIt = "it cannot be changed, since subscriptions were made after it";
+const afterIt = "it cannot be changed, because subscriptions were created from it";
 export const changes: readonly Change[] = [
   { kind: autoSubscriptionKind, before: auto, after: auto },
   { kind: autoSubscriptionKind, before: auto, after: { ...auto, channel: "$logs" }, refused: afterIt },

@@ -334,7 +334,7 @@ describe("webhooks and subscriptions", () => {
 
 describe("accounts, keys and organizations", () => {
   test.each<Row>([
-    ["POST /v1/accounts", { app: "Shop!" }, 422, "invalid_input", /^app is invalid: an app is named by lower-case letters/],
+    ["POST /v1/accounts", { app: "Shop!" }, 422, "invalid_input", /^app is invalid: an app's name has at most 63 lower-case letters/],
     [
       "POST /v1/accounts",
       { app: "shop", credentials: { key: 5 } },

@@ -67,7 +67,7 @@ kube.describe("the API server", () => {
   it.each(kinds.map((kind) => [kind.kind, kind] as const))("refuses a name with a dot for %s", async (_name, kind) => {
     const spec = examples.find((example) => example.kind === kind && example.refused === undefined)?.spec;
     const answer = await create(kind, "default", { name: "a.b", spec }, dryRun);
-    expect(messageOf(answer)).toContain("a name holds lower-case letters, digits and dashes");
+    expect(messageOf(answer)).toContain("a name has at most 63 lower-case letters, digits and dashes");
   });
 
   it("keeps null within props", async () => {
