@@ -9,8 +9,10 @@ import { isJson, weigh } from "./size.ts";
 export type Ending =
   | { readonly outcome: "done"; readonly value: string | null }
   | { readonly outcome: "threw"; readonly error: RunError }
-  /** The isolate must go; `costProcess`: and its process with it. */
-  | { readonly outcome: "limited"; readonly error: RunError; readonly costProcess?: boolean };
+  /** Its context has ended. `endedIsolate`, `costProcess`: so has its isolate, so has its process. */
+  | { readonly outcome: "limited"; readonly error: RunError; readonly endedIsolate?: boolean; readonly costProcess?: boolean }
+  /** Its isolate was disposed because of another context: it can be repeated. */
+  | { readonly outcome: "interrupted" };
 
 export type ActivityKind = "load" | "describe" | "run" | "configure";
 

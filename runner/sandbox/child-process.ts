@@ -4,10 +4,10 @@ import { batched } from "./batch.ts";
 import { crashedExecution, crashedInspection, endedByMemory, startError } from "./child-outcomes.ts";
 import { forkChild } from "./fork-child.ts";
 import { SoleRunGrowth } from "./memory-blame.ts";
-import type { Execution, Inspection, InspectRequest, Sandbox } from "./port.ts";
+import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "./port.ts";
 import { ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
-import type { ChildOptions, FromChild, PreludeCaches, ToChild } from "./protocol.ts";
+import type { ChildOptions, FromChild, PreludeCaches, ToChild, Warm } from "./protocol.ts";
 
 export interface ChildSettings {
   /** Path of the child's program, see child-script.ts. */
@@ -18,7 +18,7 @@ export interface ChildSettings {
   readonly residentLimitBytes: number;
   readonly onCaches: (caches: PreludeCaches) => void;
   readonly onStderr: (text: string) => void;
-  /** The child evicted that many warm isolates to make room for others. */
+  /** The child evicted that many warm sources to make room for others. */
   readonly onEvictions: (count: number) => void;
   readonly onReady: () => void;
   /** The child takes no more work. Called once, before its executions settle if it died. */
@@ -73,7 +73,7 @@ export class SandboxChild {
   #wasReady = false;
   #isLost = false;
   #isDead = false;
-  #isolates = 0;
+  #warm: Warm = { isolates: 0, sources: 0 };
   #residentBytes = 0;
   #nextId = 1;
   #missedHeartbeats = 0;
@@ -116,20 +116,20 @@ export class SandboxChild {
     return this.#process?.pid;
   }
 
-  get isolates(): number {
-    return this.#isolates;
+  get warm(): Warm {
+    return this.#warm;
   }
 
   get residentBytes(): number {
     return this.#residentBytes;
   }
 
-  /** @throws Unavailable if the child ended before it could run anything */
-  execute(...[request, onResponse, onPause]: Parameters<Sandbox["execute"]>): Promise<Execution> {
+  /** As `Sandbox` does; the source of a run that is apart gets an isolate of its own. @throws Unavailable if the child could not start */
+  execute(request: ExecuteRequest, isApart: boolean, { onResponse, onPause }: Listeners): Promise<Execution> {
     return new Promise((resolve, reject) => {
       const { memoryMb } = request.limits;
       const id = this.#begin({ kind: "execute", resolve, reject, onResponse, onPause, memoryMb });
-      this.#send({ kind: "execute", id, request, wantsResponse: onResponse !== undefined });
+      this.#send({ kind: "execute", id, request, isApart, wantsResponse: onResponse !== undefined });
     });
   }
 
@@ -203,7 +203,7 @@ export class SandboxChild {
       case "pong":
         this.#missedHeartbeats = 0;
         this.#cpuMsAtAnswer = mainThreadCpuMs(this.pid);
-        this.#isolates = message.isolates;
+        this.#warm = message.warm;
         this.#settings.onEvictions(message.evictions);
         return;
       case "poisoned":
@@ -277,7 +277,7 @@ export class SandboxChild {
     this.#isDead = true;
     for (const timer of this.#timers) clearInterval(timer);
     this.#residentBytes = 0;
-    this.#isolates = 0;
+    this.#warm = { isolates: 0, sources: 0 };
     this.#lose(this.#killReason ?? how);
     this.#failReady(startError(how));
     this.#settlePending(`ended with ${how}`);

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import ivm from "isolated-vm";
+import type { HttpResponse } from "../../domain/invocation.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { batched } from "./batch.ts";
-import { type ActiveIsolate, enforceCpuLimit, execute, type ExecutionRoom, tellPauses } from "./execute.ts";
+import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, tellPauses } from "./execute.ts";
 import { inspect } from "./inspect.ts";
 import { limits } from "./limits.ts";
 import type { Egress } from "./operations/index.ts";
@@ -56,7 +57,7 @@ function receive(message: ToChild): void {
     case "evict":
       return room?.warm.evict(message.source);
     case "ping":
-      return send({ kind: "pong", isolates: room?.warm.size ?? 0, evictions: room?.warm.takeEvictions() ?? 0 });
+      return send({ kind: "pong", warm: room?.warm.count ?? { isolates: 0, sources: 0 }, evictions: room?.warm.takeEvictions() ?? 0 });
   }
 }
 
@@ -66,10 +67,11 @@ async function perform(id: number, message: Extract<ToChild, { id: number }>): P
   try {
     const ready = room ?? (await started.promise);
     if (message.kind === "inspect") return send({ kind: "inspected", id, inspection: await inspect(message.request, ready) });
-    const onResponse = message.wantsResponse
-      ? (response: Extract<FromChild, { kind: "response" }>["response"]) => send({ kind: "response", id, response })
-      : undefined;
-    send({ kind: "executed", id, execution: await execute(message.request, ready, onResponse, () => send({ kind: "paused", id })) });
+    const listeners = {
+      onPause: () => send({ kind: "paused", id }),
+      ...(message.wantsResponse && { onResponse: (response: HttpResponse) => send({ kind: "response", id, response }) }),
+    };
+    send({ kind: "executed", id, execution: await execute(message.request, message.isApart, ready, listeners) });
   } catch (error) {
     const reason = `the sandbox could not run it: ${error instanceof Error ? error.message : String(error)}`;
     if (message.kind === "inspect")
@@ -82,22 +84,19 @@ async function perform(id: number, message: Extract<ToChild, { id: number }>): P
 
 async function start(options: ChildOptions): Promise<void> {
   const { prelude, caches } = await loadPrelude(options);
-  const active = new Set<ActiveIsolate>();
-  const warm = new WarmIsolates(options.memoryBudgetBytes);
-  room = {
-    warm,
-    active,
-    nursery: new Nursery({
-      prelude,
-      egress: toEgress(options.egressAllow),
-      slots: new OwnerSlots({
-        slots: limits.entriesAtOnce,
-        ofOwner: limits.entriesOfOwner,
-        alone: limits.entriesOfLoneOwner,
-      }),
-      onPoisoned: (reason) => send({ kind: "poisoned", reason }),
+  const active = new Set<ActiveContext>();
+  const nursery = new Nursery({
+    prelude,
+    egress: toEgress(options.egressAllow),
+    slots: new OwnerSlots({
+      slots: limits.entriesAtOnce,
+      ofOwner: limits.entriesOfOwner,
+      alone: limits.entriesOfLoneOwner,
     }),
-  };
+    onPoisoned: (reason) => send({ kind: "poisoned", reason }),
+  });
+  const warm = new WarmIsolates(nursery, options.memoryBudgetBytes);
+  room = { warm, active, nursery };
   started.resolve(room);
   setInterval(() => {
     enforceCpuLimit(active);

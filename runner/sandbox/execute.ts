@@ -1,66 +1,87 @@
-import type { HttpResponse, RunError } from "../../domain/invocation.ts";
+import type { RunError } from "../../domain/invocation.ts";
 import type { Ending } from "./activity.ts";
-import { findCodeCache, keepCodeCache, readBundle } from "./bundle-cache.ts";
-import type { GuestIsolate } from "./isolate.ts";
+import type { GuestContext } from "./context.ts";
 import { limits } from "./limits.ts";
-import type { Nursery } from "./nursery.ts";
-import type { ExecuteRequest, Execution } from "./port.ts";
+import type { IsolateKind, Nursery } from "./nursery.ts";
+import type { ExecuteRequest, Execution, Listeners } from "./port.ts";
 import { ProductCollector } from "./products.ts";
 import { limitError } from "./run-error.ts";
-import type { WarmIsolate, WarmIsolates } from "./warm-isolates.ts";
+import type { WarmIsolates, WarmSource } from "./warm-isolates.ts";
 
 /** What all executions of a child share. */
 export interface ExecutionRoom {
   readonly warm: WarmIsolates;
   readonly nursery: Nursery;
-  /** Isolates in which something happens now, for the watch on CPU time. */
-  readonly active: Set<ActiveIsolate>;
+  /** Contexts in which something happens now, for the watch on CPU time. */
+  readonly active: Set<ActiveContext>;
 }
 
-export interface ActiveIsolate {
-  readonly guest: GuestIsolate;
+export interface ActiveContext {
+  readonly context: GuestContext;
   readonly cpuMsBefore: number;
   /** Epoch of the process, ms. */
   readonly since: number;
-  /** Told once when nothing computes in it, see `tellPauses`. */
+  /** Called once when nothing computes in it, see `tellPauses`. */
   onPause: (() => void) | undefined;
 }
 
+type Attempt = Execution | "interrupted";
+
 /** Until then it is not worth telling that a run waits: mostly it is over. */
 const freshMs = 50;
-/** Compiling less than this is quicker than making a cache of it; characters. */
-const worthCaching = 8 * 1024;
 
-/** Runs one request: in the source's warm isolate, or in a new one that stays if it may. */
+/**
+ * Runs one request in the source's warm context, or in a new one that stays if it may.
+ *
+ * Sources of one owner and bundle share an isolate. If another source has it disposed, this run is repeated in an isolate of its own.
+ *
+ * @param isApart whether the source gets an isolate of its own at once
+ */
 export async function execute(
   request: ExecuteRequest,
+  isApart: boolean,
   room: ExecutionRoom,
-  onResponse?: (response: HttpResponse) => void,
-  onPause?: () => void,
+  listeners: Listeners = {},
 ): Promise<Execution> {
-  const products = new ProductCollector();
-  const startedAt = performance.now();
-  const isCall = request.entry === "configure";
-  const warm = isCall ? undefined : room.warm.take(request.source, request.revision);
-  const taken = warm ?? (await warmUp(request, room, products));
-  if ("ending" in taken) return toExecution(taken.ending, products, request, performance.now() - startedAt, taken.cpuMs);
-  for (const record of taken.loadLogs) products.addLog([record.k, record.msg, record.ts]);
-  taken.loadLogs = [];
-  const cpuMsBefore = taken.runs === 0 ? 0 : taken.guest.cpuMs();
-  const timeLeftMs = Math.max(1, request.limits.timeoutMs - (performance.now() - startedAt));
-  const perform = (): Promise<Ending> =>
-    taken.guest.perform(isCall ? "configure" : "run", argumentsOf(request), timeLeftMs, products, onResponse);
-  const ending = await watched(taken.guest, room, perform, onPause);
-  taken.runs += 1;
-  const execution = toExecution(ending, products, request, performance.now() - startedAt, taken.guest.cpuMs() - cpuMsBefore);
-  if (isCall) room.warm.drop(taken);
-  else await release(taken, request, room);
-  return execution;
+  if (request.entry === "configure") return settled(await call(request, room, listeners));
+  // An error on the way to the run, too, may be due to the isolate: if not, the second attempt throws it again.
+  const first = isApart ? "interrupted" : await attempt(request, sharedKey(request), room, listeners).catch(() => "interrupted" as const);
+  return first === "interrupted" ? settled(await attempt(request, ownKey(request), room, listeners)) : first;
 }
 
-function argumentsOf({ entry, event, metadata, props, db, endpoint, additionalProps = [] }: ExecuteRequest): readonly unknown[] {
-  const additional = JSON.stringify(additionalProps);
-  return entry === "configure" ? [event, props, endpoint, additional] : [entry, event, props, db, endpoint, additional, metadata];
+/** What sources must have in common to share an isolate. */
+function sharedKey({ owner, bundle, limits: { memoryMb } }: ExecuteRequest): string {
+  return JSON.stringify([owner, bundle.hash, bundle.needsNode, memoryMb]);
+}
+
+function ownKey(request: ExecuteRequest): string {
+  return `${sharedKey(request)} ${request.source}`;
+}
+
+function settled(attempt: Attempt): Execution {
+  return attempt === "interrupted" ? { outcome: "crashed", message: "its isolate was disposed" } : attempt;
+}
+
+async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom, listeners: Listeners): Promise<Attempt> {
+  const products = new ProductCollector();
+  const startedAt = performance.now();
+  const warm = room.warm.take(request.source, request.revision, key) ?? (await warmUp(request, key, room, products));
+  if ("ending" in warm) return toExecution(warm.ending, products, request, performance.now() - startedAt, warm.cpuMs);
+  const { context } = warm;
+  for (const record of warm.loadLogs) products.addLog([record.k, record.msg, record.ts]);
+  warm.loadLogs = [];
+  const cpuMsBefore = warm.runs === 0 ? 0 : context.cpuMs();
+  const timeLeftMs = Math.max(1, request.limits.timeoutMs - (performance.now() - startedAt));
+  const perform = (): Promise<Ending> => context.perform("run", runArguments(request), timeLeftMs, products, listeners.onResponse);
+  const ending = await watched(context, room, perform, listeners.onPause);
+  warm.runs += 1;
+  room.warm.keep(warm);
+  if (warm.runs === 1 && !context.isSpent) void context.isolate.cacheBundle(request.bundle); // Never rejects.
+  return toExecution(ending, products, request, performance.now() - startedAt, context.cpuMs() - cpuMsBefore);
+}
+
+function runArguments({ entry, event, metadata, props, db, endpoint, additionalProps = [] }: ExecuteRequest): readonly unknown[] {
+  return [entry, event, props, db, endpoint, JSON.stringify(additionalProps), metadata];
 }
 
 interface FailedLoad {
@@ -68,43 +89,71 @@ interface FailedLoad {
   readonly cpuMs: number;
 }
 
-async function warmUp(request: ExecuteRequest, room: ExecutionRoom, products: ProductCollector): Promise<WarmIsolate | FailedLoad> {
-  const { bundle } = request;
-  const [code, guest] = await Promise.all([
-    readBundle(bundle),
-    room.nursery.take({ needsNode: bundle.needsNode, memoryMb: request.limits.memoryMb }),
-  ]);
-  guest.owner = request.owner;
+async function warmUp(
+  request: ExecuteRequest,
+  key: string,
+  room: ExecutionRoom,
+  products: ProductCollector,
+): Promise<WarmSource | FailedLoad> {
+  const opened = await room.warm.open(key, kindOf(request), request.owner);
+  const { context, place } = opened;
   const loading = new ProductCollector();
-  const ending = await watched(guest, room, () =>
-    guest.load(code, findCodeCache(bundle), request.environment, request.limits.timeoutMs, loading),
-  );
+  const ending = await load(request, context, room, loading).catch((error: unknown) => {
+    room.warm.close(place, context);
+    throw error;
+  });
   const { logs } = loading.products(0, 0);
-  if (ending.outcome !== "done") {
-    for (const record of logs) products.addLog([record.k, record.msg, record.ts]);
-    guest.dispose();
-    return { ending, cpuMs: guest.cpuMs() };
-  }
-  const { source, revision } = request;
-  const warm: WarmIsolate = {
-    source,
-    revision,
-    guest,
-    codeLength: code.length,
-    loadLogs: logs,
-    runs: 0,
-    busy: true,
-    bytes: 0,
-    lastUsedAt: 0,
-    restingCpuMs: 0,
-    isCollected: false,
-  };
-  room.warm.add(warm);
-  return warm;
+  if (ending.outcome === "done") return room.warm.add(opened, request.source, request.revision, logs);
+  for (const record of logs) products.addLog([record.k, record.msg, record.ts]);
+  room.warm.close(place, context);
+  return { ending, cpuMs: context.cpuMs() };
 }
 
-export async function watched(guest: GuestIsolate, room: ExecutionRoom, act: () => Promise<Ending>, onPause?: () => void): Promise<Ending> {
-  const active: ActiveIsolate = { guest, cpuMsBefore: guest.cpuMs(), since: performance.now(), onPause };
+/** `options` or `additionalProps`, in an isolate that ends with the call. */
+async function call(request: ExecuteRequest, room: ExecutionRoom, { onResponse, onPause }: Listeners): Promise<Attempt> {
+  const products = new ProductCollector();
+  const startedAt = performance.now();
+  const {
+    event,
+    props,
+    endpoint,
+    additionalProps = [],
+    limits: { timeoutMs },
+  } = request;
+  const context = await room.nursery.take(kindOf(request), request.owner);
+  try {
+    let ending = await load(request, context, room, products);
+    if (ending.outcome === "done") {
+      const timeLeftMs = Math.max(1, timeoutMs - (performance.now() - startedAt));
+      const args = [event, props, endpoint, JSON.stringify(additionalProps)];
+      ending = await watched(context, room, () => context.perform("configure", args, timeLeftMs, products, onResponse), onPause);
+    }
+    return toExecution(ending, products, request, performance.now() - startedAt, context.cpuMs());
+  } finally {
+    context.isolate.dispose();
+  }
+}
+
+function kindOf({ bundle, limits: { memoryMb } }: ExecuteRequest): IsolateKind {
+  return { needsNode: bundle.needsNode, memoryMb };
+}
+
+function load(
+  { bundle, environment, limits: { timeoutMs } }: ExecuteRequest,
+  context: GuestContext,
+  room: ExecutionRoom,
+  products: ProductCollector,
+): Promise<Ending> {
+  return watched(context, room, () => context.load(bundle, environment, timeoutMs, products));
+}
+
+export async function watched(
+  context: GuestContext,
+  room: ExecutionRoom,
+  act: () => Promise<Ending>,
+  onPause?: () => void,
+): Promise<Ending> {
+  const active: ActiveContext = { context, cpuMsBefore: context.cpuMs(), since: performance.now(), onPause };
   room.active.add(active);
   try {
     return await act();
@@ -113,24 +162,8 @@ export async function watched(guest: GuestIsolate, room: ExecutionRoom, act: () 
   }
 }
 
-/** Memory is asked for after the first run and now and then: asking enters the isolate. */
-async function release(warm: WarmIsolate, { bundle }: ExecuteRequest, room: ExecutionRoom): Promise<void> {
-  if (warm.guest.isSpent) return room.warm.drop(warm);
-  if (warm.runs > 1 && warm.runs % 50 !== 0) return room.warm.keep(warm, warm.bytes);
-  const bytes = await warm.guest.heapBytes().catch(() => warm.bytes);
-  warm.isCollected = false;
-  if (warm.runs === 1 && warm.codeLength > worthCaching && findCodeCache(bundle) === undefined) {
-    keepCodeCache(
-      bundle,
-      await readBundle(bundle)
-        .then((code) => warm.guest.codeCache(code))
-        .catch(() => undefined),
-    );
-  }
-  room.warm.keep(warm, bytes);
-}
-
-function toExecution(ending: Ending, products: ProductCollector, request: ExecuteRequest, durationMs: number, cpuMs: number): Execution {
+function toExecution(ending: Ending, products: ProductCollector, request: ExecuteRequest, durationMs: number, cpuMs: number): Attempt {
+  if (ending.outcome === "interrupted") return "interrupted";
   const dbError = products.checkDb(request.db);
   const made = products.products(Math.round(durationMs), Math.max(0, Math.round(cpuMs * 1000) / 1000));
   if (ending.outcome !== "done") return { ...ending, ...made };
@@ -139,19 +172,19 @@ function toExecution(ending: Ending, products: ProductCollector, request: Execut
 }
 
 /** Ends runs that have used up their CPU time, however often they paused. */
-export function enforceCpuLimit(active: Iterable<ActiveIsolate>): void {
-  for (const { guest, cpuMsBefore } of active) {
-    if (guest.cpuMs() - cpuMsBefore > limits.cpuMs) guest.limit(cpuError());
+export function enforceCpuLimit(active: Iterable<ActiveContext>): void {
+  for (const { context, cpuMsBefore } of active) {
+    if (context.cpuMs() - cpuMsBefore > limits.cpuMs) context.limit(cpuError());
   }
 }
 
 /** Tells of runs that have lasted a moment and wait for somebody else, to the one who lets no more of their owner's begin meanwhile. */
-export function tellPauses(active: Iterable<ActiveIsolate>): void {
+export function tellPauses(active: Iterable<ActiveContext>): void {
   const begunBefore = performance.now() - freshMs;
-  for (const isolate of active) {
-    if (isolate.onPause === undefined || isolate.since > begunBefore || isolate.guest.isComputing) continue;
-    isolate.onPause();
-    isolate.onPause = undefined;
+  for (const each of active) {
+    if (each.onPause === undefined || each.since > begunBefore || each.context.isComputing) continue;
+    each.onPause();
+    each.onPause = undefined;
   }
 }
 

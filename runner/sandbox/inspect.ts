@@ -1,30 +1,27 @@
-import type { RunError } from "../../domain/invocation.ts";
 import type { Ending } from "./activity.ts";
-import { readBundle } from "./bundle-cache.ts";
 import { readDefinition } from "./definition.ts";
 import { type ExecutionRoom, watched } from "./execute.ts";
 import type { Inspection, InspectRequest } from "./port.ts";
 import { ProductCollector } from "./products.ts";
-import { bundlePosition } from "./run-error.ts";
+import { bundlePosition, limitError } from "./run-error.ts";
 
 const memoryMb = 256;
 
 /** Evaluates a bundle in an isolate of its own and reads the component's definition. */
 export async function inspect({ bundle, owner = "", timeoutMs }: InspectRequest, room: ExecutionRoom): Promise<Inspection> {
-  const code = await readBundle(bundle);
-  const guest = await room.nursery.take({ needsNode: bundle.needsNode, memoryMb });
-  guest.owner = owner;
+  const context = await room.nursery.take({ needsNode: bundle.needsNode, memoryMb }, owner);
   try {
-    const loaded = await watched(guest, room, () => guest.load(code, undefined, {}, timeoutMs, new ProductCollector()));
-    if (loaded.outcome !== "done") return rejection(loaded.error);
-    const described: Ending = await watched(guest, room, () => guest.perform("describe", [], timeoutMs, new ProductCollector()));
-    return described.outcome === "done" ? readDefinition(described.value) : rejection(described.error);
+    const loaded = await watched(context, room, () => context.load(bundle, {}, timeoutMs, new ProductCollector()));
+    if (loaded.outcome !== "done") return rejection(loaded);
+    const described = await watched(context, room, () => context.perform("describe", [], timeoutMs, new ProductCollector()));
+    return described.outcome === "done" ? readDefinition(described.value) : rejection(described);
   } finally {
-    guest.dispose();
+    context.isolate.dispose();
   }
 }
 
-function rejection(error: RunError): Inspection {
+function rejection(ending: Exclude<Ending, { outcome: "done" }>): Inspection {
+  const error = ending.outcome === "interrupted" ? limitError("sandbox_error", "its isolate was disposed") : ending.error;
   const position = bundlePosition(error.stack) ?? bundlePosition(error.message);
   const timedOut = error.code === "evaluation_timeout" || error.code === "cpu_limit";
   return {

@@ -1,299 +1,220 @@
 import ivm from "isolated-vm";
-import type { HttpResponse, RunError } from "../../domain/invocation.ts";
-import { Activity, type ActivityKind, type Ending, type Entrances } from "./activity.ts";
-import { entryError, limitOf, memoryError, stalledError, timeoutError, toGuestError } from "./isolate-errors.ts";
-import { fairEgress } from "./fair-egress.ts";
+import type { Bundle } from "./port.ts";
+import { findCodeCache, keepCodeCache, readBundle } from "./bundle-cache.ts";
 import { limits } from "./limits.ts";
-import { answerCall, performPost, performSync } from "./guest-calls.ts";
-import type { Egress } from "./operations/index.ts";
-import { type Collector, heapBytesOf, takeCollector } from "./isolate-memory.ts";
-import type { IsolateOptions } from "./isolate-options.ts";
+import { Mutex } from "./mutex.ts";
 import { OpenEntries } from "./open-entries.ts";
-import { newMessages } from "./outbox.ts";
-import { type CachedData, produceCache, runPrelude } from "./prelude.ts";
-import type { ProductCollector } from "./products.ts";
-import { limitError, parseUncaught } from "./run-error.ts";
+import type { Egress } from "./operations/index.ts";
+import type { OwnerSlots } from "./owner-slots.ts";
+import { compilePrelude, type Prelude, produceCache, runPrelude } from "./prelude.ts";
+
+export interface IsolateOptions {
+  readonly prelude: Prelude;
+  readonly needsNode: boolean;
+  readonly memoryMb: number;
+  readonly egress: Egress;
+  readonly slots: OwnerSlots;
+  /** The process must be replaced: V8 ran out of memory for good, or something in it cannot be interrupted. */
+  readonly onPoisoned: (reason: string) => void;
+}
+
+/** What an isolate asks of a context in it. */
+export interface IsolateContext {
+  /** It used CPU time, ms. */
+  charge(cpuMs: number): void;
+  /** The isolate was disposed. */
+  interrupt(): void;
+  /** Its entry filled the heap. */
+  runOutOfMemory(): void;
+  /** Called inside an entry. */
+  collectGarbage(): Promise<void>;
+}
 
 /** As stacks name the bundle. */
 const bundleName = "component.js";
+/** Compiling less than this is quicker than making a code cache of it; characters. */
+const minCachedCharacters = 8 * 1024;
+/** CPU time that an isolate may use while nothing runs in it, ms: collecting garbage, releasing contexts. */
+const maxUnaskedCpuMs = 100;
 
-type Dispatch = ivm.Reference<(acknowledged: number, kind: string, ...args: unknown[]) => unknown>;
 /**
- * One V8 isolate with the prelude in it. Every entry is started here, with a time limit; what the guest has to say comes back as the
- * entry's result, or through one synchronous callback when it is much. No Reference and no promise of ours is ever handed in.
+ * One V8 isolate with a context for each of its sources, which all have one owner and one bundle (decision 0015).
  *
- * Life: created → `load` → any number of `perform`, one at a time → `dispose`. A limit disposes of it at once; `isSpent` tells
- * that it must not be used again.
+ * All work in the isolate goes through `enter`, one entry at a time. So V8's state that contexts share (microtasks, unhandled
+ * rejections, CPU time) always belongs to a single context. An entry that was terminated leaves such state behind: the isolate is
+ * disposed, and runs in its other contexts end as `interrupted`, to be repeated elsewhere.
+ *
+ * Life: any number of contexts, see `GuestContext.create` → `dispose`.
  */
-export class GuestIsolate implements Entrances {
-  readonly egress: Egress;
-  readonly state = new Map<string, unknown>();
-  collectGarbage: Collector = () => Promise.resolve();
-  /** Whose code it runs: shares in places to compute are theirs. */
-  owner = "";
-  readonly #options: IsolateOptions;
+export class GuestIsolate {
+  readonly options: IsolateOptions;
+  /** Whose code it runs: entries take the owner's slots. Undefined while it is kept ready for any owner. */
+  owner: string | undefined;
+  readonly #contexts = new Set<IsolateContext>();
   readonly #isolate: ivm.Isolate;
-  #context: ivm.Context | undefined;
-  #dispatch: Dispatch | undefined;
-  #acknowledged = 0;
-  #entries = 0;
-  /** Those that have a place to compute. */
+  readonly #turns = new Mutex();
   readonly #open: OpenEntries;
-  #restsAfterDisposal: Promise<boolean> | undefined;
-  #activity: Activity | undefined;
-  #settle: (() => void) | undefined;
-  #deadline = Infinity;
+  #entry: { readonly context: IsolateContext | undefined; readonly cpuMsBefore: number } | undefined;
+  #prelude: readonly ivm.Script[] | undefined;
+  #bundle: { readonly script: ivm.Script; readonly characters: number } | undefined;
+  /** CPU time as last read, and as read at the end of the last entry. */
   #cpuMs = 0;
-  #spent = false;
-  #disposed = false;
+  #cpuMsAtRest = 0;
+  #isDisposed = false;
+  #comesToRest: Promise<boolean> | undefined;
   #catastrophe: string | undefined;
 
-  private constructor(options: IsolateOptions) {
-    this.#options = options;
+  constructor(options: IsolateOptions) {
+    this.options = options;
     this.#open = new OpenEntries(options.slots);
-    this.egress = fairEgress(options.egress, this, () => this.#disposed || this.#activity === undefined);
     this.#isolate = new ivm.Isolate({
       memoryLimit: options.memoryMb,
       onCatastrophicError: (message) => this.#onCatastrophe(message),
     });
   }
 
-  static async create(options: IsolateOptions): Promise<GuestIsolate> {
-    const guest = new GuestIsolate(options);
-    try {
-      guest.#context = await guest.#isolate.createContext();
-      guest.collectGarbage = takeCollector(guest.#context);
-      await runPrelude(guest.#isolate, guest.#context, options.prelude, options.needsNode);
-      const callback = new ivm.Callback((...args: unknown[]) => guest.#onCallback(args), { sync: true });
-      guest.#dispatch = await guest.#context.evalClosure("return globalThis.__bind($0)", [callback], {
-        result: { reference: true },
-        timeout: 1_000,
-      });
-    } catch (error) {
-      guest.dispose();
-      throw error;
-    }
-    return guest;
+  get isDisposed(): boolean {
+    return this.#isDisposed;
   }
 
-  get isSpent(): boolean {
-    return this.#spent || this.#disposed;
+  /** Whether other contexts share its heap. */
+  get isShared(): boolean {
+    return this.#contexts.size > 1;
   }
 
-  /** CPU time in ms since creation; of a dead isolate, as last seen. */
+  get isOutOfMemory(): boolean {
+    return this.#catastrophe !== undefined;
+  }
+
+  /** Whether it uses CPU time although no entry is open. */
+  get computesUnasked(): boolean {
+    return this.#entry === undefined && this.cpuMs() > this.#cpuMsAtRest + maxUnaskedCpuMs;
+  }
+
+  /** CPU time in ms since creation; of a disposed isolate, as last read. */
   cpuMs(): number {
-    if (!this.#disposed && !this.#isolate.isDisposed) this.#cpuMs = Number(this.#isolate.cpuTime) / 1e6;
+    if (!this.#isDisposed && !this.#isolate.isDisposed) this.#cpuMs = Number(this.#isolate.cpuTime) / 1e6;
     return this.#cpuMs;
   }
 
-  /** It computes, or would if there were a place: else what goes on in it waits for somebody else. */
-  get isComputing(): boolean {
-    return this.#entries > 0;
+  /** CPU time of the entry that is open now, ms; 0 if it is another context's. */
+  openCpuMs(context: IsolateContext): number {
+    return this.#entry?.context === context ? this.cpuMs() - this.#entry.cpuMsBefore : 0;
   }
 
-  /** Bytes it holds now; enters the isolate. */
-  heapBytes(): Promise<number> {
-    return heapBytesOf(this.#isolate);
-  }
-
-  /** Compiles and evaluates a bundle, see the bundler: done when it has registered. */
-  load(
-    code: string,
-    cachedData: CachedData | undefined,
-    environment: Readonly<Record<string, string>>,
-    timeoutMs: number,
-    products: ProductCollector,
-  ): Promise<Ending> {
-    return this.#act("load", timeoutMs, products, undefined, (activity) => this.#evaluate(activity, code, cachedData, environment));
-  }
-
-  /** `kind` is the message that begins it. */
-  perform(
-    kind: Exclude<ActivityKind, "load">,
-    args: readonly unknown[],
-    timeoutMs: number,
-    products: ProductCollector,
-    onResponse?: (response: HttpResponse) => void,
-  ): Promise<Ending> {
-    return this.#act(kind, timeoutMs, products, onResponse, (activity) => this.deliver(activity, kind, args));
-  }
-
-  /** Code cache of a bundle that has run: holds the functions that were compiled lazily too. */
-  codeCache(code: string): Promise<CachedData | undefined> {
-    return produceCache(this.#isolate, code, bundleName);
-  }
-
-  limit(error: RunError): void {
-    this.#activity?.end({ outcome: "limited", error });
-    this.dispose();
-    this.#settleNow();
-  }
-
-  dispose(): void {
-    if (this.#disposed) return;
-    this.cpuMs();
-    this.#disposed = true;
-    this.#restsAfterDisposal = this.#watchDeath();
-    if (this.#catastrophe === undefined && !this.#isolate.isDisposed) this.#isolate.dispose();
-  }
-
-  deliver(activity: Activity, kind: string, args: readonly unknown[]): Promise<void> {
-    return this.#inside(activity, () => this.#call(kind, args));
-  }
-
-  async #act(
-    kind: ActivityKind,
-    timeoutMs: number,
-    products: ProductCollector,
-    onResponse: ((response: HttpResponse) => void) | undefined,
-    begin: (activity: Activity) => Promise<void>,
-  ): Promise<Ending> {
-    const activity = new Activity(kind, this, products, onResponse);
-    this.#activity = activity;
-    this.#deadline = activity.startedAt + timeoutMs;
-    const settled = new Promise<void>((resolve) => {
-      this.#settle = resolve;
-    });
-    const wall = setTimeout(() => this.limit(timeoutError(kind, timeoutMs)), timeoutMs);
-    // `begin` reports what went wrong through the activity's ending.
-    begin(activity).catch((error: unknown) => this.limit(limitError("sandbox_error", `the sandbox failed: ${String(error)}`)));
-    await settled;
-    clearTimeout(wall);
-    this.#activity = undefined;
-    const { ending } = activity;
-    if (ending?.outcome === "limited") this.dispose();
-    else if (ending !== undefined) return ending;
-    const error = ending?.error ?? limitError("sandbox_error", "the isolate ended without an outcome");
-    return { outcome: "limited", error, costProcess: !(await this.#restsAfterDisposal) || this.#catastrophe !== undefined };
-  }
-
-  #evaluate(
-    activity: Activity,
-    code: string,
-    cachedData: CachedData | undefined,
-    environment: Readonly<Record<string, string>>,
-  ): Promise<void> {
-    return this.#inside(activity, async (context) => {
-      if (this.#options.needsNode) await this.#call("environment", [environment]);
-      const script = await this.#isolate.compileScript(code, { filename: bundleName, ...(cachedData && { cachedData }) });
-      // The script's value is a promise, which cannot cross and need not: it registers, or its rejection fails this entry or a later one.
-      await script.run(context, { timeout: this.#entryMs(limits.loadMs), release: true });
-      await this.#call("collect", []);
-    });
-  }
-
-  /** Everything that happens inside happens here, so that there is one place that knows when the isolate has come to rest. */
-  async #inside(activity: Activity, act: (context: ivm.Context) => Promise<void>): Promise<void> {
-    const [slots, owner] = [this.#options.slots, this.owner];
-    this.#entries += 1;
-    await slots.take(owner);
+  /**
+   * Performs one entry once all earlier ones have ended; none if the isolate is disposed.
+   *
+   * @param context is charged for it; undefined: nobody is
+   */
+  async enter(context: IsolateContext | undefined, act: () => Promise<void>): Promise<void> {
+    await this.#turns.take();
+    const owner = context === undefined ? undefined : this.owner;
+    if (owner !== undefined) await this.options.slots.take(owner);
     this.#open.begin();
+    const cpuMsBefore = this.cpuMs();
+    this.#entry = { context, cpuMsBefore };
     try {
-      if (!this.#disposed && this.#context !== undefined) await act(this.#context);
-    } catch (error) {
-      await this.#onFailedEntry(activity, error);
+      if (!this.#isDisposed) await act();
     } finally {
+      this.#cpuMsAtRest = this.cpuMs();
+      context?.charge(this.#cpuMsAtRest - cpuMsBefore);
+      this.#entry = undefined;
       this.#open.end();
-      this.#entries -= 1;
-      slots.release(owner);
-      this.rest(activity);
+      if (owner !== undefined) this.options.slots.release(owner);
+      this.#turns.release();
     }
   }
 
-  async #call(kind: string, args: readonly unknown[]): Promise<void> {
-    if (this.#disposed || this.#dispatch === undefined) return;
-    const call = [this.#acknowledged, kind, ...args] as Parameters<Dispatch["apply"]>[1];
-    const outbox: unknown = await this.#dispatch.apply(undefined, call, {
-      arguments: { copy: true },
-      result: { copy: true },
-      timeout: this.#entryMs(limits.entryMs),
+  /** A context with the prelude in it. Call it inside an entry. */
+  async createContext(): Promise<ivm.Context> {
+    const context = await this.#isolate.createContext();
+    this.#prelude ??= await compilePrelude(this.#isolate, this.options.prelude, this.options.needsNode);
+    await runPrelude(this.#prelude, context);
+    return context;
+  }
+
+  /** The bundle's script, compiled once for all contexts. Call it inside an entry, after `readBundle`. */
+  async compileBundle(bundle: Bundle, code: string | undefined): Promise<ivm.Script> {
+    if (this.#bundle !== undefined) return this.#bundle.script;
+    if (code === undefined) throw new Error("the bundle has not been read");
+    const cachedData = findCodeCache(bundle);
+    const script = await this.#isolate.compileScript(code, { filename: bundleName, ...(cachedData && { cachedData }) });
+    this.#bundle = { script, characters: code.length };
+    return script;
+  }
+
+  /** The bundle's text; undefined if it is compiled already. */
+  async readBundle(bundle: Bundle): Promise<string | undefined> {
+    return this.#bundle === undefined ? await readBundle(bundle) : undefined;
+  }
+
+  /** Makes a code cache of a bundle that has run, with the functions that V8 compiled lazily, unless there is one. Never rejects. */
+  async cacheBundle(bundle: Bundle): Promise<void> {
+    if ((this.#bundle?.characters ?? 0) <= minCachedCharacters || findCodeCache(bundle) !== undefined) return;
+    await this.enter(undefined, async () => {
+      keepCodeCache(bundle, await produceCache(this.#isolate, await readBundle(bundle), bundleName));
+    }).catch(() => undefined);
+  }
+
+  /** Bytes that it holds now. @throws if it is disposed in the meantime */
+  async heapBytes(): Promise<number> {
+    let bytes = 0;
+    await this.enter(undefined, async () => {
+      const heap = await this.#isolate.getHeapStatistics();
+      bytes = heap.total_physical_size + heap.externally_allocated_size + heap.malloced_memory;
     });
-    this.#takeOutbox(outbox);
+    return bytes;
   }
 
-  rest(activity: Activity): void {
-    if (this.#entries > 0 || activity !== this.#activity) return;
-    if (activity.ending === undefined && activity.isStalled) activity.endStalled(stalledError(activity.kind));
-    if (activity.ending !== undefined) this.#settleNow();
+  /** Has V8 collect everything that is unused and return the memory. Takes some 10 ms of a core. */
+  async collectGarbage(): Promise<void> {
+    const [context] = this.#contexts;
+    await this.enter(undefined, async () => await context?.collectGarbage());
   }
 
-  #settleNow(): void {
-    this.#settle?.();
-    this.#settle = undefined;
+  add(context: IsolateContext): void {
+    this.#contexts.add(context);
   }
 
-  async #onFailedEntry(activity: Activity, error: unknown): Promise<void> {
-    this.#spent = true;
-    const limit = this.#catastrophe === undefined ? limitOf(error) : "memory";
-    if (limit === "memory") activity.end({ outcome: "limited", error: memoryError(this.#options.memoryMb) });
-    else if (limit === "time")
-      activity.end({
-        outcome: "limited",
-        error: this.#timeLeftMs() > 0 ? entryError() : timeoutError(activity.kind, this.#deadline - activity.startedAt),
-      });
-    else if (!this.#disposed) {
-      // An entry that throws returns no outbox. What is in it counts; a second failure has nothing to add.
-      await this.#call("collect", []).catch(() => {});
-      activity.fail(parseUncaught(error));
-    }
-    if (activity.ending?.outcome === "limited") this.dispose();
+  /** A context has ended. */
+  remove(context: IsolateContext): void {
+    this.#contexts.delete(context);
   }
 
-  /** The synchronous callback: the only thing of ours the guest can call. Must not throw: the stack would cross. */
-  #onCallback([operation, ...args]: readonly unknown[]): unknown {
-    try {
-      if (operation === "outbox") {
-        this.#takeOutbox(args[0]);
-        return this.#acknowledged;
-      }
-      return [true, performSync(this.#activity, String(operation), args)];
-    } catch (error) {
-      return [false, toGuestError(error)];
-    }
+  /** Terminates what computes in it, and interrupts what its contexts do. */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.cpuMs();
+    this.#isDisposed = true;
+    this.#comesToRest = this.#watchDeath();
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+    this.#interruptAll();
   }
 
-  #takeOutbox(outbox: unknown): void {
-    for (const { sequence, kind, args, message } of newMessages(outbox, this.#acknowledged)) {
-      this.#acknowledged = sequence;
-      const activity = this.#activity;
-      if (activity === undefined || activity.ending?.outcome === "limited") continue;
-      if (activity.admit(message)) this.#takeMessage(activity, kind, args);
-    }
-    if (this.#activity?.ending?.outcome === "limited") this.dispose();
+  /** Whether disposing it ended all that computed in it: otherwise only the end of the process will. */
+  async cameToRest(): Promise<boolean> {
+    return this.#catastrophe === undefined && (await this.#comesToRest) !== false;
   }
 
-  #takeMessage(activity: Activity, kind: string, args: readonly unknown[]): void {
-    if (kind === "uncaught") this.#spent = true;
-    if (activity.take(kind, args)) return;
-    if (activity.ending !== undefined) return;
-    if (kind === "call") {
-      // Answers travel by their own entry; nothing is left to report here.
-      void answerCall(activity, args).finally(() => this.rest(activity)); // Never rejects.
-      return;
-    }
-    performPost(activity, kind, args);
-  }
-
-  #timeLeftMs(): number {
-    return this.#deadline - performance.now();
-  }
-
-  #entryMs(limitMs: number): number {
-    return Math.max(1, Math.min(limitMs, Math.ceil(this.#timeLeftMs())));
+  #interruptAll(): void {
+    const contexts = [...this.#contexts];
+    this.#contexts.clear();
+    for (const context of contexts) context.interrupt();
   }
 
   #onCatastrophe(message: string): void {
     this.#catastrophe = message;
     this.#open.lose();
-    this.#disposed = true;
-    this.#activity?.end({ outcome: "limited", error: memoryError(this.#options.memoryMb) });
-    this.#settleNow();
-    this.#options.onPoisoned(`V8 ran out of memory: ${message}`);
+    this.#isDisposed = true;
+    this.#entry?.context?.runOutOfMemory();
+    this.#interruptAll();
+    this.options.onPoisoned(`V8 ran out of memory: ${message}`);
   }
 
   async #watchDeath(): Promise<boolean> {
     if (await this.#open.restWithin(limits.disposeMs)) return true;
-    setImmediate(() => this.#options.onPoisoned("an entry goes on after its isolate was disposed of")); // After the run's outcome.
+    setImmediate(() => this.options.onPoisoned("an entry goes on after its isolate was disposed of")); // After the run's outcome.
     return false;
   }
 }

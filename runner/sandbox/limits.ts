@@ -41,7 +41,9 @@ export const limits = {
   /** Of one owner beside others, and without: runs that wait for minutes must leave slots to an owner that comes later. */
   executionsOfOwner: 100,
   executionsOfLoneOwner: 150,
-  runsPerIsolate: 1_000,
+  /** Contexts of one isolate: of each, as little as a quarter of a megabyte is its own. */
+  contextsPerIsolate: 64,
+  runsPerContext: 1_000,
   idleMs: 10 * 60_000,
   /** How long an isolate is at rest before what its runs left behind is collected: others run meanwhile, and it may soon run again. */
   collectAfterMs: 1_000,

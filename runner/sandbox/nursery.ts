@@ -1,5 +1,5 @@
-import { GuestIsolate } from "./isolate.ts";
-import type { IsolateOptions } from "./isolate-options.ts";
+import { GuestContext } from "./context.ts";
+import { GuestIsolate, type IsolateOptions } from "./isolate.ts";
 
 /** What isolates differ in before they have a bundle. */
 export interface IsolateKind {
@@ -12,27 +12,30 @@ const maxKinds = 3;
 /** The preludes alone take up to 8 MB. */
 const minMemoryMb = 24;
 
-/** Keeps one isolate ready of each kind that was asked for lately: most of the cost of a cold start is paid before. */
+/** Keeps one isolate with one context ready for each kind that was used lately: most of the cost of a cold start is paid before. */
 export class Nursery {
   readonly #options: Omit<IsolateOptions, keyof IsolateKind>;
-  /** By kind, the latest asked for last. */
-  readonly #ready = new Map<string, Promise<GuestIsolate | undefined>>();
+  /** By kind, the one used last at the end. */
+  readonly #ready = new Map<string, Promise<GuestContext | undefined>>();
 
   constructor(options: Omit<IsolateOptions, keyof IsolateKind>) {
     this.#options = options;
   }
 
-  async take(kind: IsolateKind): Promise<GuestIsolate> {
+  /** @returns the first context of an isolate that belongs to the owner from now on */
+  async take(kind: IsolateKind, owner: string): Promise<GuestContext> {
     const name = `${kind.needsNode} ${kind.memoryMb}`;
     const ready = this.#ready.get(name);
     this.#ready.delete(name);
     setTimeout(() => this.#refill(name, kind), refillAfterMs);
-    return (await ready) ?? (await this.#create(kind));
+    const context = (await ready) ?? (await this.#create(kind));
+    context.isolate.owner = owner;
+    return context;
   }
 
   #refill(name: string, kind: IsolateKind): void {
     if (this.#ready.has(name)) return;
-    // Whoever takes it makes another if this one failed.
+    // If this fails, `take` tries again and reports the error.
     this.#ready.set(
       name,
       this.#create(kind).catch(() => undefined),
@@ -40,15 +43,12 @@ export class Nursery {
     for (const [other, ready] of this.#ready) {
       if (this.#ready.size <= maxKinds) return;
       this.#ready.delete(other);
-      void ready.then((guest) => guest?.dispose());
+      void ready.then((context) => context?.isolate.dispose());
     }
   }
 
-  #create(kind: IsolateKind): Promise<GuestIsolate> {
-    return GuestIsolate.create({
-      ...this.#options,
-      needsNode: kind.needsNode,
-      memoryMb: Math.max(minMemoryMb, kind.memoryMb),
-    });
+  #create(kind: IsolateKind): Promise<GuestContext> {
+    const memoryMb = Math.max(minMemoryMb, kind.memoryMb);
+    return GuestContext.create(new GuestIsolate({ ...this.#options, needsNode: kind.needsNode, memoryMb }));
   }
 }

@@ -7,7 +7,7 @@ import { ExclusiveChildren } from "./exclusive-children.ts";
 import type { Execution, Inspection, Sandbox } from "./port.ts";
 import type { SandboxOptions } from "./sandbox-options.ts";
 import { SharedChildren } from "./shared-children.ts";
-import { Suspects } from "./suspects.ts";
+import { SourcesApart, Suspects } from "./suspects.ts";
 
 /** Exclusive children beside shared ones are for suspects and repeated runs. They hold 45 MB and more, and start in half a second. */
 const exclusiveIdleMs = 10_000;
@@ -45,6 +45,7 @@ interface Parts {
 
 function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts): Sandbox {
   const running = new Set<Promise<unknown>>();
+  const apart = new SourcesApart();
   let isStopping = false;
   /** Runs may not even finish any more. */
   let isOver = false;
@@ -82,9 +83,11 @@ function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts):
   return {
     execute: async (request, onResponse, onPause) => {
       const { owner, source, alone = false } = request;
+      const isApart = alone || apart.has(source);
       const execution = await tracked(() =>
-        perform({ owner, key: source, isSole: alone }, (child) => child.execute(request, onResponse, onPause)),
+        perform({ owner, key: source, isSole: alone }, (child) => child.execute(request, isApart, { onResponse, onPause })),
       );
+      if (execution.outcome === "limited" && execution.endedIsolate === true) apart.add(source);
       if (costProcess(execution) || isMemoryLimit(execution)) suspects.add(owner, costProcess(execution));
       return execution;
     },
@@ -97,7 +100,8 @@ function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts):
     },
     stats: () => ({
       children: children.live.length,
-      isolates: children.live.reduce((sum, child) => sum + child.isolates, 0),
+      isolates: children.live.reduce((sum, child) => sum + child.warm.isolates, 0),
+      sources: children.live.reduce((sum, child) => sum + child.warm.sources, 0),
       residentBytes: children.live.reduce((sum, child) => sum + child.residentBytes, 0),
       evictions: evictions(),
       startFailure: children.startFailure,

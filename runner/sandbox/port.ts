@@ -9,8 +9,9 @@ import type { Warning } from "../../domain/warning.ts";
  */
 export interface Sandbox {
   /**
-   * Runs `run` or a hook of a component in its warm isolate, which is created if need be. If the child process crashes, the run is
-   * repeated once in an exclusive child.
+   * Runs `run` or a hook of a component in the warm context of its source, which is created if need be. Sources of one owner with the
+   * same bundle share an isolate: if another one ends it, the run is repeated once in an isolate of its own. If the child process
+   * crashes, the run is repeated once in an exclusive child.
    *
    * @param onPause called when a run that has lasted a moment waits for I/O: it neither computes nor queues for a slot to do so
    * @throws Unavailable when the sandbox is stopped, or when no child process can be started: the run has not begun
@@ -22,7 +23,7 @@ export interface Sandbox {
    * @throws Unavailable as `execute` does
    */
   inspect(request: InspectRequest): Promise<Inspection>;
-  /** Drops the warm isolate of a source that was deleted or changed. */
+  /** Drops the warm context of a source that was deleted or changed. */
   evict(source: string): void;
   stats(): SandboxStats;
   /** Lets executions end until the signal aborts, then kills the children. */
@@ -32,7 +33,7 @@ export interface Sandbox {
 export interface ExecuteRequest {
   readonly source: string;
   readonly owner: string;
-  /** Isolates are kept per source and reused while this stays the same (bundle hash + deployment id). */
+  /** The source's context is reused while this stays the same (bundle hash + deployment id). */
   readonly revision: string;
   readonly bundle: Bundle;
   /** `configure` makes the call in `event` in an isolate of its own, which ends with it; `source` then names the call. */
@@ -58,6 +59,12 @@ export interface ExecuteRequest {
   readonly alone?: boolean;
 }
 
+/** What a run reports while it goes on. */
+export interface Listeners {
+  readonly onResponse?: ((response: HttpResponse) => void) | undefined;
+  readonly onPause?: (() => void) | undefined;
+}
+
 export interface Bundle {
   readonly hash: string;
   /** File the children may read. */
@@ -77,8 +84,11 @@ export type Execution =
       /** JSON text, or null when it is not JSON or over 64 KiB (1 MiB for `configure`). */ readonly result: string | null;
     } & Products)
   | ({ readonly outcome: "threw"; readonly error: RunError } & Products)
-  /** One of our limits ended it, and its isolate is gone. `costProcess`: its process had to be killed to end it, or died of it. */
-  | ({ readonly outcome: "limited"; readonly error: RunError; readonly costProcess?: boolean } & Products)
+  /**
+   * One of our limits ended it, and its module state is gone. `endedIsolate`: it computed without a pause or filled the memory, so that
+   * its isolate was disposed. `costProcess`: its process had to be killed to end it, or died of it.
+   */
+  | ({ readonly outcome: "limited"; readonly error: RunError; readonly endedIsolate?: boolean; readonly costProcess?: boolean } & Products)
   /** Its child process died under it, also when it was repeated. `costProcess`: nothing else ran in that process. */
   | { readonly outcome: "crashed"; readonly message: string; readonly costProcess?: boolean };
 
@@ -131,8 +141,10 @@ export interface SandboxStats {
   readonly children: number;
   /** Warm isolates in them. */
   readonly isolates: number;
+  /** Warm sources, each with a context in one of these isolates. */
+  readonly sources: number;
   readonly residentBytes: number;
-  /** Isolates that were evicted so far to make room for others. */
+  /** Warm sources that were evicted so far to make room for others. */
   readonly evictions: number;
   /** Why the last start of a child failed; undefined if it succeeded. */
   readonly startFailure: string | undefined;

@@ -15,14 +15,18 @@ export interface PreludeScript {
 
 const timeoutMs = 10_000;
 
-export async function runPrelude(isolate: ivm.Isolate, context: ivm.Context, prelude: Prelude, needsNode: boolean): Promise<void> {
-  await runScript(isolate, context, "sandbox:web", prelude.web);
-  if (needsNode) await runScript(isolate, context, "sandbox:node", prelude.node);
+/** The guest's scripts, compiled once for all contexts of an isolate. */
+export async function compilePrelude(isolate: ivm.Isolate, prelude: Prelude, needsNode: boolean): Promise<readonly ivm.Script[]> {
+  const web = await compile(isolate, "sandbox:web", prelude.web);
+  return needsNode ? [web, await compile(isolate, "sandbox:node", prelude.node)] : [web];
 }
 
-async function runScript(isolate: ivm.Isolate, context: ivm.Context, filename: string, { code, cachedData }: PreludeScript): Promise<void> {
-  const script = await isolate.compileScript(code, { filename, ...(cachedData && { cachedData }) });
-  await script.run(context, { timeout: timeoutMs, release: true });
+export async function runPrelude(scripts: readonly ivm.Script[], context: ivm.Context): Promise<void> {
+  for (const script of scripts) await script.run(context, { timeout: timeoutMs });
+}
+
+async function compile(isolate: ivm.Isolate, filename: string, { code, cachedData }: PreludeScript): Promise<ivm.Script> {
+  return await isolate.compileScript(code, { filename, ...(cachedData && { cachedData }) });
 }
 
 /**
@@ -37,7 +41,7 @@ export async function makeCaches(web: string, node: string): Promise<{ readonly 
       web: { code: web, cachedData: undefined },
       node: { code: node, cachedData: undefined },
     };
-    await runPrelude(isolate, context, uncached, true);
+    await runPrelude(await compilePrelude(isolate, uncached, true), context);
     await warmUp(context);
     return { web: await cacheOf(isolate, web, "sandbox:web"), node: await cacheOf(isolate, node, "sandbox:node") };
   } finally {

@@ -4,7 +4,13 @@ import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "./po
 /** Messages between the parent and a child, several in one IPC message. */
 export type ToChild =
   | { readonly kind: "start"; readonly options: ChildOptions }
-  | { readonly kind: "execute"; readonly id: number; readonly request: ExecuteRequest; readonly wantsResponse: boolean }
+  | {
+      readonly kind: "execute";
+      readonly id: number;
+      readonly request: ExecuteRequest;
+      /** The source gets an isolate of its own. */ readonly isApart: boolean;
+      readonly wantsResponse: boolean;
+    }
   | { readonly kind: "inspect"; readonly id: number; readonly request: InspectRequest }
   | { readonly kind: "evict"; readonly source: string }
   | { readonly kind: "ping" };
@@ -21,11 +27,17 @@ export type FromChild =
   | { readonly kind: "inspected"; readonly id: number; readonly inspection: Inspection }
   | {
       readonly kind: "pong";
-      readonly isolates: number;
-      /** Isolates that went since the last one to make room for others. */ readonly evictions: number;
+      readonly warm: Warm;
+      /** Sources evicted since the last `pong` to make room for others. */ readonly evictions: number;
     }
   /** The child must be replaced; it takes no more work. */
   | { readonly kind: "poisoned"; readonly reason: string };
+
+/** What a child keeps warm. */
+export interface Warm {
+  readonly isolates: number;
+  readonly sources: number;
+}
 
 export interface PreludeCaches {
   readonly web: Uint8Array;

@@ -40,3 +40,26 @@ export class Suspects {
     return Math.max(0, lastLossAt + delayMs - Date.now());
   }
 }
+
+/**
+ * Sources that recently ended the isolate that they were in, by computing without a pause or by filling its memory. They run in an
+ * isolate of their own, so that they interrupt the runs of other sources only once.
+ */
+export class SourcesApart {
+  /** Source → epoch ms; the oldest entry first. */
+  readonly #until = new Map<string, number>();
+
+  add(source: string): void {
+    const now = Date.now();
+    this.#until.delete(source);
+    this.#until.set(source, now + killWindowMs);
+    for (const [other, until] of this.#until) {
+      if (until > now) return;
+      this.#until.delete(other);
+    }
+  }
+
+  has(source: string): boolean {
+    return (this.#until.get(source) ?? 0) > Date.now();
+  }
+}

@@ -32,6 +32,7 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
   createSandboxMetrics(registry, "default", () => ({
     children: 0,
     isolates: 0,
+    sources: 0,
     residentBytes: 0,
     evictions: 0,
     startFailure: undefined,

@@ -30,7 +30,7 @@ it("tells the backlog of each pool that was looked at within a minute", async ()
 
 it("tells of a runner's sandbox at each look anew, and what was evicted as a count that grows", async () => {
   const registry = new Registry();
-  const stats = { children: 2, isolates: 30, residentBytes: 4_096, evictions: 5, startFailure: undefined, startFailures: 3 };
+  const stats = { children: 2, isolates: 30, sources: 30, residentBytes: 4_096, evictions: 5, startFailure: undefined, startFailures: 3 };
   createSandboxMetrics(registry, "own", () => stats);
   await registry.metrics();
   stats.evictions = 6;

@@ -29,7 +29,7 @@ async function runnerWith(characters: number, last?: string) {
       execute: () => ((runs += 1), Promise.resolve(wrote(characters))),
       inspect: () => Promise.reject(new Error("nobody asks")),
       evict: nothing,
-      stats: () => ({ children: 1, isolates: 0, residentBytes: 0, evictions: 0, startFailure: undefined, startFailures: 0 }),
+      stats: () => ({ children: 1, isolates: 0, sources: 0, residentBytes: 0, evictions: 0, startFailure: undefined, startFailures: 0 }),
       stop: () => Promise.resolve(),
     },
     deployments: { get: (source) => Promise.resolve({ ...deployment, source }), onChange: () => Promise.resolve() },

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Activity } from "../../runner/sandbox/activity.ts";
 import { limits } from "../../runner/sandbox/limits.ts";
 import { asyncOperations, type OperationContext, postOperations, syncOperations } from "../../runner/sandbox/operations/index.ts";
-import { newMessages } from "../../runner/sandbox/outbox.ts";
+import { newMessages } from "../../runner/sandbox/bridge.ts";
 import { ProductCollector } from "../../runner/sandbox/products.ts";
 
 /** Messages as no runtime of ours makes them: what a guest could say that had taken the bridge apart. */

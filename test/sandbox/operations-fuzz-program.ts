@@ -7,7 +7,7 @@ import { bind, call, post, sync, type Sendable } from "../../runner/sandbox/gues
 import { answerCall, performPost, performSync } from "../../runner/sandbox/guest-calls.ts";
 import { toGuestError } from "../../runner/sandbox/isolate-errors.ts";
 import { waitedOperations, type Egress } from "../../runner/sandbox/operations/index.ts";
-import { newMessages } from "../../runner/sandbox/outbox.ts";
+import { newMessages } from "../../runner/sandbox/bridge.ts";
 import { ProductCollector } from "../../runner/sandbox/products.ts";
 import { hostileValues } from "./hostile-values.ts";
 import { asyncExamples, postExamples, syncExamples, waitedExamples, type Example } from "./operation-examples.ts";

@@ -110,14 +110,20 @@ describe("memory", () => {
 
   it("of warm isolates stays within the budget, and most stay warm when a few more sources take turns than fit", async () => {
     const fixture = await start({ memoryBudgetMb: 32 });
-    const bundle = await fixture.bundle(`let runs = 0; export default { name: "c", run: () => ++runs }`);
-    const run = (source: string): Promise<Execution> => fixture.sandbox.execute(requestFor(bundle, { source }));
     // Of an isolate's 2.4 MB and more, thirteen fit.
     const [sources, turns] = [16, 12];
+    // A bundle each, so that no two sources share an isolate.
+    const bundles = await Promise.all(
+      Array.from({ length: sources }, (_, index) =>
+        fixture.bundle(`let runs = 0; export default { name: "c${index}", run: () => ++runs }`),
+      ),
+    );
+    const run = (index: number): Promise<Execution> =>
+      fixture.sandbox.execute(requestFor(bundles[index] ?? expect.unreachable("no such bundle"), { source: `dc_${index}` }));
     let warm = 0;
     for (let turn = 0; turn < turns; turn++) {
       for (let index = 0; index < sources; index++) {
-        const execution = await run(`dc_${index}`);
+        const execution = await run(index);
         if (execution.outcome === "returned" && execution.result !== "1") warm++;
       }
     }

@@ -1,4 +1,5 @@
-/** The first script of every isolate: timers, console, web platform, runtime. */
+/** The first script of every context: timers, console, web platform, runtime. */
+import "./collect-garbage.ts";
 import "./timers.ts";
 import "./console.ts";
 import "./web/index.ts";
@@ -42,15 +43,7 @@ function withoutThreads(all: typeof Atomics): object {
 }
 
 type Bind = typeof bind;
-const globals = globalThis as unknown as { __bind?: Bind; __shared?: unknown };
-
-// The bundler numbers classes whose names occur twice (`URL3`); libraries look at `constructor.name`.
-for (const name of Object.getOwnPropertyNames(globals)) {
-  const value: unknown = Object.getOwnPropertyDescriptor(globals, name)?.value;
-  if (typeof value === "function" && value.name !== name && value.name.replace(/^_|\d+$/g, "") === name) {
-    Object.defineProperty(value, "name", { value: name, configurable: true });
-  }
-}
+const globals = globalThis as unknown as { __bind?: Bind };
 
 /** Called by the host when all scripts are loaded; nothing of the sandbox stays reachable by name. */
 Object.defineProperty(globals, "__bind", {
