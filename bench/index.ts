@@ -29,12 +29,15 @@ const names = [
 /** Need what not every machine has: measured when they are named. */
 const onDemand = ["cluster"] as const;
 
-const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --deliveries N]
+const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N]
 
 Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.join(", ")}.
   --json FILE     also writes the figures as JSON
   --seconds N     duration of the timers figure (120)
   --timers N      number of its sources (2000)
+  --interval N    seconds between two ticks of each (5)
+  --components N  components that the sources are spread over (1)
+  --owners N      owners that the sources are spread over (1)
   --deliveries N  those that wait in the backlog figure (100000)
 `;
 
@@ -45,6 +48,9 @@ async function main(): Promise<void> {
       json: { type: "string" },
       seconds: { type: "string", default: "120" },
       timers: { type: "string", default: "2000" },
+      interval: { type: "string", default: "5" },
+      components: { type: "string", default: "1" },
+      owners: { type: "string", default: "1" },
       deliveries: { type: "string", default: "100000" },
       help: { type: "boolean", default: false },
     },
@@ -52,20 +58,23 @@ async function main(): Promise<void> {
   if (values.help) return console.log(help);
   const unknown = positionals.filter((name) => ![...names, ...onDemand].some((known) => known === name));
   if (unknown.length > 0) throw new Error(`no figure is called ${unknown.join(", ")}: choose among ${[...names, ...onDemand].join(", ")}`);
+  const { seconds, timers, interval, components, owners, deliveries } = values;
+  const numbers = {
+    seconds: Number(seconds),
+    timers: Number(timers),
+    interval: Number(interval),
+    components: Number(components),
+    owners: Number(owners),
+    deliveries: Number(deliveries),
+  };
   const machine = await describeMachine();
   const figures: Figure[] = [];
   const failed: string[] = [];
   for (const name of positionals.length === 0 ? names : positionals) {
     process.stderr.write(`measuring ${name} …\n`);
     try {
-      const module: {
-        run(options: { readonly seconds: number; readonly timers: number; readonly deliveries: number }): Promise<readonly Figure[]>;
-      } = await import(`./figures/${name}.ts`);
-      const measured = await module.run({
-        seconds: Number(values.seconds),
-        timers: Number(values.timers),
-        deliveries: Number(values.deliveries),
-      });
+      const module: { run(options: typeof numbers): Promise<readonly Figure[]> } = await import(`./figures/${name}.ts`);
+      const measured = await module.run(numbers);
       figures.push(...measured);
       process.stderr.write(`${formatTable(measured)}\n\n`);
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Commit } from "../../domain/commit.ts";
 import type { Figure } from "../figure.ts";
 import { Entries } from "../harness/deploy.ts";
-import { followRuns, invoke, pause, until } from "../harness/runs.ts";
+import { followRuns, invoke, pause, runOnce, until } from "../harness/runs.ts";
 import { percentile } from "../harness/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
@@ -12,9 +12,13 @@ import { startSystem, type System } from "../harness/system.ts";
  */
 const samples = 60;
 
+const axios = `import axios from "axios";\nexport const client = axios.create();\n`;
+/** `beside`: another source of the owner with the same code is warm, so that the isolate is there. */
 const cases = [
-  { label: "without imports", imports: "", atMost: 10 },
-  { label: "with axios", imports: `import axios from "axios";\nexport const client = axios.create();\n`, atMost: 60 },
+  { label: "without imports", imports: "", beside: false, atMost: 10 },
+  { label: "without imports, beside a warm one", imports: "", beside: true, atMost: 10 },
+  { label: "with axios", imports: axios, beside: false, atMost: 60 },
+  { label: "with axios, beside a warm one", imports: axios, beside: true, atMost: 30 },
 ] as const;
 
 export async function run(): Promise<readonly Figure[]> {
@@ -28,16 +32,21 @@ export async function run(): Promise<readonly Figure[]> {
   }
 }
 
-async function measure(system: System, source: string, { label, imports, atMost }: (typeof cases)[number]): Promise<Figure> {
+async function measure(system: System, source: string, { label, imports, beside, atMost }: (typeof cases)[number]): Promise<Figure> {
   const entries = new Entries(system);
   const build = await entries.build(
     `${imports}export default { name: "Bench", props: { http: "$.interface.http" }, run(event) { this.$emit({ at: Date.now() }); } };`,
   );
   const commits: Commit[] = [];
+  const owner = `u_${source.slice(3)}`;
+  if (beside) {
+    await entries.deploy(`${source}beside`, build, 1, owner);
+    await runOnce(system.connection, [`${source}beside`]);
+  }
   const following = await followRuns(system.connection, (commit) => commits.push(commit));
   const times: number[] = [];
   for (let sample = 0; sample < samples; sample++) {
-    await entries.deploy(source, build, sample + 1);
+    await entries.deploy(source, build, sample + 1, owner);
     await pause(100); // The runner hears of it, and has an isolate ready again as it has for a source that is called now and then.
     const storedAt = performance.timeOrigin + performance.now();
     await invoke(system.connection, source, [{ source, trigger: "manual", at: Math.round(storedAt), event: {}, generation: sample + 1 }]);

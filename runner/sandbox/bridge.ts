@@ -20,7 +20,7 @@ export interface GuestRequests {
 
 type Dispatch = ivm.Reference<(acknowledged: number, kind: string, ...args: unknown[]) => unknown>;
 
-const bindTimeoutMs = 1_000;
+const bindTimeoutMs = 10_000;
 
 /**
  * The host's end of the bridge into one context. Messages of the guest come back as the result of a call, or through one synchronous

@@ -44,6 +44,10 @@ export const limits = {
   /** Contexts of one isolate: of each, as little as a quarter of a megabyte is its own. */
   contextsPerIsolate: 64,
   runsPerContext: 1_000,
+  /** When a spare isolate or context has been used, after this time another one is created. */
+  refillAfterMs: 5,
+  /** How long an isolate keeps a spare context after a source was added to it. */
+  spareMs: 30_000,
   idleMs: 10 * 60_000,
   /** How long an isolate is at rest before what its runs left behind is collected: others run meanwhile, and it may soon run again. */
   collectAfterMs: 1_000,

@@ -1,4 +1,5 @@
 import { GuestContext } from "./context.ts";
+import { limits } from "./limits.ts";
 import { GuestIsolate, type IsolateOptions } from "./isolate.ts";
 
 /** What isolates differ in before they have a bundle. */
@@ -7,7 +8,6 @@ export interface IsolateKind {
   readonly memoryMb: number;
 }
 
-const refillAfterMs = 5;
 const maxKinds = 3;
 /** The preludes alone take up to 8 MB. */
 const minMemoryMb = 24;
@@ -27,7 +27,7 @@ export class Nursery {
     const name = `${kind.needsNode} ${kind.memoryMb}`;
     const ready = this.#ready.get(name);
     this.#ready.delete(name);
-    setTimeout(() => this.#refill(name, kind), refillAfterMs);
+    setTimeout(() => this.#refill(name, kind), limits.refillAfterMs);
     const context = (await ready) ?? (await this.#create(kind));
     context.isolate.owner = owner;
     return context;

@@ -31,6 +31,10 @@ export interface SharedIsolate {
   readonly sources: Set<WarmSource>;
   /** Contexts that are being created or load their bundle. */
   opening: number;
+  /** A context kept ready for the next source; undefined if it could not be created. */
+  spare: Promise<GuestContext | undefined> | undefined;
+  /** Epoch ms. */
+  lastOpenedAt: number;
   bytes: number;
   /** Runs that have ended since `bytes` was measured. */
   unmeasuredRuns: number;
@@ -109,7 +113,7 @@ export class WarmIsolates {
     try {
       const first = await place.first;
       place.isolate = first.isolate;
-      return { place, context: known === undefined ? first : await GuestContext.create(first.isolate) };
+      return { place, context: known === undefined ? first : await this.#further(place, first.isolate) };
     } catch (error) {
       this.close(place);
       throw error;
@@ -170,6 +174,7 @@ export class WarmIsolates {
     for (const warm of this.#bySource.values()) if (!warm.isBusy && warm.lastUsedAt < idleSince) this.drop(warm);
     for (const place of this.#isolates) {
       const { isolate } = place;
+      if (place.lastOpenedAt < Date.now() - limits.spareMs) dropSpare(place);
       if (isolate !== undefined && (isolate.isDisposed || (isIdle(place) && isolate.computesUnasked))) this.#discard(place);
     }
   }
@@ -213,6 +218,8 @@ export class WarmIsolates {
       isolate: undefined,
       sources: new Set(),
       opening: 0,
+      spare: undefined,
+      lastOpenedAt: Date.now(),
       bytes: 0,
       unmeasuredRuns: 0,
       lastUsedAt: Date.now(),
@@ -220,6 +227,17 @@ export class WarmIsolates {
     };
     this.#isolates.add(place);
     return place;
+  }
+
+  /** Most of the cost of a further context is paid before it is needed, if sources come one after the other. */
+  async #further(place: SharedIsolate, isolate: GuestIsolate): Promise<GuestContext> {
+    const { spare } = place;
+    place.spare = undefined;
+    place.lastOpenedAt = Date.now();
+    setTimeout(() => {
+      if (place.spare === undefined && hasRoom(place)) place.spare = GuestContext.create(isolate).catch(() => undefined);
+    }, limits.refillAfterMs);
+    return (await spare) ?? (await GuestContext.create(isolate));
   }
 
   /** Never rejects. */
@@ -268,6 +286,11 @@ export class WarmIsolates {
     for (const warm of place.sources) if (this.#isKnown(warm)) this.#bySource.delete(warm.source);
     place.isolate?.dispose();
   }
+}
+
+function dropSpare(place: SharedIsolate): void {
+  void place.spare?.then((context) => context?.drop());
+  place.spare = undefined;
 }
 
 function isIdle(place: SharedIsolate): boolean {
