@@ -6,7 +6,8 @@ import type { IsolateKind, Nursery } from "./nursery.ts";
 import type { ExecuteRequest, Execution, Listeners } from "./port.ts";
 import { ProductCollector } from "./products.ts";
 import { limitError } from "./run-error.ts";
-import type { WarmIsolates, WarmSource } from "./warm-isolates.ts";
+import type { WarmSource } from "./shared-isolate.ts";
+import type { WarmIsolates } from "./warm-isolates.ts";
 
 /** What all executions of a child share. */
 export interface ExecutionRoom {
@@ -96,16 +97,16 @@ async function warmUp(
   products: ProductCollector,
 ): Promise<WarmSource | FailedLoad> {
   const opened = await room.warm.open(key, kindOf(request), request.owner);
-  const { context, place } = opened;
+  const { context } = opened;
   const loading = new ProductCollector();
   const ending = await load(request, context, room, loading).catch((error: unknown) => {
-    room.warm.close(place, context);
+    room.warm.close(opened);
     throw error;
   });
   const { logs } = loading.products(0, 0);
   if (ending.outcome === "done") return room.warm.add(opened, request.source, request.revision, logs);
   for (const record of logs) products.addLog([record.k, record.msg, record.ts]);
-  room.warm.close(place, context);
+  room.warm.close(opened);
   return { ending, cpuMs: context.cpuMs() };
 }
 

@@ -1,48 +1,9 @@
 import type { LogRecord } from "../../domain/invocation.ts";
-import { GuestContext } from "./context.ts";
-import type { GuestIsolate } from "./isolate.ts";
+import type { GuestContext } from "./context.ts";
 import { limits } from "./limits.ts";
 import type { IsolateKind, Nursery } from "./nursery.ts";
 import type { Warm } from "./protocol.ts";
-
-/** A source with its bundle loaded in a context of its own. */
-export interface WarmSource {
-  readonly source: string;
-  readonly revision: string;
-  readonly place: SharedIsolate;
-  readonly context: GuestContext;
-  /** What the module's top level logged, for the log of the first run. */
-  loadLogs: readonly LogRecord[];
-  runs: number;
-  isBusy: boolean;
-  /** Epoch ms. */
-  lastUsedAt: number;
-}
-
-/** An isolate and the sources in it. Everything that they must have in common is in its key. */
-export interface SharedIsolate {
-  readonly key: string;
-  /** Above this it takes no more sources: every run needs room of its own. */
-  readonly maxSharedBytes: number;
-  /** The first context of a new isolate, from which the others get the isolate. */
-  readonly first: Promise<GuestContext>;
-  /** Undefined until the first context is ready. */
-  isolate: GuestIsolate | undefined;
-  readonly sources: Set<WarmSource>;
-  /** Contexts that are being created or load their bundle. */
-  opening: number;
-  /** A context kept ready for the next source; undefined if it could not be created. */
-  spare: Promise<GuestContext | undefined> | undefined;
-  /** Epoch ms. */
-  lastOpenedAt: number;
-  bytes: number;
-  /** Runs that have ended since `bytes` was measured. */
-  unmeasuredRuns: number;
-  /** Epoch ms. */
-  lastUsedAt: number;
-  /** Whether garbage was collected since the last measurement. */
-  isCollected: boolean;
-}
+import { SharedIsolate, type WarmSource } from "./shared-isolate.ts";
 
 /** A context whose bundle is not loaded yet. */
 export interface OpenedContext {
@@ -50,8 +11,6 @@ export interface OpenedContext {
   readonly context: GuestContext;
 }
 
-/** Of an isolate's memory limit, what its sources may hold at rest before it takes no more of them. */
-const sharedHeapShare = 0.25;
 const runsBetweenMeasurements = 50;
 
 /**
@@ -102,20 +61,17 @@ export class WarmIsolates {
   }
 
   /**
-   * A new context: in an isolate with this key that has room, or in a new one. `add` or `close` must follow.
+   * A new context: in an isolate with this key that has room, or in a new one. `add` or `close` must follow if it resolves.
    *
    * @throws if no isolate can be created, or if the shared one is disposed in the meantime
    */
   async open(key: string, kind: IsolateKind, owner: string): Promise<OpenedContext> {
-    const known = this.#find(key);
-    const place = known ?? this.#create(key, kind, owner);
-    place.opening += 1;
+    const place = this.#find(key) ?? new SharedIsolate(key, kind.memoryMb, this.#nursery.take(kind, owner));
+    this.#isolates.add(place);
     try {
-      const first = await place.first;
-      place.isolate = first.isolate;
-      return { place, context: known === undefined ? first : await this.#further(place, first.isolate) };
+      return { place, context: await place.open() };
     } catch (error) {
-      this.close(place);
+      if (place.isEmpty) this.#discard(place);
       throw error;
     }
   }
@@ -125,17 +81,17 @@ export class WarmIsolates {
     const before = this.#bySource.get(source);
     if (before !== undefined) this.#bySource.delete(source);
     const warm: WarmSource = { source, revision, ...opened, loadLogs, runs: 0, isBusy: true, lastUsedAt: 0 };
-    opened.place.opening -= 1;
+    opened.place.endOpening();
     opened.place.sources.add(warm);
     this.#bySource.set(source, warm);
     return warm;
   }
 
   /** An opened context will not be added. */
-  close(place: SharedIsolate, context?: GuestContext): void {
-    context?.drop();
-    place.opening -= 1;
-    if (place.sources.size === 0 && place.opening === 0) this.#discard(place);
+  close({ place, context }: OpenedContext): void {
+    context.drop();
+    place.endOpening();
+    if (place.isEmpty) this.#discard(place);
   }
 
   /** Keeps a busy source after its run, or drops it when it has served its time. */
@@ -157,7 +113,7 @@ export class WarmIsolates {
     place.sources.delete(warm);
     place.isCollected = false;
     warm.context.drop();
-    if (place.sources.size === 0 && place.opening === 0) this.#discard(place);
+    if (place.isEmpty) this.#discard(place);
   }
 
   /** A busy one is dropped when its run ends. */
@@ -174,8 +130,8 @@ export class WarmIsolates {
     for (const warm of this.#bySource.values()) if (!warm.isBusy && warm.lastUsedAt < idleSince) this.drop(warm);
     for (const place of this.#isolates) {
       const { isolate } = place;
-      if (place.lastOpenedAt < Date.now() - limits.spareMs) dropSpare(place);
-      if (isolate !== undefined && (isolate.isDisposed || (isIdle(place) && isolate.computesUnasked))) this.#discard(place);
+      place.dropUnusedSpare();
+      if (isolate !== undefined && (isolate.isDisposed || (place.isIdle && isolate.computesUnasked))) this.#discard(place);
     }
   }
 
@@ -186,7 +142,7 @@ export class WarmIsolates {
   async collectOne(): Promise<void> {
     const restingSince = Date.now() - limits.collectAfterMs;
     const isDue = (place: SharedIsolate): boolean =>
-      isIdle(place) && !place.isCollected && place.lastUsedAt < restingSince && place.bytes <= limits.collectedBytes;
+      place.isIdle && !place.isCollected && place.lastUsedAt < restingSince && place.bytes <= limits.collectedBytes;
     const place = this.#collecting === undefined ? this.#isolates.values().find(isDue) : undefined;
     if (place === undefined) return;
     this.#collecting = place;
@@ -196,7 +152,7 @@ export class WarmIsolates {
       await this.#measure(place);
     } catch {
       // What an interrupted collection leaves behind would be the next entry's.
-      if (isIdle(place)) this.#discard(place);
+      if (place.isIdle) this.#discard(place);
     } finally {
       this.#collecting = undefined;
     }
@@ -207,37 +163,7 @@ export class WarmIsolates {
   }
 
   #find(key: string): SharedIsolate | undefined {
-    return this.#isolates.values().find((place) => place.key === key && hasRoom(place));
-  }
-
-  #create(key: string, kind: IsolateKind, owner: string): SharedIsolate {
-    const place: SharedIsolate = {
-      key,
-      maxSharedBytes: kind.memoryMb * 2 ** 20 * sharedHeapShare,
-      first: this.#nursery.take(kind, owner),
-      isolate: undefined,
-      sources: new Set(),
-      opening: 0,
-      spare: undefined,
-      lastOpenedAt: Date.now(),
-      bytes: 0,
-      unmeasuredRuns: 0,
-      lastUsedAt: Date.now(),
-      isCollected: false,
-    };
-    this.#isolates.add(place);
-    return place;
-  }
-
-  /** Most of the cost of a further context is paid before it is needed, if sources come one after the other. */
-  async #further(place: SharedIsolate, isolate: GuestIsolate): Promise<GuestContext> {
-    const { spare } = place;
-    place.spare = undefined;
-    place.lastOpenedAt = Date.now();
-    setTimeout(() => {
-      if (place.spare === undefined && hasRoom(place)) place.spare = GuestContext.create(isolate).catch(() => undefined);
-    }, limits.refillAfterMs);
-    return (await spare) ?? (await GuestContext.create(isolate));
+    return this.#isolates.values().find((place) => place.key === key && place.hasRoom);
   }
 
   /** Never rejects. */
@@ -263,7 +189,7 @@ export class WarmIsolates {
   }
 
   #evictIdle(place: SharedIsolate): void {
-    if (!isIdle(place)) return;
+    if (!place.isIdle) return;
     this.#evictions += place.sources.size;
     this.#discard(place);
   }
@@ -286,17 +212,4 @@ export class WarmIsolates {
     for (const warm of place.sources) if (this.#isKnown(warm)) this.#bySource.delete(warm.source);
     place.isolate?.dispose();
   }
-}
-
-function dropSpare(place: SharedIsolate): void {
-  void place.spare?.then((context) => context?.drop());
-  place.spare = undefined;
-}
-
-function isIdle(place: SharedIsolate): boolean {
-  return place.opening === 0 && place.sources.values().every(({ isBusy }) => !isBusy);
-}
-
-function hasRoom({ sources, opening, bytes, maxSharedBytes, isolate }: SharedIsolate): boolean {
-  return sources.size + opening < limits.contextsPerIsolate && bytes < maxSharedBytes && isolate?.isDisposed !== true;
 }
