@@ -163,6 +163,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api("STREAM.LIST"),
       "invoke.>",
       "timer.>",
+      "last.>",
       buildSubject,
       `seen.${buckets.routes}`,
       ...[buckets.deployments, buckets.endpoints, buckets.routes, buckets.versions].map((name) => `$KV.${name}.>`),
@@ -213,6 +214,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     ...["M", "C"].map((kind) => one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`))),
     ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${owner}.*`))),
     one(`runs.*.${owner}.*`),
+    one(`last.*.${owner}.*`),
     one(answerSubject("*", "*")),
     ...poolRequests.map((request) => one(poolRequestSubject(pool, request))),
   ];
@@ -250,6 +252,7 @@ export const offered: { readonly services: readonly Service[]; readonly news: re
     one(api(`DIRECT.GET.${streams.runs}.>`)),
     one(api(`DIRECT.GET.${streams.state}.>`)),
     one("runs.>"),
+    one("last.>"),
     one("answer.>"),
     one("pool.>"),
     one(`$O.${bundleStore}.>`),

@@ -9,6 +9,8 @@ export interface PublishOptions {
   readonly messageId?: string;
   /** 0: the subject must hold nothing. */
   readonly expectedLastSubjectSequence?: number;
+  /** The subject of that sequence; the message's own when absent. */
+  readonly expectedSubject?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly schedule?: MessageSchedule;
   readonly timeoutMs?: number;
@@ -166,13 +168,14 @@ export class Publisher {
 }
 
 function headerFields(options: PublishOptions): Record<string, string> | undefined {
-  const { messageId, expectedLastSubjectSequence, schedule, headers } = options;
+  const { messageId, expectedLastSubjectSequence, expectedSubject, schedule, headers } = options;
   if (messageId === undefined && expectedLastSubjectSequence === undefined && schedule === undefined && headers === undefined)
     return undefined;
   return {
     ...headers,
     ...(messageId === undefined ? {} : { "Nats-Msg-Id": messageId }),
     ...(expectedLastSubjectSequence === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence": String(expectedLastSubjectSequence) }),
+    ...(expectedSubject === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence-Subject": expectedSubject }),
     ...(schedule === undefined ? {} : { "Nats-Schedule": schedule.schedule, "Nats-Schedule-Target": schedule.target }),
     ...(schedule?.timezone === undefined ? {} : { "Nats-Schedule-Time-Zone": schedule.timezone }),
   };

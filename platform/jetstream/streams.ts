@@ -63,7 +63,9 @@ const setUpMark = "headwater-set-up";
 
 /** Each stream with each of its subjects. */
 const subjectsOf = (options: StreamOptions): readonly string[] =>
-  [...streamConfigs(options), ...bucketConfigs(options)].flatMap(({ name, subjects = [] }) => subjects.map((each) => `${name}=${each}`));
+  [...streamConfigs(options), stateConfig(options), ...bucketConfigs(options)].flatMap(({ name, subjects = [] }) =>
+    subjects.map((each) => `${name}=${each}`),
+  );
 const subjectsTold = (metadata: Readonly<Record<string, string>>): readonly string[] =>
   (metadata[setUpMark] ?? "").split(" ").filter((each) => each !== "");
 
@@ -146,6 +148,8 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
 function stateConfig({ replicas, storeBytes }: StreamOptions): Config {
   return {
     name: streams.state,
+    // Commits are copied from RUNS. Its own subjects are for asking its leader, see commits.ts: nothing is stored there.
+    subjects: ["last.>"],
     discard: DiscardPolicy.New,
     max_bytes: maxBytesOf(streams.state, storeBytes),
     sources: [{ name: streams.runs }],

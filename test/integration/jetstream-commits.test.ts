@@ -25,13 +25,14 @@ test("a history grows by one writer at a time and outlives the stream of runs", 
   expect(await appendCommit(nats.connection, ref, "two", 1)).toEqual({ outcome: "stored", sequence: 2 });
   expect(await lastCommit(nats.connection, ref)).toEqual({ text: "two", sequence: 2 });
   await trim();
-  expect(await lastCommit(nats.connection, ref)).toEqual({ text: "two", sequence: 0 });
+  expect(await lastCommit(nats.connection, ref)).toEqual({ text: "two", sequence: 2 });
   expect(await appendCommit(nats.connection, ref, "three", 1)).toEqual({ outcome: "refused" });
   expect(await appendCommit(nats.connection, ref, "three", 2)).toEqual({ outcome: "stored", sequence: 3 });
   expect(await appendCommit(nats.connection, ref, "other", 2)).toEqual({ outcome: "refused" });
   await trim();
   expect(await appendCommit(nats.connection, ref, "other", 2)).toEqual({ outcome: "refused" });
-  expect(await appendCommit(nats.connection, ref, "four", 0)).toEqual({ outcome: "stored", sequence: 4 });
+  expect(await appendCommit(nats.connection, ref, "other", 0)).toEqual({ outcome: "refused" });
+  expect(await appendCommit(nats.connection, ref, "four", 3)).toEqual({ outcome: "stored", sequence: 4 });
   await forgetCommits(nats.connection, ref);
   await until(async () => (await lastCommit(nats.connection, ref)).text === undefined, "forgotten");
 });

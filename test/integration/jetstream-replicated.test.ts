@@ -1,8 +1,12 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { appendCommit, lastCommit } from "../../platform/jetstream/commits.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { readPartition } from "../../platform/jetstream/consumer.ts";
+import { statePosition } from "../../platform/jetstream/state-position.ts";
 import { setUpStreams } from "../../platform/jetstream/streams.ts";
+import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
 import { invokeSubject, streams } from "../../domain/subjects.ts";
 import { startNatsCluster, type TestNatsCluster } from "../support/nats-cluster.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
@@ -14,7 +18,7 @@ let connections: Connection[];
 
 beforeAll(async () => {
   directory = await temporaryDirectory("replicated");
-  cluster = await startNatsCluster(directory.path, undefined);
+  cluster = await startNatsCluster(directory.path, natsKeysOf(await keptNatsRoot(join(directory.path, "nats.root"))));
   connections = await Promise.all(["a", "b", "admin"].map((name) => connect({ server: cluster.connection, name })));
   await setUpStreams(admin(), { ...streamOptions, replicas: 3 });
 }, 60_000);
@@ -73,3 +77,34 @@ test("a partition that two runners open at once keeps each message until it is a
   await reading.stop();
   expect(got.size).toBe(total);
 }, 180_000);
+
+/**
+ * Method: server 0 is away while a commit is stored, copied to STATE and trimmed from RUNS. Then it runs alone, and may answer direct reads
+ * from what it had before.
+ */
+test("a source does not continue from a state that a server held before it was away", async () => {
+  const ref = { partition: 0, owner: "u_1", source: "dc_stale" };
+  const { streams: stored } = admin().manager;
+  const trim = async () => {
+    const { last_seq } = (await stored.info(streams.runs)).state;
+    await until(async () => (await statePosition(admin())) === last_seq, "STATE has every commit");
+    await stored.purge(streams.runs);
+  };
+  const first = await appendCommit(admin(), ref, "one", 0);
+  if (first.outcome !== "stored") throw new Error("the first commit is refused");
+  await trim();
+  const bringBack = await cluster.takeAway(0, { gracefully: true });
+  await until(async () => {
+    const { outcome } = await appendCommit(admin(), ref, "two", first.sequence).catch(() => ({ outcome: "unknown" }));
+    return outcome !== "unknown";
+  }, "the second commit is stored");
+  expect(await lastCommit(admin(), ref)).toMatchObject({ text: "two" });
+  await trim();
+  const others = await Promise.all([cluster.takeAway(1), cluster.takeAway(2)]);
+  await bringBack();
+  const alone = await connect({ server: { ...cluster.connection, servers: cluster.servers[0]?.url ?? "" }, name: "alone" });
+  await expect(lastCommit(alone, ref)).rejects.toMatchObject({ code: "unavailable" });
+  await Promise.all(others.map((bringOtherBack) => bringOtherBack()));
+  await until(async () => (await lastCommit(alone, ref).catch(() => undefined))?.text === "two", "the last commit is read");
+  await alone.close();
+}, 120_000);

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "../../platform/jetstream/connection.ts";
 import { untilAnswers } from "../../platform/jetstream/until-answers.ts";
@@ -11,11 +12,16 @@ export interface TestNatsCluster {
   /** Address and credentials, of all servers. */
   readonly connection: NatsConnection;
   readonly servers: readonly NatsServer[];
-  /** kill -9 of one, which stays away; the returned function starts it again, on the same data and ports. */
-  takeAway(n: number): Promise<() => Promise<void>>;
+  /** Ends one, by kill -9 unless told otherwise, and it stays away; the returned function starts it again, on the same ports, and the same data unless its disk is lost. */
+  takeAway(n: number, how?: TakeAway): Promise<() => Promise<void>>;
   /** Resolves when that one has all that the others have. */
   untilCaughtUp(n: number): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface TakeAway {
+  readonly gracefully?: boolean;
+  readonly losesDisk?: boolean;
 }
 
 const returnTimeoutMs = 60_000;
@@ -48,9 +54,10 @@ export async function startNatsCluster(directory: string, keys: NatsKeys | undef
       return { ...get(0).connection, servers: servers.map(({ url }) => url).join(",") };
     },
     servers,
-    takeAway: async (n) => {
+    takeAway: async (n, { gracefully = false, losesDisk = false } = {}) => {
       const { port } = get(n);
-      await get(n).kill();
+      await (gracefully ? get(n).stop() : get(n).kill());
+      if (losesDisk) await rm(join(directory, `nats-${n}`, "jetstream"), { recursive: true });
       return async () => {
         servers[n] = await start(n, port);
       };
