@@ -4,14 +4,13 @@ import { systemClock, type Clock } from "../domain/clock.ts";
 import type { ComponentCode } from "../domain/component-code.ts";
 import type { Build } from "../domain/definition.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { Admissions } from "./admissions.ts";
+import { FairSemaphore } from "../domain/fair-semaphore.ts";
 import { build, buildKey, type BuildParts } from "./build.ts";
 import { openBuildCache } from "./build-cache.ts";
 import { collect } from "./collect/collect.ts";
 import { collectLimits, type CollectLimits } from "./collect/limits.ts";
 import { startDeadline } from "./deadline.ts";
 import { createEsbuildLane } from "./esbuild-lane.ts";
-import { FairLine } from "./fair-line.ts";
 import { defaultLimits, type BuildLimits } from "./limits.ts";
 import { readNpmConfig, type NpmConfig } from "./npm/config.ts";
 import { openPackageStore } from "./npm/package-store.ts";
@@ -41,7 +40,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   const limits = { ...defaultLimits, ...options.limits };
   await mkdir(options.directory, { recursive: true });
   const directory = await realpath(options.directory);
-  const installs = new FairLine();
+  const installs = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
   const esbuild = createEsbuildLane();
   const parts: BuildParts = {
     ports: { inspector: options.inspector, bundles: options.bundles },
@@ -52,14 +51,15 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       limits,
       npm: options.npm ?? (await readNpmConfig(process.env, process.cwd())),
       clock: options.clock ?? systemClock,
-      enqueue: (owner, work) => installs.run(owner, work),
+      enqueue: (owner, work) => installs.use(owner, work),
     }),
     esbuild,
   };
   const running = new Map<string, Promise<Build>>();
   const collecting = new Set<Promise<ComponentCode>>();
-  const builds = new Admissions("builds are waiting", limits);
-  const fetches = new Admissions("components are being fetched", limits);
+  const admissions = { permits: limits.waiting, permitsPerKey: limits.waitingOfOwner };
+  const builds = new FairSemaphore(admissions);
+  const fetches = new FairSemaphore(admissions);
   let stopped = false;
 
   async function start(request: BuildRequest): Promise<Build> {
@@ -77,7 +77,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       const key = buildKey(request);
       const known = running.get(key);
       if (known !== undefined) return known;
-      const leave = builds.enter(request.owner ?? "");
+      const leave = admit(builds, limits.waitingOfOwner, request.owner, "builds are waiting");
       const begun = start(request).finally(() => {
         running.delete(key);
         leave();
@@ -87,7 +87,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     },
     async collect(url, addresses, owner = "") {
       if (stopped) throw new Unavailable("the builder is stopping: try again");
-      const leave = fetches.enter(owner);
+      const leave = admit(fetches, limits.waitingOfOwner, owner, "components are being fetched");
       const collected = collect(url, {
         addresses,
         esbuild,
@@ -104,8 +104,24 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     async stop() {
       stopped = true;
       await Promise.allSettled([...running.values(), ...collecting]);
-      await Promise.all([installs.onIdle(), esbuild.onIdle()]);
+      await Promise.all([installs.whenIdle(), esbuild.whenIdle()]);
       await stopEsbuild();
     },
   };
+}
+
+let withoutOwner = 0;
+
+/**
+ * Counts a request among those under way or queued, of which there is a limit in total and for each owner. Requests without an owner count
+ * towards the total alone.
+ *
+ * @returns to be called once, when the request is over
+ * @throws Unavailable `builder_busy`
+ */
+function admit(semaphore: FairSemaphore, maxOfOwner: number, owner: string | undefined, what: string): () => void {
+  const key = owner === undefined || owner === "" ? `without owner ${++withoutOwner}` : owner;
+  if (semaphore.tryAcquire(key)) return () => semaphore.release(key);
+  const own = semaphore.takenBy(key);
+  throw new Unavailable(`${own >= maxOfOwner ? `${own} of your` : semaphore.taken} ${what} already: try again`, { code: "builder_busy" });
 }

@@ -1,6 +1,6 @@
 import { stop } from "esbuild";
+import { FairSemaphore } from "../domain/fair-semaphore.ts";
 import { refuse } from "./errors.ts";
-import { FairLine } from "./fair-line.ts";
 import { formatBytes } from "./limits.ts";
 import { mostMemoryBytes, residentBytesOfEsbuild } from "./process-memory.ts";
 
@@ -10,7 +10,7 @@ const watchMs = 100;
 export interface EsbuildLane {
   /** @throws InvalidInput `code_too_complex` when esbuild died of it, took longer than `timeoutMs`, or more memory than there is for it. */
   run<T>(owner: string, work: () => Promise<T>, timeoutMs: number): Promise<T>;
-  onIdle(): Promise<void>;
+  whenIdle(): Promise<void>;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface EsbuildLane {
  * nobody else along. It starts with the first use, and ends when there was none for `idleMs`.
  */
 export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): EsbuildLane {
-  const line = new FairLine();
+  const lane = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
   let resting: NodeJS.Timeout | undefined;
   let users = 0;
   return {
@@ -27,7 +27,7 @@ export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: n
       clearTimeout(resting);
       users += 1;
       try {
-        return await line.run(owner, () => survive(work, timeoutMs));
+        return await lane.use(owner, () => survive(work, timeoutMs));
       } finally {
         users -= 1;
         clearTimeout(resting);
@@ -35,7 +35,7 @@ export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: n
         if (users === 0) resting = setTimeout(() => void stop(), idleMs).unref();
       }
     },
-    onIdle: () => line.onIdle(),
+    whenIdle: () => lane.whenIdle(),
   };
 }
 

@@ -1,8 +1,10 @@
 import { Contention } from "./contention.ts";
 
 export interface SemaphoreLimits {
-  readonly permits: number;
-  readonly permitsPerKey: number;
+  /** Absent: as many as the keys have. */
+  readonly permits?: number;
+  /** A function for keys that differ. It may return another number at another time; a larger one counts from the next release on. */
+  readonly permitsPerKey: number | ((key: string) => number);
   /** Permits of a key while no other key is active. Absent: as many as beside others. */
   readonly alone?: { readonly permits: number; readonly now: () => number };
 }
@@ -17,14 +19,19 @@ interface Key {
  * A key that is alone may hold more permits: once another key comes, the permits that it holds are all that the other waits for.
  */
 export class FairSemaphore {
-  readonly #limits: SemaphoreLimits;
+  readonly #permits: number;
+  readonly #permitsPerKey: (key: string) => number;
+  readonly #alone: SemaphoreLimits["alone"];
   readonly #contention = new Contention();
   /** Keys that hold or wait for permits. A key that was granted or released one moves to the end. */
   readonly #keys = new Map<string, Key>();
   #taken = 0;
+  #whenIdle: (() => void)[] = [];
 
-  constructor(limits: SemaphoreLimits) {
-    this.#limits = limits;
+  constructor({ permits = Number.POSITIVE_INFINITY, permitsPerKey, alone }: SemaphoreLimits) {
+    this.#permits = permits;
+    this.#permitsPerKey = typeof permitsPerKey === "number" ? () => permitsPerKey : permitsPerKey;
+    this.#alone = alone;
   }
 
   get taken(): number {
@@ -42,8 +49,8 @@ export class FairSemaphore {
 
   /** Takes a permit if one is free now. */
   tryAcquire(id: string): boolean {
-    const now = this.#limits.alone?.now() ?? 0;
-    this.#contention.noteActive(id, now);
+    const now = this.#alone?.now() ?? 0;
+    if (this.#alone !== undefined) this.#contention.noteActive(id, now);
     const key = this.#keys.get(id) ?? { taken: 0, waiting: new Set() };
     if (key.waiting.size > 0 || !this.#mayTake(id, key, now)) return false;
     this.#grant(id, key);
@@ -69,6 +76,7 @@ export class FairSemaphore {
       const abort = (): void => {
         key.waiting.delete(grant);
         this.#forget(id, key);
+        this.#notifyIfIdle();
         reject(signal?.reason as Error);
       };
       key.waiting.add(grant);
@@ -81,12 +89,15 @@ export class FairSemaphore {
   release(id: string): void {
     const key = this.#keys.get(id);
     if (key === undefined || key.taken === 0) return;
+    // Other keys wait for this permit only if there was no other, or if they are alone now.
+    const onlyFor = this.#taken < this.#permits && this.#alone === undefined ? id : undefined;
     key.taken--;
     this.#taken--;
     this.#keys.delete(id);
     this.#keys.set(id, key);
     this.#forget(id, key);
-    this.#serve();
+    this.#serve(onlyFor);
+    this.#notifyIfIdle();
   }
 
   /** Runs the task while holding a permit. @throws the signal's reason when it aborts before the task begins */
@@ -100,10 +111,18 @@ export class FairSemaphore {
     }
   }
 
+  /** Resolves when no permit is held and no caller waits. */
+  whenIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#notifyIfIdle();
+    });
+  }
+
   /** Usually grants one permit; several when a key may hold more than before because it is alone now. */
-  #serve(): void {
-    const now = this.#limits.alone?.now() ?? 0;
-    for (let next = this.#next(now); next !== undefined; next = this.#next(now)) {
+  #serve(onlyFor?: string): void {
+    const now = this.#alone?.now() ?? 0;
+    for (let next = this.#next(now, onlyFor); next !== undefined; next = this.#next(now, onlyFor)) {
       const { id, key, grant } = next;
       key.waiting.delete(grant);
       this.#grant(id, key);
@@ -111,9 +130,11 @@ export class FairSemaphore {
     }
   }
 
-  #next(now: number): { readonly id: string; readonly key: Key; readonly grant: () => void } | undefined {
-    if (this.#taken >= this.#limits.permits) return undefined;
-    for (const [id, key] of this.#keys) {
+  #next(now: number, onlyFor?: string): { readonly id: string; readonly key: Key; readonly grant: () => void } | undefined {
+    if (this.#taken >= this.#permits) return undefined;
+    const only = onlyFor === undefined ? undefined : this.#keys.get(onlyFor);
+    const keys: Iterable<readonly [string, Key]> = onlyFor === undefined ? this.#keys : only === undefined ? [] : [[onlyFor, only]];
+    for (const [id, key] of keys) {
       const [grant] = key.waiting;
       if (grant !== undefined && this.#mayTake(id, key, now)) return { id, key, grant };
     }
@@ -121,9 +142,9 @@ export class FairSemaphore {
   }
 
   #mayTake(id: string, { taken }: Key, now: number): boolean {
-    const { permits, permitsPerKey, alone } = this.#limits;
-    if (this.#taken >= permits) return false;
-    return taken < (alone === undefined || this.#contention.hasOthers(id, now) ? permitsPerKey : alone.permits);
+    if (this.#taken >= this.#permits) return false;
+    const isAlone = this.#alone !== undefined && !this.#contention.hasOthers(id, now);
+    return taken < (isAlone ? this.#alone.permits : this.#permitsPerKey(id));
   }
 
   #grant(id: string, key: Key): void {
@@ -131,6 +152,10 @@ export class FairSemaphore {
     this.#taken++;
     this.#keys.delete(id);
     this.#keys.set(id, key);
+  }
+
+  #notifyIfIdle(): void {
+    if (this.#keys.size === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #forget(id: string, key: Key): void {

@@ -56,6 +56,19 @@ describe("FairSemaphore", () => {
     expect(order).toEqual(["other", "flood", "flood"]);
   });
 
+  it("runs tasks of several keys in turn, and is idle after the last one", async () => {
+    const semaphore = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
+    const order: string[] = [];
+    await semaphore.whenIdle();
+    const all = ["a", "a", "a", "a", "b", "c", "b"].map((key) => semaphore.use(key, async () => void order.push(key)));
+    await Promise.all(all);
+    expect(order).toEqual(["a", "b", "c", "a", "b", "a", "a"]);
+    const failing = semaphore.use("a", () => Promise.reject(new Error("no"))).catch(() => order.push("failed"));
+    await semaphore.whenIdle();
+    await failing;
+    expect(order.at(-1)).toBe("failed");
+  });
+
   it("grants a key that is alone more permits until another key comes", async () => {
     let now = 0;
     const semaphore = new FairSemaphore({ permits: 8, permitsPerKey: 1, alone: { permits: 3, now: () => now } });

@@ -2,7 +2,6 @@ import { readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
-import { FairLine } from "../../builder/fair-line.ts";
 import { withPlainRequire } from "../../builder/created-require.ts";
 import { withFilesBeside } from "../../builder/read-beside.ts";
 import { startRegistry, type FakePackage } from "../integration/builder-registry.ts";
@@ -150,19 +149,6 @@ describe("packages that are installed", () => {
 });
 
 describe("an owner who has more built than there is time for", () => {
-  it("has one turn of the line, and then whoever else waits", async () => {
-    const line = new FairLine();
-    const order: string[] = [];
-    const take = (owner: string) => line.run(owner, async () => void order.push(owner));
-    const all = [take("a"), take("a"), take("a"), take("a")];
-    all.push(take("b"), take("c"), take("b"));
-    await Promise.all(all);
-    expect(order).toEqual(["a", "b", "c", "a", "b", "a", "a"]);
-    await line.run("a", () => Promise.reject(new Error("no"))).catch(() => order.push("failed"));
-    await line.onIdle();
-    expect(order.at(-1)).toBe("failed");
-  });
-
   it("has so many waiting at most, and others are built meanwhile", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const read = { outcome: "read", definition: { name: "x", type: "source", props: [], hooks: [], hasAdditionalProps: false } } as const;
