@@ -119,7 +119,7 @@ export interface IntakeReading {
 }
 
 export interface Membership {
-  /** Announces this runner until `leave`, with a report in each heartbeat; calls back with the sorted ids of all live runners now and on each change. */
+  /** Announces this runner until `leave`, with a report in each heartbeat; calls back with the sorted ids of all live runners that do not retire, now and on each change. */
   join(
     runner: string,
     member: { readonly onMembers: (runners: readonly string[]) => void; readonly report: () => RunnerReport },
@@ -132,6 +132,8 @@ export interface RunnerReport {
   /** Partitions that this runner reads, or still runs something of. */
   readonly holds: readonly number[];
   readonly backlog: BacklogReport;
+  /** Others divide the partitions among themselves, as after `retire`, while this is true. */
+  readonly isRetiring?: boolean;
 }
 
 export interface Joined {

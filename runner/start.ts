@@ -10,6 +10,7 @@ import type { History } from "./history.ts";
 import { Backlog } from "./intake/backlog.ts";
 import { OpenMessages } from "./intake/open-messages.ts";
 import { Partitions } from "./intake/partitions.ts";
+import { withStandby } from "./intake/standby.ts";
 import { largeCommitsInTurn } from "./large-commits.ts";
 import { metered } from "./metered.ts";
 import { behindRefusal, OwnersOverQuota, quotaRefusal } from "./over-quota.ts";
@@ -102,8 +103,10 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   };
   ports.metrics?.counts(() => queues.counts());
   const open = new OpenMessages(config.pool);
+  const canRun = (): boolean => ports.sandbox.stats().startFailure === undefined;
   const partitions = new Partitions(config, {
     ...ports,
+    membership: withStandby(ports.membership, canRun, now),
     backlog,
     onMessage: (message) => {
       for (const waiting of open.take(message)) queues.push(waiting);

@@ -85,7 +85,8 @@ export class Partitions {
     if (this.#stopped) return;
     this.#runners = runners;
     const { runner } = this.#config;
-    const share = new Set(partitionsOf(runner, runners.includes(runner) ? runners : [...runners, runner]));
+    // A runner that stands by is not among them (standby.ts), and reads nothing.
+    const share = new Set(partitionsOf(runner, runners));
     for (const partition of this.#reading.keys()) if (!share.has(partition)) this.#drop(partition);
     for (const partition of share) if (!this.#reading.has(partition)) this.#read(partition);
   }

@@ -8,7 +8,7 @@ type Beside = Pick<RunnerPorts, "sandbox" | "bundles" | "stacks" | "secrets" | "
 export function portsBesidePool(execute: (request: ExecuteRequest) => Promise<unknown>): Beside {
   return {
     // Only what the runner calls.
-    sandbox: { execute, evict: () => undefined, stop: () => Promise.resolve() } as unknown as RunnerPorts["sandbox"],
+    sandbox: { execute, evict: () => undefined, stats: () => ({}), stop: () => Promise.resolve() } as unknown as RunnerPorts["sandbox"],
     bundles: { path: () => Promise.resolve("/nowhere") },
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
     secrets: { open: (sealed) => Promise.resolve(sealed) },

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { encodePack, type Invocation } from "../../domain/invocation.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { ownerOf, partitionOf } from "../../domain/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
 import { heldByOthers } from "../../platform/jetstream/membership.ts";
@@ -113,4 +114,50 @@ it("takes over a partition when the time for a handover is over, though a run go
   await start(nameBeside("r_third"), second, () => Promise.resolve(), 500);
   await until(isEmpty, "all has run", 60_000);
   expect(second).toEqual([`${slow} 1`, `${slow} 2`]);
+});
+
+it("hands its partitions over while it can start no sandbox processes, and takes them back when it can", { timeout: 120_000 }, async () => {
+  const [first, second] = [[] as string[], [] as string[]];
+  let startFailure: string | undefined;
+  const { pool, runTimeoutMs, memoryMb, historyBudgetBytes } = {
+    pool: defaultPool,
+    runTimeoutMs: 1_000,
+    memoryMb: 64,
+    historyBudgetBytes: 2 ** 20,
+  };
+  const ports = portsBesidePool(async ({ source, event }) => {
+    if (startFailure !== undefined) throw new Unavailable(`sandbox children cannot be started: ${startFailure}`);
+    first.push(`${source} ${event}`);
+    return { outcome: "returned", result: null, emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };
+  });
+  const runner = await startRunner(
+    { runner: "r_unable", pool, runTimeoutMs, memoryMb, historyBudgetBytes },
+    {
+      ...poolPortsOf(nats.connection, defaultPool),
+      ...ports,
+      sandbox: { ...ports.sandbox, stats: () => ({ ...ports.sandbox.stats(), startFailure }) },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    },
+  );
+  ends.push(() => runner.stop(AbortSignal.timeout(1_000)));
+  const other =
+    Array.from({ length: 500 }, (_, n) => `r_other${n}`).find((each) => ownerOf(partition, ["r_unable", each]) === "r_unable") ?? "";
+  await start(other, second, () => Promise.resolve());
+  await send([quick, 1]);
+  await until(() => first.length === 1, "the first runner reads the partition");
+  startFailure = "no such file";
+  await send([quick, 2], [quick, 3]);
+  await until(() => second.length === 2, "the other runner runs what is queued", 60_000);
+  startFailure = undefined;
+  await until(
+    async () => (await heldByOthers(nats.connection, defaultPool, other)).has(partition),
+    "the first runner holds the partition again",
+    60_000,
+  );
+  await send([quick, 4]);
+  await until(isEmpty, "all has run");
+  expect([first, second]).toEqual([
+    [`${quick} 1`, `${quick} 4`],
+    [`${quick} 2`, `${quick} 3`],
+  ]);
 });
