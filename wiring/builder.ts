@@ -4,7 +4,7 @@ import { startBuilder } from "../builder/start.ts";
 import { codeLimits } from "../domain/component-code.ts";
 import type { Traces } from "../domain/traces.ts";
 import { createEgress, type Egress } from "../platform/http/egress.ts";
-import { createBuildRequests } from "../platform/jetstream/build-requests.ts";
+import { serveBuildRequests } from "../platform/jetstream/build-requests.ts";
 import { openBlobStore } from "../platform/jetstream/object-store.ts";
 import { createSandbox } from "../runner/sandbox/pool.ts";
 import type { Sandbox } from "../runner/sandbox/port.ts";
@@ -45,7 +45,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     inspector: { inspect },
     bundles,
     addresses,
-    requests: traced(createBuildRequests(connection.nats), context.traces),
+    requests: traced({ serve: (calls) => serveBuildRequests(connection.nats, calls) }, context.traces),
   });
   return {
     stop: async (signal) => {

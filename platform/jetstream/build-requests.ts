@@ -1,194 +1,95 @@
-import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
-import { NoRespondersError, RequestError, TimeoutError, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import type { BuilderCalls } from "../../builder/ports.ts";
 import type { ComponentCode } from "../../domain/component-code.ts";
 import type { Build } from "../../domain/definition.ts";
-import { Forbidden, HeadwaterError, Invariant, InvalidInput, LimitExceeded, Unavailable } from "../../domain/errors.ts";
+import { HeadwaterError, Invariant, Unavailable } from "../../domain/errors.ts";
 import { buildSubject } from "../../domain/subjects.ts";
+import type { Reading } from "./consumer.ts";
+import { request, serve, type Service } from "./requests.ts";
 
 const componentCode = z.object({
   code: z.string(),
-  entry: z.string().optional(),
-  files: z.record(z.string(), z.string()).optional(),
+  entry: z.string().exactOptional(),
+  files: z.record(z.string(), z.string()).exactOptional(),
 });
-/** What is asked of a builder, read at this edge: to build, or to fetch what is to be built. */
+/** A request to build, to fetch a component at an address, or to say that there is a builder. */
 const builderRequest = z.union([
-  componentCode.extend({ language: z.enum(["js", "ts", "auto"]).optional(), lockfile: z.string().nullish(), owner: z.string().optional() }),
-  z.object({ collect: z.string(), owner: z.string().optional() }),
-  /** Whether there is a builder. */
+  componentCode.extend({
+    language: z.enum(["js", "ts", "auto"]).exactOptional(),
+    lockfile: z.string().exactOptional(),
+    owner: z.string().exactOptional(),
+  }),
+  z.object({ collect: z.string(), owner: z.string().exactOptional() }),
   z.object({ ping: z.literal(true) }),
 ]);
 
 export interface BuildRequest extends ComponentCode {
   readonly language?: "js" | "ts" | "auto";
   readonly lockfile?: string | null;
-  /** For whom: the builder has owners take turns. */
+  /** Owners take turns in the builder. */
   readonly owner?: string;
 }
 
-const answer = z.union([
-  z.object({ build: z.custom<Build>((value) => typeof value === "object" && value !== null && "bundle" in value) }),
-  z.object({ component: componentCode }),
-  z.object({ pong: z.literal(true) }),
-  z.object({
-    error: z.object({ status: z.number(), code: z.string(), message: z.string(), details: z.unknown().optional() }),
-  }),
-]);
-type Answer = z.infer<typeof answer>;
+/** Builds come from our own builder. */
+const builds = z.custom<Build>((value) => typeof value === "object" && value !== null && "bundle" in value);
 
-const queueGroup = "builders";
-/** Longer than a build may take, so that the builder's own word on the time limit arrives. */
-const timeoutMs = 75_000;
+/** The timeout is longer than a build may take, so that the builder's own error about its time limit arrives. */
+const service: Service = {
+  queue: "builders",
+  timeoutMs: 75_000,
+  isCompressed: true,
+  finishesOnStop: true,
+  noReply: (reason, cause) => {
+    const { code, message } = noReply[reason];
+    return new Unavailable(message, { code, cause });
+  },
+};
 
-/** The port `BuildRequests` over request and reply: each request goes to one of the builders of the queue group. */
-export function createBuildRequests(nats: NatsConnection) {
-  return {
-    /** Answers with what a call returns or throws. `stop` takes no more requests and waits for those under way. */
-    async serve(calls: BuilderCalls): Promise<{ stop(): Promise<void> }> {
-      const running = new Set<Promise<void>>();
-      const subscription = nats.subscribe(buildSubject, {
-        queue: queueGroup,
-        callback: (error, message) => {
-          // An error here is the subscription's own end, which `closed` tells.
-          if (error) return;
-          const replied = reply(message, calls).finally(() => running.delete(replied));
-          running.add(replied);
-        },
-      });
-      // The server knows of the subscription before this resolves, so the first request finds it.
-      await nats.flush();
-      return {
-        async stop() {
-          if (!subscription.isClosed()) await subscription.drain();
-          await Promise.allSettled(running);
-          await nats.flush();
-        },
-      };
-    },
-  };
-}
+const noReply = {
+  absent: { code: "no_builder", message: "no builder is running: components cannot be built now, try again" },
+  late: { code: "builder_timeout", message: "the builder did not answer in time: try again" },
+  unreachable: { code: "builder_unreachable", message: "the builder cannot be reached: try again" },
+};
 
-async function reply(message: Msg, calls: BuilderCalls): Promise<void> {
-  const answered = await answerTo(message, calls);
-  try {
-    message.respond(await pack(answered));
-  } catch (error) {
-    // Larger than the server takes, or the connection is gone; a short answer tells the first and fails at the second.
-    message.respond(await pack(errorAnswer(new LimitExceeded("the build's answer is larger than a message may be", { cause: error }))));
-  }
-}
+/** Each request goes to one of the builders. */
+export const serveBuildRequests = (nats: NatsConnection, calls: BuilderCalls): Promise<Reading> =>
+  serve(nats, buildSubject, service, async (body) => {
+    try {
+      const asked = builderRequest.parse(body);
+      if ("ping" in asked) return true;
+      return "collect" in asked ? await calls.collect(asked.collect, asked.owner) : await calls.build(asked);
+    } catch (cause) {
+      if (cause instanceof HeadwaterError) throw cause;
+      throw new Invariant(`the build failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    }
+  });
 
-async function answerTo(message: Msg, calls: BuilderCalls): Promise<Answer> {
-  try {
-    const request = builderRequest.parse(await unpack(message.data));
-    if ("ping" in request) return { pong: true };
-    if ("collect" in request) return { component: await calls.collect(request.collect, request.owner) };
-    const { code, entry, files, language, lockfile, owner } = request;
-    return {
-      build: await calls.build({
-        code,
-        ...(entry === undefined ? {} : { entry }),
-        ...(files === undefined ? {} : { files }),
-        ...(language ? { language } : {}),
-        ...(lockfile ? { lockfile } : {}),
-        ...(owner === undefined ? {} : { owner }),
-      }),
-    };
-  } catch (error) {
-    return errorAnswer(error);
-  }
-}
-
-function errorAnswer(error: unknown): Answer {
-  const known =
-    error instanceof HeadwaterError ? error : new Invariant(`the build failed: ${error instanceof Error ? error.message : String(error)}`);
-  return { error: { status: known.status, code: known.code, message: known.message, details: known.details } };
-}
-
-interface AskOptions {
+interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-/**
- * Asks a builder to build.
- * @throws what the builder threw (InvalidInput, LimitExceeded, Unavailable); Unavailable when none answers.
- */
-export async function requestBuild(nats: NatsConnection, request: BuildRequest, options: AskOptions = {}): Promise<Build> {
-  const { code, entry, files, language, lockfile, owner } = request;
-  const answered = await ask(nats, { code, entry, files, language, lockfile, owner }, options);
-  if (!("build" in answered)) throw new Invariant("a builder that was asked for a build answered with something else");
-  return answered.build;
+const call = (nats: NatsConnection, body: object, options: CallOptions): Promise<unknown> =>
+  request(nats, buildSubject, { ...service, ...options }, body);
+
+/** Has a builder build. @throws what the builder threw (InvalidInput, LimitExceeded, Unavailable); Unavailable when none replies */
+export async function requestBuild(nats: NatsConnection, asked: BuildRequest, options: CallOptions = {}): Promise<Build> {
+  const { code, entry, files, language, lockfile, owner } = asked;
+  return builds.parse(await call(nats, { code, entry, files, language, lockfile: lockfile ?? undefined, owner }, options));
 }
 
-/**
- * Asks a builder for the component at an address.
- * @throws what the builder threw (InvalidInput, Forbidden, LimitExceeded, Unavailable); Unavailable when none answers.
- */
+/** Has a builder fetch the component at an address. @throws what the builder threw, Forbidden too; Unavailable when none replies */
 export async function requestComponent(
   nats: NatsConnection,
   url: string,
-  options: AskOptions & { owner?: string | undefined } = {},
+  { owner, ...options }: CallOptions & { owner?: string | undefined } = {},
 ): Promise<ComponentCode> {
-  const answered = await ask(nats, { collect: url, owner: options.owner }, options);
-  if (!("component" in answered)) throw new Invariant("a builder that was asked for a component answered with something else");
-  return answered.component;
+  return componentCode.parse(await call(nats, { collect: url, owner }, options));
 }
 
 const pingTimeoutMs = 1_500;
 
-/** @throws Unavailable when no builder answers */
+/** @throws Unavailable when no builder replies */
 export async function pingBuilder(nats: NatsConnection): Promise<void> {
-  await ask(nats, { ping: true }, { timeoutMs: pingTimeoutMs });
+  await call(nats, { ping: true }, { timeoutMs: pingTimeoutMs });
 }
-
-async function ask(nats: NatsConnection, request: unknown, options: AskOptions): Promise<Exclude<Answer, { error: unknown }>> {
-  const payload = await pack(request);
-  const limit = nats.info?.max_payload;
-  if (limit !== undefined && payload.byteLength > limit) {
-    throw new LimitExceeded(`the code is ${payload.byteLength} bytes compressed, the NATS server takes ${limit}: raise its max_payload`);
-  }
-  const message = await nats.request(buildSubject, payload, { timeout: options.timeoutMs ?? timeoutMs }).catch((error: unknown) => {
-    throw explain(error);
-  });
-  const answered = answer.parse(await unpack(message.data));
-  if ("error" in answered) throw revive(answered.error);
-  return answered;
-}
-
-function explain(error: unknown): Error {
-  if (error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders())) {
-    return new Unavailable("no builder is running: components cannot be built now, try again", {
-      code: "no_builder",
-      cause: error,
-    });
-  }
-  if (error instanceof TimeoutError || (error instanceof Error && error.name === "TimeoutError")) {
-    return new Unavailable("the builder did not answer in time: try again", { code: "builder_timeout", cause: error });
-  }
-  return new Unavailable("the builder cannot be reached: try again", { code: "builder_unreachable", cause: error });
-}
-
-function revive({ status, code, message, details }: Extract<Answer, { error: unknown }>["error"]): HeadwaterError {
-  const options = { code, details };
-  switch (status) {
-    case 422:
-      return new InvalidInput(message, options);
-    case 403:
-      return new Forbidden(message, options);
-    case 413:
-      return new LimitExceeded(message, options);
-    case 503:
-      return new Unavailable(message, options);
-    default:
-      return new Invariant(message, options);
-  }
-}
-
-const maxBytes = 32 * 2 ** 20;
-
-/** JSON, compressed: code of 1 MiB and a lockfile of some hundred KiB fit into NATS's default message of 1 MiB. */
-const pack = async (value: unknown): Promise<Uint8Array> => promisify(gzip)(JSON.stringify(value), { level: 3 });
-const unpack = async (data: Uint8Array): Promise<unknown> =>
-  JSON.parse((await promisify(gunzip)(data, { maxOutputLength: maxBytes })).toString()) as unknown;

@@ -1,9 +1,10 @@
-import { NoRespondersError, RequestError, type NatsConnection } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import { Unavailable } from "../../domain/errors.ts";
 import { operatorStatusSubject } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import type { Reading } from "./consumer.ts";
+import { request, serve, type Service } from "./requests.ts";
 
 const operatorStatus = z.object({
   /** Runners of the default pool that live now. */
@@ -13,32 +14,16 @@ const operatorStatus = z.object({
 });
 export type OperatorStatus = z.infer<typeof operatorStatus>;
 
-const timeoutMs = 1_500;
+const service: Service = {
+  timeoutMs: 1_500,
+  noReply: (reason, cause) =>
+    new Unavailable(reason === "absent" ? "no operator leads" : "the operator does not answer", { code: "no_operator", cause }),
+};
 
-/** Answers as the operator that leads: to be called when it begins to lead, and stopped when it ends. */
-export async function serveOperatorStatus({ nats }: Pick<Connection, "nats">, status: () => Promise<OperatorStatus>): Promise<Reading> {
-  const subscription = nats.subscribe(operatorStatusSubject, {
-    callback: (error, message) => {
-      if (error !== null) return;
-      // The caller has a time limit of its own.
-      void status()
-        .then((answer) => message.respond(JSON.stringify(answer)))
-        .catch(() => undefined);
-    },
-  });
-  await nats.flush();
-  return {
-    stop: async () => {
-      subscription.unsubscribe();
-    },
-  };
-}
+/** Serves as the operator that leads: to be called when it begins to lead, and stopped when it ends. */
+export const serveOperatorStatus = ({ nats }: Pick<Connection, "nats">, status: () => Promise<OperatorStatus>): Promise<Reading> =>
+  serve(nats, operatorStatusSubject, service, () => status());
 
 /** Asks the operator that leads. @throws Unavailable when none does */
-export async function requestOperatorStatus(nats: NatsConnection): Promise<OperatorStatus> {
-  const message = await nats.request(operatorStatusSubject, "", { timeout: timeoutMs }).catch((cause: unknown) => {
-    const isAbsent = cause instanceof NoRespondersError || (cause instanceof RequestError && cause.isNoResponders());
-    throw new Unavailable(isAbsent ? "no operator leads" : "the operator does not answer", { code: "no_operator", cause });
-  });
-  return operatorStatus.parse(message.json());
-}
+export const requestOperatorStatus = async (nats: NatsConnection): Promise<OperatorStatus> =>
+  operatorStatus.parse(await request(nats, operatorStatusSubject, service, {}));

@@ -144,6 +144,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${streams.deliveries}.retry.>`),
       api(`DIRECT.GET.${streams.invocations}`),
       // Creates the consumers of pools when they are missing.
+      api(`STREAM.INFO.${streams.invocations}`),
       api(`CONSUMER.CREATE.${streams.invocations}.>`),
       api(`CONSUMER.INFO.${streams.invocations}.*`),
       api(`CONSUMER.DELETE.${streams.invocations}.*`),

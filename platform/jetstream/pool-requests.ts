@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Msg } from "@nats-io/transport-node";
 import { z } from "zod";
 import { hasMoved } from "../../domain/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -18,6 +17,7 @@ import type { Connection } from "./connection.ts";
 import type { Reading } from "./consumer.ts";
 import { deploymentEntries, moveInvocation } from "./moves.ts";
 import { hasConsumer, setUpPool } from "./pools.ts";
+import { request, serve, type Service } from "./requests.ts";
 import { setTimer } from "./schedules.ts";
 
 /**
@@ -41,46 +41,34 @@ const armRequest = z.object({
 });
 export type ArmRequest = z.infer<typeof armRequest>;
 
-const queueGroup = "pool-requests";
-const timeoutMs = 5_000;
+const service: Service = {
+  queue: "pool-requests",
+  timeoutMs: 5_000,
+  noReply: (_reason, cause) => new Unavailable("no delivery process answers: the role delivery does what runners request", { cause }),
+};
 
-/** Answers what runners ask for; any number of processes may do so, each request goes to one. */
+/** Serves the requests of all pools; each goes to one of the delivery processes. */
 export async function servePoolRequests(connection: Connection): Promise<Reading> {
   const acts = actsOf(connection);
-  const subscriptions = poolRequests.map((request) =>
-    connection.nats.subscribe(poolRequestSubject("*", request), {
-      queue: queueGroup,
-      callback: (error, message) => {
-        if (error === null) void answer(message, acts[request]); // Never rejects.
-      },
-    }),
+  const serving = await Promise.all(
+    poolRequests.map((kind) =>
+      serve(connection.nats, poolRequestSubject("*", kind), service, (body, subject) => acts[kind](subject.split(".")[1] ?? "", body)),
+    ),
   );
-  // The server knows of them before this resolves, so the first request finds somebody.
-  await connection.nats.flush();
   return {
     stop: async () => {
-      await Promise.all(subscriptions.map((subscription) => subscription.drain().catch(() => undefined)));
+      await Promise.all(serving.map((each) => each.stop()));
     },
   };
 }
 
-type Act = (pool: string, request: unknown) => Promise<void>;
+type Act = (pool: string, body: unknown) => Promise<void>;
 
 const actsOf = (connection: Connection): Readonly<Record<PoolRequest, Act>> => ({
   consumers: (pool) => setUpPool(connection, { pool }),
-  move: (pool, request) => moveInvocation(connection, pool, moveRequest.parse(request)),
-  arm: (pool, request) => arm(connection, pool, armRequest.parse(request)),
+  move: async (pool, body) => moveInvocation(connection, pool, moveRequest.parse(body)),
+  arm: async (pool, body) => arm(connection, pool, armRequest.parse(body)),
 });
-
-async function answer(message: Msg, act: Act): Promise<void> {
-  const [, pool = ""] = message.subject.split(".");
-  try {
-    await act(pool, message.json());
-    message.respond("{}");
-  } catch (error) {
-    message.respond(JSON.stringify({ error: error instanceof Error ? error.message : String(error) }));
-  }
-}
 
 /** The next link of a chained timer, towards the pool where its source is now. */
 async function arm(connection: Connection, pool: string, { source, prop, atMs, invocation }: ArmRequest): Promise<void> {
@@ -97,16 +85,16 @@ async function arm(connection: Connection, pool: string, { source, prop, atMs, i
   });
 }
 
-/** @throws Unavailable when nobody answers or it cannot be done now */
+/** @throws Unavailable when no delivery process answers or it cannot be done now */
 export const requestMove = (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
-  askOfPool(connection, pool, "move", number);
+  requestOfPool(connection, pool, "move", number);
 
-/** @throws Unavailable when nobody answers or it cannot be done now */
-export const requestArm = (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
-  askOfPool(connection, pool, "arm", request);
+/** @throws Unavailable when no delivery process answers or it cannot be done now */
+export const requestArm = (connection: Connection, pool: string, arming: ArmRequest): Promise<void> =>
+  requestOfPool(connection, pool, "arm", arming);
 
 /** Creates the consumers of the pool that are missing. @throws Unavailable when no delivery process answers or NATS cannot do it now */
-export const requestConsumers = (connection: Connection, pool: string): Promise<void> => askOfPool(connection, pool, "consumers", {});
+export const requestConsumers = (connection: Connection, pool: string): Promise<void> => requestOfPool(connection, pool, "consumers", {});
 
 /** For a runner, which has no right to create consumers: resolves when its pool has all of them. @throws Unavailable after `timeoutMs` */
 export async function untilPoolIsSetUp(connection: Connection, pool: string, timeoutMs = 30_000): Promise<void> {
@@ -118,13 +106,10 @@ export async function untilPoolIsSetUp(connection: Connection, pool: string, tim
   }
 }
 
-const reply = z.looseObject({ error: z.string().optional() });
-
-async function askOfPool(connection: Connection, pool: string, what: PoolRequest, request: object): Promise<void> {
-  const subject = poolRequestSubject(pool, what);
-  const message = await connection.nats.request(subject, JSON.stringify(request), { timeout: timeoutMs }).catch((cause: unknown) => {
-    throw new Unavailable(`nobody answers on '${subject}': a process with the role delivery does`, { cause });
+async function requestOfPool(connection: Connection, pool: string, kind: PoolRequest, body: object): Promise<void> {
+  const subject = poolRequestSubject(pool, kind);
+  await request(connection.nats, subject, service, body).catch((cause: unknown) => {
+    if (cause instanceof Unavailable) throw cause;
+    throw new Unavailable(`the request on '${subject}' failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
-  const answered = reply.parse(message.json());
-  if (answered.error !== undefined) throw new Unavailable(`'${subject}' is refused: ${answered.error}`);
 }

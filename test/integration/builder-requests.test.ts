@@ -5,7 +5,7 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Build } from "../../domain/definition.ts";
 import { Forbidden, InvalidInput, LimitExceeded, Unavailable } from "../../domain/errors.ts";
-import { createBuildRequests, requestBuild, requestComponent, type BuildRequest } from "../../platform/jetstream/build-requests.ts";
+import { requestBuild, requestComponent, serveBuildRequests, type BuildRequest } from "../../platform/jetstream/build-requests.ts";
 import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { failure } from "./builder-support.ts";
 
@@ -36,7 +36,7 @@ const built: Build = {
 };
 
 async function serve(build: (request: BuildRequest) => Promise<Build>): Promise<{ stop(): Promise<void> }> {
-  const serving = await createBuildRequests(nats).serve({ build, collect: async (url) => ({ code: url }) });
+  const serving = await serveBuildRequests(nats, { build, collect: async (url) => ({ code: url }) });
   onTestFinished(() => serving.stop());
   return serving;
 }
@@ -69,7 +69,7 @@ describe("build requests", () => {
   test("carry the files of a component there, and those at an address back", async () => {
     const component = { code: "x", entry: "a/b.mjs", files: { "c.mjs": "y".repeat(500_000), "package.json": "{}" } };
     const asked: unknown[] = [];
-    const serving = await createBuildRequests(nats).serve({
+    const serving = await serveBuildRequests(nats, {
       build: async (request) => (asked.push(request), built),
       collect: async (url, owner) => (asked.push(url, owner), component),
     });
