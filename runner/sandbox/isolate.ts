@@ -86,6 +86,11 @@ export class GuestIsolate {
     return this.#catastrophe !== undefined;
   }
 
+  /** Entries that wait for their turn. */
+  get queued(): number {
+    return this.#turns.waiting;
+  }
+
   /** Whether it uses CPU time although no entry is open. */
   get computesUnasked(): boolean {
     return this.#entry === undefined && this.cpuMs() > this.#cpuMsAtRest + maxUnaskedCpuMs;

@@ -3,6 +3,10 @@ export class Mutex {
   #isTaken = false;
   readonly #waiting: (() => void)[] = [];
 
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** @returns undefined if it was free: the common case must not cost a turn of the event loop */
   take(): Promise<void> | undefined {
     if (this.#isTaken) return new Promise((resolve) => this.#waiting.push(resolve));

@@ -61,6 +61,11 @@ export class SharedIsolate {
     return contexts < limits.contextsPerIsolate && this.bytes < this.#maxSharedBytes && this.#isolate?.isDisposed !== true;
   }
 
+  /** Sources that start, and entries that wait for their turn. */
+  get queued(): number {
+    return this.#opening + (this.#isolate?.queued ?? 0);
+  }
+
   get isEmpty(): boolean {
     return this.sources.size === 0 && this.#opening === 0;
   }

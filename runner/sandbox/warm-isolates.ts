@@ -12,6 +12,10 @@ export interface OpenedContext {
 }
 
 const runsBetweenMeasurements = 50;
+/** Sources of one key that all start at once are spread over as many isolates as may compute at once. */
+const maxParallel = limits.entriesOfLoneOwner;
+/** An isolate in which so many start or wait is too busy for one more source, until there are `maxParallel`. */
+const maxQueued = 2;
 
 /**
  * Warm sources, and the isolates that they share.
@@ -162,8 +166,11 @@ export class WarmIsolates {
     return this.#bySource.get(warm.source) === warm;
   }
 
+  /** The least busy one that has room. Undefined if there is none, or if another one would let more of its sources compute at once. */
   #find(key: string): SharedIsolate | undefined {
-    return this.#isolates.values().find((place) => place.key === key && place.hasRoom);
+    const places = Array.from(this.#isolates.values().filter((place) => place.key === key && place.hasRoom));
+    const [best] = places.toSorted((a, b) => a.queued - b.queued);
+    return best !== undefined && best.queued >= maxQueued && places.length < maxParallel ? undefined : best;
   }
 
   /** Never rejects. */

@@ -70,6 +70,17 @@ describe("an isolate", () => {
     expect(isolates()).toBe(5);
   });
 
+  it("is one of up to eight when many sources start at once, so that they compute in parallel", async () => {
+    const { run } = await siblings(`return runs;`);
+    const [isolatesBefore, sourcesBefore] = [isolates(), sources()];
+    const each = Array.from({ length: 60 }, (_, index) => `${index}`);
+    const executions = await Promise.all(each.map((source) => run(source)));
+    expect(new Set(executions.map(resultOf))).toEqual(new Set(["1"]));
+    await until(() => sources() === sourcesBefore + 60, "all sources to be warm");
+    expect(isolates() - isolatesBefore).toBeGreaterThan(1);
+    expect(isolates() - isolatesBefore).toBeLessThanOrEqual(8);
+  });
+
   it("is disposed with its last source", async () => {
     const { run } = await siblings(`return runs;`);
     const before = isolates();
