@@ -3,7 +3,7 @@ import ivm from "isolated-vm";
 import type { HttpResponse } from "../../domain/invocation.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { batched } from "./batch.ts";
-import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, tellPauses } from "./execute.ts";
+import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, reportPauses } from "./execute.ts";
 import { inspect } from "./inspect.ts";
 import { limits } from "./limits.ts";
 import type { Egress } from "./operations/index.ts";
@@ -103,7 +103,7 @@ async function start(options: ChildOptions): Promise<void> {
     warm.sweep();
     if (active.size === 0) void warm.collectOne(); // Only when idle, since it would delay runs. Never rejects.
   }, 250);
-  setInterval(() => tellPauses(active), 25);
+  setInterval(() => reportPauses(active), 25);
   send({ kind: "ready", ...(caches && { caches }) });
 }
 

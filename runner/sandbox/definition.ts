@@ -17,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const knownTypes: ReadonlySet<string> = new Set(knownPropTypes);
 
-/** Judges what a guest told of its component: a definition, or the first thing wrong with it. */
+/** Checks a guest's description of its component: a definition, or the first thing wrong with it. */
 export function readDefinition(text: string | null): Inspection {
   const found = parse(text);
   if (found === undefined)
@@ -77,7 +77,7 @@ function readNotes(given: unknown): DefinitionNotes {
   };
 }
 
-/** Of names in notes; there are more only if somebody took the guest's runtime apart. */
+/** Of names in notes; only a manipulated runtime sends more. */
 const maxNotes = 1_000;
 
 const textsOf = (value: unknown): readonly string[] =>
@@ -103,7 +103,7 @@ const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, maxSho
 /** What is wrong with a prop, or with what was to be a list of them. */
 export type WrongProp = { readonly code: string; readonly message: string; readonly prop?: string };
 
-/** Prop definitions as a guest told them, or the first thing wrong with them. */
+/** Prop definitions as described by a guest, or the first thing wrong with them. */
 export function readProps(list: unknown): { readonly props: readonly PropDefinition[] } | WrongProp {
   const props = listOf(list).filter(isFields);
   return props.map(checkProp).find((wrong) => wrong !== undefined) ?? { props: props.map(toProp) };

@@ -66,7 +66,7 @@ export class ExclusiveChildren {
   /**
    * Runs an action in the owner's child.
    *
-   * @param isSole nothing else may run in the child meanwhile, so that its death has one culprit
+   * @param isSole nothing else may run in the child at the same time, so that its death has one culprit
    * @throws Unavailable if the child cannot be started
    */
   async run<Result>(owner: string, isSole: boolean, act: (child: SandboxChild) => Promise<Result>): Promise<Result> {

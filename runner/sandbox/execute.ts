@@ -22,14 +22,14 @@ export interface ActiveContext {
   readonly cpuMsBefore: number;
   /** Epoch of the process, ms. */
   readonly since: number;
-  /** Called once when nothing computes in it, see `tellPauses`. */
+  /** Called once when nothing computes in it, see `reportPauses`. */
   onPause: (() => void) | undefined;
 }
 
 type Attempt = Execution | "interrupted";
 
-/** Until then it is not worth telling that a run waits: mostly it is over. */
-const freshMs = 50;
+/** A shorter run that waits is not reported: most are over by then. */
+const minReportedMs = 50;
 
 /**
  * Runs one request in the source's warm context, or in a new one that stays if it may.
@@ -179,11 +179,11 @@ export function enforceCpuLimit(active: Iterable<ActiveContext>): void {
   }
 }
 
-/** Tells of runs that have lasted a moment and wait for somebody else, to the one who lets no more of their owner's begin meanwhile. */
-export function tellPauses(active: Iterable<ActiveContext>): void {
-  const begunBefore = performance.now() - freshMs;
+/** Reports runs that have lasted a moment and wait for I/O: the scheduler may begin others of their owner. */
+export function reportPauses(active: Iterable<ActiveContext>): void {
+  const startedBefore = performance.now() - minReportedMs;
   for (const each of active) {
-    if (each.onPause === undefined || each.since > begunBefore || each.context.isComputing) continue;
+    if (each.onPause === undefined || each.since > startedBefore || each.context.isComputing) continue;
     each.onPause();
     each.onPause = undefined;
   }

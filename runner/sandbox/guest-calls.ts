@@ -1,13 +1,12 @@
 import type { Activity } from "./activity.ts";
-import { withoutNegativeZero } from "./guest-values.ts";
 import { toGuestError } from "./isolate-errors.ts";
 import { asyncOperations, postOperations, syncOperations } from "./operations/index.ts";
 import { charge, outOfDebt } from "./operations/sync-meter.ts";
 
-/** What the host's thread needs to answer a call that fails. */
+/** Time of the host's thread that answering a failed call takes. */
 const failureMs = 0.2;
 
-/** What the guest asks for at once. Throws what it is told. */
+/** Performs a synchronous operation. Throws what the guest is to catch. */
 export function performSync(activity: Activity | undefined, operation: string, args: readonly unknown[]): unknown {
   const perform = syncOperations[operation];
   if (perform === undefined) throw new Error(`the sandbox has no operation '${operation}'`);
@@ -16,7 +15,7 @@ export function performSync(activity: Activity | undefined, operation: string, a
   return perform(activity, withoutNegativeZero(args));
 }
 
-/** What the guest asks for without an answer; a refusal becomes a notice in its log. */
+/** Performs an operation without an answer; a refusal becomes a notice in the log. */
 export function performPost(activity: Activity, kind: string, args: readonly unknown[]): void {
   const perform = postOperations[kind];
   if (perform === undefined) return;
@@ -28,7 +27,7 @@ export function performPost(activity: Activity, kind: string, args: readonly unk
   }
 }
 
-/** What the guest asks for and waits for; the answer travels by an entry of its own. Never rejects. */
+/** Performs an asynchronous operation; the answer travels by an entry of its own. Never rejects. */
 export async function answerCall(activity: Activity, [id, operation, args]: readonly unknown[]): Promise<void> {
   const perform = asyncOperations[String(operation)];
   if (!activity.beginCall()) return;
@@ -38,12 +37,30 @@ export async function answerCall(activity: Activity, [id, operation, args]: read
     await activity.deliverAndWait("answer", id, true, value);
   } catch (error) {
     if (activity.ending !== undefined) return;
-    // A failure costs the host as much as an answer, and the guest nothing: one who has used up its share of the host's thread waits for it.
+    // A failure costs the host as much as an answer, and the guest nothing: an owner in debt waits for it.
     charge(activity, failureMs);
     await outOfDebt(activity).catch(() => {}); // the run has ended
     activity.deliver("answer", id, false, toGuestError(error));
   } finally {
     // Only now: until the answer is in, the run is waiting for something.
     activity.endCall();
+  }
+}
+
+/**
+ * Replaces -0 by 0 in the arguments of a guest. V8 does not count -0 as an integer of 32 bits, although native code of Node expects that of
+ * everything for which `Number.isInteger` holds: an assertion ends the process. The arguments are our own copy, so they are changed in
+ * place; the bridge has bounded their depth.
+ */
+function withoutNegativeZero(args: readonly unknown[]): readonly unknown[] {
+  replace(args);
+  return args;
+}
+
+function replace(container: object): void {
+  if (ArrayBuffer.isView(container)) return;
+  for (const [name, value] of Object.entries(container)) {
+    if (Object.is(value, -0)) Reflect.set(container, name, 0);
+    else if (typeof value === "object" && value !== null) replace(value);
   }
 }

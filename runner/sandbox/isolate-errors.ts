@@ -46,7 +46,7 @@ export function memoryError(memoryMb: number): RunError {
   return limitError("memory_limit", `the run needed more than ${memoryMb} MB of memory`);
 }
 
-/** Which limit of isolated-vm an entry met, as its message tells; undefined for an error of the code itself. */
+/** The limit of isolated-vm that an entry met, by its message; undefined for an error of the code itself. */
 export function limitOf(error: unknown): "memory" | "time" | undefined {
   const message = error instanceof Error ? error.message : "";
   if (message.includes("memory limit")) return "memory";

@@ -110,7 +110,7 @@ export class GuestIsolate {
   /**
    * Performs one entry once all earlier ones have ended; none if the isolate is disposed.
    *
-   * @param context is charged for it; undefined: nobody is
+   * @param context is charged for it; undefined: no context is
    */
   async enter(context: IsolateContext | undefined, act: () => Promise<void>): Promise<void> {
     await this.#turns.take();

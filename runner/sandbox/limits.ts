@@ -49,10 +49,10 @@ export const limits = {
   /** How long an isolate keeps a spare context after a source was added to it. */
   spareMs: 30_000,
   idleMs: 10 * 60_000,
-  /** How long an isolate is at rest before what its runs left behind is collected: others run meanwhile, and it may soon run again. */
+  /** How long an isolate is at rest before what its runs left behind is collected: others run in the meantime, and it may soon run again. */
   collectAfterMs: 1_000,
   /** A larger heap is not collected so: that takes time in proportion, and a hostile one would take it every time. */
   collectedBytes: 64 * 1024 * 1024,
-  /** How long an isolate may compute after it was disposed of, before its process must die. */
+  /** How long an isolate may compute after it was disposed, before its process must end. */
   disposeMs: 1_000,
 } as const;

@@ -71,7 +71,7 @@ async function warmUp(context: ivm.Context): Promise<void> {
       result: { copy: true },
       timeout: timeoutMs,
     })) as readonly (readonly unknown[])[];
-    // What comes after a failure would be missing from the cache of every isolate, and nobody would notice.
+    // What comes after a failure would be missing from every cache, which no test would show.
     const failure = messages.find(([, kind]) => kind === "failed" || kind === "uncaught");
     if (failure !== undefined) throw new Error(`the component that warms up the guest's scripts failed: ${JSON.stringify(failure)}`);
   }

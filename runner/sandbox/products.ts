@@ -146,7 +146,7 @@ function parseHeaders(value: unknown): Record<string, string | string[]> {
   return headers;
 }
 
-/** The guest's own code never sends this: somebody took it apart. */
+/** The guest's own code never sends this: user code has manipulated it. */
 function forged(kind: string): RunError {
   return limitError("bridge_limit", `the sandbox was sent a message '${kind}' that its runtime does not make`);
 }
@@ -164,7 +164,7 @@ function cutNotice(): LogRecord {
   return { k: "console.warn", ts: Date.now(), msg };
 }
 
-/** Any other would throw in whoever makes a `Date` of it, or have the run's commit left out by whoever reads it: nothing of it kept, told or counted. */
+/** Any other would throw where a `Date` is made of it, or make readers skip the run's commit: nothing of it would be stored, delivered or counted. */
 function isTime(value: unknown): value is number {
   return isFinite(value) && Math.abs(value) <= mostDistantMs;
 }

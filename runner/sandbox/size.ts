@@ -20,7 +20,7 @@ export function weigh(value: unknown, depth = 0): number {
   return sum;
 }
 
-/** Levels of JSON that may leave a run: whoever reads it later does so by recursion, on a stack of unknown depth. */
+/** Levels of JSON that may leave a run: later readers use recursion, on a stack of unknown depth. */
 export const maxNesting = 1_000;
 
 /** Whether it is one JSON text. What could be nested too deeply is looked through first: a megabyte of `[` takes the parser long. */
