@@ -20,6 +20,9 @@ export interface WarmSource {
 /** Of an isolate's memory limit, what its sources may hold at rest before it takes no more of them. */
 const sharedHeapShare = 0.25;
 
+/** By that factor a heap has grown since garbage was last collected, before it is collected again. */
+const minGrowth = 1.25;
+
 /** An isolate, and the warm sources in it. Everything that they must have in common is in its key. */
 export class SharedIsolate {
   readonly key: string;
@@ -28,8 +31,8 @@ export class SharedIsolate {
   bytes = 0;
   /** Runs that have ended since then. */
   unmeasuredRuns = 0;
-  /** Whether garbage was collected since then. */
-  isCollected = false;
+  /** What was left after garbage was last collected; 0: never. */
+  #collectedBytes = 0;
   /** Epoch ms. */
   lastUsedAt = Date.now();
   readonly #maxSharedBytes: number;
@@ -70,6 +73,11 @@ export class SharedIsolate {
     return this.sources.size === 0 && this.#opening === 0;
   }
 
+  /** Collecting takes 1 to 2 ms of a core for each context, so it must be worth that. */
+  get isWorthCollecting(): boolean {
+    return this.bytes > this.#collectedBytes * minGrowth && this.bytes <= limits.collectedBytes;
+  }
+
   get isIdle(): boolean {
     return this.#opening === 0 && this.sources.values().every(({ isBusy }) => !isBusy);
   }
@@ -92,6 +100,15 @@ export class SharedIsolate {
   /** The bundle is loaded in an opened context, or will not be. */
   endOpening(): void {
     this.#opening -= 1;
+  }
+
+  noteCollected(): void {
+    this.#collectedBytes = this.bytes;
+  }
+
+  /** A source is gone. V8 frees its memory when it collects. */
+  noteDropped(): void {
+    this.#collectedBytes *= this.sources.size / (this.sources.size + 1);
   }
 
   /** Most of the cost of a further context is paid before it is needed, if sources come one after the other. */

@@ -106,7 +106,6 @@ export class WarmIsolates {
     place.lastUsedAt = warm.lastUsedAt = Date.now();
     place.unmeasuredRuns += 1;
     if (warm.runs === 1 || place.unmeasuredRuns >= runsBetweenMeasurements) {
-      place.isCollected = false;
       void this.#measure(place); // Never rejects.
     }
   }
@@ -115,7 +114,7 @@ export class WarmIsolates {
     if (this.#isKnown(warm)) this.#bySource.delete(warm.source);
     const { place } = warm;
     place.sources.delete(warm);
-    place.isCollected = false;
+    place.noteDropped();
     warm.context.drop();
     if (place.isEmpty) this.#discard(place);
   }
@@ -141,19 +140,18 @@ export class WarmIsolates {
 
   /**
    * Has one isolate at rest return the memory that it does not need: V8 collects when a heap grows, and this one may not for hours. One
-   * at a time, since it takes some 10 ms of a core.
+   * at a time, since it takes some 10 ms of a core, and 100 ms for 64 contexts.
    */
   async collectOne(): Promise<void> {
     const restingSince = Date.now() - limits.collectAfterMs;
-    const isDue = (place: SharedIsolate): boolean =>
-      place.isIdle && !place.isCollected && place.lastUsedAt < restingSince && place.bytes <= limits.collectedBytes;
+    const isDue = (place: SharedIsolate): boolean => place.isIdle && place.lastUsedAt < restingSince && place.isWorthCollecting;
     const place = this.#collecting === undefined ? this.#isolates.values().find(isDue) : undefined;
     if (place === undefined) return;
     this.#collecting = place;
-    place.isCollected = true;
     try {
       await place.isolate?.collectGarbage();
       await this.#measure(place);
+      place.noteCollected();
     } catch {
       // What an interrupted collection leaves behind would be the next entry's.
       if (place.isIdle) this.#discard(place);
@@ -210,7 +208,6 @@ export class WarmIsolates {
     if (!this.#isolates.has(place)) return;
     place.bytes -= bytes;
     this.#bytes -= bytes;
-    place.isCollected = false;
   }
 
   #discard(place: SharedIsolate): void {
