@@ -16,7 +16,7 @@ import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
 import { componentReconciler } from "./component/reconciler.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
 import { keyOf } from "./controller/informer.ts";
-import { exceptMisfits, ofFitting } from "./controller/misfits.ts";
+import { exceptMisfits, ofFitting } from "./controller/skip-invalid.ts";
 import { endConnectionsOf } from "./end-connections.ts";
 import { ResourceIndex } from "./controller/resource-index.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";

@@ -1,7 +1,7 @@
 import { labels, type Resource } from "../../crds/resource.ts";
 import type { AutoSubscriptionSpec, AutoSubscriptionStatus } from "../../crds/auto-subscription.ts";
 import { keyOf, type Informer } from "../controller/informer.ts";
-import { ofFitting } from "../controller/misfits.ts";
+import { ofFitting } from "../controller/skip-invalid.ts";
 import { ResourceIndex } from "../controller/resource-index.ts";
 import { madeBy, madeForEmitter, type AutoSubscriptionLookup, type AutoSubscriptionResource } from "./made.ts";
 

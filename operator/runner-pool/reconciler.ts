@@ -17,7 +17,7 @@ import type { PodSettings } from "./pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 import { Scaler } from "./scale.ts";
 import { PoolSecrets } from "./secret.ts";
-import { PoolTeller } from "./tell.ts";
+import { PoolTeller } from "./pool-events.ts";
 
 /** How soon a sleeping pool is looked at again: half of it is what its first event waits for us. */
 const asleepMs = 1_000;

@@ -1,7 +1,7 @@
 import { runnerPoolKind } from "../../crds/runner-pool.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { keyOf } from "../controller/informer.ts";
-import { exceptMisfits } from "../controller/misfits.ts";
+import { exceptMisfits } from "../controller/skip-invalid.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { OwnerPools } from "./owner-pools.ts";

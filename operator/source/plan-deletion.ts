@@ -1,7 +1,7 @@
 import { finalizer } from "../../crds/resource.ts";
 import type { Deployment } from "../../domain/deployment.ts";
 import { hasOwnCode, isMadeFor } from "./component-of.ts";
-import type { Fresh } from "./fresh.ts";
+import type { Fresh } from "./inputs.ts";
 import { hookError, hookNeeded, runHook } from "./hooks.ts";
 import type { Observed } from "./observed.ts";
 import type { Step } from "./step.ts";

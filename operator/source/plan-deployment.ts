@@ -6,7 +6,7 @@ import type { Observed } from "./observed.ts";
 import { isDone } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { failedHook } from "./update-failure.ts";
-import { componentIdOf, keepVersion, setTimers, writeEndpoint, type Running, type Wanted } from "./wanted.ts";
+import { componentIdOf, keepVersion, setTimers, writeEndpoint, type Running, type Wanted } from "./desired.ts";
 
 interface Reports {
   readonly ready: () => readonly Step[];

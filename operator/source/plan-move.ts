@@ -2,7 +2,7 @@ import type { Observed } from "./observed.ts";
 import type { SecretProps } from "./secret-props.ts";
 import { isDeployed } from "./settled.ts";
 import type { Step } from "./step.ts";
-import { setTimers, type Running } from "./wanted.ts";
+import { setTimers, type Running } from "./desired.ts";
 
 /**
  * To another pool's runners, as it is: the entry there first, then everything that makes invocations, then the word to the old

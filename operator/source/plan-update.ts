@@ -1,4 +1,4 @@
-import type { Fresh } from "./fresh.ts";
+import type { Fresh } from "./inputs.ts";
 import { hookError, hookNeeded, nextHook, runHook } from "./hooks.ts";
 import type { Observed } from "./observed.ts";
 import { reportUpdating } from "./report.ts";
@@ -6,7 +6,7 @@ import { isDone, wasReady } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { failedHook } from "./update-failure.ts";
 import { isOfVersion } from "./version.ts";
-import { keepVersion, secretsFor, setTimers, wantedDeployment, writeEndpoint, type Wanted } from "./wanted.ts";
+import { keepVersion, secretsFor, setTimers, wantedDeployment, writeEndpoint, type Wanted } from "./desired.ts";
 
 /** The entry is missing, or made from an older generation or another build: stop what is deployed, then write the new entry. */
 export function planUpdate(observed: Observed, wanted: Wanted, fresh: Fresh): readonly Step[] {

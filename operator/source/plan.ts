@@ -3,12 +3,12 @@ import type { Hook, RunError } from "../../domain/invocation.ts";
 import { isSameCode } from "../../domain/component-code.ts";
 import { buildFor, wantsReload } from "./additional-props.ts";
 import { componentNameOf, hasOwnCode, madeForGeneration } from "./component-of.ts";
-import type { Fresh } from "./fresh.ts";
+import type { Fresh } from "./inputs.ts";
 import type { Observed } from "./observed.ts";
 import { planDeletion } from "./plan-deletion.ts";
 import { planMove } from "./plan-move.ts";
 import { planDeployment } from "./plan-deployment.ts";
-import { planStanding, planStandingMove } from "./plan-standing.ts";
+import { planStanding, planStandingMove } from "./plan-fallback.ts";
 import { mustBeginAgain, planStop, planUpdate } from "./plan-update.ts";
 import type { Blocked } from "./blocked.ts";
 import { blockedBy, codeBlockedBy } from "./policies.ts";
@@ -16,7 +16,7 @@ import { reportDisabled, reportFailed, reportReady } from "./report.ts";
 import { isDeployed, isDone, isSettled } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { updateFailure } from "./update-failure.ts";
-import { secretsFor } from "./wanted.ts";
+import { secretsFor } from "./desired.ts";
 
 /**
  * From what is to what should be: the next steps, or none when all is as it should be. A plan ends with the first step

@@ -6,13 +6,13 @@ import { readyConditions, shortened } from "../controller/status.ts";
 import { healthFields } from "./health.ts";
 import { hookError } from "./hooks.ts";
 import type { Observed, Standing } from "./observed.ts";
-import type { Fresh } from "./fresh.ts";
+import type { Fresh } from "./inputs.ts";
 import type { Blocked } from "./blocked.ts";
 import { nextTickTime } from "./next-tick.ts";
 import type { SourceResource } from "./resources.ts";
 import { withFields, type StatusFields, type Step } from "./step.ts";
 import { blockedMessage, named, refusedMessage } from "./update-messages.ts";
-import { componentIdOf, endpointAddress, standingView, type Wanted } from "./wanted.ts";
+import { componentIdOf, endpointAddress, standingView, type Wanted } from "./desired.ts";
 
 export function reportReady(observed: Observed, wanted: Wanted, fresh: Fresh): readonly Step[] {
   const { active } = observed.source.spec;

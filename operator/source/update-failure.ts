@@ -5,7 +5,7 @@ import { disabledError, isDisabled } from "../../domain/kills.ts";
 import { hookError } from "./hooks.ts";
 import type { Observed } from "./observed.ts";
 import { isDeployed } from "./settled.ts";
-import type { Wanted } from "./wanted.ts";
+import type { Wanted } from "./desired.ts";
 import { isOfVersion } from "./version.ts";
 
 /** Why the update that the source asks for has failed, so that the version before it has to run; undefined: it has not failed. */

@@ -1,5 +1,5 @@
 import { finalizer, type Metadata } from "../../crds/resource.ts";
-import type { Fresh } from "../../operator/source/fresh.ts";
+import type { Fresh } from "../../operator/source/inputs.ts";
 import type { Observed } from "../../operator/source/observed.ts";
 import { metadata } from "./metadata.ts";
 

@@ -2,7 +2,7 @@ import type { Build } from "../../domain/definition.ts";
 import type { Deployment, RefusedUpdate } from "../../domain/deployment.ts";
 import { isDisabled } from "../../domain/kills.ts";
 import type { Blocked } from "./blocked.ts";
-import type { Fresh } from "./fresh.ts";
+import type { Fresh } from "./inputs.ts";
 import { hookError, hookNeeded, runHook } from "./hooks.ts";
 import type { Observed, Standing } from "./observed.ts";
 import { disable } from "./plan-deployment.ts";
@@ -13,7 +13,7 @@ import { isDeployed } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { isSameUpdate } from "./update-failure.ts";
 import { isOfVersion } from "./version.ts";
-import { keepVersion, nextGeneration, setTimers, standingView, writeEndpoint, type Running } from "./wanted.ts";
+import { keepVersion, nextGeneration, setTimers, standingView, writeEndpoint, type Running } from "./desired.ts";
 
 /** Why the spec is not deployed: it cannot be, or its deployment failed. */
 export type Hindrance = { readonly blocked: Blocked } | { readonly refused: RefusedUpdate };

@@ -5,7 +5,7 @@ import { runtimeProps } from "../../domain/prop-values.ts";
 import { timersOf } from "../../domain/source-timers.ts";
 import { boundProps } from "./additional-props.ts";
 import type { ComponentResource, Observed, Standing } from "./observed.ts";
-import type { Fresh } from "./fresh.ts";
+import type { Fresh } from "./inputs.ts";
 import { secretPropsOf, type SecretProps } from "./secret-props.ts";
 import { wasReady } from "./settled.ts";
 import type { Step } from "./step.ts";

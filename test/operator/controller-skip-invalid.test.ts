@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { webhookKind } from "../../crds/webhook.ts";
 import { systemClock } from "../../domain/clock.ts";
-import { exceptMisfits } from "../../operator/controller/misfits.ts";
+import { exceptMisfits } from "../../operator/controller/skip-invalid.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 const namespace = "shop";
