@@ -9,18 +9,18 @@ import { reaches, reachOf } from "./subscription/reach.ts";
 type Ports = Pick<OperatorPorts, "store" | "owners" | "memberships">;
 type End = Resource<unknown, { readonly id?: string | undefined }>;
 
-/** Keys of resources that name an emitter or listener by its id or by a reference, from caches. */
+/** Indexed lookups of the resources that name an emitter or listener, by id or by reference. */
 export interface ConnectionLookup {
   subscriptionsOf(end: Resource): Iterable<string>;
   autoSubscriptionsTo(listener: Resource): Iterable<string>;
 }
 
-/** Deletes what connects a source, webhook or workflow that is being deleted. @throws Unavailable */
+/** Deletes the connections of a source, webhook or workflow that is being deleted. @throws Unavailable */
 export type EndConnections = (end: End) => Promise<void>;
 
 /**
  * Deletes the Subscriptions that name an emitter or listener in deletion, and the AutoSubscriptions that name it as their listener. Those
- * with a glob name no single resource and stay. So do those of owners who cannot reach it: an id must reveal nothing, not even that it ended.
+ * with a glob name no single resource and stay. So do those of owners who cannot reach it: an id must not reveal even that it ended.
  */
 export function endConnectionsOf(ports: Ports, lookup: ConnectionLookup): EndConnections {
   return async (end) => {
@@ -31,7 +31,7 @@ export function endConnectionsOf(ports: Ports, lookup: ConnectionLookup): EndCon
   };
 }
 
-/** The cache may lag behind a subscription that the API created a moment ago, and the API looks for its ends only after that. */
+/** Also lists from the store: the cache may miss a Subscription that the API has just created. */
 async function subscriptionKeys(end: End, id: string, { store }: Ports, lookup: ConnectionLookup): Promise<ReadonlySet<string>> {
   const keys = new Set(lookup.subscriptionsOf(end));
   const { namespace } = end.metadata;
@@ -65,7 +65,7 @@ async function endOne<S extends SubscriptionSpec | AutoSubscriptionSpec, T>(
   });
 }
 
-/** A label may say so and be wrong: anybody can write one. */
+/** Checks the spec: users can write labels. */
 function names({ metadata: { namespace }, spec }: Resource<SubscriptionSpec | AutoSubscriptionSpec>, end: End): boolean {
   const ends = "emitter" in spec || "emitterRef" in spec ? [spec.emitter, spec.listener] : [spec.listener];
   const refs = "emitterRef" in spec ? [spec.emitterRef, spec.listenerRef] : [spec.listenerRef];

@@ -9,8 +9,8 @@ interface Identified {
 }
 
 /**
- * The public id of a resource: what its status says, else its label, else what it is named after, else a new one. A label or a name
- * counts only where nobody else has that id: anybody can write both.
+ * The public id of a resource: from its status, else from its label, else derived from its name, else a new one. A label or name counts
+ * only if no other resource has that id: users can write both.
  */
 export async function idOf<S, T extends Identified>(
   { store, newId }: Pick<OperatorPorts, "store" | "newId">,
@@ -26,10 +26,7 @@ export async function idOf<S, T extends Identified>(
   return newId(idKind);
 }
 
-/**
- * A resource of which nothing is made that would have to be taken away, with its id; undefined when there is none or it is being
- * deleted.
- */
+/** Reads a resource for which nothing external is created, with its id. Undefined when it is missing or being deleted. */
 export async function findIdentified<S, T extends Identified>(
   ports: Pick<OperatorPorts, "store" | "newId" | "owners">,
   kind: Kind<S, T>,
@@ -55,7 +52,7 @@ export async function isTaken<S, T extends Identified>(
   return other !== undefined && other.metadata.uid !== metadata.uid && other.status.id === id;
 }
 
-/** Has it found by its id. Writes nothing when it is; takes no finalizer, as nothing outside is made for it. */
+/** Adds the id as label if it is missing. No finalizer: nothing external is created for it. */
 export async function labelWithId<S, T>(
   store: Pick<ResourceStore, "update">,
   kind: Kind<S, T>,
@@ -68,17 +65,17 @@ export async function labelWithId<S, T>(
 }
 
 /**
- * What is told of a resource in a namespace without an owner. It passes: the namespace of whoever makes their first resource may be
- * known a moment later than that, and who waits for the resource is not to be told that it failed.
+ * Verdict for a resource in a namespace without an owner. It is transient: the owner of a new namespace may become known a moment later,
+ * and a client that waits for the resource must not see a failure.
  */
 export function namespaceHasNoOwner(namespace: string) {
   return {
     ready: false,
-    passing: true,
+    transient: true,
     reason: "NamespaceHasNoOwner",
-    message: `namespace ${namespace} belongs to nobody: label it headwater.dev/owner=<id of a user or organization>, each of which has one namespace`,
+    message: `namespace ${namespace} has no owner: label it headwater.dev/owner=<id of a user or organization> (one namespace each)`,
   } as const;
 }
 
-/** Where nobody tells of a change of the namespace's label, it is looked for this often. */
-export const lookForOwnerMs = 30_000;
+/** How often to check for an owner where changes of the namespace's label are not watched. */
+export const ownerRetryMs = 30_000;

@@ -16,7 +16,7 @@ import type { Secrets } from "../domain/secrets.ts";
 import type { LatestRuns } from "../domain/source-health.ts";
 import type { SourceVersion } from "./source/version.ts";
 
-/** Everything the operator reaches; main.ts wires adapters to it. */
+/** Everything the operator needs from outside; main.ts wires the adapters. */
 export interface OperatorPorts {
   readonly store: ResourceStore;
   readonly owners: OwnerNamespaces;
@@ -26,9 +26,9 @@ export interface OperatorPorts {
   readonly events: Events;
   readonly pools: Pools;
   readonly builds: Builds;
-  /** The component at an http or https address, with the modules it imports from there. @throws InvalidInput when there is none, LimitExceeded, Forbidden, Unavailable */
+  /** Reads the component at a URL, with the modules it imports. @throws InvalidInput when there is none, LimitExceeded, Forbidden, Unavailable */
   readonly fetchComponent: (url: string, owner: string | undefined) => Promise<ComponentCode>;
-  /** @throws Forbidden for a literal address that nothing may be posted to; names pass, they are judged when they are resolved */
+  /** @throws Forbidden for a literal address that must not be posted to. Host names pass: they are checked when resolved. */
   readonly checkHost: (host: string) => void;
   readonly activity: Activity;
   readonly sourceBacklogs: SourceBacklogs;
@@ -63,10 +63,10 @@ export interface Log {
   error(fields: object, message?: string): void;
 }
 
-/** What a person who looks at a resource wants to know of its past; Kubernetes Events in a cluster. Never throws, never waits. */
+/** Records events for users who look at a resource; Kubernetes Events in a cluster. Never throws, never waits. */
 export interface Events {
-  /** `reason`: one CamelCase word. The same told again within minutes is counted, not repeated. */
-  tell(resource: Resource, event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }): void;
+  /** `reason`: one CamelCase word. Repeats within minutes are counted, not repeated. */
+  record(resource: Resource, event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }): void;
 }
 
 export interface Memberships {
@@ -75,13 +75,13 @@ export interface Memberships {
 }
 
 export interface ConfigMaps {
-  /** @throws NotFound when the ConfigMap or its key is not there, InvalidInput where there are no ConfigMaps */
+  /** @throws NotFound when the ConfigMap or key is missing, InvalidInput for an installation without ConfigMaps */
   read(namespace: string, name: string, key: string): Promise<string>;
 }
 
-/** The latest runs, as the recorder wrote them. */
+/** The latest runs, as the recorder stored them. */
 export interface Activity {
-  /** Only of sources that have run after the given time, epoch ms. */
+  /** Only sources that have run after the given time, epoch ms. */
   since(known: readonly { readonly source: string; readonly lastRunAt: number }[]): Promise<readonly SourceActivity[]>;
 }
 
@@ -90,69 +90,69 @@ export interface SourceActivity extends LatestRuns {
 }
 
 export interface SourceBacklogs {
-  /** Invocations accepted and not finished, by source; a source without any is absent. @throws Unavailable */
+  /** Accepted and unfinished invocations by source. Sources without any are absent. @throws Unavailable */
   read(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** What whoever delivers wrote of webhooks whose endpoint fails. */
+/** Failing webhook endpoints, as the delivery role records them. */
 export interface FailingEndpoints {
-  /** Those that were disabled, also when they have been enabled since and nothing has been posted yet. */
+  /** Disabled endpoints, including those enabled again to which nothing has been posted yet. */
   disabled(): Promise<readonly EndpointFailures[]>;
-  /** Of a webhook that is gone. */
+  /** For a deleted webhook. */
   forget(webhook: string): Promise<void>;
 }
 
 export interface Pools {
-  /** The pool of runners that runs the owner's sources: the owner's own when there is one, else the default. */
+  /** The pool that runs the owner's sources: the owner's own pool, else the default one. */
   poolOf(owner: string): string;
 }
 
 export interface Builds {
-  /** Building the same code again costs next to nothing. Owners take turns. @throws InvalidInput, Unavailable */
+  /** Cached by code. Owners take turns. @throws InvalidInput, Unavailable */
   build(component: ComponentCode, owner: string): Promise<Build>;
 }
 
-/** A bucket of entries by key. */
+/** A key-value bucket. */
 export interface Entries<T> {
   get(key: string): Promise<T | undefined>;
-  /** Resolves once readers of the bucket are bound to see it. */
+  /** Resolves once readers of the bucket are certain to see it. */
   put(key: string, entry: T): Promise<void>;
   delete(key: string): Promise<void>;
 }
 
 export interface Timers {
-  /** Replaces what the prop had; `invocation` is what each tick carries to the pool. */
+  /** Replaces the prop's timer. Each tick sends `invocation` to the pool. */
   set(pool: string, source: string, prop: string, schedule: TimerSchedule, invocation: Invocation): Promise<void>;
-  /** Ends all timers of a source, whichever there are. */
+  /** Removes all timers of a source. */
   end(source: string): Promise<void>;
 }
 
-/** What workflows have heard. */
+/** Events queued for workflows. */
 export interface WorkflowQueues {
-  /** Forgets what waits for the workflow. */
+  /** Drops the workflow's queue. */
   end(workflow: string): Promise<void>;
 }
 
 export interface Histories {
   /** State after the last commit; undefined before the first. */
   state(owner: string, source: string): Promise<SourceState | undefined>;
-  /** Ends the history of a deleted source: commits, events, runs, logs. */
+  /** Deletes the history of a deleted source: commits, events, runs, logs. */
   forget(owner: string, source: string): Promise<void>;
 }
 
 export interface Commits {
-  /** Of the last one of all. */
+  /** Position of the last commit. */
   position(): Promise<CommitPosition>;
 }
 
 export interface Invocations {
-  /** Asks the pool for a run once: the same run asked for again within two minutes is one. */
+  /** Requests one run. A repeated request for the same run within two minutes is deduplicated. */
   request(pool: string, invocation: Invocation & { readonly run: string }): Promise<void>;
-  /** Resolves when the run's commit is told, or when the signal aborts; it may be told to nobody. */
+  /** Resolves when the run's commit is announced or the signal aborts. An announcement may be lost. */
   untilRun(run: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Gets new access tokens of a service (OAuth 2, RFC 6749, section 6). Never throws, and says nothing of what it sent or got. */
+/** Requests access tokens from a service (OAuth 2, RFC 6749, section 6). Never throws, and never returns what it sent or received. */
 export interface TokenRefresher {
   refresh(request: RefreshRequest): Promise<RefreshOutcome>;
 }
@@ -168,33 +168,33 @@ export interface RefreshRequest {
 
 export interface RefreshedTokens {
   readonly accessToken: string;
-  /** Takes the place of the one that was sent, which may be void from now on. */
+  /** Replaces the refresh token that was sent, which may now be void. */
   readonly refreshToken?: string;
   readonly expiresInSeconds?: number;
 }
 
-/** `refused`: asking again changes nothing, a person must. `why` ends a sentence for people. */
+/** `refused`: a retry is useless, the user must act. `why` completes a sentence for users. */
 export type RefreshOutcome =
   | { readonly outcome: "refreshed"; readonly tokens: RefreshedTokens }
   | { readonly outcome: "refused"; readonly why: string }
   | { readonly outcome: "unavailable"; readonly why: string; readonly retryAfterMs?: number };
 
-/** Calls of components that somebody configures. */
+/** Calls of components that a user configures. */
 export interface Configurations {
-  /** Asks the pool's runners once, durably, and waits for an answer; undefined when the signal aborts before. @throws Unavailable when it cannot be asked for */
+  /** Sends a call to the pool's runners and awaits the reply; undefined if the signal aborts first. @throws Unavailable */
   ask(pool: string, call: string, configuration: Configuration, signal: AbortSignal): Promise<Configured | undefined>;
 }
 
 export interface OperatorConfig {
-  /** Base of the addresses of HTTP endpoints, without trailing slash. */
+  /** Base URL of HTTP endpoints, without trailing slash. */
   readonly ingressUrl: string;
   /**
-   * How long a hook may take before it is asked for again, and how long a deletion waits for `deactivate` in all: longer than any
-   * run may take.
+   * How long a hook may take before it is requested again, and how long a deletion waits for `deactivate` in total. Longer than the run
+   * timeout.
    */
   readonly hookTimeoutMs: number;
-  /** Within this time a change of what nobody tells us of is noticed: Secrets, ConfigMaps, memberships. Default: 2 minutes. */
-  readonly changesElsewhereMs?: number;
+  /** How often Secrets, ConfigMaps and memberships are read, because changes of them are not watched. Default: 2 minutes. */
+  readonly externalPollMs?: number;
 }
 
-export const defaultChangesElsewhereMs = 120_000;
+export const defaultExternalPollMs = 120_000;

@@ -5,27 +5,27 @@ import type { OperatorPorts } from "./ports.ts";
 type Ports = Pick<OperatorPorts, "routes" | "secrets" | "commits">;
 
 /**
- * Has routers see this route under the id, or none. Sealed twice, a key is two texts: what there is stays when only that differs.
- * A new one begins after what is committed by now: routers may be behind, and would deliver what was emitted before it.
+ * Writes the route that routers use, or deletes it. Sealing is not deterministic, so an entry is kept if it differs only in the sealed
+ * text. A new route starts after the current last commit: routers may lag, and would deliver events emitted before it.
  */
 export async function writeRoute(id: string, given: Route | undefined, { routes, secrets, commits }: Ports) {
   if (given === undefined) return routes.delete(id);
-  const now = await routes.get(id);
-  const after = now !== undefined && connectsTheSame(now, given) ? now.after : await commits.position();
-  const wanted = after === undefined ? given : { ...given, after };
-  if (now !== undefined && (sameStatus(now, wanted) || (await isSameOpened(now, wanted, secrets)))) return;
-  return routes.put(id, wanted);
+  const current = await routes.get(id);
+  const after = current !== undefined && connectsTheSame(current, given) ? current.after : await commits.position();
+  const desired = after === undefined ? given : { ...given, after };
+  if (current !== undefined && (sameStatus(current, desired) || (await isSameUnsealed(current, desired, secrets)))) return;
+  return routes.put(id, desired);
 }
 
 function connectsTheSame(one: Route, other: Route): boolean {
   return one.emitter === other.emitter && one.channel === other.channel && one.listener.id === other.listener.id;
 }
 
-async function isSameOpened(now: Route, wanted: Route, secrets: OperatorPorts["secrets"]): Promise<boolean> {
-  if (now.listener.kind !== "webhook" || wanted.listener.kind !== "webhook") return false;
-  if (!sameStatus({ ...now, listener: { ...now.listener, keys: [] } }, { ...wanted, listener: { ...wanted.listener, keys: [] } }))
+async function isSameUnsealed(current: Route, desired: Route, secrets: OperatorPorts["secrets"]): Promise<boolean> {
+  if (current.listener.kind !== "webhook" || desired.listener.kind !== "webhook") return false;
+  if (!sameStatus({ ...current, listener: { ...current.listener, keys: [] } }, { ...desired, listener: { ...desired.listener, keys: [] } }))
     return false;
-  const [before, after] = await Promise.all([now, wanted].map(({ listener }) => openKeys(listener, secrets)));
+  const [before, after] = await Promise.all([current, desired].map(({ listener }) => openKeys(listener, secrets)));
   return sameStatus(before, after);
 }
 

@@ -1,6 +1,6 @@
 import type { OperatorPorts } from "./ports.ts";
 
-/** A wait of three quarters of the time or more: what was made together is not looked at together for ever. */
+/** Randomizes a delay to 75–100 %, so that resources created together are not polled together forever. */
 export function spread(ms: number, { random }: Pick<OperatorPorts, "random">): number {
   return ms * (0.75 + random() / 4);
 }

@@ -16,7 +16,7 @@ import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
 import { componentReconciler } from "./component/reconciler.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
 import { keyOf } from "./controller/informer.ts";
-import { exceptMisfits, ofFitting } from "./controller/skip-invalid.ts";
+import { skipInvalid, ofValid } from "./controller/skip-invalid.ts";
 import { endConnectionsOf } from "./end-connections.ts";
 import { ResourceIndex } from "./controller/resource-index.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
@@ -33,23 +33,23 @@ import { SigningKeys } from "./webhook/signing-keys.ts";
 import { workflowReconciler } from "./workflow/reconciler.ts";
 
 export interface OperatorRuntime extends Pick<RuntimeOptions, "leadership" | "metrics" | "onLead" | "resyncMs" | "onCache"> {
-  /** Told of each namespace that came to an owner, lost it or changed it. */
+  /** Registers a callback for namespaces whose owner was set, removed or changed. */
   readonly onOwnerChange?: (changed: (namespace: string) => void) => void;
-  /** Where it also schedules the pods of runners. */
+  /** Set if the operator also manages runner pods. */
   readonly runnerPools?: RunnerPools;
 }
 
 export interface StartedOperator {
-  /** Has a component called for somebody who configures it, see configure/configure.ts. */
+  /** Calls a component for a user who configures it, see configure/configure.ts. */
   configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
-  /** Are the caches filled? */
+  /** Are all caches filled? */
   readonly hasSynced: boolean;
-  /** Nothing waits to be reconciled, nothing is under way. */
+  /** True when nothing is queued or running. */
   readonly idle: boolean;
   stop(): Promise<void>;
 }
 
-/** Starts the operator: what is watched, and who reconciles it. @throws Unavailable when the resources cannot be listed */
+/** Starts the operator: all watches and reconcilers. @throws Unavailable when the resources cannot be listed */
 export async function startOperator(
   config: OperatorConfig,
   { store, ...others }: OperatorPorts,
@@ -62,7 +62,7 @@ export async function startOperator(
   const slugs = new Slugs();
   const signingKeys = new SigningKeys(ports);
 
-  // What is watched, and by what it is found. The callbacks run in this order: indices before those who ask them.
+  // Caches and their indices. Callbacks run in this order: indices before the reconcilers that use them.
   const components = runtime.cache(componentKind);
   const sources = runtime.cache(sourceKind);
   const subscriptions = runtime.cache(subscriptionKind);
@@ -72,17 +72,17 @@ export async function startOperator(
   const autoSubscriptions = runtime.cache(autoSubscriptionKind);
   const sourcesByComponent = new ResourceIndex(
     sources,
-    ofFitting((source) => `${source.metadata.namespace}/${componentNameOf(source)}`),
+    ofValid((source) => `${source.metadata.namespace}/${componentNameOf(source)}`),
   );
   const auto = autoSubscriptionCaches(autoSubscriptions, subscriptions, { sources, workflows });
   const subscriptionsByEnd = new ResourceIndex(
     subscriptions,
-    ofFitting(({ metadata: { namespace }, spec }) => [
+    ofValid(({ metadata: { namespace }, spec }) => [
       ...[spec.emitter, spec.listener].filter((id) => id !== undefined),
       ...[spec.emitterRef, spec.listenerRef].filter((ref) => ref !== undefined).map(({ kind, name }) => `${kind} ${namespace}/${name}`),
     ]),
   );
-  const ends = (namespace: string): Resource[] =>
+  const endsIn = (namespace: string): Resource[] =>
     [...sources.values(), ...webhooks.values(), ...workflows.values()].filter(({ metadata }) => metadata.namespace === namespace);
   const subscriptionsOf = (end: Resource) => [
     ...subscriptionsByEnd.keys(end.metadata.labels[labels.id] ?? ""),
@@ -90,48 +90,48 @@ export async function startOperator(
   ];
   const sourcesByAccount = new ResourceIndex(
     sources,
-    ofFitting(({ metadata: { namespace }, spec, status }) =>
+    ofValid(({ metadata: { namespace }, spec, status }) =>
       [spec.props, status.running?.props ?? {}].flatMap(accountIdsAmong).map((id) => `${namespace} ${id}`),
     ),
   );
-  const usersOf = ({ metadata: { namespace, name, labels: given } }: Resource) =>
+  const sourcesUsing = ({ metadata: { namespace, name, labels: given } }: Resource) =>
     [given[labels.id], idOfResourceName(name)].flatMap((id) => (id === undefined ? [] : sourcesByAccount.keys(`${namespace} ${id}`)));
   sources.onChange((source, deleted) => (deleted ? slugs.release(source) : slugs.remember(source)));
   webhooks.onChange((webhook, deleted) => void (deleted && signingKeys.forget(webhook)));
 
   const endConnections = endConnectionsOf(ports, { subscriptionsOf, autoSubscriptionsTo: auto.listeningTo });
 
-  // Who reconciles it, named as its kind's folder is; how many at a time, and what else it depends on.
-  runtime.reconcile("component", 4, exceptMisfits(componentKind, ports, componentReconciler(ports))).watch(components);
-  const deployed = runtime
-    .reconcile("source", 32, exceptMisfits(sourceKind, ports, sourceReconciler(config, ports, slugs, endConnections)))
+  // Reconcilers, named after their kind's folder, with their concurrency and what else they depend on.
+  runtime.reconcile("component", 4, skipInvalid(componentKind, ports, componentReconciler(ports))).watch(components);
+  const sourceController = runtime
+    .reconcile("source", 32, skipInvalid(sourceKind, ports, sourceReconciler(config, ports, slugs, endConnections)))
     .watch(sources)
     .watch(components, (component) => sourcesByComponent.keys(keyOf(component)))
-    .watch(accounts, usersOf);
+    .watch(accounts, sourcesUsing);
   runtime
     .reconcile("activity", 1, activityReconciler(ports, { sources: () => sources.values(), component: (key) => components.get(key) }))
     .always("all");
-  const routed = runtime
-    .reconcile("subscription", 16, exceptMisfits(subscriptionKind, ports, subscriptionReconciler(ports, signingKeys, config)))
+  const subscriptionController = runtime
+    .reconcile("subscription", 16, skipInvalid(subscriptionKind, ports, subscriptionReconciler(ports, signingKeys, config)))
     .watch(subscriptions)
     .watch(webhooks, subscriptionsOf)
     .watch(workflows, subscriptionsOf)
     .watch(sources, subscriptionsOf);
   signingKeys.onChange((webhook) => {
-    for (const key of subscriptionsOf(webhook)) routed.add(key);
+    for (const key of subscriptionsOf(webhook)) subscriptionController.add(key);
   });
   runtime
-    .reconcile("webhook", 8, exceptMisfits(webhookKind, ports, webhookReconciler(config, ports, signingKeys, endConnections)))
+    .reconcile("webhook", 8, skipInvalid(webhookKind, ports, webhookReconciler(config, ports, signingKeys, endConnections)))
     .watch(webhooks);
   runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
   const onAccountChange = (account: Resource): void => {
-    for (const key of usersOf(account)) deployed.add(key);
+    for (const key of sourcesUsing(account)) sourceController.add(key);
   };
   const reconcileAccount = accountReconciler(ports, { ...config, onChange: onAccountChange });
-  runtime.reconcile("account", 4, exceptMisfits(accountKind, ports, reconcileAccount)).watch(accounts);
-  runtime.reconcile("workflow", 4, exceptMisfits(workflowKind, ports, workflowReconciler(ports, endConnections))).watch(workflows);
+  runtime.reconcile("account", 4, skipInvalid(accountKind, ports, reconcileAccount)).watch(accounts);
+  runtime.reconcile("workflow", 4, skipInvalid(workflowKind, ports, workflowReconciler(ports, endConnections))).watch(workflows);
   runtime
-    .reconcile("auto-subscription", 4, exceptMisfits(autoSubscriptionKind, ports, autoSubscriptionReconciler(ports, auto)))
+    .reconcile("auto-subscription", 4, skipInvalid(autoSubscriptionKind, ports, autoSubscriptionReconciler(ports, auto)))
     .watch(autoSubscriptions)
     .watch(webhooks, auto.listeningTo)
     .watch(workflows, auto.listeningTo)
@@ -146,9 +146,9 @@ export async function startOperator(
     .watch(autoSubscriptions, auto.newlyCovered("workflows"));
 
   options.onOwnerChange?.((namespace) => {
-    runtime.lookAgain(namespace);
-    // Others may have subscribed what has changed hands, by its id.
-    for (const key of ends(namespace).flatMap(subscriptionsOf)) routed.add(key);
+    runtime.requeueNamespace(namespace);
+    // Other owners may have subscribed to these resources by id.
+    for (const key of endsIn(namespace).flatMap(subscriptionsOf)) subscriptionController.add(key);
   });
   await runtime.start();
   const configurator = new Configurator({ ...ports, store });

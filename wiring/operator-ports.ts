@@ -58,7 +58,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     memberships: createAccounts(database),
     secretValues,
     configMaps,
-    events: { tell: () => undefined }, // Conditions and the log say it; nobody lists events here.
+    events: { record: () => undefined }, // Conditions and the log say it; nobody lists events here.
     pools: { poolOf: () => defaultPool },
     fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
     checkHost: (host) => egress.check(host),

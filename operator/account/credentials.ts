@@ -5,37 +5,37 @@ import { InvalidInput, NotFound, type HeadwaterError } from "../../domain/errors
 import type { OperatorPorts } from "../ports.ts";
 
 export type AccountResource = Resource<AccountSpec, AccountStatus>;
-type Reads = Pick<OperatorPorts, "secretValues">;
+type SecretReader = Pick<OperatorPorts, "secretValues">;
 
-/** A secret text that is not where it should be. */
+/** A secret that cannot be read from its reference. */
 export interface Missing {
-  /** Of the credentials, or of `oauth` as `oauth.refreshToken`. */
+  /** Credential name, or a field of `oauth` such as `oauth.refreshToken`. */
   readonly field: string;
   readonly error: HeadwaterError;
 }
 
-export interface Read {
+export interface SecretTexts {
   readonly values: Readonly<Record<string, string>>;
   readonly missing: readonly Missing[];
 }
 
-/** The field that is refreshed. */
+/** The credential that is refreshed. */
 export const accessTokenField = "oauth_access_token";
 
-/** What components see as `$auth`: the credentials as they lie there, the access token as it was refreshed last. */
-export function readCredentials({ metadata, spec, status }: AccountResource, ports: Reads): Promise<Read> {
+/** What components see as `$auth`: the stored credentials, with the access token as last refreshed. */
+export function readCredentials({ metadata, spec, status }: AccountResource, ports: SecretReader): Promise<SecretTexts> {
   const refreshed = spec.oauth === undefined ? undefined : status.oauth?.accessToken;
   const references = { ...spec.credentials, ...(refreshed === undefined ? {} : { [accessTokenField]: refreshed }) };
-  return readTexts(metadata.namespace, references, ports);
+  return readReferences(metadata.namespace, references, ports);
 }
 
-/** Each text, or why it cannot be had. */
-export async function readTexts(
+/** Reads every reference. Those that cannot be read are in `missing`. */
+export async function readReferences(
   namespace: string,
   references: Readonly<Record<string, SecretReference>>,
-  { secretValues }: Reads,
-): Promise<Read> {
-  const looked = Object.entries(references).map(async ([field, reference]): Promise<[string, string] | Missing> => {
+  { secretValues }: SecretReader,
+): Promise<SecretTexts> {
+  const reads = Object.entries(references).map(async ([field, reference]): Promise<[string, string] | Missing> => {
     try {
       return [field, await secretValues.read(namespace, reference)];
     } catch (error) {
@@ -43,22 +43,22 @@ export async function readTexts(
       throw error;
     }
   });
-  const found = await Promise.all(looked);
+  const results = await Promise.all(reads);
   return {
-    values: Object.fromEntries(found.filter((each) => Array.isArray(each))),
-    missing: found.filter((each): each is Missing => !Array.isArray(each)),
+    values: Object.fromEntries(results.filter((each) => Array.isArray(each))),
+    missing: results.filter((each): each is Missing => !Array.isArray(each)),
   };
 }
 
-/** What is too much to be handed to runners, in words; undefined when it is not. */
-export function tooLarge({ values }: Read): string | undefined {
+/** Returns a message when the credentials are too large for runners, else undefined. */
+export function sizeProblem({ values }: SecretTexts): string | undefined {
   const bytes = Object.values(values).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   return bytes <= maxCredentialBytes
     ? undefined
-    : `its credentials have ${bytes} bytes together: at most ${maxCredentialBytes} are handed to sources`;
+    : `its credentials have ${bytes} bytes in total: at most ${maxCredentialBytes} are passed to sources`;
 }
 
-/** Does everything that an app needs lie there, but for a token that was never refreshed yet? */
-export function lacksToken({ spec }: AccountResource, { values }: Read): boolean {
+/** True when an OAuth account has no access token yet. */
+export function isMissingToken({ spec }: AccountResource, { values }: SecretTexts): boolean {
   return spec.oauth !== undefined && values[accessTokenField] === undefined;
 }

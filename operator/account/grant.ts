@@ -2,30 +2,30 @@ import { createHash } from "node:crypto";
 import type { AccountTokens } from "../../crds/account.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { OperatorPorts, RefreshRequest } from "../ports.ts";
-import { readTexts, type AccountResource, type Missing } from "./credentials.ts";
+import { readReferences, type AccountResource, type Missing } from "./credentials.ts";
 
-/** What the spec gives for refreshing, read where it lies. */
+/** The refresh request that the spec describes, with its secrets resolved. */
 export interface Grant {
   /** With the refresh token of the spec. */
-  readonly given: RefreshRequest;
-  /** Tells one refresh token of the spec from another; whatever replaced the one belongs to it. */
+  readonly request: RefreshRequest;
+  /** Identifies the refresh token of the spec. Tokens that replaced it belong to the same grant. */
   readonly digest: string;
-  /** Tells whether anything differs that a refusal may have been about. */
+  /** Changes when any field changes that a refusal may have been about. */
   readonly requestDigest: string;
 }
 
-type Reads = Pick<OperatorPorts, "secretValues">;
+type SecretReader = Pick<OperatorPorts, "secretValues">;
 
-export async function readGrant(account: AccountResource, ports: Reads): Promise<Grant | { readonly missing: readonly Missing[] }> {
+export async function readGrant(account: AccountResource, ports: SecretReader): Promise<Grant | { readonly missing: readonly Missing[] }> {
   const { oauth } = account.spec;
   if (oauth === undefined) return { missing: [] };
   const { tokenUrl, clientId, clientSecret, refreshToken, scope, clientAuthentication = "basic" } = oauth;
   const references = { "oauth.refreshToken": refreshToken, ...(clientSecret === undefined ? {} : { "oauth.clientSecret": clientSecret }) };
-  const { values, missing } = await readTexts(account.metadata.namespace, references, ports);
+  const { values, missing } = await readReferences(account.metadata.namespace, references, ports);
   const token = values["oauth.refreshToken"];
   if (missing.length > 0 || token === undefined) return { missing };
   const secret = values["oauth.clientSecret"];
-  const given: RefreshRequest = {
+  const request: RefreshRequest = {
     tokenUrl,
     clientId,
     clientAuthentication,
@@ -33,11 +33,11 @@ export async function readGrant(account: AccountResource, ports: Reads): Promise
     ...(secret === undefined ? {} : { clientSecret: secret }),
     ...(scope === undefined ? {} : { scope }),
   };
-  return { given, digest: sha256([tokenUrl, clientId, token]), requestDigest: sha256(Object.entries(given).toSorted(byName)) };
+  return { request, digest: sha256([tokenUrl, clientId, token]), requestDigest: sha256(Object.entries(request).toSorted(byName)) };
 }
 
-/** What refreshing has left in the status, as far as it came of this grant. */
-export async function tokensOf(
+/** The refreshed tokens in the status, if they came from this grant. */
+export async function tokensOfGrant(
   { status }: AccountResource,
   { digest }: Grant,
   { secrets }: Pick<OperatorPorts, "secrets">,
@@ -47,7 +47,7 @@ export async function tokensOf(
   try {
     return (await secrets.open(oauth.grant)) === digest ? oauth : {};
   } catch (error) {
-    if (error instanceof InvalidInput) return {}; // Sealed by keys that are gone, and the tokens were too.
+    if (error instanceof InvalidInput) return {}; // Sealed with keys that no longer exist: its tokens cannot be opened either.
     throw error;
   }
 }

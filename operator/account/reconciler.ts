@@ -3,23 +3,23 @@ import { accountKind, appLabelOf, referencesOfAccount } from "../../crds/account
 import { labels } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { findIdentified, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
-import { defaultChangesElsewhereMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
+import { findIdentified, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
+import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
 import { spread } from "../spread.ts";
-import { AccessTokens, type Freshness, type RefreshProblem } from "./access-tokens.ts";
-import { lacksToken, readCredentials, tooLarge, type AccountResource, type Missing, type Read } from "./credentials.ts";
+import { AccessTokens, type TokenRefresh, type RefreshProblem } from "./access-tokens.ts";
+import { isMissingToken, readCredentials, sizeProblem, type AccountResource, type Missing, type SecretTexts } from "./credentials.ts";
 
-const missingMs = 10_000;
+const missingSecretRetryMs = 10_000;
 
-export interface AccountReconciling extends Pick<OperatorConfig, "changesElsewhereMs"> {
-  /** Told of each account whose credentials are others than when they were last looked at. */
+export interface AccountReconcilerOptions extends Pick<OperatorConfig, "externalPollMs"> {
+  /** Called with each account whose credentials changed since the previous pass. */
   readonly onChange?: (account: AccountResource) => void;
 }
 
-/** Gives an account its id, keeps its access token fresh, and says whether all of its credentials are where it says. */
+/** Gives an account its id, keeps its access token valid, and reports whether every credential can be read. */
 export function accountReconciler(
   ports: OperatorPorts,
-  { changesElsewhereMs = defaultChangesElsewhereMs, onChange = () => undefined }: AccountReconciling = {},
+  { externalPollMs = defaultExternalPollMs, onChange = () => undefined }: AccountReconcilerOptions = {},
 ) {
   const accessTokens = new AccessTokens(ports);
   const seen = new Map<string, string>();
@@ -33,26 +33,29 @@ export function accountReconciler(
     const { id } = found;
     const account = await labelWithApp(found.resource, ports);
     if (!found.hasOwner) {
-      await say(account, { id, verdict: namespaceHasNoOwner(account.metadata.namespace), tokens: account.status.oauth }, ports);
-      return lookForOwnerMs;
+      await report(account, { id, verdict: namespaceHasNoOwner(account.metadata.namespace), tokens: account.status.oauth }, ports);
+      return ownerRetryMs;
     }
-    const fresh = await accessTokens.keepFresh(key, account);
-    const credentials = await readCredentials(withTokens(fresh), ports);
-    const missing = [...fresh.missing, ...credentials.missing];
-    await settle(fresh, ports);
-    await say(fresh.account, { id, verdict: judge(fresh, credentials, missing), tokens: fresh.tokens }, ports);
+    const refreshed = await accessTokens.refreshIfDue(key, account);
+    const credentials = await readCredentials(withTokens(refreshed), ports);
+    const missing = [...refreshed.missing, ...credentials.missing];
+    await settle(refreshed, ports);
+    await report(refreshed.account, { id, verdict: judge(refreshed, credentials, missing), tokens: refreshed.tokens }, ports);
     const digest = createHash("sha256").update(JSON.stringify(credentials.values)).digest("hex");
     const before = seen.get(key);
     seen.set(key, digest);
-    if (before !== undefined && before !== digest) onChange(fresh.account);
-    return lookAgainMs(fresh, missing, changesElsewhereMs, ports);
+    if (before !== undefined && before !== digest) onChange(refreshed.account);
+    return requeueAfterMs(refreshed, missing, externalPollMs, ports);
   };
 }
 
-/** As it is to be in the end. */
-const withTokens = ({ account, tokens }: Freshness): AccountResource => ({ ...account, status: { ...account.status, oauth: tokens } });
+/** The account as it will be after this pass. */
+const withTokens = ({ account, tokens }: TokenRefresh): AccountResource => ({
+  ...account,
+  status: { ...account.status, oauth: tokens },
+});
 
-/** Lists are asked for the accounts of an app. */
+/** Lets lists select the accounts of an app. */
 async function labelWithApp(account: AccountResource, { store }: OperatorPorts): Promise<AccountResource> {
   const { metadata, spec } = account;
   const app = appLabelOf(spec.app);
@@ -61,10 +64,10 @@ async function labelWithApp(account: AccountResource, { store }: OperatorPorts):
 }
 
 /**
- * Here alone: whoever writes the spec does not know which tokens the status names by now. Tokens are made the account's own before
- * the status says that the refresh is over, so that whoever is killed in between does it again.
+ * Only the operator settles an account's secrets: clients that write the spec do not know which tokens the status names. Settle before the
+ * status reports the end of the refresh, so that a crash in between repeats it.
  */
-async function settle({ account, tokens, refreshed }: Freshness, { secretValues }: OperatorPorts): Promise<void> {
+async function settle({ account, tokens, refreshed }: TokenRefresh, { secretValues }: OperatorPorts): Promise<void> {
   const { namespace, name, uid, generation } = account.metadata;
   const dropped = account.status.oauth?.accessToken !== undefined && tokens?.accessToken === undefined;
   if (account.status.observedGeneration === generation && !refreshed && !dropped) return;
@@ -74,13 +77,13 @@ async function settle({ account, tokens, refreshed }: Freshness, { secretValues 
 
 type Verdict = Parameters<typeof readyConditions>[0];
 
-interface Said {
+interface Report {
   readonly id: string;
   readonly verdict: Verdict;
-  readonly tokens: Freshness["tokens"];
+  readonly tokens: TokenRefresh["tokens"];
 }
 
-async function say(account: AccountResource, { id, verdict, tokens }: Said, { store, clock }: OperatorPorts): Promise<void> {
+async function report(account: AccountResource, { id, verdict, tokens }: Report, { store, clock }: OperatorPorts): Promise<void> {
   const { generation, creationTimestamp } = account.metadata;
   const now = clock.now();
   const changedAt = generation === 1 ? Date.parse(creationTimestamp) : now;
@@ -92,35 +95,35 @@ async function say(account: AccountResource, { id, verdict, tokens }: Said, { st
   });
 }
 
-function judge(fresh: Freshness, credentials: Read, missing: readonly Missing[]): Verdict {
+function judge(refreshed: TokenRefresh, credentials: SecretTexts, missing: readonly Missing[]): Verdict {
   if (missing.length > 0) return missingVerdict(missing);
-  const large = tooLarge(credentials);
-  if (large !== undefined) return { ready: false, passing: false, reason: "CredentialsTooLarge", message: large };
-  if (fresh.problem !== undefined) return { ready: false, ...(fresh.problem satisfies RefreshProblem) };
-  if (lacksToken(fresh.account, credentials))
-    return { ready: false, passing: true, reason: "TokenRefreshing", message: "its access token is being refreshed" };
+  const tooLarge = sizeProblem(credentials);
+  if (tooLarge !== undefined) return { ready: false, transient: false, reason: "CredentialsTooLarge", message: tooLarge };
+  if (refreshed.problem !== undefined) return { ready: false, ...(refreshed.problem satisfies RefreshProblem) };
+  if (isMissingToken(refreshed.account, credentials))
+    return { ready: false, transient: true, reason: "TokenRefreshing", message: "its access token is being refreshed" };
   const fields = Object.keys(credentials.values).toSorted();
-  const message = fields.length === 0 ? "it has no credentials" : `credentials are there: ${fields.join(", ")}`;
+  const message = fields.length === 0 ? "it has no credentials" : `credentials found: ${fields.join(", ")}`;
   return { ready: true, reason: "Complete", message };
 }
 
 function missingVerdict(missing: readonly Missing[]): Verdict {
-  const passing = missing.every(({ error }) => error instanceof NotFound);
+  const transient = missing.every(({ error }) => error instanceof NotFound);
   const message = missing.map(({ field, error }) => `credential ${field}: ${error.message}`).join("; ");
-  return { ready: false, passing, reason: passing ? "SecretNotFound" : "SecretInvalid", message };
+  return { ready: false, transient, reason: transient ? "SecretNotFound" : "SecretInvalid", message };
 }
 
-/** Nobody tells us of Secrets. Undefined where nothing can change but by a change of the account. */
-function lookAgainMs(
-  { account, dueAt }: Freshness,
+/** Secrets are not watched. Undefined if only a change of the account can change the result. */
+function requeueAfterMs(
+  { account, dueAt }: TokenRefresh,
   missing: readonly Missing[],
-  changesElsewhereMs: number,
+  externalPollMs: number,
   ports: OperatorPorts,
 ): number | undefined {
-  const isLive = referencesOfAccount(account.spec, account.status).some(({ secretKeyRef }) => secretKeyRef !== undefined);
+  const hasSecretRefs = referencesOfAccount(account.spec, account.status).some(({ secretKeyRef }) => secretKeyRef !== undefined);
   const waits = [
-    ...(missing.length > 0 ? [spread(missingMs, ports)] : []),
-    ...(isLive ? [spread(changesElsewhereMs, ports)] : []),
+    ...(missing.length > 0 ? [spread(missingSecretRetryMs, ports)] : []),
+    ...(hasSecretRefs ? [spread(externalPollMs, ports)] : []),
     ...(dueAt === undefined ? [] : [Math.max(10, dueAt - ports.clock.now())]),
   ];
   return waits.length === 0 ? undefined : Math.min(...waits);

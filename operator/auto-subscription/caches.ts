@@ -1,18 +1,18 @@
 import { labels, type Resource } from "../../crds/resource.ts";
 import type { AutoSubscriptionSpec, AutoSubscriptionStatus } from "../../crds/auto-subscription.ts";
 import { keyOf, type Informer } from "../controller/informer.ts";
-import { ofFitting } from "../controller/skip-invalid.ts";
+import { ofValid } from "../controller/skip-invalid.ts";
 import { ResourceIndex } from "../controller/resource-index.ts";
 import { madeBy, madeForEmitter, type AutoSubscriptionLookup, type AutoSubscriptionResource } from "./made.ts";
 
 export interface AutoSubscriptionCaches extends AutoSubscriptionLookup {
-  /** Keys of the AutoSubscriptions whose listener this is. */
+  /** Keys of the AutoSubscriptions with this listener. */
   readonly listeningTo: (listener: Resource) => Iterable<string>;
-  /** Keys of the emitters of its namespace, when it has come to cover other ones than it did. */
+  /** Keys of the emitters in its namespace, when the set that it covers has changed. */
   readonly newlyCovered: (emitters: "sources" | "workflows") => (auto: AutoSubscriptionResource) => Iterable<string>;
 }
 
-/** What can be asked about AutoSubscriptions without reading more than the answer. */
+/** Indexed lookups of AutoSubscriptions. */
 export function autoSubscriptionCaches<S, T, SS, ST, WS, WT>(
   autos: Informer<AutoSubscriptionSpec, AutoSubscriptionStatus>,
   subscriptions: Informer<S, T>,
@@ -22,7 +22,7 @@ export function autoSubscriptionCaches<S, T, SS, ST, WS, WT>(
   const byNamespace = new ResourceIndex(autos, namespaceOf);
   const byListener = new ResourceIndex(
     autos,
-    ofFitting(({ metadata, spec: { listener, listenerRef } }) =>
+    ofValid(({ metadata, spec: { listener, listenerRef } }) =>
       listenerRef === undefined ? listener : `${listenerRef.kind} ${metadata.namespace}/${listenerRef.name}`,
     ),
   );
@@ -42,7 +42,7 @@ export function autoSubscriptionCaches<S, T, SS, ST, WS, WT>(
       ...byListener.keys(`${listener.kind} ${keyOf(listener)}`),
     ],
     newlyCovered: (kind) => (auto) => {
-      // Its count of what it made changes its status all the time; only another listener is news to emitters.
+      // The status also changes with every count of its Subscriptions. Only another listener matters to emitters.
       const covers = `${auto.metadata.uid} ${auto.status.listener ?? ""}`;
       if (covered[kind].get(keyOf(auto)) === covers) return [];
       covered[kind].set(keyOf(auto), covers);

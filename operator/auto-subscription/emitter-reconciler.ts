@@ -21,8 +21,8 @@ interface Identified {
 }
 
 /**
- * Subscribes an emitter for each AutoSubscription that covers it, once: who ends such a subscription later has it stay ended. What
- * was made for an emitter ends with it.
+ * Subscribes an emitter once for each AutoSubscription that covers it: a Subscription that a user deletes stays deleted. Subscriptions made
+ * for an emitter are deleted with it.
  */
 export function emitterReconciler<S, T extends Identified>(ports: OperatorPorts, kind: Kind<S, T>, lookup: AutoSubscriptionLookup) {
   return async (key: string): Promise<undefined> => {
@@ -53,13 +53,13 @@ async function subscribe(auto: AutoSubscriptionResource, emitter: Resource, id: 
     .catch((error: unknown) => {
       if (!(error instanceof Conflict)) throw error;
     });
-  // One that is deleted meanwhile may have looked for what it made just before.
+  // An AutoSubscription deleted in the meantime may have listed its Subscriptions just before this one was created.
   const now = await ports.store.find(autoSubscriptionKind, namespace, name);
   if (now?.metadata.uid !== auto.metadata.uid || now.metadata.deletionTimestamp !== undefined)
     await endSubscription(`${namespace}/${made.name}`, ports);
 }
 
-/** Those that are gone are forgotten on the way. */
+/** Records the AutoSubscriptions that have subscribed the emitter, and drops those that no longer exist. */
 async function remember<S, T>(
   kind: Kind<S, T>,
   emitter: Resource<S, T>,
@@ -68,8 +68,8 @@ async function remember<S, T>(
   { store }: OperatorPorts,
 ): Promise<void> {
   const { metadata } = emitter;
-  const there = new Set([...lookup.inNamespace(metadata.namespace)].map((auto) => auto.metadata.uid));
-  const uids = [...subscribersOf(emitter).filter((uid) => there.has(uid)), ...covering.map((auto) => auto.metadata.uid)];
+  const existing = new Set([...lookup.inNamespace(metadata.namespace)].map((auto) => auto.metadata.uid));
+  const uids = [...subscribersOf(emitter).filter((uid) => existing.has(uid)), ...covering.map((auto) => auto.metadata.uid)];
   const annotations = { ...metadata.annotations, [subscribedBy]: uids.join(",") };
   await store.update(kind, { ...emitter, metadata: { ...metadata, annotations } });
 }

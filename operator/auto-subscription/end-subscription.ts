@@ -3,7 +3,7 @@ import { NotFound } from "../../domain/errors.ts";
 import { parseKey } from "../controller/informer.ts";
 import type { OperatorPorts } from "../ports.ts";
 
-/** Somebody else may have done so. */
+/** Ignores a Subscription that is already gone. */
 export async function endSubscription(key: string, { store }: Pick<OperatorPorts, "store">): Promise<void> {
   const { namespace, name } = parseKey(key);
   await store.delete(subscriptionKind, namespace, name).catch((error: unknown) => {

@@ -5,21 +5,21 @@ export type AutoSubscriptionResource = Resource<AutoSubscriptionSpec, AutoSubscr
 
 /** Label of a Subscription: uid of the AutoSubscription that made it. */
 export const madeBy = "headwater.dev/auto-subscription";
-/** Annotation of a Subscription made so: whose events it is for, as `<kind> <namespace>/<name>`. */
+/** Annotation of such a Subscription: its emitter, as `<kind> <namespace>/<name>`. */
 export const madeForEmitter = "headwater.dev/auto-subscription-emitter";
-/** Annotation of an emitter: uids of the AutoSubscriptions that have subscribed it, once and for all. */
+/** Annotation of an emitter: uids of the AutoSubscriptions that have subscribed it. Each subscribes it once. */
 export const subscribedBy = "headwater.dev/auto-subscribed-by";
 
-/** What is known of AutoSubscriptions and what they made, from caches. */
+/** Cached lookups of AutoSubscriptions and their Subscriptions. */
 export interface AutoSubscriptionLookup {
   inNamespace(namespace: string): Iterable<AutoSubscriptionResource>;
-  /** How many Subscriptions it made that exist. */
+  /** Number of existing Subscriptions that it made. */
   countOf(uid: string): number;
   /** Keys of the Subscriptions made for an emitter, `<kind> <namespace>/<name>`. */
   madeFor(emitter: string): Iterable<string>;
 }
 
-/** Those that were there before it are not covered. Kubernetes keeps whole seconds: of the same second counts as later. */
+/** An AutoSubscription covers only emitters created after it. Kubernetes stores whole seconds, so the same second counts as after. */
 export function covers(auto: AutoSubscriptionResource, emitter: Resource<unknown, { readonly id?: string | undefined }>): boolean {
   const { since, listener } = auto.status;
   return (

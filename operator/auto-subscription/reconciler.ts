@@ -3,7 +3,7 @@ import { subscriptionKind } from "../../crds/subscription.ts";
 import { keyOf, parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
+import { idOf, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { listenerEndOf } from "../subscription/ends.ts";
 import { notFound } from "../subscription/plan.ts";
@@ -11,10 +11,10 @@ import { reaches, reachOf } from "../subscription/reach.ts";
 import { endSubscription } from "./end-subscription.ts";
 import { madeBy, type AutoSubscriptionLookup, type AutoSubscriptionResource } from "./made.ts";
 
-/** How often it is counted what was made; written only when that is another number. */
-const countMs = 30_000;
+/** How often its Subscriptions are counted. The status is written only when the number changes. */
+const countIntervalMs = 30_000;
 
-/** Finds out whom an AutoSubscription subscribes, from when on, and takes away what it made when it ends. */
+/** Resolves the listener of an AutoSubscription, records since when it applies, and deletes its Subscriptions when it is deleted. */
 export function autoSubscriptionReconciler(ports: OperatorPorts, lookup: AutoSubscriptionLookup) {
   return async (key: string): Promise<number | undefined> => {
     const { namespace, name } = parseKey(key);
@@ -26,11 +26,11 @@ export function autoSubscriptionReconciler(ports: OperatorPorts, lookup: AutoSub
     const owner = await ports.owners.ownerOf(namespace);
     const listener = await listenerEndOf(auto.spec, namespace, ports);
     const reach = owner === undefined ? undefined : await reachOf(owner, [listener.owner], ports.memberships);
-    const isThere = listener.found !== undefined && listener.id !== undefined && reach !== undefined && reaches(reach, listener.owner);
+    const isReachable = listener.found !== undefined && listener.id !== undefined && reach !== undefined && reaches(reach, listener.owner);
     const verdict =
       owner === undefined
         ? namespaceHasNoOwner(namespace)
-        : isThere
+        : isReachable
           ? {
               ready: true,
               reason: "Subscribing",
@@ -38,30 +38,30 @@ export function autoSubscriptionReconciler(ports: OperatorPorts, lookup: AutoSub
             }
           : {
               ready: false,
-              passing: true,
+              transient: true,
               reason: "ListenerNotFound",
-              message: `${notFound("listener", listener.shown)}; what is created until it is found is subscribed then`,
+              message: `${notFound("listener", listener.shown)}; sources and workflows created before it is found are subscribed then`,
             };
     await writeStatus(ports.store, autoSubscriptionKind, auto, {
       fields: {
         id,
         since: auto.metadata.creationTimestamp,
-        listener: isThere ? listener.id : undefined,
+        listener: isReachable ? listener.id : undefined,
         subscriptions: lookup.countOf(auto.metadata.uid),
       },
       conditions: readyConditions(verdict),
       now: ports.clock.now(),
     });
-    return owner === undefined ? lookForOwnerMs : countMs;
+    return owner === undefined ? ownerRetryMs : countIntervalMs;
   };
 }
 
-/** Where owner references mean nothing, what it made would outlive it. */
+/** Deletes the Subscriptions itself: the Postgres store has no garbage collection by owner references. */
 async function end(auto: AutoSubscriptionResource, { store }: OperatorPorts): Promise<number | undefined> {
   const { namespace, uid } = auto.metadata;
   const { items } = await store.list(subscriptionKind, { namespace, labels: { [madeBy]: uid } });
   for (const made of items) await endSubscription(keyOf(made), { store });
-  // They end once the routers have forgotten them; a page of them may not be all.
+  // Subscriptions disappear after routers have dropped them, and one page may not list them all.
   if (items.length > 0) return 500;
   await release(store, autoSubscriptionKind, auto);
   return undefined;

@@ -9,27 +9,27 @@ import type { ComponentResource, SourceResource } from "../source/resources.ts";
 import { configure, type ConfiguredComponent, type ConfigurePorts } from "./configure.ts";
 import type { OperatorPorts } from "../ports.ts";
 
-/** What somebody who configures a component wants to know; who may ask was asked before. */
+/** A call of a component's function, requested while a user configures it. The API has authorized it. */
 export interface ConfigureRequest {
   readonly namespace: string;
   /** Name of the Component. */
   readonly component: string;
-  /** Name of the Source that runs it: its secrets count where none are given, its props when nothing is. */
+  /** Name of a Source that runs it: provides secrets that the request leaves out, and all props when the request has none. */
   readonly source?: string | undefined;
-  /** Values by prop name, secret ones among them. */
+  /** Values by prop name, including secret ones. */
   readonly props?: Readonly<Record<string, unknown>> | undefined;
   readonly call: ConfigureCall;
 }
 
 type Ports = ConfigurePorts & Pick<OperatorPorts, "owners" | "log">;
 
-/** Calls of one namespace under way at a time: they run beside sources, and nobody looks at more forms at once. */
-const mostAtOnce = 8;
+/** Concurrent calls per namespace. They share runners with sources. */
+const maxConcurrentCalls = 8;
 
-/** Answers those who configure components. */
+/** Serves `options` and `additionalProps` to clients of the API. */
 export class Configurator {
   readonly #ports: Ports;
-  readonly #underWay = new Map<string, number>();
+  readonly #running = new Map<string, number>();
 
   constructor(ports: Ports) {
     this.#ports = ports;
@@ -39,16 +39,16 @@ export class Configurator {
   async answer(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps> {
     const { namespace, call } = request;
     const { component, source, owner } = await this.#read(request);
-    const build = builtOf(component);
+    const build = buildOf(component);
     const configured = configuredComponent(request, owner, component, build, source);
     const known = knownAnswer(call, configured.build.definition, build.definition.hasAdditionalProps);
     if (known !== undefined) return known;
-    const underWay = this.#underWay.get(namespace) ?? 0;
-    if (underWay >= mostAtOnce)
-      throw new QuotaExceeded(`${mostAtOnce} components of yours are being configured at this moment: wait until one has answered`, {
+    const running = this.#running.get(namespace) ?? 0;
+    if (running >= maxConcurrentCalls)
+      throw new QuotaExceeded(`${maxConcurrentCalls} calls of your components are in progress: wait until one has ended`, {
         code: "too_many_calls",
       });
-    this.#underWay.set(namespace, underWay + 1);
+    this.#running.set(namespace, running + 1);
     try {
       return await configure(configured, call, configureLimits.deadlineMs, this.#ports);
     } catch (error) {
@@ -56,13 +56,13 @@ export class Configurator {
         this.#ports.log.error({ op: "component.configure", err: error }, "a call failed unexpectedly");
       throw error;
     } finally {
-      const left = (this.#underWay.get(namespace) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(namespace, left);
-      else this.#underWay.delete(namespace);
+      const left = (this.#running.get(namespace) ?? 1) - 1;
+      if (left > 0) this.#running.set(namespace, left);
+      else this.#running.delete(namespace);
     }
   }
 
-  /** As they are now: what was just made is not in everybody's caches yet. */
+  /** Reads from the store: a new resource may not be in the cache yet. */
   async #read({ namespace, component, source }: ConfigureRequest) {
     const { store, owners } = this.#ports;
     const [found, configured, owner] = await Promise.all([
@@ -75,7 +75,7 @@ export class Configurator {
   }
 }
 
-function builtOf(component: ComponentResource): Build {
+function buildOf(component: ComponentResource): Build {
   const build = currentBuild(component);
   if (build !== undefined) return build;
   const stalled = component.status.conditions?.find(({ type, status }) => type === "Stalled" && status === "True");
@@ -83,7 +83,7 @@ function builtOf(component: ComponentResource): Build {
   throw new InvalidInput(`the component cannot be built: ${stalled.message}`, { code: "component_failed" });
 }
 
-/** With the props that were additional when the source was deployed: they have values, too. */
+/** Includes the additional props of the source's last deployment, because they have values too. */
 function configuredComponent(
   request: ConfigureRequest,
   owner: string,
@@ -100,21 +100,21 @@ function configuredComponent(
     owner,
     id: source?.status.id ?? component.status.id ?? "",
     build: { ...build, definition: all },
-    spec: specOf(request, source === undefined ? undefined : runningSpec(source)),
+    spec: mergedSpec(request, source === undefined ? undefined : runningSpec(source)),
     additionalProps: boundProps(definition, all.props),
     endpoint: source?.status.endpoint ?? null,
   };
 }
 
-/** A secret that is not given stays: nobody could read it to send it back (null removes it). */
-function specOf({ props }: ConfigureRequest, stored: SourceSpec | undefined): ConfiguredComponent["spec"] {
+/** Keeps a stored secret that the request leaves out: clients cannot read it to send it back. Null removes it. */
+function mergedSpec({ props }: ConfigureRequest, stored: SourceSpec | undefined): ConfiguredComponent["spec"] {
   const given = props ?? stored?.props ?? {};
   const secrets = Object.entries(stored?.secrets ?? {}).filter(([name]) => !Object.hasOwn(given, name));
-  // They were read from JSON, so they are JSON.
+  // Both come from JSON.
   return { props: given as SourceSpec["props"], secrets: Object.fromEntries(secrets) };
 }
 
-/** What needs no call: options that are written down, props without any. */
+/** The answer when no call is needed: static options, or the props of a component without additional ones. */
 function knownAnswer(
   call: ConfigureCall,
   definition: ComponentDefinition,
@@ -129,5 +129,5 @@ function knownAnswer(
     throw new InvalidInput(`prop '${call.prop}' is unknown: the component has ${names === "" ? "no props" : names}`, {
       code: "unknown_prop",
     });
-  throw new InvalidInput(`prop '${call.prop}' has no options: its value is written, not chosen`, { code: "no_options" });
+  throw new InvalidInput(`prop '${call.prop}' has no options: enter its value`, { code: "no_options" });
 }

@@ -9,13 +9,13 @@ import { readSecretProps, secretPropsOf } from "../source/secret-props.ts";
 
 export type ConfigurePorts = Pick<OperatorPorts, "store" | "secretValues" | "secrets" | "pools" | "configurations" | "clock" | "newId">;
 
-/** A component and the values it is configured with so far. */
+/** A component and the values configured so far. */
 export interface ConfiguredComponent {
   readonly namespace: string;
   readonly owner: string;
   /** Public id of the component, or of the source that runs it. */
   readonly id: string;
-  /** Its definition names the props that values are for. */
+  /** Its definition lists the props that have values. */
   readonly build: Build;
   readonly spec: Pick<SourceSpec, "props" | "secrets">;
   readonly additionalProps: readonly BoundProp[];
@@ -23,10 +23,9 @@ export interface ConfiguredComponent {
 }
 
 /**
- * Has a runner of the owner's pool make a call of the component, with secrets and accounts as a deployment has them, sealed for that
- * pool.
- * @throws UserCode for what the component threw or the limit it met, InvalidInput for a secret or an account that cannot be had,
- * QuotaExceeded `too_many_kills`, Unavailable; 504 `configure_timeout` when nobody answers in time
+ * Calls the component in a runner of the owner's pool, with secrets and accounts as in a deployment, sealed for that pool.
+ * @throws UserCode for an error of the component or an exceeded limit, InvalidInput for an unreadable secret or account, QuotaExceeded
+ * `too_many_kills`, Unavailable; 504 `configure_timeout` when no runner replies in time
  */
 export async function configure(
   component: ConfiguredComponent,
@@ -45,18 +44,18 @@ export async function configure(
     bundle,
     needsNode,
     props: await ports.secrets.sealForPool(pool, JSON.stringify(values)),
-    secretProps: secretNamesOf(component),
+    secretProps: secretPropNames(component),
     ...(component.additionalProps.length === 0 ? {} : { additionalProps: component.additionalProps }),
     endpoint: component.endpoint,
     deadline,
   };
   const configured = await ports.configurations.ask(pool, ports.newId("run"), configuration, AbortSignal.timeout(deadlineMs));
-  if (configured === undefined) throw unanswered(pool, deadlineMs);
-  return judged(call, configured);
+  if (configured === undefined) throw timeoutError(pool, deadlineMs);
+  return checkResult(call, configured);
 }
 
-/** Also those whose values were given with the request, and so are not kept as secrets of a source. */
-function secretNamesOf(component: ConfiguredComponent): readonly string[] {
+/** Includes secret props whose values came with the request and are not stored secrets of a source. */
+function secretPropNames(component: ConfiguredComponent): readonly string[] {
   const { definition } = component.build;
   const declared = definition.props.filter(({ secret }) => secret === true).map(({ name }) => name);
   return [...new Set([...Object.keys(secretPropsOf(component, definition)), ...declared])];
@@ -67,13 +66,13 @@ async function valuesOf({ namespace, spec, build }: ConfiguredComponent, ports: 
     const secrets = await readSecretProps(namespace, secretPropsOf({ spec }, build.definition), ports);
     return { ...runtimeProps(build.definition, spec.props), ...secrets };
   } catch (error) {
-    // To whoever asks for options, what they gave is wrong, not the address that they asked.
+    // For this endpoint a missing secret or account is invalid input, not an unknown address.
     if (error instanceof NotFound) throw new InvalidInput(error.message, { code: "not_configurable", cause: error });
     throw error;
   }
 }
 
-function judged(call: ConfigureCall, configured: Configured): ConfiguredOptions | ConfiguredProps {
+function checkResult(call: ConfigureCall, configured: Configured): ConfiguredOptions | ConfiguredProps {
   if (configured.outcome === "failed") {
     const { name, message, code, stack } = configured.error;
     if (code === refusedCode) throw new QuotaExceeded(message, { code });
@@ -84,10 +83,10 @@ function judged(call: ConfigureCall, configured: Configured): ConfiguredOptions 
     });
   }
   if (configured.outcome === call.kind) return configured;
-  throw new UserCode("the runner answered another question than it was asked", { code: "invalid_answer" });
+  throw new UserCode("the runner replied to a different call", { code: "invalid_answer" });
 }
 
-function unanswered(pool: string, deadlineMs: number): HeadwaterError {
-  const message = `no runner of pool '${pool}' answered within ${Math.round(deadlineMs / 1000)} s: it may be busy or just waking, try again`;
+function timeoutError(pool: string, deadlineMs: number): HeadwaterError {
+  const message = `no runner of pool '${pool}' replied within ${Math.round(deadlineMs / 1000)} s: it may be busy or starting, try again`;
   return new HeadwaterError(504, "configure_timeout", message);
 }

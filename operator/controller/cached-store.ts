@@ -5,35 +5,35 @@ import type { Informer } from "./informer.ts";
 import { OwnWrites } from "./own-writes.ts";
 
 /**
- * A store whose single reads come from the informers' caches, and whose writes go to the real one. What it wrote itself it reads
- * back at once, deletions too, and never anything older; what others wrote it reads when the watch has told of it. After a
- * Conflict the resource was read live, so the next try starts from what made it fail.
+ * Reads single resources from the informers' caches and writes to the real store. It sees its own writes and deletions at once, and never
+ * an older version. Writes of others become visible with the watch. After a Conflict it has read the resource live, so the next attempt
+ * starts from the version that conflicted.
  *
- * Kinds without an informer, lists and watches are the real store's. A kind whose informer projects is read without what the
- * projection drops by `find` and `findById`; `get` then asks the store itself.
+ * Lists, watches and kinds without an informer use the real store. For a kind whose informer projects, `find` and `findById` return
+ * projected resources; `get` reads the real store.
  */
 export class CachedStore implements ResourceStore {
   readonly #live: ResourceStore;
   readonly #kinds = new Map<string, OwnWrites<unknown, unknown>>();
-  readonly #mayWrite: () => void;
+  readonly #assertMayWrite: () => void;
 
-  /** @param mayWrite throws when this process must not write any more, such as a leader that is none now. */
-  constructor(live: ResourceStore, mayWrite: () => void = () => undefined) {
+  /** @param assertMayWrite throws when this process must not write, such as a former leader */
+  constructor(live: ResourceStore, assertMayWrite: () => void = () => undefined) {
     this.#live = live;
-    this.#mayWrite = mayWrite;
+    this.#assertMayWrite = assertMayWrite;
   }
 
-  /** Has the kind read from this informer's cache. To be called before the informer starts. */
+  /** Reads the kind from this informer's cache. Call it before the informer starts. */
   cache<S, T>(informer: Informer<S, T>): void {
     const writes = new OwnWrites(informer);
-    this.#kinds.set(informer.kind.kind, writes as unknown as OwnWrites<unknown, unknown>); // Read only by the same kind.
+    this.#kinds.set(informer.kind.kind, writes as unknown as OwnWrites<unknown, unknown>); // Only used with the same kind.
   }
 
   async get<S, T>(kind: Kind<S, T>, namespace: string, name: string): Promise<Resource<S, T>> {
     const writes = this.#writesOf(kind);
     if (writes?.projects === true) {
       const live = await this.#live.get(kind, namespace, name);
-      writes.wrote(live);
+      writes.recordWrite(live);
       return live;
     }
     const found = await this.find(kind, namespace, name);
@@ -59,8 +59,8 @@ export class CachedStore implements ResourceStore {
   }
 
   async update<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
-    const whole = await this.#whole(kind, resource);
-    return this.#write(kind, resource, () => this.#live.update(kind, whole));
+    const unprojected = await this.#unprojected(kind, resource);
+    return this.#write(kind, resource, () => this.#live.update(kind, unprojected));
   }
 
   async updateStatus<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
@@ -68,28 +68,28 @@ export class CachedStore implements ResourceStore {
   }
 
   async delete<S, T>(kind: Kind<S, T>, namespace: string, name: string): Promise<void> {
-    this.#mayWrite();
+    this.#assertMayWrite();
     const writes = this.#writesOf(kind);
     let missing: NotFound | undefined;
     await this.#live.delete(kind, namespace, name).catch((error: unknown) => {
       if (!(error instanceof NotFound)) throw error;
       missing = error;
     });
-    if (writes !== undefined) await this.#rememberDeletion(kind, writes, namespace, name);
+    if (writes !== undefined) await this.#recordDeletion(kind, writes, namespace, name);
     if (missing !== undefined) throw missing;
   }
 
   #writesOf<S, T>(kind: Kind<S, T>): OwnWrites<S, T> | undefined {
-    return this.#kinds.get(kind.kind) as OwnWrites<S, T> | undefined; // Put there by cache() for this very kind.
+    return this.#kinds.get(kind.kind) as OwnWrites<S, T> | undefined; // cache() stored it under this kind.
   }
 
   async #write<S, T>(kind: Kind<S, T>, target: Target, write: () => Promise<Resource<S, T>>): Promise<Resource<S, T>> {
-    this.#mayWrite();
+    this.#assertMayWrite();
     const writes = this.#writesOf(kind);
     try {
       const written = await write();
-      if (hasEnded(written)) writes?.ended(written.metadata.uid);
-      else writes?.wrote(written);
+      if (hasEnded(written)) writes?.recordEnd(written.metadata.uid);
+      else writes?.recordWrite(written);
       return written;
     } catch (error) {
       if (writes !== undefined && (error instanceof Conflict || error instanceof NotFound)) await this.#readLive(kind, writes, target);
@@ -97,42 +97,42 @@ export class CachedStore implements ResourceStore {
     }
   }
 
-  /** A resource as it was read here, with what the projection of its kind dropped. */
-  async #whole<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
+  /** Restores the fields that the projection of its kind drops. */
+  async #unprojected<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
     const writes = this.#writesOf(kind);
     if (writes?.isProjected(resource) !== true) return resource;
     const { namespace, name, resourceVersion } = resource.metadata;
     const live = await this.#live.get(kind, namespace, name);
-    writes.wrote(live);
+    writes.recordWrite(live);
     if (live.metadata.resourceVersion === resourceVersion) return { ...resource, spec: live.spec };
-    throw new Conflict(`${kind.kind} '${name}' was changed by somebody else since resourceVersion ${resourceVersion}: look at it again`);
+    throw new Conflict(`${kind.kind} '${name}' was changed since resourceVersion ${resourceVersion}: read it again`);
   }
 
-  /** A failure to read leaves things as they are: the watch will tell. */
+  /** If the read fails, the watch will deliver the change. */
   async #readLive<S, T>(kind: Kind<S, T>, writes: OwnWrites<S, T>, { metadata }: Target): Promise<void> {
     const { namespace, name, uid } = metadata;
     try {
       const live = await this.#live.find(kind, namespace, name);
-      if (live !== undefined) writes.wrote(live);
-      else if (uid !== undefined) writes.ended(uid);
+      if (live !== undefined) writes.recordWrite(live);
+      else if (uid !== undefined) writes.recordEnd(uid);
     } catch {
-      // The error that brought us here is the one to tell.
+      // The caller throws the original error.
     }
   }
 
   /**
-   * A deletion answers with no version, and the one deleted may be another than the cache knew by this name. So everything of
-   * this name up to a version taken afterwards is past, but for what is there now: finalizers may keep it.
+   * A deletion returns no version, and may delete another resource than the one cached under this name. So every resource of this name up
+   * to a version read afterwards counts as deleted, except the one that exists now: finalizers may keep it.
    */
-  async #rememberDeletion<S, T>(kind: Kind<S, T>, writes: OwnWrites<S, T>, namespace: string, name: string): Promise<void> {
+  async #recordDeletion<S, T>(kind: Kind<S, T>, writes: OwnWrites<S, T>, namespace: string, name: string): Promise<void> {
     const known = writes.read(`${namespace}/${name}`);
     try {
       const { resourceVersion } = await this.#live.list(kind, { namespace, limit: 1 });
       const live = await this.#live.find(kind, namespace, name);
-      if (live === undefined) writes.deleted(`${namespace}/${name}`, resourceVersion);
-      else writes.wrote(live);
+      if (live === undefined) writes.recordDeletion(`${namespace}/${name}`, resourceVersion);
+      else writes.recordWrite(live);
     } catch {
-      if (known !== undefined) writes.ended(known.metadata.uid);
+      if (known !== undefined) writes.recordEnd(known.metadata.uid);
     }
   }
 }

@@ -3,7 +3,7 @@ import { canonicalJson } from "../../domain/canonical-json.ts";
 
 export type ConditionInput = Omit<Condition, "lastTransitionTime">;
 
-/** Replaces conditions of the same types; the transition time moves only when the status does. */
+/** Replaces conditions by type. `lastTransitionTime` changes only with the condition's status. */
 export function setConditions(conditions: readonly Condition[], inputs: readonly ConditionInput[], now: number): Condition[] {
   const next = new Map(conditions.map((condition) => [condition.type, condition]));
   for (const input of inputs) {
@@ -14,7 +14,7 @@ export function setConditions(conditions: readonly Condition[], inputs: readonly
   return [...next.values()];
 }
 
-/** A status is written only when something but the order of its fields differs. */
+/** Compares regardless of the order of fields. */
 export function sameStatus(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b);
 }

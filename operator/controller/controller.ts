@@ -4,19 +4,19 @@ import { Conflict, NotFound } from "../../domain/errors.ts";
 import type { Log } from "../ports.ts";
 import type { Informer } from "./informer.ts";
 import { keyOf, parseKey } from "./informer.ts";
-import { silentController, type ControllerMetrics, type PassResult } from "./metrics.ts";
+import { noControllerMetrics, type ControllerMetrics, type PassResult } from "./metrics.ts";
 import { WorkQueue, type Verdict } from "./work-queue.ts";
 
-/** One pass over one resource; throws when it must be tried again. @returns ms after which to look again, if at all */
+/** Reconciles one resource. Throws to retry. @returns ms until the next pass, if one is needed */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<number | undefined>;
 
 export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
-  /** Reads without the cache, which may not know of a deletion yet. */
+  /** Reads without the cache, which may miss a deletion. */
   readonly store: Pick<ResourceStore, "find">;
   readonly concurrency: number;
-  /** Within this time every resource of the first watched kind is looked at again, a share of them at a time. Default: 30 minutes. */
+  /** Period in which each resource of the first watched kind is reconciled again, spread evenly. Default: 30 minutes. */
   readonly resyncMs?: number;
   readonly random: () => number;
   readonly log: Log;
@@ -24,17 +24,17 @@ export interface ControllerOptions {
 }
 
 const defaultResyncMs = 30 * 60_000;
-/** A resync is spread over so many shares: a burst of ten thousand would delay what changed, and load the API. */
+/** Spreads a resync: ten thousand keys at once would delay changes and load the API server. */
 const resyncShares = 60;
 
 /**
- * Has a kind's resources reconciled: one at a time each, again after a change, again later after a failure. Between `start` and
- * `stop` only; it may be started again, and then begins with everything there is.
+ * Reconciles the resources of a kind: one pass at a time per resource, again after a change, with backoff after a failure. Works between
+ * `start` and `stop`. It can be restarted, and then reconciles everything.
  */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #metrics: ControllerMetrics;
-  /** Everything there is to reconcile: the keys of the first watched kind. */
+  /** All keys: those of the first watched kind. */
   #all: () => Iterable<string> = () => [];
   /** Of the first watched kind. */
   #kind: Kind | undefined;
@@ -43,10 +43,10 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     this.#options = options;
-    this.#metrics = options.metrics ?? silentController;
+    this.#metrics = options.metrics ?? noControllerMetrics;
   }
 
-  /** Reconciles each resource that the informer tells of, itself by default, or the ones it maps to. The first watch is the kind's own. */
+  /** Reconciles each changed resource, or the keys that `map` returns for it. The first watched informer is the controller's own kind. */
   watch<S, T>(informer: Informer<S, T>, map: (resource: Resource<S, T>) => Iterable<string> = (resource) => [keyOf(resource)]): this {
     if (this.#kind === undefined) {
       this.#kind = informer.kind as Kind; // Only its names are read.
@@ -58,24 +58,24 @@ export class Controller {
     return this;
   }
 
-  /** What is no resource and is looked at from each start on; it says itself when again. */
+  /** Adds a key that is not a resource: reconciled after each start, and again when its pass asks for it. */
   always(key: string): this {
     const all = this.#all;
     this.#all = () => [...all(), key];
     return this;
   }
 
-  /** Has one looked at, for a reason that no informer tells of. Nothing while stopped: a start looks at all. */
+  /** Requests a pass for a reason that no informer reports. Ignored while stopped: a start reconciles everything. */
   add(key: string): void {
     this.#queue?.add(key);
   }
 
-  /** The same for all that match. */
+  /** Requests a pass for all matching keys. */
   addAll(matches: (key: string) => boolean): void {
     for (const key of this.#all()) if (matches(key)) this.add(key);
   }
 
-  /** Nothing is waiting to be reconciled, nothing under way. */
+  /** True when nothing is queued or running. */
   get idle(): boolean {
     return this.#queue?.idle !== false;
   }
@@ -83,7 +83,7 @@ export class Controller {
   start(): void {
     const { concurrency, random, resyncMs = defaultResyncMs } = this.#options;
     const queue = new WorkQueue(
-      { concurrency, baseDelayMs: 200, longestDelayMs: 60_000, random, metrics: this.#metrics.queue },
+      { concurrency, baseDelayMs: 200, maxDelayMs: 60_000, random, metrics: this.#metrics.queue },
       (key, signal) => this.#work(key, signal),
     );
     this.#queue = queue;
@@ -95,7 +95,7 @@ export class Controller {
     }, resyncMs / resyncShares);
   }
 
-  /** Starts nothing new and waits for what runs. */
+  /** Starts no new passes and waits for running ones. */
   async stop(): Promise<void> {
     clearInterval(this.#resync);
     const queue = this.#queue;
@@ -107,18 +107,18 @@ export class Controller {
     const startedAt = performance.now();
     const done = (result: PassResult): void => this.#metrics.reconciled(result, (performance.now() - startedAt) / 1_000);
     try {
-      const againAfterMs = await this.#options.reconcile(key, signal);
-      done(againAfterMs === undefined ? "done" : "again");
-      return againAfterMs === undefined ? { outcome: "done" } : { outcome: "done", againAfterMs };
+      const requeueAfterMs = await this.#options.reconcile(key, signal);
+      done(requeueAfterMs === undefined ? "done" : "again");
+      return requeueAfterMs === undefined ? { outcome: "done" } : { outcome: "done", requeueAfterMs };
     } catch (error) {
       const isOrdinary = error instanceof Conflict || (error instanceof NotFound && (await this.#isEnding(key)));
       done(isOrdinary ? "conflict" : "error");
-      if (!signal.aborted && !isOrdinary) this.#tell(key, error, performance.now() - startedAt);
+      if (!signal.aborted && !isOrdinary) this.#logFailure(key, error, performance.now() - startedAt);
       return { outcome: "failed" };
     }
   }
 
-  /** A resource that is deleted during its pass takes along what the pass reads and writes. The next pass finds it gone. */
+  /** When a resource is deleted during its pass, reads and writes may fail. The next pass finds it gone. */
   async #isEnding(key: string): Promise<boolean> {
     if (this.#kind === undefined) return false;
     const { namespace, name } = parseKey(key);
@@ -126,13 +126,13 @@ export class Controller {
     return found === undefined || found.metadata.deletionTimestamp !== undefined;
   }
 
-  #tell(key: string, error: unknown, durationMs: number): void {
+  #logFailure(key: string, error: unknown, durationMs: number): void {
     const { name, log } = this.#options;
     log.warn({ op: `${name}.reconcile`, key, durationMs, err: error }, "reconcile failed, trying again");
   }
 }
 
-/** FNV-1a: the same key is always in the same share. */
+/** FNV-1a: a key always has the same share. */
 function shareOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);

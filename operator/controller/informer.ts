@@ -5,32 +5,32 @@ import { Unavailable } from "../../domain/errors.ts";
 import { KeyIndex } from "./key-index.ts";
 import { compareVersions } from "./versions.ts";
 
-export type Changed<S, T> = (resource: Resource<S, T>, deleted: boolean) => void;
+export type ChangeListener<S, T> = (resource: Resource<S, T>, deleted: boolean) => void;
 
 export interface InformerOptions<S, T> {
   readonly onError: (error: unknown) => void;
-  /** What is kept of a resource, for kinds with large fields that few need; all of it by default. */
+  /** Reduces what is cached of a resource, for kinds with large fields that few readers need. */
   readonly project?: (resource: Resource<S, T>) => Resource<S, T>;
-  /** How long to go on trying for the first list. Default: 2 minutes. */
+  /** How long to retry the first list. Default: 2 minutes. */
   readonly syncTimeoutMs?: number;
 }
 
-const shortestRetryMs = 250;
-const longestRetryMs = 10_000;
+const minRetryMs = 250;
+const maxRetryMs = 10_000;
 const defaultSyncTimeoutMs = 120_000;
 
 /**
- * All resources of one kind as the store last told of them: listed once, then watched from the list's version. When the watch
- * ends, for whatever reason, it is listed again; what was deleted in between is told as deleted. The cache never goes back: an
- * older version than the one it holds is dropped, unless the whole store went back (a backup was restored).
+ * Caches all resources of one kind: lists once, then watches from the list's version. When the watch ends, for whatever reason, it lists
+ * again and reports resources missing from the list as deleted. It drops versions older than the cached one, unless the store itself went
+ * back (a restored backup).
  */
 export class Informer<S, T> {
   readonly kind: Kind<S, T>;
   readonly #store: ResourceStore;
   readonly #options: InformerOptions<S, T>;
-  readonly #changed: Changed<S, T>[] = [];
-  readonly #progressed: (() => void)[] = [];
-  readonly #reset: (() => void)[] = [];
+  readonly #changeListeners: ChangeListener<S, T>[] = [];
+  readonly #progressListeners: (() => void)[] = [];
+  readonly #resetListeners: (() => void)[] = [];
   readonly #cache = new Map<string, Resource<S, T>>();
   readonly #ids = new KeyIndex();
   readonly #projected = new WeakSet<object>();
@@ -44,19 +44,19 @@ export class Informer<S, T> {
     this.#options = options;
   }
 
-  /** Told of the resource as the store has it, projected or not. Must not throw. */
-  onChange(changed: Changed<S, T>): void {
-    this.#changed.push(changed);
+  /** Called with the resource as stored, not projected. Must not throw. */
+  onChange(changed: ChangeListener<S, T>): void {
+    this.#changeListeners.push(changed);
   }
 
-  /** Told whenever {@link version} moves, after {@link onChange}. */
+  /** Called whenever {@link version} moves, after {@link onChange}. */
   onProgress(progressed: () => void): void {
-    this.#progressed.push(progressed);
+    this.#progressListeners.push(progressed);
   }
 
-  /** Told when the store went back to an older version: whatever was learned from newer ones is void. */
+  /** Called when the store went back to an older version: state derived from newer versions is void. */
   onReset(reset: () => void): void {
-    this.#reset.push(reset);
+    this.#resetListeners.push(reset);
   }
 
   get(key: string): Resource<S, T> | undefined {
@@ -75,22 +75,22 @@ export class Informer<S, T> {
     return this.#cache.size;
   }
 
-  /** Keys of those with this public id: one, but for a moment or a mistake. */
+  /** Keys of the resources with this public id: one, except briefly or by mistake. */
   keysOfId(id: string): Iterable<string> {
     return this.#ids.keys(id);
   }
 
-  /** Is the first list in the cache? */
+  /** Is the first list cached? */
   get hasSynced(): boolean {
     return this.#version !== undefined;
   }
 
-  /** Everything up to this version is in the cache. */
+  /** Everything up to this version is cached. */
   get version(): string | undefined {
     return this.#version;
   }
 
-  /** The part of a resource that the cache keeps. */
+  /** The part of a resource that is cached. */
   project(resource: Resource<S, T>): Resource<S, T> {
     if (this.#options.project === undefined) return resource;
     const projected = this.#options.project(resource);
@@ -102,12 +102,12 @@ export class Informer<S, T> {
     return this.#options.project !== undefined;
   }
 
-  /** Is its spec one that lacks something? Copies of the resource share it. */
+  /** Does the spec lack projected fields? Copies of the resource share it. */
   isProjected({ spec }: Resource<S, T>): boolean {
     return isObject(spec) && this.#projected.has(spec);
   }
 
-  /** Resolves when the first list is in the cache. @throws Unavailable when the store does not answer in time */
+  /** Resolves when the first list is cached. @throws Unavailable when the store does not respond in time */
   async start(): Promise<void> {
     const timeoutMs = this.#options.syncTimeoutMs ?? defaultSyncTimeoutMs;
     const error = await this.#relistUntil(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeoutMs)]));
@@ -127,20 +127,20 @@ export class Informer<S, T> {
     while (!signal.aborted) {
       const startedAt = performance.now();
       try {
-        for await (const event of this.#store.watch(this.kind, this.#version ?? "", signal)) this.#take(event);
+        for await (const event of this.#store.watch(this.kind, this.#version ?? "", signal)) this.#handle(event);
       } catch (error) {
         if (!signal.aborted) this.#options.onError(error);
       }
-      // A watch that ends as soon as it begins must not have the whole kind listed without a pause.
-      if (performance.now() - startedAt < shortestRetryMs) await pause(shortestRetryMs, signal);
+      // A watch that ends immediately must not cause lists in a tight loop.
+      if (performance.now() - startedAt < minRetryMs) await pause(minRetryMs, signal);
       await this.#relistUntil(signal);
     }
   }
 
-  /** @returns the last error when the signal came first */
+  /** @returns the last error when the signal aborted first */
   async #relistUntil(signal: AbortSignal): Promise<unknown> {
     let last: unknown;
-    for (let waitMs = shortestRetryMs; !signal.aborted; waitMs = Math.min(longestRetryMs, waitMs * 2)) {
+    for (let waitMs = minRetryMs; !signal.aborted; waitMs = Math.min(maxRetryMs, waitMs * 2)) {
       try {
         return await this.#relist(signal);
       } catch (error) {
@@ -160,8 +160,8 @@ export class Informer<S, T> {
     do {
       const page = await this.#store.list(this.kind, next === undefined ? {} : { continue: next });
       if (signal.aborted) return;
-      if (version === undefined && this.#isPast(page.resourceVersion)) this.#startOver();
-      version ??= page.resourceVersion; // The first page's: what changes while we read is then told by the watch.
+      if (version === undefined && this.#isOlder(page.resourceVersion)) this.#resetVersions();
+      version ??= page.resourceVersion; // From the first page: the watch then delivers changes made while later pages are read.
       for (const resource of page.items) {
         seen.add(keyOf(resource));
         this.#put(resource);
@@ -172,7 +172,7 @@ export class Informer<S, T> {
     this.#progress(version);
   }
 
-  #take(event: WatchEvent<S, T>): void {
+  #handle(event: WatchEvent<S, T>): void {
     if (event.type === "bookmark") return this.#progress(event.resourceVersion);
     const { resource } = event;
     if (event.type !== "deleted") this.#put(resource);
@@ -180,25 +180,25 @@ export class Informer<S, T> {
     this.#progress(resource.metadata.resourceVersion);
   }
 
-  #isPast(version: string): boolean {
+  #isOlder(version: string): boolean {
     return this.#version !== undefined && compareVersions(version, this.#version) < 0;
   }
 
-  /** What is cached has versions of another past; it is replaced by the list, and what the list lacks is told as deleted. */
-  #startOver(): void {
+  /** The store was reset: cached versions are not comparable. The list replaces the cache, and what it lacks is reported as deleted. */
+  #resetVersions(): void {
     this.#version = "0";
     for (const [key, resource] of this.#cache)
       this.#cache.set(key, { ...resource, metadata: { ...resource.metadata, resourceVersion: "0" } });
-    for (const reset of this.#reset) reset();
+    for (const reset of this.#resetListeners) reset();
   }
 
   #progress(version: string): void {
-    if (this.#isPast(version)) return;
+    if (this.#isOlder(version)) return;
     this.#version = version;
-    for (const progressed of this.#progressed) progressed();
+    for (const progressed of this.#progressListeners) progressed();
   }
 
-  /** After a list that was read page by page, the watch tells once more of what some page had already. */
+  /** After a paged list, the watch repeats changes that a later page already contained. */
   #knowsNewer({ metadata }: Resource<S, T>): boolean {
     const known = this.#cache.get(`${metadata.namespace}/${metadata.name}`)?.metadata;
     return known !== undefined && compareVersions(metadata.resourceVersion, known.resourceVersion) < 0;
@@ -211,13 +211,13 @@ export class Informer<S, T> {
     if (this.#knowsNewer(resource)) return;
     this.#cache.set(key, this.project(resource));
     this.#ids.set(key, resource.metadata.labels[labels.id]);
-    for (const changed of this.#changed) changed(resource, false);
+    for (const changed of this.#changeListeners) changed(resource, false);
   }
 
   #drop(key: string, resource: Resource<S, T>): void {
     this.#cache.delete(key);
     this.#ids.set(key, undefined);
-    for (const changed of this.#changed) changed(resource, true);
+    for (const changed of this.#changeListeners) changed(resource, true);
   }
 }
 

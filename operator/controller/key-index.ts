@@ -1,4 +1,4 @@
-/** Keys by values of theirs, both ways. A key may have several values, a value several keys. */
+/** A many-to-many index between keys and values. */
 export class KeyIndex {
   readonly #keys = new Map<string, Set<string>>();
   readonly #values = new Map<string, readonly string[]>();
@@ -7,7 +7,7 @@ export class KeyIndex {
     return this.#keys.get(value) ?? [];
   }
 
-  /** All the values that the key has from now on. */
+  /** Replaces all values of the key. */
   set(key: string, values: string | undefined | Iterable<string>): void {
     const next = listed(values);
     const before = this.#values.get(key) ?? [];

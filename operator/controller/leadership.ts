@@ -1,16 +1,16 @@
-/** Who of several operators reconciles. */
+/** Decides which of several operators reconciles. */
 export interface Leadership {
-  /** True while nobody else can lead: writes are allowed. It turns false before `lead`'s signal aborts because of a loss. */
+  /** True while no other process can lead: writes are allowed. Turns false before `lead`'s signal aborts because of a loss. */
   readonly leads: boolean;
   /**
-   * Calls `lead` each time this process becomes the leader, with a signal that aborts when it is none any more or is to stop.
-   * `lead` resolves when all it started has ended; only then may another lead.
+   * Calls `lead` each time this process becomes the leader, with a signal that aborts when it loses leadership or stops. `lead` resolves
+   * when everything it started has ended; only then may another process lead.
    */
   campaign(lead: (signal: AbortSignal) => Promise<void>): { stop(): Promise<void> };
 }
 
-/** For a single operator, which nothing competes with. */
-export function leadsAlone(): Leadership {
+/** For an operator without replicas. */
+export function alwaysLeads(): Leadership {
   return {
     leads: true,
     campaign: (lead) => {

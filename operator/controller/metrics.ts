@@ -1,18 +1,18 @@
 /**
- * What came of a pass. `conflict` and `error` are retried; a conflict (the resource changed or was deleted during the pass) is ordinary.
- * `again` asks for another pass after a while.
+ * Result of a pass. `conflict` and `error` are retried; a conflict (the resource changed or was deleted during the pass) is expected.
+ * `again` asks for another pass later.
  */
 export type PassResult = "done" | "again" | "conflict" | "error";
 
-/** What a queue tells of itself; names in the spirit of controller-runtime's. All times in seconds. */
+/** Metrics of a queue, named after controller-runtime's. Times in seconds. */
 export interface QueueMetrics {
-  /** A key came in that was not waiting already. */
+  /** A key was queued that was not queued already. */
   added(): void;
-  /** A key was taken up after this time. */
+  /** A key started after waiting this long. */
   waited(seconds: number): void;
-  /** A key failed and will be tried again. */
+  /** A key failed and will be retried. */
   retried(): void;
-  /** Keys ready to be taken up, whenever that changes. */
+  /** Keys ready to run, whenever that number changes. */
   depth(keys: number): void;
 }
 
@@ -23,5 +23,5 @@ export interface ControllerMetrics {
 
 const nothing = (): void => undefined;
 
-export const silentQueue: QueueMetrics = { added: nothing, waited: nothing, retried: nothing, depth: nothing };
-export const silentController: ControllerMetrics = { queue: silentQueue, reconciled: nothing };
+export const noQueueMetrics: QueueMetrics = { added: nothing, waited: nothing, retried: nothing, depth: nothing };
+export const noControllerMetrics: ControllerMetrics = { queue: noQueueMetrics, reconciled: nothing };

@@ -4,14 +4,14 @@ import { NotFound } from "../../domain/errors.ts";
 
 type Writes = Pick<ResourceStore, "update">;
 
-/** Ours to clean up after, and to be found by its public id. */
+/** Has our finalizer and its public id as label. */
 export function isAdopted({ metadata }: Resource, id: string): boolean {
   return metadata.finalizers.includes(finalizer) && metadata.labels[labels.id] === id;
 }
 
 /**
- * Gives it our finalizer and its public id, before anything is made for it: what is made is then certain to be removed. Writes
- * nothing when it has both. @returns the resource as it is then @throws Conflict, NotFound
+ * Adds our finalizer and the public id, before anything is created for the resource: whatever is created is then removed with it. Writes
+ * nothing when both are present. @returns the updated resource @throws Conflict, NotFound
  */
 export async function adopt<S, T>(store: Writes, kind: Kind<S, T>, resource: Resource<S, T>, id: string): Promise<Resource<S, T>> {
   if (isAdopted(resource, id)) return resource;
@@ -21,8 +21,8 @@ export async function adopt<S, T>(store: Writes, kind: Kind<S, T>, resource: Res
 }
 
 /**
- * Removes our finalizer, after everything made for the resource: a resource in deletion ends with it. Writes nothing when the resource
- * has no finalizer of ours, or is gone already.
+ * Removes our finalizer, after everything created for the resource is removed; a resource in deletion then ends. Does nothing when the
+ * finalizer or the resource is gone.
  */
 export async function release<S, T>(store: Writes, kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
   const { metadata } = resource;
@@ -34,7 +34,7 @@ export async function release<S, T>(store: Writes, kind: Kind<S, T>, resource: R
   });
 }
 
-/** For what is made for `owner` in its namespace, and is collected with it. Kubernetes "Owners and Dependents". */
+/** Owner reference for resources in the namespace of `owner` that are garbage-collected with it. */
 export function ownedBy(owner: Resource): OwnerReference {
   const { apiVersion, kind, metadata } = owner;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true };

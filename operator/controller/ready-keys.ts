@@ -1,12 +1,12 @@
-/** After so many changed keys in a row one from the background is taken: changes go first and starve nobody. */
-const changedInARow = 4;
+/** After this many changed keys in a row one background key runs, so that neither class starves. */
+const maxChangedInARow = 4;
 
-type How = "changed" | "background";
+type Priority = "changed" | "background";
 
-/** Keys that are ready, each once, first come first served within their class. */
+/** Keys ready to run, each once, first in first out within their class. */
 export class ReadyKeys {
-  readonly #since: Readonly<Record<How, Map<string, number>>> = { changed: new Map(), background: new Map() };
-  #inARow = 0;
+  readonly #since: Readonly<Record<Priority, Map<string, number>>> = { changed: new Map(), background: new Map() };
+  #changedInARow = 0;
 
   get size(): number {
     return this.#since.changed.size + this.#since.background.size;
@@ -16,12 +16,12 @@ export class ReadyKeys {
     return this.#since.changed.has(key) || this.#since.background.has(key);
   }
 
-  /** A change of a key in the background moves it forward. @returns whether it was not there */
-  add(key: string, how: How, now: number): boolean {
+  /** A change promotes a background key. @returns whether the key was new */
+  add(key: string, priority: Priority, now: number): boolean {
     const { changed, background } = this.#since;
     if (changed.has(key)) return false;
     const waiting = background.get(key);
-    if (how === "background") {
+    if (priority === "background") {
       if (waiting === undefined) background.set(key, now);
       return waiting === undefined;
     }
@@ -30,14 +30,14 @@ export class ReadyKeys {
     return waiting === undefined;
   }
 
-  /** The next key that may be worked on, with the time at which it came. */
+  /** Removes and returns the next key that may run, with the time at which it was added. */
   take(mayRun: (key: string) => boolean): { readonly key: string; readonly since: number } | undefined {
-    const order: readonly How[] = this.#inARow < changedInARow ? ["changed", "background"] : ["background", "changed"];
-    for (const how of order) {
-      for (const [key, since] of this.#since[how]) {
+    const order: readonly Priority[] = this.#changedInARow < maxChangedInARow ? ["changed", "background"] : ["background", "changed"];
+    for (const priority of order) {
+      for (const [key, since] of this.#since[priority]) {
         if (!mayRun(key)) continue;
-        this.#since[how].delete(key);
-        this.#inARow = how === "changed" ? this.#inARow + 1 : 0;
+        this.#since[priority].delete(key);
+        this.#changedInARow = priority === "changed" ? this.#changedInARow + 1 : 0;
         return { key, since };
       }
     }

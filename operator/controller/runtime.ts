@@ -5,25 +5,25 @@ import type { Log } from "../ports.ts";
 import { CachedStore } from "./cached-store.ts";
 import { Controller, type Reconcile } from "./controller.ts";
 import { Informer } from "./informer.ts";
-import { leadsAlone, type Leadership } from "./leadership.ts";
+import { alwaysLeads, type Leadership } from "./leadership.ts";
 import type { ControllerMetrics } from "./metrics.ts";
 
 export interface RuntimeOptions {
   readonly store: ResourceStore;
   readonly random: () => number;
   readonly log: Log;
-  /** Default: this process leads. */
+  /** Default: this process always leads. */
   readonly leadership?: Leadership;
   readonly metrics?: (controller: string) => ControllerMetrics;
-  /** Told when this process begins to reconcile, and when it has ended. */
+  /** Called when this process starts to reconcile, and when it has stopped. */
   readonly onLead?: (leads: boolean) => void;
   /** See {@link Controller}. */
   readonly resyncMs?: number;
-  /** Told of each cache before it is filled: whoever wants to hear of all resources of all kinds. */
+  /** Called with each cache before it is filled, for observers of all kinds. */
   readonly onCache?: <S, T>(informer: Informer<S, T>) => void;
 }
 
-/** The caches and controllers of an operator. Caches are filled in every process, so that a new leader begins at once; the leader alone reconciles. */
+/** The caches and controllers of an operator. All processes fill their caches, so that a new leader starts at once; only it reconciles. */
 export class Runtime {
   /** For reconcilers: reads from the caches, writes to the real store while this process leads. */
   readonly store: CachedStore;
@@ -35,9 +35,9 @@ export class Runtime {
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
-    this.#leadership = options.leadership ?? leadsAlone();
+    this.#leadership = options.leadership ?? alwaysLeads();
     this.store = new CachedStore(options.store, () => {
-      if (!this.#leadership.leads) throw new Unavailable("this operator does not lead any more: the one that does will write");
+      if (!this.#leadership.leads) throw new Unavailable("this operator is no longer the leader: the leader will write");
     });
   }
 
@@ -52,7 +52,7 @@ export class Runtime {
     return informer;
   }
 
-  /** @param concurrency resources worked on at a time */
+  /** @param concurrency passes at a time */
   reconcile(name: string, concurrency: number, reconcile: Reconcile): Controller {
     const { store, random, log, metrics, resyncMs } = this.#options;
     const controller = new Controller({
@@ -69,7 +69,7 @@ export class Runtime {
     return controller;
   }
 
-  /** Resolves when the caches are filled; leads from then on, if it is its turn. @throws Unavailable */
+  /** Resolves when the caches are filled, then campaigns for leadership. @throws Unavailable */
   async start(): Promise<void> {
     try {
       await Promise.all(this.#informers.map((informer) => informer.start()));
@@ -80,23 +80,23 @@ export class Runtime {
     this.#campaign = this.#leadership.campaign((signal) => this.#lead(signal));
   }
 
-  /** Ends what is under way, then lets another lead. */
+  /** Waits for running passes, then releases leadership. */
   async stop(): Promise<void> {
     await this.#campaign?.stop();
     await Promise.all(this.#informers.map((informer) => informer.stop()));
   }
 
-  /** Has all resources of a namespace looked at, for a reason outside of them. */
-  lookAgain(namespace: string): void {
+  /** Requests a pass for all resources of a namespace, for a reason outside of them. */
+  requeueNamespace(namespace: string): void {
     for (const controller of this.#controllers) controller.addAll((key) => key.startsWith(`${namespace}/`));
   }
 
-  /** Are the caches filled? */
+  /** Are all caches filled? */
   get hasSynced(): boolean {
     return this.#informers.every((informer) => informer.hasSynced);
   }
 
-  /** Nothing is waiting to be reconciled, nothing under way. */
+  /** True when nothing is queued or running. */
   get idle(): boolean {
     return this.#controllers.every(({ idle }) => idle);
   }

@@ -11,11 +11,11 @@ interface Ports {
 }
 
 /**
- * Reconciles what fits the schema of its kind; of what does not it says so and leaves everything as it is until somebody mends it,
- * since its fields may be anything. One in deletion is reconciled all the same: that asks its status and what was made for it, and
- * a misfit must be able to end.
+ * Does not reconcile a resource that does not fit its schema, since its fields may be anything: reports `SpecInvalid` and leaves everything
+ * as it is until the spec is corrected. A resource in deletion is reconciled, because it must be able to end: that needs only metadata and
+ * status.
  */
-export function exceptMisfits<S, T extends AnyStatus>(kind: Kind<S, T>, { store, clock }: Ports, reconcile: Reconcile): Reconcile {
+export function skipInvalid<S, T extends AnyStatus>(kind: Kind<S, T>, { store, clock }: Ports, reconcile: Reconcile): Reconcile {
   return async (key, signal) => {
     const { namespace, name } = parseKey(key);
     const found = await store.find(kind, namespace, name);
@@ -26,11 +26,11 @@ export function exceptMisfits<S, T extends AnyStatus>(kind: Kind<S, T>, { store,
   };
 }
 
-/** Not one of `valuesOf`'s: what is found in the spec of a misfit depends on nothing. */
-export function ofFitting<S, T, V>(valuesOf: (resource: Resource<S, T>) => V): (resource: Resource<S, T>) => V | undefined {
+/** Returns no values for an invalid resource: its spec is not interpreted. */
+export function ofValid<S, T, V>(valuesOf: (resource: Resource<S, T>) => V): (resource: Resource<S, T>) => V | undefined {
   return (resource) => (resource.invalid === undefined ? valuesOf(resource) : undefined);
 }
 
 function messageOf(invalid: string): string {
-  return shortened(`its spec does not fit this version, so that nothing is done about it until it is changed: ${invalid}`);
+  return shortened(`its spec is invalid in this version and is ignored until it is corrected: ${invalid}`);
 }

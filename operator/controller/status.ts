@@ -2,15 +2,15 @@ import type { Condition, Kind, Resource } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { sameStatus, setConditions, type ConditionInput } from "./conditions.ts";
 
-/** The fields that every kind's status has. */
+/** Fields common to the status of all kinds. */
 export interface AnyStatus {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
 }
 
-/** What a pass found out. Of several conditions of one type the last one counts. */
+/** Result of a pass. If a condition type repeats, the last one applies. */
 export interface StatusChange<T> {
-  /** Replace those of the status; `undefined` takes a field away. */
+  /** Replace those of the status; `undefined` removes a field. */
   readonly fields?: { readonly [Field in keyof T]?: T[Field] | undefined };
   readonly conditions: readonly (Omit<ConditionInput, "observedGeneration"> & { readonly observedGeneration?: number })[];
   /** Epoch ms. */
@@ -18,10 +18,10 @@ export interface StatusChange<T> {
 }
 
 /**
- * Writes the status when something of it differs, so that a pass over a settled resource costs no call. Sets
- * `observedGeneration`, of the status and of each condition, to the generation of `resource`: it must be the one that was judged.
- * `lastTransitionTime` moves only when a condition's status does.
- * @returns the resource as it is then @throws Conflict, NotFound
+ * Writes the status if it differs, so that a pass over a settled resource costs no call. Sets `observedGeneration`, of the status and of
+ * each condition, to the generation of `resource`, which must be the one that was judged. `lastTransitionTime` changes only with a
+ * condition's status.
+ * @returns the updated resource @throws Conflict, NotFound
  */
 export async function writeStatus<S, T extends AnyStatus>(
   store: Pick<ResourceStore, "updateStatus">,
@@ -43,29 +43,31 @@ export function nextStatus<S, T extends AnyStatus>(resource: Resource<S, T>, { f
     observedGeneration: generation,
     conditions: setConditions(resource.status.conditions ?? [], inputs, now),
   };
-  // Same fields as T, since `fields` are T's; those taken away were optional in it.
+  // The fields are T's; the removed ones are optional in T.
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Ready, Reconciling and Stalled of one verdict, as kstatus reads them. `passing`: it may become ready without a change of it. */
+/**
+ * Ready, Reconciling and Stalled for one verdict, as kstatus defines them. `transient`: it may become ready without a change of its spec.
+ */
 export function readyConditions(verdict: {
   readonly ready: boolean;
-  readonly passing?: boolean;
+  readonly transient?: boolean;
   readonly reason: string;
   readonly message: string;
 }): readonly Omit<ConditionInput, "observedGeneration">[] {
-  const { ready, passing = false, reason, message } = verdict;
-  const says = (yes: boolean): "True" | "False" => (yes ? "True" : "False");
+  const { ready, transient = false, reason, message } = verdict;
+  const conditionStatus = (yes: boolean): "True" | "False" => (yes ? "True" : "False");
   return [
-    { type: "Ready", status: says(ready), reason, message },
-    { type: "Reconciling", status: says(!ready && passing), reason, message },
-    { type: "Stalled", status: says(!ready && !passing), reason, message },
+    { type: "Ready", status: conditionStatus(ready), reason, message },
+    { type: "Reconciling", status: conditionStatus(!ready && transient), reason, message },
+    { type: "Stalled", status: conditionStatus(!ready && !transient), reason, message },
   ];
 }
 
-/** Kubernetes takes at most 32 KiB in a condition's message; what a person reads is less. */
-const mostMessage = 2_000;
+/** Well below the limit of Kubernetes, which is 32 KiB per condition message. */
+const maxMessageLength = 2_000;
 
 export function shortened(message: string): string {
-  return message.length <= mostMessage ? message : `${message.slice(0, mostMessage - 1)}…`;
+  return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`;
 }

@@ -1,13 +1,13 @@
 import { TokenBucket } from "../../domain/token-bucket.ts";
-import { silentQueue, type QueueMetrics } from "./metrics.ts";
+import { noQueueMetrics, type QueueMetrics } from "./metrics.ts";
 import { ReadyKeys } from "./ready-keys.ts";
 
 /**
- * Keys waiting to be reconciled. A key is worked on by one worker at a time; adding it meanwhile has it worked on once more.
+ * Keys waiting to be reconciled. A key has one pass at a time; a key added during its pass runs once more.
  *
- * A key that fails waits 2^failures times the base delay, with jitter, up to the longest delay; a success forgets its failures.
- * All retries together pass a token bucket: when the API is away, ten thousand keys that fail do not hammer it. What changed
- * passes at once; what only has to be looked at again (a first list, a resync) comes after that, yet is never starved.
+ * A failing key waits 2^failures times the base delay, with jitter, up to the maximum delay; a success resets it. All retries share a token
+ * bucket, so that ten thousand failing keys do not overload an API that is down. Changes run first; background keys (a first list, a
+ * resync) run after them and are never starved.
  */
 export class WorkQueue {
   readonly #work: (key: string, signal: AbortSignal) => Promise<Verdict>;
@@ -24,42 +24,42 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions, work: (key: string, signal: AbortSignal) => Promise<Verdict>) {
     this.#options = options;
     this.#work = work;
-    this.#metrics = options.metrics ?? silentQueue;
+    this.#metrics = options.metrics ?? noQueueMetrics;
     this.#retries = new TokenBucket(options.retries ?? { perSecond: 20, burst: 200 });
   }
 
-  /** Keys ready to be worked on. */
+  /** Keys ready to run. */
   get depth(): number {
     return this.#ready.size;
   }
 
-  /** Keys that wait for their time. */
+  /** Keys with a pending delay. */
   get delayed(): number {
     return this.#delayed.size;
   }
 
-  /** Keys that failed the last time. */
+  /** Keys whose last pass failed. */
   get failing(): number {
     return this.#failures.size;
   }
 
-  /** Nothing ready, nothing under way; what is delayed may come. */
+  /** True when nothing is ready or running. Delayed keys may still follow. */
   get idle(): boolean {
     return this.#ready.size === 0 && this.#running.size === 0;
   }
 
-  /** @param how `background` yields to what changed. */
-  add(key: string, how: "changed" | "background" = "changed"): void {
+  /** @param priority `background` keys yield to changed ones */
+  add(key: string, priority: "changed" | "background" = "changed"): void {
     if (this.#stop.signal.aborted) return;
     this.#forgetDelay(key);
-    if (this.#ready.add(key, how, performance.now())) this.#metrics.added();
+    if (this.#ready.add(key, priority, performance.now())) this.#metrics.added();
     this.#dispatch();
   }
 
-  /** The earlier of two delays of a key counts. */
+  /** The earlier of two delays of a key applies. */
   addAfter(key: string, delayMs: number): void {
     if (this.#stop.signal.aborted || this.#ready.has(key)) return;
-    const waitMs = Math.max(0, Math.min(delayMs, longestTimerMs));
+    const waitMs = Math.max(0, Math.min(delayMs, maxTimerMs));
     const at = performance.now() + waitMs;
     const known = this.#delayed.get(key);
     if (known !== undefined && known.at <= at) return;
@@ -67,7 +67,7 @@ export class WorkQueue {
     this.#delayed.set(key, { at, timer: setTimeout(() => this.add(key), waitMs) });
   }
 
-  /** Starts nothing new and waits for what runs; its signal tells it to hurry. */
+  /** Starts no new passes, aborts the signal of running ones and waits for them. */
   async stop(): Promise<void> {
     this.#stop.abort();
     for (const { timer } of this.#delayed.values()) clearTimeout(timer);
@@ -89,7 +89,7 @@ export class WorkQueue {
       if (next === undefined) break;
       this.#metrics.waited((performance.now() - next.since) / 1_000);
       this.#running.add(next.key);
-      void this.#run(next.key); // Never rejects.
+      void this.#run(next.key); // #run never rejects.
     }
     this.#metrics.depth(this.#ready.size);
   }
@@ -105,7 +105,7 @@ export class WorkQueue {
   #settle(key: string, verdict: Verdict): void {
     if (verdict.outcome === "done") {
       this.#failures.delete(key);
-      if (verdict.againAfterMs !== undefined) this.addAfter(key, verdict.againAfterMs);
+      if (verdict.requeueAfterMs !== undefined) this.addAfter(key, verdict.requeueAfterMs);
       return;
     }
     const failures = (this.#failures.get(key) ?? 0) + 1;
@@ -115,23 +115,23 @@ export class WorkQueue {
   }
 
   #delayAfter(failures: number): number {
-    const { baseDelayMs, longestDelayMs, random } = this.#options;
-    return Math.min(longestDelayMs, baseDelayMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
+    const { baseDelayMs, maxDelayMs, random } = this.#options;
+    return Math.min(maxDelayMs, baseDelayMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
   }
 }
 
-/** Timers take no more (2^31 - 1 ms); who waits for longer is looked at early, which is harmless. */
-const longestTimerMs = 2_147_483_647;
+/** Limit of setTimeout. Longer waits end early, which is harmless. */
+const maxTimerMs = 2_147_483_647;
 
 export interface WorkQueueOptions {
   readonly concurrency: number;
   readonly baseDelayMs: number;
-  readonly longestDelayMs: number;
-  /** All keys that failed, together; default 20 a second after the first 200. */
+  readonly maxDelayMs: number;
+  /** Retries of all keys together. Default: 20 per second after a burst of 200. */
   readonly retries?: { readonly perSecond: number; readonly burst: number };
   /** In [0, 1). */
   readonly random: () => number;
   readonly metrics?: QueueMetrics;
 }
 
-export type Verdict = { readonly outcome: "done"; readonly againAfterMs?: number } | { readonly outcome: "failed" };
+export type Verdict = { readonly outcome: "done"; readonly requeueAfterMs?: number } | { readonly outcome: "failed" };

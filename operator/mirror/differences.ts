@@ -4,13 +4,13 @@ import { compareVersions } from "../controller/versions.ts";
 import type { Mirrored } from "./rows.ts";
 
 export interface Differences {
-  /** Not in the mirror, or there in an older state. */
+  /** Missing in the mirror, or older there. */
   readonly missing: readonly Resource[];
-  /** In the mirror, and no more in the cluster. */
+  /** In the mirror, but no longer in the cluster. */
   readonly surplus: readonly Mirrored[];
 }
 
-/** What the mirror lacks and has too much. What it has that is newer than the cache was put there by the API a moment ago. */
+/** Compares the mirror with the cache. Rows newer than the cache were just written by the API and are kept. */
 export function differences(
   known: ReadonlyMap<string, Mirrored>,
   informer: Pick<Informer<unknown, unknown>, "values" | "get" | "version">,

@@ -11,12 +11,12 @@ import { PendingStates, type PendingState } from "./pending.ts";
 import type { Mirrored, MirrorRows } from "./rows.ts";
 
 export interface MirrorOptions {
-  /** The cluster itself, without a cache. */
+  /** The cluster itself, not cached. */
   readonly store: ResourceStore;
   readonly rows: MirrorRows;
   readonly clock: Clock;
   readonly log: Log;
-  /** How often all that is mirrored is compared with what there is; default ten minutes. */
+  /** How often the whole mirror is compared with the cache. Default: ten minutes. */
   readonly compareEveryMs?: number;
 }
 
@@ -25,26 +25,26 @@ const batchBytes = 4 * 2 ** 20;
 const retryMs = { first: 250, most: 10_000 };
 
 /**
- * Writes every resource and status to the mirror as the informers tell of them. What was missed while nobody led, or while the
- * database was away, is found by comparing: first when the informer has its list, then every ten minutes.
+ * Writes every resource to the mirror as the informers report changes. Changes missed without a leader or a database are found by
+ * comparison: once the informer has its list, then every ten minutes.
  */
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #pending = new PendingStates();
   readonly #watched: Watched[] = [];
   #wake: () => void = () => undefined;
-  #leads = false;
+  #isLeading = false;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
   }
 
-  /** To be called before the informer starts. */
+  /** Call it before the informer starts. */
   watch<S, T>(informer: Informer<S, T>): void {
     const watched: Watched = { informer: informer as unknown as Informer<unknown, unknown>, reset: false, compareAt: 0 }; // Only read.
     this.#watched.push(watched);
     informer.onChange((resource, deleted) => {
-      if (!this.#leads) return; // What it misses now it finds when it leads.
+      if (!this.#isLeading) return; // The comparison finds it when this process leads.
       this.#pending.add(stateOf(resource), deleted, deleted ? undefined : resource, this.#options.clock.now());
       this.#wake();
     });
@@ -56,24 +56,24 @@ export class Mirror {
     informer.onProgress(() => watched.compareAt === 0 && this.#wake());
   }
 
-  /** Writes until the signal aborts; the write under way is finished. What then still waits is found by whoever leads next. */
+  /** Writes until the signal aborts, and finishes the write in progress. The next leader finds what is left. */
   async lead(signal: AbortSignal): Promise<void> {
     for (const watched of this.#watched) watched.compareAt = 0;
-    this.#leads = true;
+    this.#isLeading = true;
     signal.addEventListener("abort", this.#onAbort, { once: true });
     await this.#run(signal);
-    this.#leads = false;
+    this.#isLeading = false;
     this.#pending.clear();
   }
 
   readonly #onAbort = (): void => this.#wake();
 
-  /** States that wait to be written. */
+  /** Number of states to write. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** How far lists are behind the cluster, as far as this process was told. */
+  /** Age of the oldest unwritten change that this process has received. */
   get lagSeconds(): number {
     const { oldest } = this.#pending;
     return oldest === undefined ? 0 : Math.max(0, this.#options.clock.now() - oldest) / 1000;
@@ -98,14 +98,14 @@ export class Mirror {
   async #work(signal: AbortSignal): Promise<void> {
     const now = this.#options.clock.now();
     for (const watched of this.#watched) {
-      if (watched.reset) await this.#begin(watched);
+      if (watched.reset) await this.#reset(watched);
       if (watched.informer.hasSynced && watched.compareAt <= now) await this.#compare(watched);
     }
     while (this.#pending.size > 0 && !signal.aborted) await this.#write(this.#pending.next(batchRows, batchBytes));
   }
 
-  /** Versions are counted anew: whatever the mirror has, it would take for newer. */
-  async #begin(watched: Watched): Promise<void> {
+  /** Versions have restarted: the mirror would take its rows for newer. */
+  async #reset(watched: Watched): Promise<void> {
     watched.reset = false;
     try {
       await this.#options.rows.forget(watched.informer.kind);
@@ -120,11 +120,11 @@ export class Mirror {
     const { store, rows, clock, compareEveryMs = 600_000 } = this.#options;
     const { informer } = watched;
     const known = await rows.known(informer.kind);
-    // Whatever the mirror had by then was not newer than what the cluster has now, unless the cluster was set back.
+    // Rows are not newer than the cluster's current version, unless the cluster was reset.
     const { resourceVersion: now } = await store.list(informer.kind, { limit: 1 });
     if ([...known.values()].some(({ resourceVersion }) => compareVersions(resourceVersion, now) > 0)) {
       watched.reset = true;
-      return this.#begin(watched);
+      return this.#reset(watched);
     }
     const { missing, surplus } = differences(known, informer);
     const add = (state: Mirrored, gone: boolean, resource?: Resource): void => {
@@ -146,7 +146,7 @@ export class Mirror {
       );
     } catch (error) {
       if (error instanceof Unavailable) throw error;
-      // One that cannot be written must not hold up the others.
+      // A resource that cannot be written must not block the others.
       if (batch.length > 1) {
         for (const pending of batch) await this.#write([pending]);
         return;
@@ -156,7 +156,7 @@ export class Mirror {
     this.#pending.settle(batch);
   }
 
-  /** Undefined: it is gone by now, and the watch will tell. */
+  /** Undefined if it is gone by now: the watch will report it. */
   async #content({ resource, state: { kind, namespace, name } }: PendingState): Promise<Resource | undefined> {
     if (resource !== undefined) return resource;
     const of = this.#watched.find(({ informer }) => informer.kind.kind === kind)?.informer.kind;
@@ -177,7 +177,7 @@ export class Mirror {
 
 interface Watched {
   readonly informer: Informer<unknown, unknown>;
-  /** The kind's versions are counted anew, and the mirror still has the former ones. */
+  /** Versions of this kind have restarted, and the mirror still has rows with the old ones. */
   reset: boolean;
   /** Epoch ms; 0: as soon as the informer has its list. */
   compareAt: number;

@@ -2,20 +2,20 @@ import type { Resource } from "../../crds/resource.ts";
 import { compareVersions } from "../controller/versions.ts";
 import type { Mirrored } from "./rows.ts";
 
-/** The newest state of a resource that is not written yet. */
+/** The newest unwritten state of a resource. */
 export interface PendingState {
   readonly state: Mirrored;
   readonly gone: boolean;
-  /** Absent: to be read from the store when its turn comes. */
+  /** Undefined: read it from the store when it is written. */
   readonly resource: Resource | undefined;
-  /** Epoch ms at which the resource's oldest unwritten state was told. */
+  /** When its oldest unwritten change was received, epoch ms. */
   readonly since: number;
 }
 
-/** So many resources are held with their content while the database is away; of more, only the names. */
-const mostHeld = 2_000;
+/** Bounds the resources held with their content while the database is down. Of the others only names are held. */
+const maxHeldResources = 2_000;
 
-/** States that wait to be written, one of each resource: memory is bounded by how many resources there are, not by how long it takes. */
+/** Unwritten states, one per resource: memory is bounded by the number of resources, not by how long the database is down. */
 export class PendingStates {
   readonly #states = new Map<string, PendingState>();
   #held = 0;
@@ -24,7 +24,7 @@ export class PendingStates {
     return this.#states.size;
   }
 
-  /** Epoch ms; undefined when nothing waits. */
+  /** Epoch ms; undefined when empty. */
   get oldest(): number | undefined {
     return this.#states.values().next().value?.since;
   }
@@ -33,31 +33,31 @@ export class PendingStates {
     return this.#states.has(keyOf(state));
   }
 
-  /** An older state than the one that waits changes nothing. */
+  /** Ignores a state older than the pending one. */
   add(state: Mirrored, gone: boolean, resource: Resource | undefined, now: number): void {
     const key = keyOf(state);
     const before = this.#states.get(key);
     if (before !== undefined && compareVersions(state.resourceVersion, before.state.resourceVersion) < 0) return;
     if (before?.resource !== undefined) this.#held--;
-    const kept = gone || this.#held >= mostHeld ? undefined : resource;
+    const kept = gone || this.#held >= maxHeldResources ? undefined : resource;
     if (kept !== undefined) this.#held++;
-    // A key keeps its place, so the first is the oldest.
+    // Updating a key keeps its position, so the first entry is the oldest.
     this.#states.set(key, { state, gone, resource: kept, since: before?.since ?? now });
   }
 
-  /** The oldest, at most `most` of them and about `mostBytes` of content, at least one. They stay until they are settled. */
-  next(most: number, mostBytes: number): PendingState[] {
+  /** The oldest entries, at most `maxRows` and about `maxBytes` of content, but at least one. They stay until settled. */
+  next(maxRows: number, maxBytes: number): PendingState[] {
     const batch: PendingState[] = [];
     let bytes = 0;
     for (const pending of this.#states.values()) {
       bytes += pending.resource === undefined ? 0 : JSON.stringify(pending.resource.spec ?? {}).length;
-      if (batch.length >= most || (bytes > mostBytes && batch.length > 0)) break;
+      if (batch.length >= maxRows || (bytes > maxBytes && batch.length > 0)) break;
       batch.push(pending);
     }
     return batch;
   }
 
-  /** These are written; whatever was told meanwhile goes on waiting. */
+  /** Removes written entries, except those that changed during the write. */
   settle(batch: readonly PendingState[]): void {
     for (const pending of batch) {
       const key = keyOf(pending.state);
@@ -65,7 +65,7 @@ export class PendingStates {
     }
   }
 
-  /** All of a kind: its versions are counted anew, and those that wait would be taken for newer than what is told from now on. */
+  /** Drops all entries of a kind whose versions have restarted: they would count as newer than later changes. */
   forget(kind: string): void {
     for (const [key, pending] of this.#states) if (pending.state.kind === kind) this.#remove(key, pending);
   }

@@ -1,6 +1,6 @@
 import type { Kind, Resource } from "../../crds/resource.ts";
 
-/** One state of a resource, by name: what the mirror has, or what has ended. */
+/** One version of a resource, as the mirror stores it. */
 export interface Mirrored {
   readonly kind: string;
   readonly namespace: string;
@@ -9,12 +9,12 @@ export interface Mirrored {
   readonly resourceVersion: string;
 }
 
-/** The table of the mirror. It never goes back: an older state than it has, or one of what has ended, changes nothing. */
+/** The mirror table. A write older than the stored version, or of an ended resource, has no effect. */
 export interface MirrorRows {
-  /** Each resource once. @throws Unavailable when the database cannot be reached: then nothing may have been written */
+  /** Each resource at most once. @throws Unavailable when the database is unreachable; nothing may have been written then */
   write(present: readonly Resource[], gone: readonly Mirrored[]): Promise<void>;
-  /** What it has of a kind, by `namespace/name`. */
+  /** Stored versions of a kind, by `namespace/name`. */
   known(kind: Kind): Promise<ReadonlyMap<string, Mirrored>>;
-  /** Forgets all of a kind, what ended included: for a cluster that counts its versions anew. */
+  /** Drops all rows of a kind, including ended resources: the cluster has restarted its versions. */
   forget(kind: Kind): Promise<void>;
 }

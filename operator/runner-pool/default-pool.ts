@@ -6,10 +6,10 @@ import type { RunnerPoolResource } from "./names.ts";
 import type { PodSettings } from "./pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 
-/** The spec that we gave it, so that we know whether somebody else has changed it since. */
+/** The spec that the operator last wrote, to detect changes by users. */
 const givenAnnotation = "headwater.dev/given-spec";
 
-/** Makes the pool that everybody's sources run in. Whoever made it in the same moment was right as well. */
+/** Creates the default pool. Ignores a pool created concurrently. */
 export async function makeDefaultPool(settings: PodSettings, store: RunnerPoolPorts["store"]): Promise<void> {
   if (settings.defaultPool === null) return;
   const spec = runnerPoolKind.spec.parse(settings.defaultPool);
@@ -21,7 +21,7 @@ export async function makeDefaultPool(settings: PodSettings, store: RunnerPoolPo
   }
 }
 
-/** Brings the settings of the installation into the pool that was made from them, unless it has become somebody else's. */
+/** Applies the installation's settings to the pool made from them, unless a user has changed its spec. */
 export async function followSettings(
   pool: RunnerPoolResource,
   settings: PodSettings,
@@ -30,13 +30,13 @@ export async function followSettings(
   const given = pool.metadata.annotations[givenAnnotation];
   if (pool.metadata.name !== defaultPool || settings.defaultPool === null || given === undefined) return pool;
   const spec = runnerPoolKind.spec.parse(settings.defaultPool);
-  if (same(spec, JSON.parse(given)) || !same(withoutPin(pool.spec), withoutPin(JSON.parse(given) as RunnerPoolSpec))) return pool; // Written above, from a parsed spec.
+  if (same(spec, JSON.parse(given)) || !same(withoutPin(pool.spec), withoutPin(JSON.parse(given) as RunnerPoolSpec))) return pool;
   const annotations = { ...pool.metadata.annotations, [givenAnnotation]: JSON.stringify(spec) };
   const pin = pool.spec.replicas === undefined ? {} : { replicas: pool.spec.replicas };
   return store.update(runnerPoolKind, { ...pool, metadata: { ...pool.metadata, annotations }, spec: { ...spec, ...pin } });
 }
 
-/** `kubectl scale` sets it, and means the number alone. */
+/** `kubectl scale` sets it, and means only the number. */
 function withoutPin({ replicas: _, ...spec }: RunnerPoolSpec): Omit<RunnerPoolSpec, "replicas"> {
   return spec;
 }

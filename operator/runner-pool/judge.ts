@@ -4,7 +4,7 @@ import type { LiveDeployment, LivePod } from "./live.ts";
 import { isPoolName, type RunnerPoolResource } from "./names.ts";
 import { findProblem } from "./problems.ts";
 
-/** Three conditions of one finding. A pool may be ready, and yet stalled on its way to more runners. */
+/** A pool may be ready and stalled at once: runners work, but more cannot start. */
 export interface Verdict {
   readonly ready: boolean;
   readonly reconciling: boolean;
@@ -15,10 +15,10 @@ export interface Verdict {
 
 const stalled = (reason: string, message: string): Verdict => ({ ready: false, reconciling: false, stalled: true, reason, message });
 
-/** Why nothing is made of a pool; undefined: it is what it should be. `rival`: the owner's older pool. */
+/** Why a pool cannot be used; undefined if it can. `rival`: an older pool of the same owner. */
 export function refuse({ metadata: { name }, spec: { owner } }: RunnerPoolResource, rival: string | undefined): Verdict | undefined {
   if (!isPoolName(name))
-    return stalled("InvalidName", `'${name}' is no name of a pool: at most 35 lower-case letters, digits and dashes between them`);
+    return stalled("InvalidName", `'${name}' is not a valid pool name: use at most 35 lower-case letters, digits and inner dashes`);
   if (name === defaultPool && owner !== undefined)
     return stalled(
       "DefaultHasOwner",
@@ -31,7 +31,7 @@ export function refuse({ metadata: { name }, spec: { owner } }: RunnerPoolResour
   return undefined;
 }
 
-/** What a pool's Deployment and pods say of it. */
+/** Derives the verdict from a pool's Deployment and pods. */
 export function judge(desired: number, deployment: LiveDeployment, pods: readonly LivePod[]): Verdict {
   const { status, metadata } = deployment;
   const available = status.availableReplicas;
@@ -45,37 +45,37 @@ export function judge(desired: number, deployment: LiveDeployment, pods: readonl
   const ready = available > 0;
   const problem = findProblem(deployment, pods);
   if (problem !== undefined) return { ready, reconciling: false, stalled: true, ...problem };
-  const message = `${available} of ${count(desired)} available, ${status.updatedReplicas} of them as the pool is now`;
+  const message = `${available} of ${count(desired)} available, ${status.updatedReplicas} of them up to date`;
   return { ready, reconciling: true, stalled: false, reason: ready ? "RollingOut" : "Starting", message };
 }
 
 function asleep(left: number): Verdict {
   const ending = left === 0 ? "" : `; ${count(left)} still ${left === 1 ? "ends" : "end"}`;
-  return { ready: true, reconciling: left > 0, stalled: false, reason: "Asleep", message: `no runner is wanted${ending}` };
+  return { ready: true, reconciling: left > 0, stalled: false, reason: "Asleep", message: `no runner is needed${ending}` };
 }
 
 const count = (runners: number): string => `${runners} ${runners === 1 ? "runner" : "runners"}`;
 
-/** A pool that is to go is emptied first; `verdict` says how its runners do meanwhile. */
+/** Verdict for a pool in deletion, which is emptied first. `verdict` is that of its runners. */
 export function judgeDraining(sources: number, verdict: Verdict): Verdict {
-  const left = `${sources} ${sources === 1 ? "source is" : "sources are"} to move to another pool, then what waits for them`;
+  const left = `${sources} ${sources === 1 ? "source is" : "sources are"} moving to another pool, followed by their queued invocations`;
   const why = verdict.stalled ? `; ${verdict.reason}: ${verdict.message}` : "";
   return { ready: false, reconciling: true, stalled: false, reason: "Draining", message: left + why };
 }
 
 export function conditionsOf(verdict: Verdict): readonly Omit<ConditionInput, "observedGeneration">[] {
   const { reason, message } = verdict;
-  const says = (yes: boolean): "True" | "False" => (yes ? "True" : "False");
+  const conditionStatus = (yes: boolean): "True" | "False" => (yes ? "True" : "False");
   return [
-    { type: "Ready", status: says(verdict.ready), reason, message },
-    { type: "Reconciling", status: says(verdict.reconciling), reason, message },
-    { type: "Stalled", status: says(verdict.stalled), reason, message },
+    { type: "Ready", status: conditionStatus(verdict.ready), reason, message },
+    { type: "Reconciling", status: conditionStatus(verdict.reconciling), reason, message },
+    { type: "Stalled", status: conditionStatus(verdict.stalled), reason, message },
   ];
 }
 
 /**
- * The backlog that the status is to show. It moves all the time, and each write is one to every watcher, so what is shown follows
- * at once only where it doubled or halved and a tenth of a runner's share is at stake; whatever else after a minute.
+ * The backlog to show in the status. Each write notifies every watcher, so a change shows at once only if the backlog doubled or halved and
+ * changed by a tenth of a runner's share; otherwise after a minute.
  */
 export function shownBacklog(
   shown: { readonly backlog: number | undefined; readonly at: number },

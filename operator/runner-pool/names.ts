@@ -8,13 +8,13 @@ export function identityOf({ metadata, spec }: RunnerPoolResource): PoolIdentity
   return { pool: metadata.name, ...(spec.owner === undefined ? {} : { owner: spec.owner }) };
 }
 
-/** On everything that a pool is made of: its name. */
+/** Label with the pool's name on all of its objects. */
 export const poolLabel = "headwater.dev/pool";
 
-/** Deployment, ServiceAccount, NetworkPolicy, PodDisruptionBudget and Secret of a pool have one name. */
+/** Shared by the Deployment, ServiceAccount, NetworkPolicy, PodDisruptionBudget and Secret of a pool. */
 export const workloadName = (pool: string): string => `headwater-runner-${pool}`;
 
-/** What selects the pods of a pool, for ever: a Deployment's selector cannot be changed. */
+/** Selects the pods of a pool. Must never change: a Deployment's selector is immutable. */
 export function podSelector(release: string, pool: string): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/component": "runner", "app.kubernetes.io/instance": release, [poolLabel]: pool };
 }
@@ -27,7 +27,7 @@ export function workloadLabels(release: string, pool: string): Readonly<Record<s
   };
 }
 
-/** A pool's name is a token of subjects as well, so it has no dots; `crds/runner-pool.ts` says the same of its length, and why. */
+/** A pool's name is also a token of NATS subjects, so it has no dots. `crds/runner-pool.ts` has the same length limit and its reason. */
 export const isPoolName = (name: string): boolean => /^[a-z0-9]([-a-z0-9]{0,33}[a-z0-9])?$/.test(name);
 
 export const formatSelector = (selector: Readonly<Record<string, string>>): string =>

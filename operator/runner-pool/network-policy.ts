@@ -2,7 +2,7 @@ import type { V1NetworkPolicyPort, V1NetworkPolicySpec } from "@kubernetes/clien
 import type { Plain } from "./objects.ts";
 import type { NetworkPeer, PodSettings } from "./pod-settings.ts";
 
-/** Networks that are nobody's public address (IANA's special-purpose registries), so that the rest is the internet. */
+/** Networks that are not public (IANA special-purpose registries); the rest is the internet. */
 const notInternet = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -20,21 +20,21 @@ const notInternet = [
   "224.0.0.0/4",
   "240.0.0.0/4",
 ];
-/** 2000::/3 is all of IPv6 that is given out; Teredo and 6to4 within it lead to IPv4 addresses of any kind. */
+/** 2000::/3 is all assigned IPv6. Teredo and 6to4 within it lead to arbitrary IPv4 addresses. */
 const internet6 = "2000::/3";
 const notInternet6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 /**
- * Nobody reaches a runner (the kubelet's probes come from the pod's own node, which policies never bar). A runner reaches NATS,
- * names, the collector of traces, and the public internet; what else its pool allows. The egress policy within the runner says the same once more:
- * this one also holds for code that has broken out of it.
+ * Denies all ingress to runners (policies never block the kubelet's probes). Allows egress to NATS, DNS, the trace collector, the public
+ * internet, and the networks that the pool allows. The egress policy inside the runner is the same; this one also holds for code that has
+ * escaped the sandbox.
  */
 export function networkPolicySpec(
   settings: PodSettings,
   matchLabels: Readonly<Record<string, string>>,
   egressAllow: readonly string[],
 ): Plain<V1NetworkPolicySpec> {
-  // A plug-in of the network that knows IPv4 alone may refuse a policy that names the other kind, and then enforce none.
+  // An IPv4-only network plugin may reject a policy with IPv6, and then enforce none.
   const allowed = [...settings.egressAllow, ...egressAllow].filter((cidr) => settings.ipv6 || !isV6(cidr));
   return {
     podSelector: { matchLabels },
@@ -53,7 +53,7 @@ function internet({ blockedCidrs, ipv6 }: PodSettings): readonly NetworkPeer[] {
   const block = (cidr: string, except: readonly string[]): NetworkPeer => ({ ipBlock: { cidr, except: [...new Set(except)] } });
   const v4 = block("0.0.0.0/0", [...notInternet, ...blockedCidrs.filter((cidr) => !isV6(cidr))]);
   if (!ipv6) return [v4];
-  // Whatever lies outside 2000::/3 is not reachable anyhow, and an exception must lie within.
+  // Addresses outside 2000::/3 are unreachable anyway, and an exception must be inside its block.
   return [v4, block(internet6, [...notInternet6, ...blockedCidrs.filter((cidr) => /^[23][0-9a-f]{3}:/i.test(cidr))])];
 }
 

@@ -9,8 +9,8 @@ import type {
 } from "@kubernetes/client-node";
 
 /**
- * An object as it is sent, from the class that client-node has for it. There, times are Dates, names that JavaScript reserves begin
- * with an underscore (`_from`), and arrays may be changed. Undefined is not sent.
+ * The JSON form of a client-node class: times are strings, reserved names have no underscore prefix (`_from`), arrays are readonly.
+ * Undefined fields are omitted.
  */
 export type Plain<T> = T extends Date
   ? string
@@ -53,5 +53,5 @@ type Workload<Kind extends WorkloadKind> = Omit<Plain<Classes[Kind]>, "apiVersio
   readonly kind: Kind;
   readonly metadata: WorkloadMetadata;
 };
-/** What a pool is made of. */
+/** The objects of a pool. */
 export type WorkloadObject = { readonly [Kind in WorkloadKind]: Workload<Kind> }[WorkloadKind];

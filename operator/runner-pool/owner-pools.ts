@@ -3,14 +3,14 @@ import { defaultPool } from "../../domain/subjects.ts";
 import type { RunnerPoolResource } from "./names.ts";
 
 /**
- * Which pool runs an owner's sources, from what was last seen of the pools. A pool counts from when we have adopted it, since only
- * then can it not vanish with sources in it, until it is asked to go.
+ * Maps owners to pools, from the cached pools. A pool counts once it has our finalizer: only then can it not vanish with sources in it
+ * before it drains.
  */
 export class OwnerPools {
   readonly #pools = new Map<string, RunnerPoolResource>();
   readonly #moved: ((owner: string) => void)[] = [];
 
-  /** `moved` is told each owner whose sources belong into another pool from now on. */
+  /** Called with each owner whose sources belong in another pool from now on. */
   onMove(moved: (owner: string) => void): void {
     this.#moved.push(moved);
   }
@@ -20,14 +20,14 @@ export class OwnerPools {
     return first !== undefined && canTakeSources(first) ? first.metadata.name : defaultPool;
   }
 
-  /** The pool that came before this one for the same owner. */
+  /** An older pool of the same owner. */
   rivalOf(pool: RunnerPoolResource): string | undefined {
     const { owner } = pool.spec;
     const [first] = owner === undefined ? [] : this.#candidates(owner);
     return first === undefined || first.metadata.uid === pool.metadata.uid ? undefined : first.metadata.name;
   }
 
-  /** Names of the other pools of the same owner: when one goes, the next may take its place. */
+  /** Names of the owner's other pools: when one is deleted, the next may replace it. */
   othersOf(pool: RunnerPoolResource): readonly string[] {
     const { owner } = pool.spec;
     if (owner === undefined) return [];
@@ -44,7 +44,7 @@ export class OwnerPools {
     if (owner !== undefined && this.poolOf(owner) !== before) for (const moved of this.#moved) moved(owner);
   }
 
-  /** The oldest first; those in deletion have had their time. */
+  /** Oldest first, without those in deletion. */
   #candidates(owner: string): readonly RunnerPoolResource[] {
     const candidates = [...this.#pools.values()].filter(
       ({ spec, metadata }) => spec.owner === owner && metadata.name !== defaultPool && metadata.deletionTimestamp === undefined,

@@ -8,9 +8,9 @@ import { credentialsFile, podTemplate } from "./pod.ts";
 import type { PodSettings } from "./pod-settings.ts";
 
 export interface PoolSecret {
-  /** Text of the NATS credentials of the pool's runners. */
+  /** NATS credentials file of the pool's runners. */
   readonly credentials: string;
-  /** Changes when the credentials have to. */
+  /** Changes when the credentials must be replaced. */
   readonly credentialsVersion: string;
   /** JWK Set that opens what is sealed for the pool. */
   readonly keys: string;
@@ -19,17 +19,17 @@ export interface PoolSecret {
 export const credentialsVersionAnnotation = "headwater.dev/credentials-version";
 const keysFile = (pool: string): string => `pool-${pool}.json`;
 
-/** Everything a pool is made of, in the order in which a pod needs it. Orphaned, it stays when the pool goes. */
+/** All objects of a pool, in the order in which a pod needs them. Orphaned objects stay when the pool is deleted. */
 export function planWorkloads(
   pool: RunnerPoolResource,
   settings: PodSettings,
   secret: PoolSecret,
   replicas: number,
-  belonging: "owned" | "orphaned" = "owned",
+  ownership: "owned" | "orphaned" = "owned",
 ): readonly WorkloadObject[] {
   const { name } = pool.metadata;
   const matchLabels = podSelector(settings.release, name);
-  const metadata = metadataOf(pool, settings, belonging);
+  const metadata = metadataOf(pool, settings, ownership);
   const data = secretData(name, secret);
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false },
@@ -50,7 +50,7 @@ export function planWorkloads(
       apiVersion: "policy/v1",
       kind: "PodDisruptionBudget",
       metadata,
-      // Not minAvailable, which would keep the node of an only runner from ever being drained.
+      // Not minAvailable: with a single runner it would block draining its node forever.
       spec: { maxUnavailable: 1, selector: { matchLabels }, unhealthyPodEvictionPolicy: "AlwaysAllow" },
     },
     {
@@ -62,7 +62,7 @@ export function planWorkloads(
         selector: { matchLabels },
         revisionHistoryLimit: 2,
         progressDeadlineSeconds: 120,
-        // The new one first: a pool of one goes on running while it is replaced.
+        // Start the new pod first, so that a pool of one keeps running during a rollout.
         strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
         template: podTemplate({ pool: name, spec: pool.spec, settings, secretHash: hashOf(data) }),
       },
@@ -73,12 +73,12 @@ export function planWorkloads(
 function metadataOf(
   { metadata: { name, uid } }: RunnerPoolResource,
   { namespace, release }: PodSettings,
-  belonging: "owned" | "orphaned",
+  ownership: "owned" | "orphaned",
 ): WorkloadMetadata {
   const metadata = { name: workloadName(name), namespace, labels: workloadLabels(release, name) };
-  // Should the pool vanish without us, the cluster collects what it was made of.
+  // Kubernetes garbage-collects them if the pool vanishes without the operator.
   const owner = { apiVersion, kind: runnerPoolKind.kind, name, uid, controller: true };
-  return belonging === "owned" ? { ...metadata, ownerReferences: [owner] } : metadata;
+  return ownership === "owned" ? { ...metadata, ownerReferences: [owner] } : metadata;
 }
 
 function secretData(pool: string, { credentials, keys }: PoolSecret): Readonly<Record<string, string>> {

@@ -11,23 +11,23 @@ import type { PodSettings } from "./pod-settings.ts";
 import type { Plain } from "./objects.ts";
 import { podSelector, workloadLabels, workloadName } from "./names.ts";
 
-/** Where a runner finds what is its own; see `secretData`. */
+/** Mount path of the pool's Secret; see `secretData`. */
 const keysPath = "/keys";
 export const credentialsFile = "nats.creds";
 const dataPath = "/data";
 
-/** Of the grace period, what is left for the process to end after its runs have. */
+/** Part of the grace period left for the process to exit after its runs. */
 const endingSeconds = 5;
 
 export interface PodInput {
   readonly pool: string;
   readonly spec: RunnerPoolSpec;
   readonly settings: PodSettings;
-  /** Changes when the pool's Secret does: a runner reads it once, so its pod is replaced then. */
+  /** Changes with the pool's Secret, which a runner reads only at start: the pods are then replaced. */
   readonly secretHash: string;
 }
 
-/** The pod of a runner: user code and nothing else, under the profile `restricted` of the Pod Security Standards. */
+/** The pod of a runner: user code only, under the `restricted` Pod Security Standard. */
 export function podTemplate(input: PodInput): Plain<V1PodTemplateSpec> {
   const { pool, spec, settings } = input;
   return {
@@ -79,7 +79,7 @@ function container(input: PodInput): Plain<V1Container> {
       readOnlyRootFilesystem: true,
       privileged: false,
     },
-    // A first start makes the scripts of the sandbox and connects; only then does it count as alive.
+    // The first start creates the sandbox scripts and connects before the pod counts as alive.
     startupProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 1, failureThreshold: 120 },
     readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 2, failureThreshold: 2 },
     livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
@@ -116,7 +116,7 @@ function volumes({ pool, settings }: PodInput): Plain<V1Volume[]> {
   ];
 }
 
-/** Preferred, not demanded: a cluster of one node or zone still gets all its runners. */
+/** Preferred, not required: a cluster with one node or zone still gets all runners. */
 function spread({ pool, settings }: PodInput, topologyKey: string): Plain<V1TopologySpreadConstraint> {
   return {
     maxSkew: 1,
@@ -127,16 +127,16 @@ function spread({ pool, settings }: PodInput, topologyKey: string): Plain<V1Topo
   };
 }
 
-/** What a pool does not say is the default's: user code without a limit of memory could take the node's. */
+/** Unset values come from the defaults: without a memory limit user code could exhaust the node. */
 function resources(
   defaults: NonNullable<RunnerPoolSpec["resources"]>,
   own: RunnerPoolSpec["resources"] = {},
 ): Plain<V1ResourceRequirements> {
   return {
-    requests: texts({ ...defaults.requests, ...own.requests }),
-    limits: texts({ ...defaults.limits, ...own.limits }),
+    requests: toStrings({ ...defaults.requests, ...own.requests }),
+    limits: toStrings({ ...defaults.limits, ...own.limits }),
   };
 }
 
-const texts = (quantities: Readonly<Record<string, string | number>>): Readonly<Record<string, string>> =>
+const toStrings = (quantities: Readonly<Record<string, string | number>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(quantities).map(([name, quantity]) => [name, String(quantity)]));

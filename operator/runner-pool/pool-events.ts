@@ -1,11 +1,11 @@
 import type { LivePod } from "./live.ts";
 import type { RunnerPoolResource } from "./names.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
-import { outOfMemoryEndings } from "./problems.ts";
+import { oomKills } from "./problems.ts";
 import type { ScaleDecision } from "./scaling.ts";
 
-export interface Seen {
-  /** Replicas asked for until now; undefined: the pool is new. */
+export interface PoolObservation {
+  /** Replicas requested so far; undefined for a new pool. */
   readonly before: number | undefined;
   readonly replicas: number;
   readonly why: ScaleDecision["why"];
@@ -13,46 +13,46 @@ export interface Seen {
   readonly pods: readonly LivePod[];
 }
 
-const mostRemembered = 1_000;
+const maxRememberedKills = 1_000;
 
-/** What a person who looks at a pool wants to know of its past, as Events. */
-export class PoolTeller {
+/** Records the history of a pool as Kubernetes Events. */
+export class PoolEventRecorder {
   readonly #ports: Pick<RunnerPoolPorts, "events" | "log">;
-  readonly #told = new Set<string>();
+  readonly #recordedKills = new Set<string>();
 
   constructor(ports: Pick<RunnerPoolPorts, "events" | "log">) {
     this.#ports = ports;
   }
 
-  tell(pool: RunnerPoolResource, seen: Seen): void {
-    this.#tellScale(pool, seen);
-    for (const { pod, key } of outOfMemoryEndings(seen.pods)) {
-      if (this.#told.has(key)) continue;
-      if (this.#told.size >= mostRemembered) this.#told.clear();
-      this.#told.add(key);
-      const message = `pod ${pod} was ended because it used all of its memory; what it ran is run again`;
-      this.#ports.events.tell(pool, { type: "Warning", reason: "RunnerOutOfMemory", message });
+  record(pool: RunnerPoolResource, observation: PoolObservation): void {
+    this.#recordScaling(pool, observation);
+    for (const { pod, key } of oomKills(observation.pods)) {
+      if (this.#recordedKills.has(key)) continue;
+      if (this.#recordedKills.size >= maxRememberedKills) this.#recordedKills.clear();
+      this.#recordedKills.add(key);
+      const message = `pod ${pod} was killed because it ran out of memory; its runs are retried`;
+      this.#ports.events.record(pool, { type: "Warning", reason: "RunnerOutOfMemory", message });
     }
   }
 
-  #tellScale(pool: RunnerPoolResource, { before, replicas, why, backlog }: Seen): void {
+  #recordScaling(pool: RunnerPoolResource, { before, replicas, why, backlog }: PoolObservation): void {
     if (before === undefined || before === replicas) return;
     const reason = before === 0 ? "Woken" : replicas === 0 ? "FellAsleep" : replicas > before ? "ScaledUp" : "ScaledDown";
-    const message = `from ${before} to ${replicas} runners: ${because(why, backlog)}`;
-    this.#ports.events.tell(pool, { type: "Normal", reason, message });
+    const message = `from ${before} to ${replicas} runners: ${explain(why, backlog)}`;
+    this.#ports.events.record(pool, { type: "Normal", reason, message });
     this.#ports.log.info({ op: "pool.scale", pool: pool.metadata.name, from: before, to: replicas, why, backlog }, reason);
   }
 }
 
-function because(why: ScaleDecision["why"], backlog: number | undefined): string {
+function explain(why: ScaleDecision["why"], backlog: number | undefined): string {
   switch (why) {
     case "pinned":
-      return "spec.replicas says so";
+      return "set by spec.replicas";
     case "memory":
       return "they use most of their memory";
     case "bounds":
     case "backlog":
     case "unknown":
-      return `${backlog ?? "an unknown number of"} invocations wait${why === "bounds" ? "; minReplicas or maxReplicas decides" : ""}`;
+      return `${backlog ?? "an unknown number of"} invocations wait${why === "bounds" ? "; limited by minReplicas or maxReplicas" : ""}`;
   }
 }

@@ -1,7 +1,7 @@
 import type { Events, Log, OperatorPorts } from "../ports.ts";
 import type { WorkloadKind, WorkloadObject } from "./objects.ts";
 
-/** What the reconciler of runner pools reaches, besides what every reconciler does. */
+/** Everything the runner pool reconciler needs from outside. */
 export interface RunnerPoolPorts {
   readonly store: OperatorPorts["store"];
   readonly clock: OperatorPorts["clock"];
@@ -15,28 +15,28 @@ export interface RunnerPoolPorts {
   readonly keys: PoolKeys;
 }
 
-/** Plain objects of Kubernetes in the namespace of the release. */
+/** Kubernetes objects in the namespace of the release. */
 export interface Workloads {
   /** Undefined: there is none. */
   find(kind: WorkloadKind, name: string): Promise<LiveObject | undefined>;
   list(kind: WorkloadKind | "Pod", selector: Readonly<Record<string, string>>): Promise<readonly LiveObject[]>;
   /**
-   * Server-side apply as field manager `headwater-operator`: what is planned is taken back from whoever changed it, what is not
-   * planned is left alone. Writes nothing when all of it is there. @returns the object as it is then
+   * Server-side apply as field manager `headwater-operator`: overwrites planned fields, leaves the others alone. Writes nothing if nothing
+   * differs. @returns the resulting object
    */
   apply(object: WorkloadObject): Promise<LiveObject>;
-  /** What it owned goes after it. Deleting what is gone is fine. */
+  /** Also deletes its dependents. A missing object is not an error. */
   delete(kind: WorkloadKind, name: string): Promise<void>;
-  /** Deletes those of the label that are not named; never a Secret, which we may not list. */
+  /** Deletes objects with these labels that are not in `keep`; never a Secret, which we may not list. */
   prune(selector: Readonly<Record<string, string>>, keep: readonly WorkloadObject[]): Promise<void>;
-  /** Whenever one of them changed, whoever changed it: the name of the pool that its label says. */
+  /** Called with the pool name from the label whenever an object changes. */
   onChange(changed: (pool: string) => void): void;
-  /** Resolves when all that there is has been seen. */
+  /** Resolves when all objects are cached. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An object as the API server has it; what it holds is read with care, by `live.ts`. */
+/** An object as the API server returns it. `live.ts` parses its fields. */
 export interface LiveObject {
   readonly metadata: {
     readonly name: string;
@@ -51,43 +51,43 @@ export interface LiveObject {
 }
 
 export interface Backlogs {
-  /** Invocations of the pool that wait or are under way; undefined: the streams cannot be asked now. At most a second old. */
+  /** Waiting or running invocations of the pool, at most a second old; undefined if NATS is unreachable. */
   of(pool: string): Promise<number | undefined>;
 }
 
 export interface RunnerMemory {
-  /** Mean share of their memory limit that the pool's live runners use, 0 to 1; undefined: none tells. */
+  /** Mean share of their memory limit used by the pool's live runners, 0 to 1; undefined without reports. */
   shareOf(pool: string): number | undefined;
 }
 
-/** Whose sources a pool runs decides what its runners may write. */
+/** The owner of a pool determines what its runners may write. */
 export interface PoolIdentity {
   readonly pool: string;
-  /** Absent: everybody's who has no pool. */
+  /** Absent: all owners without a pool. */
   readonly owner?: string;
 }
 
 /** A pool's part of the streams. */
 export interface PoolConsumers {
-  /** Makes what its runners pull from, and has the server know them; safe to repeat. */
+  /** Creates the pool's consumers and registers it. Idempotent. */
   setUp(pool: PoolIdentity): Promise<void>;
-  /** How many sources are deployed there (those that moved out do not count). */
+  /** Number of sources deployed in the pool, without those that have moved out. */
   sources(pool: string): Promise<number>;
   /**
-   * Sends what still waits there after its source, then takes consumers and entries away. Safe to repeat.
-   * @throws Conflict while a source is deployed there, Unavailable when runs under way keep it from being emptied
+   * Moves queued invocations after their sources, then deletes consumers and entries. Idempotent.
+   * @throws Conflict while a source is deployed there, Unavailable while runs in progress keep it from being emptied
    */
   remove(pool: string): Promise<void>;
 }
 
 export interface PoolCredentials {
-  /** Changes when the credentials made before are to be replaced, as after a change of the signing key or of rights. */
+  /** Changes when earlier credentials must be replaced, as after a change of the signing key or of permissions. */
   version(pool: PoolIdentity): Promise<string>;
-  /** Text of a credentials file for the NATS user of the pool's runners; another one each time. */
+  /** New credentials file for the NATS user of the pool's runners; different on each call. */
   forPool(pool: PoolIdentity): Promise<string>;
 }
 
 export interface PoolKeys {
-  /** JWK Set, as text, that opens what is sealed for the pool: the same each time, until keys are rotated. */
+  /** JWK Set that opens what is sealed for the pool; unchanged until keys are rotated. */
   privateKeys(pool: string): Promise<string>;
 }

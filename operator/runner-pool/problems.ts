@@ -1,6 +1,6 @@
 import type { LiveDeployment, LivePod } from "./live.ts";
 
-/** What keeps pods from running, as a condition tells it. */
+/** Why pods do not run, as shown in a condition. */
 export interface Problem {
   readonly reason:
     | "ImagePullFailed"
@@ -15,10 +15,10 @@ export interface Problem {
 
 type Policy = (deployment: LiveDeployment, pods: readonly LivePod[]) => Problem | undefined;
 
-/** The first that applies is told; the nearer a cause is to the code, the earlier. */
+/** The first match is reported; causes closer to the code come first. */
 const policies: readonly Policy[] = [imagePullFailed, outOfMemory, crashLooping, containerNotCreated, podRefused, unschedulable];
 
-/** Why a pool has fewer runners than it is to have; undefined: they are on their way. */
+/** Why a pool has fewer runners than desired; undefined while they are starting. */
 export function findProblem(deployment: LiveDeployment, pods: readonly LivePod[]): Problem | undefined {
   const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   for (const policy of policies) {
@@ -31,27 +31,27 @@ export function findProblem(deployment: LiveDeployment, pods: readonly LivePod[]
 function imagePullFailed(_: LiveDeployment, pods: readonly LivePod[]): Problem | undefined {
   const found = waiting(pods, /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError|RegistryUnavailable)$/);
   if (found === undefined) return undefined;
-  return { reason: "ImagePullFailed", message: tell(`pod ${found.pod} cannot get its image`, found.message || found.reason) };
+  return { reason: "ImagePullFailed", message: explain(`pod ${found.pod} cannot get its image`, found.message || found.reason) };
 }
 
 function outOfMemory(_: LiveDeployment, pods: readonly LivePod[]): Problem | undefined {
-  const found = crashing(pods).find(({ last }) => last?.reason === "OOMKilled");
+  const found = crashLoopingContainers(pods).find(({ last }) => last?.reason === "OOMKilled");
   if (found === undefined) return undefined;
   return {
     reason: "OutOfMemory",
-    message: `pod ${found.pod} was ended ${found.restarts} times because it used all of its memory: raise spec.resources.limits.memory`,
+    message: `pod ${found.pod} was killed ${found.restarts} times because it ran out of memory: raise spec.resources.limits.memory`,
   };
 }
 
 function crashLooping(_: LiveDeployment, pods: readonly LivePod[]): Problem | undefined {
-  const [found] = crashing(pods);
+  const [found] = crashLoopingContainers(pods);
   if (found === undefined) return undefined;
   const how = found.last === undefined ? "" : `, last with exit code ${found.last.exitCode}`;
   return {
     reason: "CrashLooping",
-    message: tell(
+    message: explain(
       `pod ${found.pod} ended ${found.restarts} times${how}`,
-      lastLine(found.last?.message ?? "") || `kubectl logs ${found.pod} says why`,
+      lastLine(found.last?.message ?? "") || `kubectl logs ${found.pod} shows why`,
     ),
   };
 }
@@ -59,24 +59,24 @@ function crashLooping(_: LiveDeployment, pods: readonly LivePod[]): Problem | un
 function containerNotCreated(_: LiveDeployment, pods: readonly LivePod[]): Problem | undefined {
   const found = waiting(pods, /^(CreateContainer\w*Error|RunContainerError)$/);
   if (found === undefined) return undefined;
-  return { reason: "ContainerNotCreated", message: tell(`pod ${found.pod} cannot be started`, found.message || found.reason) };
+  return { reason: "ContainerNotCreated", message: explain(`pod ${found.pod} cannot be started`, found.message || found.reason) };
 }
 
-/** The API server takes no more pods: a quota, pod security, an admission webhook. */
+/** The API server rejects pods: quota, pod security, an admission webhook. */
 function podRefused({ status }: LiveDeployment): Problem | undefined {
   const failure = status.conditions.find(({ type, status: holds }) => type === "ReplicaFailure" && holds === "True");
   if (failure === undefined) return undefined;
   const quota = failure.message?.includes("exceeded quota") === true;
   return {
     reason: quota ? "QuotaExceeded" : "PodRefused",
-    message: tell("the cluster takes no more pods", failure.message ?? failure.reason ?? ""),
+    message: explain("the cluster rejects new pods", failure.message ?? failure.reason ?? ""),
   };
 }
 
 function unschedulable(_: LiveDeployment, pods: readonly LivePod[]): Problem | undefined {
   for (const { metadata, status } of pods) {
     const found = status.conditions.find(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable");
-    if (found !== undefined) return { reason: "Unschedulable", message: tell(`no node takes pod ${metadata.name}`, found.message ?? "") };
+    if (found !== undefined) return { reason: "Unschedulable", message: explain(`no node fits pod ${metadata.name}`, found.message ?? "") };
   }
   return undefined;
 }
@@ -88,7 +88,7 @@ function waiting(pods: readonly LivePod[], reasons: RegExp) {
   return undefined;
 }
 
-function crashing(pods: readonly LivePod[]) {
+function crashLoopingContainers(pods: readonly LivePod[]) {
   return pods.flatMap(({ metadata, status }) =>
     status.containerStatuses
       .filter(({ state }) => state.waiting?.reason === "CrashLoopBackOff")
@@ -101,13 +101,14 @@ function crashing(pods: readonly LivePod[]) {
 }
 
 const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? "";
-const longestMessage = 500;
+const maxDetailLength = 500;
 
-/** What others say may be long. */
-const tell = (what: string, why: string): string => `${what}: ${why.length > longestMessage ? `${why.slice(0, longestMessage)}…` : why}`;
+/** Truncates messages from outside. */
+const explain = (what: string, why: string): string =>
+  `${what}: ${why.length > maxDetailLength ? `${why.slice(0, maxDetailLength)}…` : why}`;
 
-/** Containers that the kernel ended for their memory, each ending once: told even when the pod runs again. */
-export function outOfMemoryEndings(pods: readonly LivePod[]): readonly { readonly pod: string; readonly key: string }[] {
+/** Containers that the kernel killed for their memory, each kill once, even if the pod runs again. */
+export function oomKills(pods: readonly LivePod[]): readonly { readonly pod: string; readonly key: string }[] {
   return pods.flatMap(({ metadata, status }) =>
     status.containerStatuses.flatMap(({ state, lastState }) =>
       [state.terminated, lastState.terminated]

@@ -17,23 +17,23 @@ import type { PodSettings } from "./pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 import { Scaler } from "./scale.ts";
 import { PoolSecrets } from "./secret.ts";
-import { PoolTeller } from "./pool-events.ts";
+import { PoolEventRecorder } from "./pool-events.ts";
 
-/** How soon a sleeping pool is looked at again: half of it is what its first event waits for us. */
-const asleepMs = 1_000;
-const awakeMs = 5_000;
-const drainingMs = 1_000;
+/** A sleeping pool is checked this often: on average its first event waits half of it. */
+const asleepRequeueMs = 1_000;
+const awakeRequeueMs = 5_000;
+const drainingRequeueMs = 1_000;
 
-/** A pool becomes the objects that its runners are made of; their number follows the backlog, its status what came of them. */
+/** Applies the Kubernetes objects of a pool, scales it by its backlog and reports the result in its status. */
 export function runnerPoolReconciler(settings: PodSettings, ports: RunnerPoolPorts, ownerPools: OwnerPools) {
   const context: Context = {
     settings,
     ports,
     scaler: new Scaler(ports),
     secrets: new PoolSecrets(ports),
-    teller: new PoolTeller(ports),
+    events: new PoolEventRecorder(ports),
     shownAt: new Map(),
-    known: new Set(),
+    registered: new Set(),
   };
   return async (key: string): Promise<number | undefined> => {
     const { name } = parseKey(key);
@@ -52,14 +52,14 @@ interface Context {
   readonly ports: RunnerPoolPorts;
   readonly scaler: Scaler;
   readonly secrets: PoolSecrets;
-  readonly teller: PoolTeller;
-  /** When the backlog in a pool's status was last true. */
+  readonly events: PoolEventRecorder;
+  /** When the backlog in each pool's status was last current. */
   readonly shownAt: Map<string, number>;
-  /** Pools that this process has set up in the streams: each once, which also restores what was lost. */
-  readonly known: Set<string>;
+  /** Pools whose consumers this process has created: once each, which also recreates consumers that were lost. */
+  readonly registered: Set<string>;
 }
 
-/** Before anything is made, so that it is certain to be removed. */
+/** Add the finalizer before anything is created, so that it is certain to be removed. */
 async function adopt({ ports }: Context, pool: RunnerPoolResource): Promise<RunnerPoolResource> {
   const { metadata } = pool;
   if (metadata.finalizers.includes(finalizer)) return pool;
@@ -67,58 +67,61 @@ async function adopt({ ports }: Context, pool: RunnerPoolResource): Promise<Runn
 }
 
 async function run(context: Context, pool: RunnerPoolResource): Promise<number> {
-  const { verdict, fields } = await bring(context, pool);
+  const { verdict, fields } = await applyPool(context, pool);
   await report(context, pool, verdict, fields);
-  return fields.desiredReplicas === 0 ? asleepMs : awakeMs;
+  return fields.desiredReplicas === 0 ? asleepRequeueMs : awakeRequeueMs;
 }
 
-/** First its sources leave for another pool (they hear of it by the change of this one), then what waits for them follows, then it goes. */
+/**
+ * First its sources move to another pool, then their queued invocations follow, then the pool is deleted. Sources are notified by the
+ * change of this pool.
+ */
 async function drain(context: Context, pool: RunnerPoolResource): Promise<number | undefined> {
   const { ports } = context;
   const { name } = pool.metadata;
   if (name === defaultPool) return end(context, pool);
   const sources = await ports.consumers.sources(name);
   if (sources > 0) {
-    const { verdict, fields } = await bring(context, pool);
+    const { verdict, fields } = await applyPool(context, pool);
     await report(context, pool, judgeDraining(sources, verdict), fields);
-    return drainingMs;
+    return drainingRequeueMs;
   }
   await ports.consumers.remove(name);
   return end(context, pool);
 }
 
-/** The default pool's sources have nowhere to go: where it is made again at once, its runners go on for the one that follows. */
+/** Sources of the default pool cannot move. If that pool will be recreated, its runners are orphaned and adopted by the new pool. */
 async function end(context: Context, pool: RunnerPoolResource): Promise<undefined> {
   const { ports, settings } = context;
   const { name } = pool.metadata;
-  if (name === defaultPool && settings.defaultPool !== null) await bring(context, pool, "orphaned");
+  if (name === defaultPool && settings.defaultPool !== null) await applyPool(context, pool, "orphaned");
   else for (const kind of workloadKinds.toReversed()) await ports.workloads.delete(kind, workloadName(name));
   for (const memory of [context.scaler, context.secrets]) memory.forget(name);
   context.shownAt.delete(name);
-  context.known.delete(name);
+  context.registered.delete(name);
   await release(ports.store, runnerPoolKind, pool);
 }
 
-interface Brought {
+interface ReconcileResult {
   readonly verdict: Verdict;
   readonly fields: Partial<RunnerPoolStatus>;
 }
 
-/** Brings the workloads to what is planned, with as many replicas as the load asks for. */
-async function bring(context: Context, pool: RunnerPoolResource, belonging: "owned" | "orphaned" = "owned"): Promise<Brought> {
-  const { settings, ports, known } = context;
+/** Applies the planned objects, with the replicas that the load requires. */
+async function applyPool(context: Context, pool: RunnerPoolResource, ownership: "owned" | "orphaned" = "owned"): Promise<ReconcileResult> {
+  const { settings, ports, registered } = context;
   const { name } = pool.metadata;
-  if (!known.has(name)) await ports.consumers.setUp(identityOf(pool));
-  known.add(name);
+  if (!registered.has(name)) await ports.consumers.setUp(identityOf(pool));
+  registered.add(name);
   const selector = podSelector(settings.release, name);
   const before = await ports.workloads.find("Deployment", workloadName(name));
   const current = before === undefined ? undefined : parseDeployment(before).spec.replicas;
   const { replicas, why, backlog } = await context.scaler.decide(pool, current);
-  const planned = planWorkloads(pool, settings, await context.secrets.of(identityOf(pool)), replicas, belonging);
+  const planned = planWorkloads(pool, settings, await context.secrets.of(identityOf(pool)), replicas, ownership);
   const deployment = await applyAll(ports, planned);
   await ports.workloads.prune(selector, planned);
   const pods = (await ports.workloads.list("Pod", selector)).map(parsePod);
-  context.teller.tell(pool, { before: current, replicas, why, backlog, pods });
+  context.events.record(pool, { before: current, replicas, why, backlog, pods });
   const fields = {
     replicas: deployment.status.replicas,
     readyReplicas: deployment.status.readyReplicas,
@@ -150,13 +153,13 @@ async function report(context: Context, pool: RunnerPoolResource, verdict: Verdi
   });
   const shown = { backlog: pool.status.backlog, at: shownAt.get(name) ?? 0 };
   const backlog = shownBacklog(shown, fields.backlog, pool.spec.backlogPerReplica, now);
-  // Whoever writes anyhow writes the backlog as it is.
-  const quiet = sameStatus(nextStatus(pool, change(backlog)), pool.status);
-  if (quiet) return void (fields.backlog === shown.backlog && shownAt.set(name, now));
+  // Include the current backlog in any write that is due for another reason.
+  const isUnchanged = sameStatus(nextStatus(pool, change(backlog)), pool.status);
+  if (isUnchanged) return void (fields.backlog === shown.backlog && shownAt.set(name, now));
   shownAt.set(name, now);
   await writeStatus(ports.store, runnerPoolKind, pool, change(fields.backlog ?? backlog));
   if (verdict.stalled && !isStalledBy(pool, verdict.reason))
-    ports.events.tell(pool, { type: "Warning", reason: verdict.reason, message: verdict.message });
+    ports.events.record(pool, { type: "Warning", reason: verdict.reason, message: verdict.message });
 }
 
 const isStalledBy = ({ status }: RunnerPoolResource, reason: string): boolean =>

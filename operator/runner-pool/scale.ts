@@ -2,7 +2,7 @@ import { decideScale, type ScaleDecision, type ScaleMemory } from "./scaling.ts"
 import type { RunnerPoolPorts } from "./ports.ts";
 import type { RunnerPoolResource } from "./names.ts";
 
-/** Looks at the load of a pool and decides; remembers what a decision needs of the one before. */
+/** Reads the load of a pool and decides its scale; keeps the state between decisions. */
 export class Scaler {
   readonly #ports: Pick<RunnerPoolPorts, "backlogs" | "memory" | "clock">;
   readonly #memories = new Map<string, ScaleMemory>();
@@ -11,7 +11,7 @@ export class Scaler {
     this.#ports = ports;
   }
 
-  /** `current`: the replicas asked for until now; undefined: the pool is new. */
+  /** `current`: replicas requested so far; undefined for a new pool. */
   async decide(pool: RunnerPoolResource, current: number | undefined): Promise<ScaleDecision & { readonly backlog: number | undefined }> {
     const { name } = pool.metadata;
     const backlog = await this.#ports.backlogs.of(name);

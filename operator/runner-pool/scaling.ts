@@ -1,4 +1,4 @@
-/** What a pool's spec says of its size. */
+/** The size limits in a pool's spec. */
 export interface ScaleSpec {
   readonly minReplicas: number;
   readonly maxReplicas: number;
@@ -7,19 +7,19 @@ export interface ScaleSpec {
 }
 
 export interface ScaleInput {
-  /** Replicas asked for until now. */
+  /** Replicas requested so far. */
   readonly current: number;
-  /** Invocations waiting or under way; undefined: it cannot be read now. */
+  /** Waiting or running invocations; undefined if unknown. */
   readonly backlog: number | undefined;
-  /** Mean share of their memory that live runners use, 0 to 1; undefined: none has told. */
+  /** Mean share of their memory used by live runners, 0 to 1; undefined without reports. */
   readonly memoryShare: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** What is remembered from one decision to the next; an empty object at first. It may be lost: then the wait begins anew. */
+/** State between decisions; initially empty. It may be lost: the wait then starts again. */
 export interface ScaleMemory {
-  /** Since when fewer replicas would have done. */
+  /** Since when fewer replicas would have been enough. */
   readonly lowSince?: number;
   readonly steppedDownAt?: number;
 }
@@ -30,45 +30,45 @@ export interface ScaleDecision {
   readonly memory: ScaleMemory;
 }
 
-/** Above this share, runners drop warm isolates and one hostile source may cost the pod; sized so that one more replica brings it down. */
+/** Above this share, runners evict warm isolates and one hostile source may cost the pod. One more replica brings the share below it. */
 const memoryTarget = 0.75;
-/** How long fewer replicas must have been enough before one goes, and how long before each further one. */
+/** How long fewer replicas must have been enough before the first is removed, and the wait before each further one. */
 export const stabilisationMs = 300_000;
 export const stepDownMs = 60_000;
 
 /**
- * How many replicas a pool is to have. Up at once and as far as needed, since events wait; down one at a time, after five quiet
- * minutes, since a replica that comes back starts cold. `spec.replicas` outweighs everything; what is unknown changes nothing.
+ * Number of replicas for a pool. Scales up at once and as far as needed, because events wait; scales down one at a time, after five quiet
+ * minutes, because new replicas start cold. `spec.replicas` overrides everything; unknown values change nothing.
  */
 export function decideScale(spec: ScaleSpec, input: ScaleInput, memory: ScaleMemory): ScaleDecision {
   if (spec.replicas !== undefined) return { replicas: spec.replicas, why: "pinned", memory: {} };
   const { current, now } = input;
-  if (input.backlog === undefined) return { replicas: within(spec, current), why: "unknown", memory };
-  const wanted = wantedReplicas(spec, { ...input, backlog: input.backlog });
-  if (wanted.replicas >= current) return { ...wanted, memory: {} };
+  if (input.backlog === undefined) return { replicas: clampReplicas(spec, current), why: "unknown", memory };
+  const required = requiredReplicas(spec, { ...input, backlog: input.backlog });
+  if (required.replicas >= current) return { ...required, memory: {} };
   const bounded = Math.min(current, Math.max(spec.maxReplicas, spec.minReplicas));
   if (bounded < current) return { replicas: bounded, why: "bounds", memory: {} };
   const lowSince = memory.lowSince ?? now;
-  const quiet = now - lowSince >= stabilisationMs;
-  const rested = memory.steppedDownAt === undefined || now - memory.steppedDownAt >= stepDownMs;
-  if (!quiet || !rested) return { replicas: current, why: wanted.why, memory: { ...memory, lowSince } };
-  return { replicas: current - 1, why: wanted.why, memory: { lowSince, steppedDownAt: now } };
+  const isQuiet = now - lowSince >= stabilisationMs;
+  const canStepDown = memory.steppedDownAt === undefined || now - memory.steppedDownAt >= stepDownMs;
+  if (!isQuiet || !canStepDown) return { replicas: current, why: required.why, memory: { ...memory, lowSince } };
+  return { replicas: current - 1, why: required.why, memory: { lowSince, steppedDownAt: now } };
 }
 
-/** Without a look back: what backlog and memory ask for, within bounds. Grows with either of them. */
-export function wantedReplicas(
+/** Replicas for the current backlog and memory alone, within bounds. Monotonic in both. */
+export function requiredReplicas(
   spec: ScaleSpec,
   { current, backlog, memoryShare = 0 }: Omit<ScaleInput, "now" | "backlog"> & { readonly backlog: number },
 ): Pick<ScaleDecision, "replicas" | "why"> {
   const byBacklog = Math.ceil(backlog / spec.backlogPerReplica);
-  const held = Math.ceil((current * memoryShare) / memoryTarget);
-  // What one runner can hold is no reason to stay awake: warm sources are a convenience, and the memory of a sleeping pool is free.
-  const byMemory = held > 1 ? held : 0;
-  const most = Math.max(byBacklog, byMemory);
-  const replicas = within(spec, most);
-  return { replicas, why: replicas !== most ? "bounds" : byMemory > byBacklog ? "memory" : "backlog" };
+  const memoryReplicas = Math.ceil((current * memoryShare) / memoryTarget);
+  // Memory that fits into one runner does not keep a pool awake: warm sources are only an optimization.
+  const byMemory = memoryReplicas > 1 ? memoryReplicas : 0;
+  const required = Math.max(byBacklog, byMemory);
+  const replicas = clampReplicas(spec, required);
+  return { replicas, why: replicas !== required ? "bounds" : byMemory > byBacklog ? "memory" : "backlog" };
 }
 
-function within({ minReplicas, maxReplicas }: ScaleSpec, replicas: number): number {
+function clampReplicas({ minReplicas, maxReplicas }: ScaleSpec, replicas: number): number {
   return Math.max(minReplicas, Math.min(maxReplicas, replicas));
 }

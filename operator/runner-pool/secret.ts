@@ -4,7 +4,7 @@ import { credentialsFile } from "./pod.ts";
 import { workloadName } from "./names.ts";
 import type { PoolIdentity, RunnerPoolPorts } from "./ports.ts";
 
-const kept = z.object({
+const liveSecret = z.object({
   metadata: z.object({ annotations: z.record(z.string(), z.string()).default({}) }),
   data: z.record(z.string(), z.string()).default({}),
 });
@@ -12,8 +12,8 @@ const kept = z.object({
 type Ports = Pick<RunnerPoolPorts, "workloads" | "credentials" | "keys">;
 
 /**
- * What a pool's runners open their doors with. Keys are the same each time; credentials are made anew by each call, so those made
- * before are kept until their version is another: otherwise each pass would replace every pod.
+ * The Secret of a pool's runners. Sealing keys are stable; credentials differ on each call, so existing ones are kept until their version
+ * changes: otherwise each pass would replace every pod.
  */
 export class PoolSecrets {
   readonly #ports: Ports;
@@ -39,7 +39,7 @@ export class PoolSecrets {
   async #read(pool: string): Promise<{ credentials: string; version: string } | undefined> {
     const secret = await this.#ports.workloads.find("Secret", workloadName(pool));
     if (secret === undefined) return undefined;
-    const { metadata, data } = kept.parse(secret);
+    const { metadata, data } = liveSecret.parse(secret);
     const version = metadata.annotations[credentialsVersionAnnotation];
     const text = data[credentialsFile];
     return version === undefined || text === undefined ? undefined : { version, credentials: Buffer.from(text, "base64").toString("utf8") };

@@ -14,12 +14,12 @@ import type { ComponentResource, SourceResource } from "./resources.ts";
 import { wasReady } from "./settled.ts";
 import { withFields, type StatusFields } from "./step.ts";
 
-/** Time between two looks at the latest runs. */
-const everyMs = 5 * 60_000;
+/** Interval between refreshes. */
+const intervalMs = 5 * 60_000;
 /** Sources per query. */
-const batch = 500;
-/** Limits the writes to 300 a minute, however many sources run: a status is for people, and does not hold what changes with each run. */
-const betweenWritesMs = 200;
+const batchSize = 500;
+/** Limits writes to 300 per minute, however many sources run. The status is for people and does not change with each run. */
+const writeIntervalMs = 200;
 
 export interface ActivityCaches {
   sources(): Iterable<SourceResource>;
@@ -27,28 +27,28 @@ export interface ActivityCaches {
 }
 
 /**
- * Keeps the last run, last error, next tick, backlog and state in the status of sources for which they have changed. Sources at rest are
- * never written. Waits until the next look is due, whatever wakes it.
+ * Updates the last run, last error, next tick, backlog and state in the status of sources where they have changed. Idle sources are never
+ * written. Does nothing until the next refresh is due.
  */
 export function activityReconciler(ports: OperatorPorts, caches: ActivityCaches) {
-  let nextLook = ports.clock.now() + everyMs;
+  let nextRefresh = ports.clock.now() + intervalMs;
   return async (_key: string, signal: AbortSignal): Promise<number> => {
     const now = ports.clock.now();
-    if (now < nextLook) return nextLook - now;
-    nextLook = now + everyMs;
+    if (now < nextRefresh) return nextRefresh - now;
+    nextRefresh = now + intervalMs;
     await refreshActivity(ports, caches, signal);
-    return Math.max(1, nextLook - ports.clock.now());
+    return Math.max(1, nextRefresh - ports.clock.now());
   };
 }
 
-interface Seen {
-  /** Undefined: it has not run since the status was written. */
+interface Activity {
+  /** Undefined: no run since the status was written. */
   readonly activity: SourceActivity | undefined;
-  /** Undefined: NATS did not answer. */
+  /** Undefined: NATS did not respond. */
   readonly backlog: number | undefined;
 }
 
-/** Looks at all sources once. @returns how many statuses were written */
+/** Refreshes all sources once. @returns the number of statuses written */
 export async function refreshActivity(ports: OperatorPorts, caches: ActivityCaches, signal: AbortSignal): Promise<number> {
   let written = 0;
   const backlogs = await ports.sourceBacklogs.read().catch(() => undefined);
@@ -59,27 +59,27 @@ export async function refreshActivity(ports: OperatorPorts, caches: ActivityCach
     );
     const byId = new Map(activities.map((activity) => [activity.source, activity]));
     for (const { id, source } of sources) {
-      const seen = { activity: byId.get(id), backlog: backlogs === undefined ? undefined : (backlogs.get(id) ?? 0) };
-      if (!isNews(source, seen)) continue;
-      if (written > 0) await sleep(betweenWritesMs, undefined, { signal });
-      if (await write(source, seen, caches, ports)) written++;
+      const latest = { activity: byId.get(id), backlog: backlogs === undefined ? undefined : (backlogs.get(id) ?? 0) };
+      if (!hasChanged(source, latest)) continue;
+      if (written > 0) await sleep(writeIntervalMs, undefined, { signal });
+      if (await write(source, latest, caches, ports)) written++;
     }
   }
   return written;
 }
 
-function isNews({ status }: SourceResource, { activity, backlog }: Seen): boolean {
+function hasChanged({ status }: SourceResource, { activity, backlog }: Activity): boolean {
   if (activity !== undefined || status.state === undefined) return true;
   return backlog !== undefined && backlog !== (status.backlog ?? 0);
 }
 
-/** A source that has changed in the meantime is being reconciled: the next look writes it. */
-async function write(source: SourceResource, seen: Seen, caches: ActivityCaches, ports: OperatorPorts): Promise<boolean> {
+/** Skips a source that was changed in the meantime: it is being reconciled, and the next refresh writes it. */
+async function write(source: SourceResource, latest: Activity, caches: ActivityCaches, ports: OperatorPorts): Promise<boolean> {
   const { namespace, name } = source.metadata;
   const current = await ports.store.find(sourceKind, namespace, name);
   if (current === undefined || current.metadata.uid !== source.metadata.uid || current.metadata.deletionTimestamp !== undefined)
     return false;
-  const { activity, backlog } = seen;
+  const { activity, backlog } = latest;
   const fields = { ...activityFields(current, activity, caches, ports), ...(backlog === undefined ? {} : { backlog }) };
   const status = withFields(current.status, fields);
   const health =
@@ -111,11 +111,11 @@ function activityFields(
   };
 }
 
-/** Marks it as not ready: its reconciler then finds the cause, ends its timers and reports it. */
+/** Marks the source as not ready: its reconciler then finds the cause, removes its timers and reports it. */
 function disabledFields(source: SourceResource, { source: id, failing }: SourceActivity, { clock }: OperatorPorts): StatusFields {
   if (failing?.error.code !== disabledCode || failing.deployment !== source.status.deployment || !wasReady(source)) return {};
   const { message } = disabledError(id);
-  const conditions = readyConditions({ ready: false, passing: true, reason: disabledReason, message });
+  const conditions = readyConditions({ ready: false, transient: true, reason: disabledReason, message });
   return { conditions: nextStatus(source, { conditions, now: clock.now() }).conditions };
 }
 
@@ -129,7 +129,7 @@ function* batches(sources: Iterable<SourceResource>): Iterable<readonly { readon
     const { id } = source.status;
     if (id === undefined || source.invalid !== undefined) continue;
     next.push({ id, source });
-    if (next.length === batch) yield next.splice(0);
+    if (next.length === batchSize) yield next.splice(0);
   }
   if (next.length > 0) yield next;
 }

@@ -6,10 +6,10 @@ import type { Blocked } from "./blocked.ts";
 import { currentBuild } from "./component-of.ts";
 import type { ComponentResource, SourceResource } from "./resources.ts";
 
-/** What `additionalProps` of a source's component came to, and for which component and values. */
-export type Reloaded = { readonly digest: string } & ({ readonly props: readonly PropDefinition[] } | { readonly blocked: Blocked });
+/** Result of a call of `additionalProps`, with a digest of the component and values it was called for. */
+export type ReloadResult = { readonly digest: string } & ({ readonly props: readonly PropDefinition[] } | { readonly blocked: Blocked });
 
-/** The build that the source runs, with all props that its component told for the values it has; until then with the component's own. */
+/** The source's build, including the additional props for its current values. Until they are known, only the component's own props. */
 export function buildFor(source: Pick<SourceResource, "spec" | "status">, component: ComponentResource | undefined): Build | undefined {
   const build = currentBuild(component);
   const { configurableProps, configurableFor } = source.status;
@@ -17,14 +17,17 @@ export function buildFor(source: Pick<SourceResource, "spec" | "status">, compon
   return { ...build, definition: withAdditional(build.definition, configurableProps) };
 }
 
-/** For what the component must be asked for its additional props; undefined: it has none, or has told them. */
-export function wantsReload(source: Pick<SourceResource, "spec" | "status">, component: ComponentResource | undefined): string | undefined {
+/** Digest for which additional props must be requested; undefined if there are none or they are known. */
+export function reloadDigest(
+  source: Pick<SourceResource, "spec" | "status">,
+  component: ComponentResource | undefined,
+): string | undefined {
   const build = currentBuild(component);
   const digest = build === undefined ? undefined : digestFor(source, build);
   return digest === source.status.configurableFor && source.status.configurableProps !== undefined ? undefined : digest;
 }
 
-/** Props that an isolate does not find in the component's code as they are meant now. */
+/** Props that the isolate must be given, because the component's code does not declare them with this type. */
 export function boundProps(own: ComponentDefinition, all: readonly PropDefinition[]): readonly BoundProp[] {
   const types = new Map(own.props.map(({ name, type }) => [name, type]));
   return all
@@ -32,7 +35,7 @@ export function boundProps(own: ComponentDefinition, all: readonly PropDefinitio
     .map(({ name, type, app }) => ({ name, type, ...(app === undefined ? {} : { app }) }));
 }
 
-/** Other code, values or a new `redeploy` may mean other props; undefined for a component without additional ones. */
+/** Different code, values or `redeploy` may give different props; undefined for a component without additional ones. */
 function digestFor({ spec }: Pick<SourceResource, "spec">, { bundle, definition }: Build): string | undefined {
   if (!definition.hasAdditionalProps) return undefined;
   const { props, secrets, redeploy } = spec;

@@ -14,13 +14,10 @@ import type { SourceResource } from "./resources.ts";
 import { digestOf, readSecretProps } from "./secret-props.ts";
 import { withFields, type StatusFields, type Step } from "./step.ts";
 
-/** A step that writes to this source's own entries and returns when that is done. The reconciler does the others. */
+/** A step that only writes and completes at once. The reconciler runs the others. */
 export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" | "end-connections" }>;
 
-/**
- * Does one step. Doing it twice is as good as once: entries and timers are replaced.
- * @returns the resource as the step left it.
- */
+/** Applies one step. Idempotent: entries and timers are replaced. @returns the updated resource */
 export async function apply(step: Applied, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
   switch (step.do) {
     case "adopt":
@@ -37,8 +34,8 @@ export async function apply(step: Applied, source: SourceResource, ports: Operat
       return report(source, reportedFields(step, source, ports.clock.now()), ports);
     case "release":
       return release(ports.store, sourceKind, source);
-    case "tell":
-      ports.events.tell(source, { type: step.type, reason: step.reason, message: step.message });
+    case "record-event":
+      ports.events.record(source, { type: step.type, reason: step.reason, message: step.message });
       return source;
     default:
       await act(step, source, ports);
@@ -46,7 +43,7 @@ export async function apply(step: Applied, source: SourceResource, ports: Operat
   }
 }
 
-type Action = Exclude<Applied, { do: "adopt" | "claim" | "claim-props" | "report" | "release" | "tell" }>;
+type Action = Exclude<Applied, { do: "adopt" | "claim" | "claim-props" | "report" | "release" | "record-event" }>;
 
 async function act(step: Action, source: SourceResource, ports: OperatorPorts): Promise<void> {
   switch (step.do) {
@@ -88,9 +85,9 @@ function reportedFields({ fields, conditions }: Extract<Step, { do: "report" }>,
   return { ...reported, ...healthFields(source, withFields(source.status, reported)) };
 }
 
-async function identify(wanted: string, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
-  // Somebody who copies a source copies its label, and two sources of one id would be one.
-  const id = source.status.id ?? ((await isTaken(ports.store, sourceKind, source, wanted)) ? ports.newId("source") : wanted);
+async function identify(desired: string, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
+  // A copied source carries the original's label, and two sources must not share an id.
+  const id = source.status.id ?? ((await isTaken(ports.store, sourceKind, source, desired)) ? ports.newId("source") : desired);
   const adopted = await adopt(ports.store, sourceKind, source, id);
   return source.status.id === id ? adopted : report(adopted, { id }, ports);
 }

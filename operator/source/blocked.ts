@@ -1,4 +1,4 @@
-/** Why nothing can be deployed: the reason of a condition and what a person should do. */
+/** Why a source cannot be deployed: a condition's reason, and a message with what to do. */
 export interface Blocked {
   readonly reason:
     | "NamespaceHasNoOwner"
@@ -19,8 +19,8 @@ export interface Blocked {
     | "AdditionalPropsPending"
     | "AdditionalPropsFailed";
   readonly message: string;
-  /** What is missing may be on its way; what is there and wrong stays until a person changes it. */
-  readonly passing: boolean;
-  /** Nobody tells us when it does: look again. */
-  readonly lookAgain?: boolean;
+  /** Missing things may be on their way; wrong ones stay until a user changes them. */
+  readonly transient: boolean;
+  /** The cause is not watched: poll. */
+  readonly poll?: boolean;
 }

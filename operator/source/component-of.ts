@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 import type { ComponentResource, SourceResource } from "./resources.ts";
 
-/** Label of what the operator made for a resource: that resource's uid. */
+/** Label of a resource made by the operator: uid of the source it was made for. */
 export const madeFor = "headwater.dev/made-for";
-/** Annotation of a component made from an address: the generation of the source for which that was read. */
+/** Annotation of a component made from a URL: generation of the source for which the URL was read. */
 export const madeForGeneration = "headwater.dev/made-for-generation";
 
-const mostCharacters = 63;
+const maxNameLength = 63;
 const suffix = "-code";
 
-/** Name of the component that the source runs: the one it refers to, else the one made of its own code. */
+/** Name of the source's component: the one it refers to, or the one made of its own code. */
 export function componentNameOf({ metadata, spec }: Pick<SourceResource, "metadata" | "spec">): string {
   return spec.componentRef?.name ?? ownComponentName(metadata.name);
 }
 
-/** `<source>-code`; a name that would become too long is cut, and told from others cut alike by a hash of it. */
+/** `<source>-code`. Long names are truncated and made unique with a hash. */
 export function ownComponentName(source: string): string {
-  if (source.length + suffix.length <= mostCharacters) return source + suffix;
+  if (source.length + suffix.length <= maxNameLength) return source + suffix;
   const hash = createHash("sha256").update(source).digest("hex").slice(0, 8);
-  return `${source.slice(0, mostCharacters - suffix.length - hash.length - 1)}-${hash}${suffix}`;
+  return `${source.slice(0, maxNameLength - suffix.length - hash.length - 1)}-${hash}${suffix}`;
 }
 
 export function hasOwnCode({ spec }: Pick<SourceResource, "spec">): boolean {
@@ -29,7 +29,7 @@ export function isMadeFor(source: SourceResource, component: ComponentResource):
   return component.metadata.labels[madeFor] === source.metadata.uid;
 }
 
-/** The build of exactly the code that the component holds now: one that is not ready has at most one of older code. */
+/** The build of the component's current code; a component that is not ready has at most an older build. */
 export function currentBuild(component: ComponentResource | undefined): ComponentResource["status"]["build"] {
   if (component === undefined || component.status.observedGeneration !== component.metadata.generation) return undefined;
   const isUnready = component.status.conditions?.some(({ type, status }) => type === "Ready" && status === "False") ?? false;

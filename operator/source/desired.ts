@@ -4,34 +4,34 @@ import { idOfResourceName } from "../../domain/ids.ts";
 import { runtimeProps } from "../../domain/prop-values.ts";
 import { timersOf } from "../../domain/source-timers.ts";
 import { boundProps } from "./additional-props.ts";
-import type { ComponentResource, Observed, Standing } from "./observed.ts";
-import type { Fresh } from "./inputs.ts";
+import type { ComponentResource, Observed, Fallback } from "./observed.ts";
+import type { PlanInputs } from "./inputs.ts";
 import { secretPropsOf, type SecretProps } from "./secret-props.ts";
 import { wasReady } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { withoutCode, type SourceVersion } from "./version.ts";
 
-/** What the plan has made sure of. */
-export interface Wanted {
+/** The requested version, with everything the plan has checked. */
+export interface Desired {
   readonly id: string;
   readonly owner: string;
   readonly component: ComponentResource;
   readonly build: Build;
 }
 
-/** What entries, endpoints and timers are made from: the version that is asked for, or the one that was deployed last. */
-export type Running = Pick<Wanted, "id" | "owner" | "build">;
+/** The version that entries, endpoints and timers are made from: the requested or the last deployed one. */
+export type Running = Pick<Desired, "id" | "owner" | "build">;
 
-/** The entry that runners are to see, without its secrets. */
-export function wantedDeployment(observed: Observed, wanted: Wanted, fresh: Fresh): Deployment {
+/** The deployment entry, without its secrets. */
+export function desiredDeployment(observed: Observed, desired: Desired, inputs: PlanInputs): Deployment {
   const { source } = observed;
-  const { definition, bundle, needsNode } = wanted.build;
+  const { definition, bundle, needsNode } = desired.build;
   return {
-    source: wanted.id,
-    owner: wanted.owner,
+    source: desired.id,
+    owner: desired.owner,
     pool: observed.pool,
     name: source.spec.name ?? source.metadata.name,
-    id: idFor(observed, fresh),
+    id: idFor(observed, inputs),
     generation: nextGeneration(observed),
     sourceGeneration: source.metadata.generation,
     active: source.spec.active,
@@ -40,31 +40,31 @@ export function wantedDeployment(observed: Observed, wanted: Wanted, fresh: Fres
     props: runtimeProps(definition, source.spec.props),
     secrets: null,
     dedupe: definition.dedupe ?? null,
-    ...additionalOf(wanted),
+    ...additionalOf(desired),
     hooks: definition.hooks,
-    endpoint: endpointAddress(observed, fresh.ingressUrl),
+    endpoint: endpointAddress(observed, inputs.ingressUrl),
   };
 }
 
-/** Its public id, which its name stands for until the operator has written it down. */
+/** Its public id; until the operator has assigned it, the id derived from its name. */
 export function componentIdOf({ metadata: { name }, status }: ComponentResource): string {
   return status.id ?? idOfResourceName(name) ?? name;
 }
 
-/** The isolate knows the component's own props by its code. */
-function additionalOf({ component, build }: Wanted): Pick<Deployment, "additionalProps"> {
+/** The isolate reads the component's own props from its code. */
+function additionalOf({ component, build }: Desired): Pick<Deployment, "additionalProps"> {
   const additional = boundProps(component.status.build?.definition ?? build.definition, build.definition.props);
   return additional.length === 0 ? {} : { additionalProps: additional };
 }
 
-/** What is restored keeps its id: by it the source is known to be ready. */
-function idFor({ source, deployed }: Observed, fresh: Fresh): string {
-  return (deployed === undefined && wasReady(source) ? source.status.deployment : undefined) ?? fresh.deployment;
+/** A restored entry keeps its id, which marks the source as ready. */
+function idFor({ source, deployed }: Observed, inputs: PlanInputs): string {
+  return (deployed === undefined && wasReady(source) ? source.status.deployment : undefined) ?? inputs.deployment;
 }
 
 /**
- * Grows with whatever is deployed, since hooks run once for each. It is the source's own generation but for other code that is
- * deployed for the same one: its component or ConfigMap was changed.
+ * Grows with each deployment, since hooks run once per generation. Exceeds the source's own generation when other code is deployed for it,
+ * because its component or ConfigMap changed.
  */
 export function nextGeneration({ source, deployed, hooks }: Observed): number {
   return Math.max(source.metadata.generation, deployed === undefined ? (hooks.activate?.generation ?? 0) : deployed.generation + 1);
@@ -79,25 +79,25 @@ export function endpointAddress(observed: Observed, ingressUrl: string): string 
   return key === undefined ? null : `${ingressUrl}/${key}`;
 }
 
-export function writeEndpoint(observed: Observed, wanted: Running, active: boolean): readonly Step[] {
+export function writeEndpoint(observed: Observed, desired: Running, active: boolean): readonly Step[] {
   const key = observed.source.status.endpointKey;
-  const prop = wanted.build.definition.props.find(({ type }) => type === "$.interface.http");
+  const prop = desired.build.definition.props.find(({ type }) => type === "$.interface.http");
   if (key === undefined) return [];
-  if (prop === undefined) return [{ do: "remove-endpoint", key }]; // New code without an HTTP interface.
+  if (prop === undefined) return [{ do: "remove-endpoint", key }]; // The new code has no HTTP interface.
   return [
     {
       do: "write-endpoint",
       key,
-      endpoint: { source: wanted.id, pool: observed.pool, owner: wanted.owner, customResponse: prop.customResponse === true, active },
+      endpoint: { source: desired.id, pool: observed.pool, owner: desired.owner, customResponse: prop.customResponse === true, active },
     },
   ];
 }
 
-export function setTimers(observed: Observed, wanted: Running, generation: number, pool = observed.pool): readonly Step[] {
-  const steps = [...timersOf(wanted.build.definition, observed.source.spec.props)].map(([prop, schedule]): Step => ({
+export function setTimers(observed: Observed, desired: Running, generation: number, pool = observed.pool): readonly Step[] {
+  const steps = [...timersOf(desired.build.definition, observed.source.spec.props)].map(([prop, schedule]): Step => ({
     do: "set-timer",
     pool,
-    source: wanted.id,
+    source: desired.id,
     prop,
     schedule,
     generation,
@@ -105,7 +105,7 @@ export function setTimers(observed: Observed, wanted: Running, generation: numbe
   return steps;
 }
 
-/** Keeps what is deployed as the version that a failed update returns to. */
+/** Stores the deployment as the version that a failed update returns to. */
 export function keepVersion(version: Omit<SourceVersion, "deployedAt">, deployedAt: number): Step {
   const { restores: _restores, refused: _refused, ...deployment } = version.deployment;
   const { spec, build } = version;
@@ -115,8 +115,8 @@ export function keepVersion(version: Omit<SourceVersion, "deployedAt">, deployed
   };
 }
 
-/** The same source as though it asked for the version that was deployed last. */
-export function standingView(observed: Observed, { version }: Standing): Observed {
+/** The source as if it requested the last deployed version. */
+export function fallbackView(observed: Observed, { version }: Fallback): Observed {
   const { source } = observed;
   const { sourceGeneration, generation } = version.deployment;
   const metadata = { ...source.metadata, generation: sourceGeneration ?? generation };

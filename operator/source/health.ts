@@ -4,8 +4,8 @@ import type { SourceResource } from "./resources.ts";
 import type { StatusFields } from "./step.ts";
 
 /**
- * The fields of the status that say how the source is doing once `status` is written. Runs are looked at every few minutes
- * (activity.ts): until the next look a source whose runs fail goes on failing, unless something else is deployed.
+ * Health fields of the status once `status` is written. Runs are checked every few minutes (activity.ts): until then a source with failing
+ * runs stays failing, unless something else is deployed.
  */
 export function healthFields(before: SourceResource, status: SourceResource["status"]): StatusFields {
   const { state, problem, deployment } = before.status;

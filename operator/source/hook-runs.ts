@@ -3,45 +3,46 @@ import type { Step } from "./step.ts";
 
 type RunHook = Extract<Step, { do: "run-hook" }>;
 
-/** What became of a hook that was asked for: it ran, or when it was first asked for, epoch ms. */
-export type HookOutcome = { readonly ran: true } | { readonly ran: false; readonly askedAt: number; readonly justAsked: boolean };
+/** A hook that ran, or when it was first requested, epoch ms. */
+export type HookOutcome = { readonly ran: true } | { readonly ran: false; readonly requestedAt: number; readonly isNewRequest: boolean };
 
-/** A hook that takes longer is looked for again later: whoever waits for it holds up other sources. */
+/** How long a pass waits for a hook. Longer waits would block the reconciliation of other sources. */
 const waitMs = 3_000;
 
 /**
- * Asks for runs of hooks and remembers which were asked for. Asking twice does no harm, since a run is run once; it is done again
- * when a hook is overdue and after a restart.
+ * Requests runs of hooks and remembers them. Requests are idempotent, since a run is executed once; they are repeated when a hook is
+ * overdue and after a restart.
  */
 export class HookRuns {
   readonly #config: Pick<OperatorConfig, "hookTimeoutMs">;
   readonly #ports: Pick<OperatorPorts, "invocations" | "histories" | "clock">;
-  readonly #asked = new Map<string, { readonly first: number; readonly last: number }>();
+  readonly #requested = new Map<string, { readonly first: number; readonly last: number }>();
 
   constructor(config: Pick<OperatorConfig, "hookTimeoutMs">, ports: Pick<OperatorPorts, "invocations" | "histories" | "clock">) {
     this.#config = config;
     this.#ports = ports;
   }
 
-  /** Waits a little when it has just been asked for; a plan that comes back to it knows that it has not run yet. */
+  /** Waits briefly after a new request. For a known request the plan has already found that it has not run. */
   async run(step: RunHook, signal: AbortSignal): Promise<HookOutcome> {
     const run = runOf(step);
-    const asked = this.#asked.get(run);
+    const requested = this.#requested.get(run);
     const now = this.#ports.clock.now();
-    if (asked !== undefined && now - asked.last < this.#config.hookTimeoutMs) return { ran: false, askedAt: asked.first, justAsked: false };
-    const askedAt = asked?.first ?? now;
-    this.#asked.set(run, { first: askedAt, last: now });
-    await this.#ask(step, run);
-    if (!(await this.#hasRunSoon(step, run, signal))) return { ran: false, askedAt, justAsked: true };
+    if (requested !== undefined && now - requested.last < this.#config.hookTimeoutMs)
+      return { ran: false, requestedAt: requested.first, isNewRequest: false };
+    const requestedAt = requested?.first ?? now;
+    this.#requested.set(run, { first: requestedAt, last: now });
+    await this.#request(step, run);
+    if (!(await this.#hasRunSoon(step, run, signal))) return { ran: false, requestedAt, isNewRequest: true };
     return { ran: true };
   }
 
-  /** Nothing of this source is waited for any more. */
+  /** Forgets all requests for this source. */
   forget(source: string): void {
-    for (const run of this.#asked.keys()) if (run.startsWith(prefixOf(source))) this.#asked.delete(run);
+    for (const run of this.#requested.keys()) if (run.startsWith(prefixOf(source))) this.#requested.delete(run);
   }
 
-  #ask({ pool, source, hook, generation, discardEvents }: RunHook, run: string): Promise<void> {
+  #request({ pool, source, hook, generation, discardEvents }: RunHook, run: string): Promise<void> {
     const invocation = { source, trigger: "hook", hook, run, generation } as const;
     return this.#ports.invocations.request(pool, { ...invocation, ...(discardEvents ? { discardEvents } : {}) });
   }
@@ -58,7 +59,7 @@ export class HookRuns {
   }
 }
 
-/** The same for the same attempt: by it a run that was asked for twice is run once. */
+/** Deterministic per attempt, so that a repeated request is deduplicated. */
 function runOf({ source, hook, generation, attempt }: RunHook): string {
   return `${prefixOf(source)}${hook.slice(0, 3)}${generation}x${attempt}`;
 }

@@ -3,22 +3,22 @@ import type { Hook, RunError } from "../../domain/invocation.ts";
 import type { Observed } from "./observed.ts";
 import type { Step } from "./step.ts";
 
-/** Has the deployment this hook, and has it run less often than it may for this generation? A success ends it. */
-export function hookNeeded(observed: Observed, hook: Hook, deployment: Deployment, attempts: number): boolean {
+/** Has the deployment this hook, with fewer than `maxAttempts` failed runs and no success in this generation? */
+export function hookNeeded(observed: Observed, hook: Hook, deployment: Deployment, maxAttempts: number): boolean {
   if (!deployment.hooks.includes(hook)) return false;
   const record = observed.hooks[hook];
   if (record?.generation !== deployment.generation) return true;
-  return record.error !== null && record.attempts < attempts;
+  return record.error !== null && record.attempts < maxAttempts;
 }
 
-/** `deploy` runs once in the life of a source; one that failed runs again after the next change. */
+/** `deploy` must succeed once in the life of a source. After a failure it runs again with the next change. */
 export function deployHookNeeded(observed: Observed, deployment: Deployment): boolean {
   const record = observed.hooks.deploy;
   if (record !== undefined && (record.error === null || record.generation === deployment.generation)) return false;
   return deployment.hooks.includes("deploy");
 }
 
-/** The hook with which a deployment begins and that has not run for it yet. */
+/** The next hook that a deployment starts with and that has not run for it. */
 export function nextHook(observed: Observed, deployment: Deployment): Hook | undefined {
   if (deployHookNeeded(observed, deployment)) return "deploy";
   return hookNeeded(observed, "activate", deployment, 1) ? "activate" : undefined;

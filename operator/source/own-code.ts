@@ -5,10 +5,10 @@ import { madeForGeneration } from "./component-of.ts";
 import type { ComponentResource, SourceResource } from "./resources.ts";
 import type { Blocked } from "./blocked.ts";
 
-/** What a source's own component is to hold, or why there is nothing. */
+/** The code for a source's own component, or why there is none. */
 export type OwnCode = { readonly code: ComponentCode } | { readonly blocked: Blocked };
 
-/** Reads the code of a source that refers to no component. An address is read once for each generation. */
+/** Reads the code of a source that does not refer to a component. A URL is read once per generation. */
 export async function readOwnCode(
   { source, component, owner }: { source: SourceResource; component: ComponentResource | undefined; owner: string | undefined },
   ports: Pick<OperatorPorts, "configMaps" | "fetchComponent">,
@@ -21,7 +21,7 @@ export async function readOwnCode(
   return checked(url, () => ports.fetchComponent(url, owner));
 }
 
-/** Without fields that are absent: a spec says nothing of what it does not have. */
+/** Omits absent fields, as a spec does. */
 function asWritten({ code, entry, files }: ComponentCode): ComponentCode {
   return { code, ...(entry === undefined ? {} : { entry }), ...(files === undefined ? {} : { files }) };
 }
@@ -41,7 +41,7 @@ function isReadFor({ metadata, spec }: SourceResource, component: ComponentResou
 async function checked(where: string, read: () => Promise<ComponentCode>): Promise<OwnCode> {
   try {
     const code = await read();
-    if (code.code === "") return { blocked: blocked("CodeInvalid", `the text in ${where} is empty: the code of a component is expected`) };
+    if (code.code === "") return { blocked: blocked("CodeInvalid", `${where} is empty: expected the code of a component`) };
     checkComponentCode(code);
     return { code };
   } catch (error) {
@@ -51,7 +51,7 @@ async function checked(where: string, read: () => Promise<ComponentCode>): Promi
   }
 }
 
-/** What lies elsewhere changes without a change of the source, also the text that a person has to mend there. */
+/** The code is stored outside of the source and can change without it, also to correct an error. */
 function blocked(reason: "ConfigMapNotFound" | "CodeNotRead" | "CodeInvalid", message: string): Blocked {
-  return { reason, message, passing: reason !== "CodeInvalid", lookAgain: true };
+  return { reason, message, transient: reason !== "CodeInvalid", poll: true };
 }

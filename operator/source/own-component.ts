@@ -9,7 +9,7 @@ import type { Step } from "./step.ts";
 
 type WriteComponent = Extract<Step, { do: "write-component" }>;
 
-/** A name that is taken meanwhile is seen, and told of, by the next plan. */
+/** If the name is taken in the meantime, the next plan reports it. */
 export async function writeComponent(step: WriteComponent, source: SourceResource, ports: OperatorPorts): Promise<void> {
   const { now, code, url, generation } = step;
   const spec = { ...code, ...(url === undefined ? {} : { url }) };
@@ -33,7 +33,7 @@ export async function writeComponent(step: WriteComponent, source: SourceResourc
     });
 }
 
-/** Where owner references mean nothing, what was made for a source would outlive it. */
+/** Deletes the component itself: the Postgres store has no garbage collection by owner references. */
 export async function removeComponent(
   { name }: Extract<Step, { do: "remove-component" }>,
   source: SourceResource,

@@ -1,52 +1,52 @@
 import { finalizer } from "../../crds/resource.ts";
 import type { Deployment } from "../../domain/deployment.ts";
 import { hasOwnCode, isMadeFor } from "./component-of.ts";
-import type { Fresh } from "./inputs.ts";
+import type { PlanInputs } from "./inputs.ts";
 import { hookError, hookNeeded, runHook } from "./hooks.ts";
 import type { Observed } from "./observed.ts";
 import type { Step } from "./step.ts";
 
-/** A failing `deactivate` is tried this often before the deletion goes on without it. */
+/** Attempts of a failing `deactivate` before the deletion continues without it. */
 const deactivateAttempts = 3;
-/** How long it waits for a hook that does not even run, when hook errors are to be ignored. */
-const shortPatienceMs = 30_000;
+/** How long to wait for a hook that does not run at all, if hook errors are ignored. */
+const maxIgnoredWaitMs = 30_000;
 
 /**
- * Stop what starts runs, run `deactivate`, then take everything away; the entry before the history, the finalizer last. All it
- * needs is in the entry: the component, the Secrets and the namespace's label may be gone already, as they are when the namespace
- * is deleted. Nor does a hook that cannot run keep anything in deletion for ever.
+ * Stops the triggers, runs `deactivate`, then removes everything: the entry before the history, the finalizer last. Uses only the
+ * deployment entry: when a namespace is deleted, the component, Secrets and owner label may already be gone. A hook that cannot run delays
+ * the deletion only for a bounded time.
  */
-export function planDeletion(observed: Observed, fresh: Fresh): readonly Step[] {
+export function planDeletion(observed: Observed, inputs: PlanInputs): readonly Step[] {
   const { source, owner, pool, deployed } = observed;
   if (!source.metadata.finalizers.includes(finalizer)) return [];
   const { id, endpointKey } = source.status;
   const component = removeComponent(observed);
   if (id === undefined) return [...component, { do: "release" }];
   const endTimers: Step = { do: "end-timers", source: id };
-  const isWanted = deployed?.active === true && hookNeeded(observed, "deactivate", deployed, attemptsOf(observed));
-  if (isWanted && !isPatienceOver(observed, fresh)) return [endTimers, runHook(observed, deployed, "deactivate")];
-  const whose = deployed?.owner ?? owner;
+  const mustDeactivate = deployed?.active === true && hookNeeded(observed, "deactivate", deployed, maxAttemptsOf(observed));
+  if (mustDeactivate && !isOverdue(observed, inputs)) return [endTimers, runHook(observed, deployed, "deactivate")];
+  const historyOwner = deployed?.owner ?? owner;
   return [
-    ...(isWanted ? [tellSkipped(observed, fresh)] : tellFailed(observed, deployed)),
+    ...(mustDeactivate ? [skippedEvent(observed, inputs)] : failedEvents(observed, deployed)),
     endTimers,
     ...(endpointKey === undefined ? [] : [{ do: "remove-endpoint", key: endpointKey } as const]),
     { do: "remove-deployment", pool, source: id },
     { do: "forget-version", source: id },
-    ...(whose === undefined ? [] : [{ do: "forget-history", owner: whose, source: id } as const]),
+    ...(historyOwner === undefined ? [] : [{ do: "forget-history", owner: historyOwner, source: id } as const]),
     ...component,
     { do: "end-connections" },
     { do: "release" },
   ];
 }
 
-function attemptsOf({ source }: Observed): number {
+function maxAttemptsOf({ source }: Observed): number {
   return source.spec.ignoreHookErrors ? 1 : deactivateAttempts;
 }
 
-function isPatienceOver({ source }: Observed, { now, deletionPatienceMs }: Fresh): boolean {
+function isOverdue({ source }: Observed, { now, maxDeactivateWaitMs }: PlanInputs): boolean {
   const { deletionTimestamp = "" } = source.metadata;
-  const patienceMs = source.spec.ignoreHookErrors ? Math.min(shortPatienceMs, deletionPatienceMs) : deletionPatienceMs;
-  return now - Date.parse(deletionTimestamp) > patienceMs;
+  const maxWaitMs = source.spec.ignoreHookErrors ? Math.min(maxIgnoredWaitMs, maxDeactivateWaitMs) : maxDeactivateWaitMs;
+  return now - Date.parse(deletionTimestamp) > maxWaitMs;
 }
 
 function removeComponent({ source, component }: Observed): readonly Step[] {
@@ -54,19 +54,19 @@ function removeComponent({ source, component }: Observed): readonly Step[] {
   return component.metadata.deletionTimestamp === undefined ? [{ do: "remove-component", name: component.metadata.name }] : [];
 }
 
-function tellSkipped({ source }: Observed, { now }: Fresh): Step {
+function skippedEvent({ source }: Observed, { now }: PlanInputs): Step {
   const seconds = Math.round((now - Date.parse(source.metadata.deletionTimestamp ?? "")) / 1_000);
   return {
-    do: "tell",
+    do: "record-event",
     type: "Warning",
     reason: "HookSkipped",
-    message: `deleted without its hook deactivate, which has not ended in ${seconds} s: what the hook undoes elsewhere may be left there`,
+    message: `deleted without its hook deactivate, which did not finish within ${seconds} s: resources that the hook removes elsewhere may remain`,
   };
 }
 
-function tellFailed(observed: Observed, deployed: Deployment | undefined): readonly Step[] {
+function failedEvents(observed: Observed, deployed: Deployment | undefined): readonly Step[] {
   const error = deployed === undefined ? undefined : hookError(observed, "deactivate", deployed);
   if (error === undefined) return [];
   const message = `deleted although its hook deactivate failed: ${error.name}: ${error.message}`;
-  return [{ do: "tell", type: "Warning", reason: "HookFailed", message }];
+  return [{ do: "record-event", type: "Warning", reason: "HookFailed", message }];
 }

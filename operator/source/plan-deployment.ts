@@ -6,7 +6,7 @@ import type { Observed } from "./observed.ts";
 import { isDone } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { failedHook } from "./update-failure.ts";
-import { componentIdOf, keepVersion, setTimers, writeEndpoint, type Running, type Wanted } from "./desired.ts";
+import { componentIdOf, keepVersion, setTimers, writeEndpoint, type Running, type Desired } from "./desired.ts";
 
 interface Reports {
   readonly ready: () => readonly Step[];
@@ -14,62 +14,62 @@ interface Reports {
   readonly disabled: () => readonly Step[];
 }
 
-/** The entry is of this generation: run its hooks, start its timers, say so. A failure is that of a source that has no other version. */
-export function planDeployment(observed: Observed, wanted: Wanted, report: Reports, now: number): readonly Step[] {
+/**
+ * The entry matches the generation: run its hooks, start its timers, report. A failure here is that of a source without another version.
+ */
+export function planDeployment(observed: Observed, desired: Desired, report: Reports, now: number): readonly Step[] {
   const { source, deployed } = observed;
   if (deployed === undefined || isDone(observed)) return [];
   const failure = failedHook(observed, deployed);
   if (failure !== undefined)
-    return [...suspend(observed, wanted, deployed), ...settledThen(source, report.failed(failure.hook, failure.error))];
-  if (isDisabled(observed.kills, deployed.id)) return disable(observed, wanted, report.disabled());
+    return [...suspend(observed, desired, deployed), ...settleThen(source, report.failed(failure.hook, failure.error))];
+  if (isDisabled(observed.kills, deployed.id)) return disable(observed, desired, report.disabled());
   const hook = source.spec.active ? nextHook(observed, deployed) : undefined;
   if (hook !== undefined) return [runHook(observed, deployed, hook)];
-  const { component } = wanted;
+  const { component } = desired;
   const kept = {
     deployment: deployed,
     spec: source.spec,
-    build: wanted.build,
+    build: desired.build,
     component: { name: component.metadata.name, id: componentIdOf(component) },
   };
   return [
-    // The endpoint again: an operator that was killed between entry and endpoint is put right here.
-    ...writeEndpoint(observed, wanted, source.spec.active),
-    ...(source.spec.active ? setTimers(observed, wanted, deployed.generation) : []),
-    keepVersion(kept, now), // Before settling: a failed update then returns to this one, whose secrets stay.
-    ...settledThen(source, report.ready()),
+    // Repeat the endpoint: the operator may have crashed between writing the entry and the endpoint.
+    ...writeEndpoint(observed, desired, source.spec.active),
+    ...(source.spec.active ? setTimers(observed, desired, deployed.generation) : []),
+    keepVersion(kept, now), // Before settling: a failed update then returns to this version, whose secrets stay.
+    ...settleThen(source, report.ready()),
   ];
 }
 
 /**
- * Whoever changed the source may have died between that and settling. Once this generation is deployed nobody reads what older ones
- * referred to. A first generation without secrets has nothing to settle, and most sources have no other.
+ * The process that changed the source may have crashed before settling its secrets. Once this generation is deployed, references of older
+ * ones are unused. A first generation without secrets, as most are, has nothing to settle.
  */
-function settledThen({ metadata: { generation }, spec }: Observed["source"], report: readonly Step[]): readonly Step[] {
+function settleThen({ metadata: { generation }, spec }: Observed["source"], report: readonly Step[]): readonly Step[] {
   const references = Object.values(spec.secrets);
   if (report.length === 0 || (references.length === 0 && generation === 1)) return report;
   return [{ do: "settle-secrets", generation, references }, ...report];
 }
 
-/**
- * Its runners do not run it. The entry stays as it is: what waits for the source is answered with an error, and not dropped.
- */
+/** Runners refuse to run this source. The entry stays: queued invocations fail with an error instead of being dropped. */
 export function disable(observed: Observed, running: Running, report: readonly Step[]): readonly Step[] {
-  const { standing } = observed;
+  const { fallback } = observed;
   if (report.length === 0) return [];
   return [
     { do: "end-timers", source: running.id },
     ...writeEndpoint(observed, running, false),
-    ...(standing === undefined ? [] : [keepVersion({ ...standing.version, disabled: true }, standing.version.deployedAt)]),
+    ...(fallback === undefined ? [] : [keepVersion({ ...fallback.version, disabled: true }, fallback.version.deployedAt)]),
     ...report,
   ];
 }
 
 /** A source whose first deployment failed does not run until it is changed. */
-function suspend(observed: Observed, wanted: Wanted, deployed: Deployment): readonly Step[] {
+function suspend(observed: Observed, desired: Desired, deployed: Deployment): readonly Step[] {
   if (!deployed.active) return [];
   return [
-    { do: "end-timers", source: wanted.id },
+    { do: "end-timers", source: desired.id },
     { do: "write-deployment", deployment: { ...deployed, active: false }, secrets: "as they are" },
-    ...writeEndpoint(observed, wanted, false),
+    ...writeEndpoint(observed, desired, false),
   ];
 }

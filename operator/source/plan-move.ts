@@ -5,11 +5,11 @@ import type { Step } from "./step.ts";
 import { setTimers, type Running } from "./desired.ts";
 
 /**
- * To another pool's runners, as it is: the entry there first, then everything that makes invocations, then the word to the old
- * pool's runners that they have it no more, last the note where it is now. Killed in between, all of it is done again. What waits
- * for it in the old pool follows it by that word, and a run that was under way there is refused or counts: never both.
+ * Moves the deployment unchanged to another pool: its entry there first, then endpoint and timers, then a redirect for the old pool, then
+ * the pool in the status. Repeated as a whole after a crash. The redirect makes queued invocations follow; a run in progress in the old
+ * pool is either committed or refused, never both.
  *
- * @param secrets of the version that is deployed, to be sealed for the new pool
+ * @param secrets of the deployed version, to be sealed for the new pool
  */
 export function planMove(observed: Observed, running: Running, movesTo: string, secrets: SecretProps): readonly Step[] {
   const { source, pool, deployed, endpoint } = observed;
@@ -21,7 +21,7 @@ export function planMove(observed: Observed, running: Running, movesTo: string, 
     endpointKey === undefined || endpoint === undefined
       ? []
       : [{ do: "write-endpoint", key: endpointKey, endpoint: { ...endpoint, pool: movesTo } }];
-  // One of an older generation gets its timers with the update that follows.
+  // An older generation gets its timers with the update that follows.
   const isCurrent = deployed.active && isDeployed(observed, running.build);
   const timers = isCurrent ? setTimers(observed, running, deployed.generation, movesTo) : [];
   return [move, ...redirect, ...timers, { do: "leave-pool", pool, source: running.id, movedTo: movesTo }, claim];

@@ -1,4 +1,4 @@
-import type { Fresh } from "./inputs.ts";
+import type { PlanInputs } from "./inputs.ts";
 import { hookError, hookNeeded, nextHook, runHook } from "./hooks.ts";
 import type { Observed } from "./observed.ts";
 import { reportUpdating } from "./report.ts";
@@ -6,70 +6,69 @@ import { isDone, wasReady } from "./settled.ts";
 import type { Step } from "./step.ts";
 import { failedHook } from "./update-failure.ts";
 import { isOfVersion } from "./version.ts";
-import { keepVersion, secretsFor, setTimers, wantedDeployment, writeEndpoint, type Wanted } from "./desired.ts";
+import { keepVersion, secretsFor, setTimers, desiredDeployment, writeEndpoint, type Desired } from "./desired.ts";
 
-/** The entry is missing, or made from an older generation or another build: stop what is deployed, then write the new entry. */
-export function planUpdate(observed: Observed, wanted: Wanted, fresh: Fresh): readonly Step[] {
+/** The entry is missing or outdated (generation or build): stop what is deployed, then write the new entry. */
+export function planUpdate(observed: Observed, desired: Desired, inputs: PlanInputs): readonly Step[] {
   const { source, deployed } = observed;
-  const deployment = wantedDeployment(observed, wanted, fresh);
-  const write: Step = { do: "write-deployment", deployment, secrets: secretsFor(observed, wanted) };
-  const endpoint = writeEndpoint(observed, wanted, source.spec.active);
-  // Ready, yet the entry is gone: the streams were lost. Restore it without its hooks; the entry comes last, since it is
-  // by the entry that the next plan sees whether all of this was done.
+  const deployment = desiredDeployment(observed, desired, inputs);
+  const write: Step = { do: "write-deployment", deployment, secrets: secretsFor(observed, desired) };
+  const endpoint = writeEndpoint(observed, desired, source.spec.active);
+  // The entry is gone although the source was ready: the streams were lost. Restore it without hooks. Write the entry last, because the
+  // next plan takes it as proof that the rest was done.
   if (deployed === undefined && wasReady(source))
-    return [...(source.spec.active ? setTimers(observed, wanted, deployment.generation) : []), ...endpoint, write];
+    return [...(source.spec.active ? setTimers(observed, desired, deployment.generation) : []), ...endpoint, write];
   const begin = beginUpdate(observed);
   const stop = planStop(observed);
   if (stop.length > 0) return [...begin, ...stop];
-  return [...begin, ...tellFailedDeactivation(observed), { do: "end-timers", source: wanted.id }, write, ...endpoint];
+  return [...begin, ...failedDeactivationEvents(observed), { do: "end-timers", source: desired.id }, write, ...endpoint];
 }
 
 /**
- * The status says that the version is being replaced before anything of it is stopped. From then on any process that gives the update up, also
- * after a crash, knows that timers may have ended and that `deactivate` may have been asked for.
+ * Report the replacement before stopping anything. Any process that later abandons the update, also after a crash, then knows that timers
+ * may be gone and `deactivate` may have been requested.
  */
 function beginUpdate(observed: Observed): readonly Step[] {
-  const { standing, deployed, source } = observed;
-  if (standing === undefined || source.status.deployment === undefined) return [];
-  const isRestored = isOfVersion(standing.version, deployed) && deployed.id !== standing.version.deployment.id;
+  const { fallback, deployed, source } = observed;
+  if (fallback === undefined || source.status.deployment === undefined) return [];
+  const isRestored = isOfVersion(fallback.version, deployed) && deployed.id !== fallback.version.deployment.id;
   return [
-    ...(isRestored ? [keepVersion({ ...standing.version, deployment: deployed }, standing.version.deployedAt)] : []),
+    ...(isRestored ? [keepVersion({ ...fallback.version, deployment: deployed }, fallback.version.deployedAt)] : []),
     ...reportUpdating(observed),
   ];
 }
 
 /**
- * Stops what is deployed, with the code, the owner and the runners it has, before its entry is replaced. None: it has stopped, or there is
- * nothing to stop. What was asked of a deployment that is not complete ends first: a hook that is still waiting must not run on the
- * code of the next one.
+ * Stops what is deployed, with its own code, owner and runners, before its entry is replaced. No steps: it is already stopped. Hooks of an
+ * incomplete deployment finish first: a queued hook must not run with the code of the next deployment.
  */
 export function planStop(observed: Observed): readonly Step[] {
   const { deployed } = observed;
-  if (deployed?.active !== true || failedHook(observed, deployed) !== undefined) return []; // What did not begin has nothing to end.
+  if (deployed?.active !== true || failedHook(observed, deployed) !== undefined) return []; // A failed start needs no stop.
   const hook = isComplete(observed) ? undefined : nextHook(observed, deployed);
   if (hook === undefined && !hookNeeded(observed, "deactivate", deployed, 1)) return [];
   return [{ do: "end-timers", source: deployed.source }, runHook(observed, deployed, hook ?? "deactivate")];
 }
 
-/** Were all hooks of what is deployed run and all timers set? */
-function isComplete({ source, deployed, standing }: Observed): boolean {
-  return source.status.deployment === deployed?.id || standing?.version.deployment.id === deployed?.id;
+/** Have all its hooks run and all its timers been set? */
+function isComplete({ source, deployed, fallback }: Observed): boolean {
+  return source.status.deployment === deployed?.id || fallback?.version.deployment.id === deployed?.id;
 }
 
-function tellFailedDeactivation(observed: Observed): readonly Step[] {
+function failedDeactivationEvents(observed: Observed): readonly Step[] {
   const { deployed } = observed;
   const error = deployed === undefined ? undefined : hookError(observed, "deactivate", deployed);
   if (error === undefined) return [];
   const what = observed.source.spec.active ? "updated" : "paused";
   const message = `${what} although its hook deactivate failed: ${error.name}: ${error.message}`;
-  return [{ do: "tell", type: "Warning", reason: "HookFailed", message }];
+  return [{ do: "record-event", type: "Warning", reason: "HookFailed", message }];
 }
 
 /**
- * Is this entry of what is asked for unable to go on? It was stopped for an update that was then taken back, or it restored this version
- * and its hook failed. Another deployment of the same begins, since hooks run once for each.
+ * Can the entry of the requested version no longer be completed? It was stopped for an update that was then reverted, or it restored this
+ * version and its hook failed. A new deployment is needed, since hooks run once for each.
  */
-export function mustBeginAgain(observed: Observed): boolean {
+export function mustRedeploy(observed: Observed): boolean {
   const { deployed, hooks } = observed;
   if (deployed?.active !== true || isDone(observed)) return false;
   if (hooks.deactivate?.generation === deployed.generation) return true;

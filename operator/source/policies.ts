@@ -2,21 +2,21 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { checkConfiguredProps } from "../../domain/prop-values.ts";
 import { timersOf } from "../../domain/source-timers.ts";
 import { namespaceHasNoOwner } from "../identity.ts";
-import { buildFor, wantsReload } from "./additional-props.ts";
+import { buildFor, reloadDigest } from "./additional-props.ts";
 import type { Blocked } from "./blocked.ts";
 import { componentNameOf, currentBuild, hasOwnCode, isMadeFor } from "./component-of.ts";
 import type { Observed } from "./observed.ts";
 
-/** "Can it be deployed?" as a list of questions, each told of everything; the first ones before its own component is written. */
-const policiesOfCode: readonly Policy[] = [namespaceHasOwner, nameIsFree, codeIsThere];
+/** "Can it be deployed?" as a list of checks on the observed state. These apply before its own component is written. */
+const codePolicies: readonly Policy[] = [namespaceHasOwner, nameIsFree, codeIsReadable];
 const policies: readonly Policy[] = [
-  ...policiesOfCode,
+  ...codePolicies,
   componentExists,
   componentIsBuilt,
   componentIsNoAction,
-  secretsAreThere,
+  secretsAreReadable,
   propsAreValid,
-  additionalPropsAreTold,
+  additionalPropsAreKnown,
 ];
 type Policy = (observed: Observed) => Blocked | undefined;
 
@@ -26,7 +26,7 @@ export function blockedBy(observed: Observed): Blocked | undefined {
 
 /** Why its own component cannot be written. */
 export function codeBlockedBy(observed: Observed): Blocked | undefined {
-  return firstOf(policiesOfCode, observed);
+  return firstOf(codePolicies, observed);
 }
 
 function firstOf(asked: readonly Policy[], observed: Observed): Blocked | undefined {
@@ -39,19 +39,19 @@ function firstOf(asked: readonly Policy[], observed: Observed): Blocked | undefi
 
 function namespaceHasOwner({ source, owner }: Observed): Blocked | undefined {
   if (owner !== undefined) return undefined;
-  return { ...namespaceHasNoOwner(source.metadata.namespace), lookAgain: true };
+  return { ...namespaceHasNoOwner(source.metadata.namespace), poll: true };
 }
 
 function nameIsFree({ source, component }: Observed): Blocked | undefined {
   if (!hasOwnCode(source) || component === undefined || isMadeFor(source, component)) return undefined;
   return {
     reason: "NameTaken",
-    passing: false,
-    message: `component ${component.metadata.name} was made by somebody else, and this source's code needs that name: delete or rename one of them`,
+    transient: false,
+    message: `component ${component.metadata.name} exists already, and the code of this source needs that name: delete or rename one of them`,
   };
 }
 
-function codeIsThere({ code }: Observed): Blocked | undefined {
+function codeIsReadable({ code }: Observed): Blocked | undefined {
   return code !== undefined && "blocked" in code ? code.blocked : undefined;
 }
 
@@ -59,7 +59,7 @@ function componentExists({ source, component }: Observed): Blocked | undefined {
   if (component !== undefined && component.metadata.deletionTimestamp === undefined) return undefined;
   return {
     reason: "ComponentNotFound",
-    passing: true,
+    transient: true,
     message: `component ${componentNameOf(source)} does not exist in namespace ${source.metadata.namespace}`,
   };
 }
@@ -70,10 +70,10 @@ function componentIsBuilt({ component }: Observed): Blocked | undefined {
   const stalled = component.status.conditions?.find(
     ({ type, status, observedGeneration }) => type === "Stalled" && status === "True" && observedGeneration === generation,
   );
-  if (stalled === undefined) return { reason: "ComponentNotBuilt", passing: true, message: `component ${name} is being built` };
+  if (stalled === undefined) return { reason: "ComponentNotBuilt", transient: true, message: `component ${name} is being built` };
   return {
     reason: "ComponentFailed",
-    passing: false,
+    transient: false,
     message: `component ${name} cannot be built: ${stalled.message}`,
   };
 }
@@ -82,19 +82,19 @@ function componentIsNoAction({ component }: Observed): Blocked | undefined {
   if (currentBuild(component)?.definition.type !== "action") return undefined;
   return {
     reason: "ComponentIsAction",
-    passing: false,
+    transient: false,
     message: `component ${component?.metadata.name ?? ""} is an action: only a component without a type, or of type source, can be deployed as a source`,
   };
 }
 
-function secretsAreThere({ secrets }: Observed): Blocked | undefined {
+function secretsAreReadable({ secrets }: Observed): Blocked | undefined {
   return secrets !== undefined && "blocked" in secrets ? secrets.blocked : undefined;
 }
 
-/** What the component's code throws while it is configured stops the source as a failed build would. */
-function additionalPropsAreTold({ source, component, reloaded }: Observed): Blocked | undefined {
-  const wanted = wantsReload(source, component);
-  return wanted !== undefined && reloaded?.digest === wanted && "blocked" in reloaded ? reloaded.blocked : undefined;
+/** An error thrown by `additionalProps` blocks the source like a failed build. */
+function additionalPropsAreKnown({ source, component, reloaded }: Observed): Blocked | undefined {
+  const desired = reloadDigest(source, component);
+  return desired !== undefined && reloaded?.digest === desired && "blocked" in reloaded ? reloaded.blocked : undefined;
 }
 
 function propsAreValid(observed: Observed): Blocked | undefined {
@@ -104,13 +104,13 @@ function propsAreValid(observed: Observed): Blocked | undefined {
     const { props, secrets } = observed.source.spec;
     const values = observed.secrets !== undefined && "values" in observed.secrets ? observed.secrets.values : {};
     const read = Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(secrets, name)));
-    // What was not read is only known to be there.
+    // Unread secrets are only known to exist.
     const unread = Object.keys(secrets).filter((name) => !Object.hasOwn(read, name));
     checkConfiguredProps(build.definition, { ...secrets, ...props, ...read }, new Set(unread));
     timersOf(build.definition, observed.source.spec.props);
     return undefined;
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
-    return { reason: "InvalidProps", passing: false, message: error.message };
+    return { reason: "InvalidProps", transient: false, message: error.message };
   }
 }

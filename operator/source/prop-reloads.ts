@@ -1,29 +1,29 @@
 import { HeadwaterError, UserCode, Unavailable } from "../../domain/errors.ts";
 import { configure, type ConfiguredComponent } from "../configure/configure.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { boundProps, type Reloaded } from "./additional-props.ts";
+import { boundProps, type ReloadResult } from "./additional-props.ts";
 import type { Blocked } from "./blocked.ts";
 import { currentBuild } from "./component-of.ts";
 import type { Observed, SourceResource } from "./observed.ts";
 
-/** A call that takes longer is looked for again later: whoever waits for it holds up other sources. */
+/** How long a pass waits for a call. Longer waits would block the reconciliation of other sources. */
 const waitMs = 3_000;
-/** Longer than the patience of a person who configures, since a pool that sleeps has to wake first. */
+/** Longer than for a user who waits, because a sleeping pool must start first. */
 const deadlineMs = 60_000;
-/** What failed for a reason that passes is tried again after this. */
+/** Delay before a transient failure is retried. */
 const retryMs = 1_000;
 
 interface Reload {
   readonly digest: string;
   readonly call: Promise<void>;
-  outcome?: Reloaded;
-  /** Epoch ms from which on the outcome is worth nothing. */
+  outcome?: ReloadResult;
+  /** Epoch ms at which a transient outcome expires. */
   until?: number;
 }
 
 /**
- * Calls of `additionalProps` for sources that are deployed: one at a time for each source, and what came of the last one. An error of
- * the component's stays until it or its values change.
+ * Calls of `additionalProps` for deployments: one at a time per source, with the last outcome. An error thrown by the component stays until
+ * the component or its values change.
  */
 export class PropReloads {
   readonly #ports: OperatorPorts;
@@ -34,7 +34,7 @@ export class PropReloads {
     this.#ports = ports;
   }
 
-  find({ metadata }: SourceResource): Reloaded | undefined {
+  find({ metadata }: SourceResource): ReloadResult | undefined {
     const reload = this.#reloads.get(metadata.uid);
     if (reload?.until === undefined || this.#ports.clock.now() < reload.until) return reload?.outcome;
     this.#reloads.delete(metadata.uid);
@@ -45,23 +45,23 @@ export class PropReloads {
     this.#reloads.delete(metadata.uid);
   }
 
-  /** Waits a little. @returns whether there is an outcome */
+  /** Waits briefly. @returns whether there is an outcome */
   async run(observed: Observed, digest: string, signal: AbortSignal): Promise<boolean> {
     const { uid } = observed.source.metadata;
     const before = this.#reloads.get(uid);
     const reload = before?.digest === digest && before.outcome === undefined ? before : this.#start(observed, digest);
     this.#reloads.set(uid, reload);
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
-    await Promise.race([reload.call, untilAborted(patience)]);
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+    await Promise.race([reload.call, untilAborted(timeout)]);
     return reload.outcome !== undefined;
   }
 
   #start(observed: Observed, digest: string): Reload {
     const { promise, resolve } = Promise.withResolvers<void>();
     const reload: Reload = { digest, call: promise };
-    const settle = (outcome: Reloaded): void => {
+    const settle = (outcome: ReloadResult): void => {
       reload.outcome = outcome;
-      if ("blocked" in outcome && outcome.blocked.passing) reload.until = this.#ports.clock.now() + retryMs;
+      if ("blocked" in outcome && outcome.blocked.transient) reload.until = this.#ports.clock.now() + retryMs;
       resolve();
     };
     reloadProps(observed, this.#ports).then(
@@ -75,15 +75,15 @@ export class PropReloads {
     if (error instanceof UserCode)
       return {
         reason: "AdditionalPropsFailed",
-        passing: false,
-        message: `the component's additional props cannot be had: ${error.message}`,
+        transient: false,
+        message: `additionalProps failed: ${error.message}`,
       };
     if (!(error instanceof HeadwaterError))
-      this.#ports.log.error({ op: "source.props", err: error }, "the additional props of a source cannot be asked for");
-    const why = error instanceof HeadwaterError ? error.message : "an unexpected error, which the log of the operator tells";
-    const passing = !(error instanceof HeadwaterError) || error instanceof Unavailable || [429, 504].includes(error.status);
-    const message = `the component's additional props cannot be asked for: ${why}`;
-    return { reason: passing ? "AdditionalPropsPending" : "AdditionalPropsFailed", passing, message, lookAgain: passing };
+      this.#ports.log.error({ op: "source.props", err: error }, "additionalProps of a source cannot be called");
+    const why = error instanceof HeadwaterError ? error.message : "an unexpected error, see the log of the operator";
+    const transient = !(error instanceof HeadwaterError) || error instanceof Unavailable || [429, 504].includes(error.status);
+    const message = `additionalProps cannot be called: ${why}`;
+    return { reason: transient ? "AdditionalPropsPending" : "AdditionalPropsFailed", transient, message, poll: transient };
   }
 }
 
@@ -91,7 +91,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
-/** With the props that were additional before: they have values, too. */
+/** Includes the previous additional props, because they have values too. */
 async function reloadProps(observed: Observed, ports: OperatorPorts) {
   const { source, owner = "", component } = observed;
   const build = currentBuild(component);
@@ -109,6 +109,6 @@ async function reloadProps(observed: Observed, ports: OperatorPorts) {
     additionalProps: boundProps(build.definition, definition.props),
     endpoint: status.endpoint ?? null,
   };
-  const told = await configure(configured, { kind: "props", ...(previous.length === 0 ? {} : { previous }) }, deadlineMs, ports);
-  return told.outcome === "props" ? told.props : [];
+  const result = await configure(configured, { kind: "props", ...(previous.length === 0 ? {} : { previous }) }, deadlineMs, ports);
+  return result.outcome === "props" ? result.props : [];
 }

@@ -6,9 +6,9 @@ import { parseKey } from "../controller/informer.ts";
 import type { EndConnections } from "../end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { apply, type Applied } from "./apply.ts";
-import type { Fresh } from "./inputs.ts";
+import type { PlanInputs } from "./inputs.ts";
 import { HookRuns, type HookOutcome } from "./hook-runs.ts";
-import { lookAgainAfterMs } from "./poll.ts";
+import { pollAfterMs } from "./poll.ts";
 import { observe } from "./observe.ts";
 import { plan } from "./plan.ts";
 import { PropReloads } from "./prop-reloads.ts";
@@ -19,10 +19,10 @@ import type { Slugs } from "./slugs.ts";
 import type { Step } from "./step.ts";
 import { UpdateAttempts } from "./update-attempts.ts";
 
-/** More rounds than any life of a source has; beyond that a plan does not converge and we say so. */
-const mostRounds = 20;
+/** More rounds than any life cycle needs; beyond that the plan does not converge. */
+const maxRounds = 20;
 
-/** Observe, plan, apply, until nothing is left to do or a hook is waited for. */
+/** Observes, plans and applies until nothing is left to do or a hook is running. */
 export function sourceReconciler(
   config: OperatorConfig,
   ports: OperatorPorts,
@@ -34,15 +34,15 @@ export function sourceReconciler(
   const attempts = new UpdateAttempts(ports.clock);
   return async (key: string, signal: AbortSignal): Promise<number | undefined> => {
     const { namespace, name } = parseKey(key);
-    for (let round = 0; round < mostRounds; round++) {
+    for (let round = 0; round < maxRounds; round++) {
       let source = await ports.store.find(sourceKind, namespace, name);
       if (source === undefined) return;
       const seen = { ...(await observe(source, ports)), reloaded: reloads.find(source) };
       const observed = { ...seen, failure: attempts.failureOf(seen) };
-      const steps = plan(observed, { ...fresh(source, config, ports, slugs), retryHook: attempts.isRetryDue(observed) });
+      const steps = plan(observed, { ...planInputs(source, config, ports, slugs), retryHook: attempts.isRetryDue(observed) });
       if (steps.length === 0) {
         hooks.forget(source.status.id ?? "");
-        return earliest(lookAgainAfterMs(observed, config, ports), attempts.retryAfterMs(observed));
+        return earliest(pollAfterMs(observed, config, ports), attempts.retryAfterMs(observed));
       }
       for (const step of steps) {
         signal.throwIfAborted();
@@ -64,10 +64,10 @@ export function sourceReconciler(
         attempts.forget(source);
       }
     }
-    throw new Invariant(`source ${key} is not settled after ${mostRounds} plans`);
+    throw new Invariant(`source ${key} is not settled after ${maxRounds} plans`);
   };
 
-  /** A step that will never succeed fails the update that it belongs to: the next plan returns to the version before. */
+  /** A step that can never succeed fails its update: the next plan restores the previous version. */
   async function applyStep(step: Applied, source: SourceResource, observed: Observed): Promise<SourceResource | "cannot be done"> {
     try {
       return await apply(step, source, ports);
@@ -83,48 +83,48 @@ function earliest(...waits: readonly (number | undefined)[]): number | undefined
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** Others get their turn meanwhile. Most hooks end within seconds; one that is overdue has no runner, or more than one is too slow. */
+/** Returns so that other sources get a turn. Most hooks finish within seconds; an overdue one has no runner, or only slow ones. */
 async function waitForHook(
   { hook }: Extract<Step, { do: "run-hook" }>,
-  { askedAt, justAsked }: Extract<HookOutcome, { ran: false }>,
+  { requestedAt, isNewRequest }: Extract<HookOutcome, { ran: false }>,
   source: SourceResource,
   config: OperatorConfig,
   ports: OperatorPorts,
 ): Promise<number> {
-  const waitedMs = ports.clock.now() - askedAt;
-  const since = new Date(askedAt).toISOString();
-  const told =
+  const waitedMs = ports.clock.now() - requestedAt;
+  const since = new Date(requestedAt).toISOString();
+  const steps =
     waitedMs < config.hookTimeoutMs
-      ? reportWaiting({ source }, hook, "HookRunning", `was asked for at ${since}`)
-      : reportWaiting({ source }, hook, "HookOverdue", `was asked for at ${since} and has not run: is a runner up?`);
-  if (justAsked && source.metadata.deletionTimestamp !== undefined) tellDeletionWaits(hook, source, config, ports);
-  for (const step of told) if (step.do === "report") await apply(step, source, ports);
+      ? reportWaiting({ source }, hook, "HookRunning", `was requested at ${since}`)
+      : reportWaiting({ source }, hook, "HookOverdue", `was requested at ${since} and has not run: check that a runner is up`);
+  if (isNewRequest && source.metadata.deletionTimestamp !== undefined) recordDeletionWait(hook, source, config, ports);
+  for (const step of steps) if (step.do === "report") await apply(step, source, ports);
   return waitedMs < 30_000 ? 500 : 5_000;
 }
 
-/** Others get their turn meanwhile: the call may take as long as its time limit, or wait for a pool to wake. */
+/** Returns so that other sources get a turn: the call may take up to its time limit, or wait for a pool to start. */
 async function waitForProps(observed: Observed, ports: OperatorPorts): Promise<number> {
-  const message = "additionalProps of its component was called and has not ended: is a runner up?";
-  for (const step of reportBlocked(observed, { reason: "AdditionalPropsPending", message, passing: true }))
+  const message = "additionalProps of its component was called and has not ended: check that a runner is up";
+  for (const step of reportBlocked(observed, { reason: "AdditionalPropsPending", message, transient: true }))
     if (step.do === "report") await apply(step, observed.source, ports);
   return 500;
 }
 
-function tellDeletionWaits(hook: string, source: SourceResource, { hookTimeoutMs }: OperatorConfig, { events }: OperatorPorts): void {
-  const patience = `for ${Math.round(hookTimeoutMs / 1_000)} s at most`;
-  events.tell(source, { type: "Normal", reason: "DeletionWaits", message: `its deletion waits for its hook ${hook}, ${patience}` });
+function recordDeletionWait(hook: string, source: SourceResource, { hookTimeoutMs }: OperatorConfig, { events }: OperatorPorts): void {
+  const limit = `for at most ${Math.round(hookTimeoutMs / 1_000)} s`;
+  events.record(source, { type: "Normal", reason: "DeletionWaits", message: `the deletion waits for hook ${hook}, ${limit}` });
 }
 
-function fresh(source: SourceResource, config: OperatorConfig, ports: OperatorPorts, slugs: Slugs): Omit<Fresh, "retryHook"> {
+function planInputs(source: SourceResource, config: OperatorConfig, ports: OperatorPorts, slugs: Slugs): Omit<PlanInputs, "retryHook"> {
   const labelled = source.metadata.labels[labels.id];
   return {
-    // Anybody can write a label, and ids are parts of subjects and keys.
+    // Users can write labels, and ids become parts of subjects and keys.
     id: labelled !== undefined && isId("source", labelled) ? labelled : ports.newId("source"),
     deployment: ports.newId("deployment"),
     endpointKey: ports.randomKey(),
     nameSlug: source.metadata.deletionTimestamp === undefined ? slugs.claim(source) : (source.status.nameSlug ?? ""),
     ingressUrl: config.ingressUrl,
-    deletionPatienceMs: config.hookTimeoutMs,
+    maxDeactivateWaitMs: config.hookTimeoutMs,
     now: ports.clock.now(),
   };
 }

@@ -7,22 +7,22 @@ import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { readAccountAuth, type AccountPorts, type AccountReference } from "./account-auth.ts";
 import type { Blocked } from "./blocked.ts";
 
-/** Where the value of a secret prop is, and whether the text there is taken as it is. */
+/** Where the value of a secret prop is stored, and whether its text is used verbatim. */
 export interface SecretProp {
   readonly reference: SecretReference;
   readonly asText: boolean;
 }
-/** Props whose values are secret: those that say so, and those of an app, which get the account's credentials. */
+/** Props with secret values: those marked as secret, and app props, which receive the account's credentials. */
 export type SecretProps = Readonly<Record<string, SecretProp | AccountReference>>;
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The values of the secret props by name, or why they cannot be had. */
+/** Values of the secret props by name, or why they are unavailable. */
 export type SecretPropValues =
   | { readonly values: Values }
   | {
       readonly blocked: Blocked;
-      /** Where accounts do not exist any more: what there is without them. */
+      /** If accounts were deleted: the remaining props and values. */
       readonly without?: { readonly props: SecretProps; readonly values: Values };
     };
 
@@ -32,7 +32,7 @@ export function secretPropsOf({ spec }: PropsOfSpec, definition: ComponentDefini
   const types = new Map(definition.props.map(({ name, type }) => [name, type]));
   const secrets = Object.entries(spec.secrets).map(([name, reference]): [string, SecretProp] => [
     name,
-    // Sealed texts are ours and always JSON; somebody who writes a Secret for a text prop writes the text.
+    // Sealed texts are written by Headwater and are JSON. A Secret for a string prop contains the plain text.
     { reference, asText: reference.sealed === undefined && types.get(name) === "string" },
   ]);
   const accounts = accountPropsOf(definition, spec.props).map(({ prop, account, app }): [string, AccountReference] => [
@@ -42,17 +42,17 @@ export function secretPropsOf({ spec }: PropsOfSpec, definition: ComponentDefini
   return Object.fromEntries([...accounts, ...secrets]);
 }
 
-/** Do the values lie where they may change without a change of the source? */
+/** Can the values change without a change of the source? */
 export function hasLiveSecrets({ spec }: PropsOfSpec): boolean {
   return Object.values(spec.secrets).some(({ secretKeyRef }) => secretKeyRef !== undefined);
 }
 
-/** Accounts tell us of their changes. */
+/** Changes of accounts are watched. */
 export function usesAccounts({ spec }: PropsOfSpec): boolean {
   return accountIdsAmong(spec.props).length > 0;
 }
 
-/** Of an app prop: `{authProvisionId, $auth}`. @throws NotFound, InvalidInput */
+/** Value of an app prop: `{authProvisionId, $auth}`. @throws NotFound, InvalidInput */
 export async function readSecretProps(namespace: string, props: SecretProps, ports: AccountPorts): Promise<Values> {
   const read = async ([name, prop]: [string, SecretProp | AccountReference]): Promise<[string, unknown]> => {
     if ("account" in prop) {
@@ -75,7 +75,7 @@ class BlockedAccount extends NotFound {
   }
 }
 
-/** The same, with what is wrong as a value. */
+/** Like readSecretProps, with the problem as a value. */
 export async function trySecretProps(namespace: string, props: SecretProps, ports: AccountPorts): Promise<SecretPropValues> {
   try {
     return { values: await readSecretProps(namespace, props, ports) };
@@ -87,11 +87,11 @@ export async function trySecretProps(namespace: string, props: SecretProps, port
       };
     if (!(error instanceof HeadwaterError) || !(error instanceof NotFound || error instanceof InvalidInput)) throw error;
     const reason = error instanceof NotFound ? "SecretNotFound" : "SecretInvalid";
-    return { blocked: { reason, message: error.message, passing: error instanceof NotFound, lookAgain: true } };
+    return { blocked: { reason, message: error.message, transient: error instanceof NotFound, poll: true } };
   }
 }
 
-/** Whoever deletes an account does not want it used any more. Nothing when the rest cannot be had either. */
+/** Credentials of a deleted account must no longer be used. Empty if the other values are unavailable too. */
 async function withoutAccounts(
   namespace: string,
   props: SecretProps,
@@ -109,13 +109,13 @@ async function withoutAccounts(
 const isBlockedBy = (found: Awaited<ReturnType<typeof readAccountAuth>>, reason: Blocked["reason"]): boolean =>
   "blocked" in found && found.blocked.reason === reason;
 
-/** What tells two sets of values apart without being them; sealed before it is kept anywhere. */
+/** Compares sets of values without storing them; sealed before it is stored. */
 export function digestOf(values: Values): string {
   const sorted = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
 }
 
-/** The text is the value as JSON, or any other text as it is. For a text prop `123` is a text, and `"123"` is one in JSON. */
+/** Parses the text as JSON if possible. A string prop takes other JSON types verbatim: `123` is the text 123. */
 function valueOf(text: string, asText: boolean): unknown {
   const value = parsed(text);
   return asText && typeof value !== "string" ? text : value;

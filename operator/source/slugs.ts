@@ -3,28 +3,28 @@ import { keyOf } from "../controller/informer.ts";
 import type { SourceResource } from "./resources.ts";
 
 interface Taken {
-  /** Key of the source that has it, by slug. */
+  /** Key of the holding source, by slug. */
   readonly holders: Map<string, string>;
-  /** More than one while a source is renamed. */
+  /** A source has several while it is renamed. */
   readonly slugs: Map<string, Set<string>>;
 }
 
 /**
- * Who has which slug within an owner's namespace. Kept by the one operator that leads, from what it has seen and what it
- * has given out: two sources of one name, reconciled at once, get two slugs.
+ * Assigns unique slugs within a namespace. Only the leader does, from what it has observed and assigned: two sources of the same name that
+ * are reconciled at once get different slugs.
  */
 export class Slugs {
   readonly #byNamespace = new Map<string, Taken>();
 
-  /** The source's slug if it still fits its name, else a free one, taken from now on beside the one it has. */
+  /** The source's slug if it still fits its name, else a free one, reserved in addition to the one it has. */
   claim(source: SourceResource): string {
     const taken = this.#taken(source);
     const key = keyOf(source);
-    const wanted = wantedSlug(source);
+    const desired = desiredSlug(source);
     const isFree = (slug: string): boolean => (taken.holders.get(slug) ?? key) === key;
-    const mine = [source.status.nameSlug, ...(taken.slugs.get(key) ?? [])];
-    const known = mine.find((slug) => slug !== undefined && fits(slug, wanted) && isFree(slug));
-    const slug = known ?? uniqueSlug(wanted, (candidate) => !isFree(candidate));
+    const own = [source.status.nameSlug, ...(taken.slugs.get(key) ?? [])];
+    const known = own.find((slug) => slug !== undefined && fits(slug, desired) && isFree(slug));
+    const slug = known ?? uniqueSlug(desired, (candidate) => !isFree(candidate));
     take(taken, slug, key);
     return slug;
   }
@@ -36,14 +36,14 @@ export class Slugs {
     taken.slugs.delete(key);
   }
 
-  /** A source has what its status says, beside what it claims for another name; any former slug is free again. */
+  /** A source holds the slug in its status and the one reserved for a new name; other slugs become free. */
   remember(source: SourceResource): void {
     const slug = source.status.nameSlug;
     if (slug === undefined) return;
     const taken = this.#taken(source);
     const key = keyOf(source);
     for (const each of taken.slugs.get(key) ?? []) {
-      if (each === slug || fits(each, wantedSlug(source))) continue;
+      if (each === slug || fits(each, desiredSlug(source))) continue;
       taken.slugs.get(key)?.delete(each);
       taken.holders.delete(each);
     }
@@ -59,7 +59,7 @@ export class Slugs {
   }
 }
 
-const wantedSlug = ({ spec, metadata }: SourceResource): string => nameSlug(spec.name ?? metadata.name);
+const desiredSlug = ({ spec, metadata }: SourceResource): string => nameSlug(spec.name ?? metadata.name);
 
 function take({ holders, slugs }: Taken, slug: string, key: string): void {
   const before = holders.get(slug);
@@ -70,6 +70,6 @@ function take({ holders, slugs }: Taken, slug: string, key: string): void {
   else own.add(slug);
 }
 
-function fits(slug: string, wanted: string): boolean {
-  return slug === wanted || (slug.startsWith(`${wanted}-`) && /^\d+$/.test(slug.slice(wanted.length + 1)));
+function fits(slug: string, desired: string): boolean {
+  return slug === desired || (slug.startsWith(`${desired}-`) && /^\d+$/.test(slug.slice(desired.length + 1)));
 }

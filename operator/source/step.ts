@@ -10,15 +10,15 @@ import type { ComponentResource } from "./resources.ts";
 import type { SecretProps } from "./secret-props.ts";
 import type { SourceVersion } from "./version.ts";
 
-/** What has to be done, as values; `apply.ts` does it. Each step may be done twice. */
+/** What to do, as values; `apply.ts` executes it. Every step is idempotent. */
 export type Step =
-  /** Give it our finalizer and its public id. */
+  /** Add our finalizer and the public id. */
   | { readonly do: "adopt"; readonly id: string }
-  /** Write down what was chosen for it, before anything is made under that name. */
+  /** Record the names chosen for it, before anything is created under them. */
   | { readonly do: "claim"; readonly nameSlug: string; readonly endpointKey: string | undefined; readonly pool: string }
-  /** Ask the component for its additional props. */
+  /** Call `additionalProps` of the component. */
   | { readonly do: "reload-props"; readonly digest: string }
-  /** Write down what it told, before anything is deployed by it. */
+  /** Record the additional props, before anything is deployed with them. */
   | { readonly do: "claim-props"; readonly digest: string; readonly props: readonly PropDefinition[] }
   | { readonly do: "end-timers"; readonly source: string }
   | {
@@ -31,26 +31,26 @@ export type Step =
       readonly attempt: number;
       readonly discardEvents: boolean;
     }
-  /** Makes or changes the component that holds the source's own code. */
+  /** Create or update the component with the source's own code. */
   | {
       readonly do: "write-component";
       readonly name: string;
       readonly code: ComponentCode;
       readonly url: string | undefined;
-      /** Of the source, when the code was read from an address for it. */
+      /** Of the source, if the code was read from a URL for it. */
       readonly generation: string | undefined;
-      /** The component as it is. */
+      /** The component as it is now. */
       readonly now: ComponentResource | undefined;
     }
   | { readonly do: "remove-component"; readonly name: string }
-  /** The secret values are read and sealed for the pool on the way. */
+  /** Reads the secret values and seals them for the pool. */
   | {
       readonly do: "write-deployment";
       readonly deployment: Deployment;
-      /** "as they are": sealed for the same pool already. */
+      /** "as they are": already sealed for this pool. */
       readonly secrets: SecretProps | "as they are";
     }
-  /** Its deployment is complete: a failed update returns to it from now on. */
+  /** The deployment is complete: a failed update returns to it from now on. */
   | { readonly do: "keep-version"; readonly version: SourceVersion }
   | { readonly do: "forget-version"; readonly source: string }
   | {
@@ -64,24 +64,24 @@ export type Step =
   | { readonly do: "write-endpoint"; readonly key: string; readonly endpoint: Endpoint }
   | { readonly do: "remove-endpoint"; readonly key: string }
   | { readonly do: "remove-deployment"; readonly pool: string; readonly source: string }
-  /** In place of the entry in the pool it leaves: what still waits for it there is to follow it. */
+  /** Replaces the entry in the old pool: queued invocations follow the source. */
   | { readonly do: "leave-pool"; readonly pool: string; readonly source: string; readonly movedTo: string }
-  /** Subscriptions that name it as their emitter or listener lead nowhere from now on. */
+  /** Delete the Subscriptions that name it as emitter or listener. */
   | { readonly do: "end-connections" }
   | { readonly do: "forget-history"; readonly owner: string; readonly source: string }
   | { readonly do: "report"; readonly fields: StatusFields; readonly conditions: readonly ConditionInput[] }
-  /** What was kept for this generation's secrets ends with the source, and what only older ones referred to ends now. */
+  /** Secrets stored for this generation become the source's own; those that only older generations referred to are deleted. */
   | { readonly do: "settle-secrets"; readonly generation: number; readonly references: readonly SecretReference[] }
-  /** For people who look at its past. */
-  | { readonly do: "tell"; readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }
-  /** Take our finalizer away: the resource ends. */
+  /** Record an Event for users. */
+  | { readonly do: "record-event"; readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }
+  /** Remove our finalizer: the resource ends. */
   | { readonly do: "release" };
 
-/** Fields of the status to replace; undefined takes one away. */
+/** Fields of the status to replace; undefined removes one. */
 export type StatusFields = { readonly [Field in keyof SourceStatus]?: SourceStatus[Field] | undefined };
 
 export function withFields(status: SourceStatus, fields: StatusFields): SourceStatus {
   const merged = Object.entries({ ...status, ...fields }).filter(([, value]) => value !== undefined);
-  // Fields of a status, less those that are optional in it.
+  // The removed fields are optional.
   return Object.fromEntries(merged) as SourceStatus;
 }

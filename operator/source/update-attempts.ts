@@ -7,15 +7,15 @@ import type { Step } from "./step.ts";
 const retry = { firstMs: 5_000, maxMs: 15 * 60_000 } as const;
 
 interface Failure {
-  /** What was asked for: generation of the source, and build of its component. */
+  /** Identifies the update: generation of the source, and build of its component. */
   readonly generation: number;
   readonly bundle: string | undefined;
   readonly error: RunError;
 }
 
 /**
- * What one operator remembers of updates between two plans: steps that cannot be done, and when a hook is tried again that failed while a
- * version was restored. After a restart both are found out again.
+ * What an operator remembers of updates between plans: steps that cannot succeed, and retries of hooks that failed during a restore. Both
+ * are found again after a restart.
  */
 export class UpdateAttempts {
   readonly #clock: Clock;
@@ -26,32 +26,32 @@ export class UpdateAttempts {
     this.#clock = clock;
   }
 
-  /** Why a step of the update that the source asks for cannot be done. */
+  /** Why a step of the requested update cannot succeed. */
   failureOf({ source, component, deployed }: Observed): RunError | undefined {
     const { uid, generation } = source.metadata;
     const failure = this.#failures.get(uid);
     const isSame = failure?.generation === generation && failure.bundle === component?.status.build?.bundle;
     if (isSame && deployed?.refused?.sourceGeneration !== generation) return failure.error;
-    this.#failures.delete(uid); // The entry has it now, or it is another update.
+    this.#failures.delete(uid); // The entry records it now, or it is another update.
     return undefined;
   }
 
-  /** Remembers why a step cannot be done, when trying it again would change nothing and there is a version to return to. */
-  fail({ source, component, standing }: Observed, step: Step, error: unknown): boolean {
-    if (standing === undefined || !isOfUpdate(step) || !(error instanceof HeadwaterError) || !isLasting(error)) return false;
+  /** Remembers the error of a step, if a retry would not help and there is a version to return to. */
+  fail({ source, component, fallback }: Observed, step: Step, error: unknown): boolean {
+    if (fallback === undefined || !isOfUpdate(step) || !(error instanceof HeadwaterError) || !isLasting(error)) return false;
     const { name, message, code } = error;
     const { uid, generation } = source.metadata;
     this.#failures.set(uid, { generation, bundle: component?.status.build?.bundle, error: { name, message, code } });
     return true;
   }
 
-  /** Is it time to try again a hook that failed while a version was restored? Waits longer after each attempt. */
+  /** Is a retry due of a hook that failed during a restore? Delays grow with each attempt. */
   isRetryDue(observed: Observed): boolean {
     const due = this.#retryAt(observed);
     return due !== undefined && due <= this.#clock.now();
   }
 
-  /** Milliseconds until then; undefined when none failed. */
+  /** Milliseconds until the next retry; undefined without one. */
   retryAfterMs(observed: Observed): number | undefined {
     const due = this.#retryAt(observed);
     return due === undefined ? undefined : Math.max(1, due - this.#clock.now());
@@ -88,7 +88,7 @@ const stepsOfUpdate: ReadonlySet<Step["do"]> = new Set([
 
 const isOfUpdate = (step: Step): boolean => stepsOfUpdate.has(step.do);
 
-/** Errors of form or size repeat; an unreachable server or a concurrent change may not. */
+/** Invalid or oversized input fails again; an unreachable server or a concurrent change may not. */
 function isLasting(error: HeadwaterError): boolean {
   return error.status < 500 && error.status !== 429 && !(error instanceof Conflict) && !(error instanceof NotFound);
 }

@@ -5,18 +5,18 @@ import { disabledError, isDisabled } from "../../domain/kills.ts";
 import { hookError } from "./hooks.ts";
 import type { Observed } from "./observed.ts";
 import { isDeployed } from "./settled.ts";
-import type { Wanted } from "./desired.ts";
+import type { Desired } from "./desired.ts";
 import { isOfVersion } from "./version.ts";
 
-/** Why the update that the source asks for has failed, so that the version before it has to run; undefined: it has not failed. */
-export function updateFailure(observed: Observed, wanted: Wanted): RefusedUpdate | undefined {
-  const { deployed, standing } = observed;
-  if (standing === undefined) return undefined; // Nothing to return to: the source is suspended.
-  const about = { sourceGeneration: observed.source.metadata.generation, bundle: wanted.build.bundle };
+/** Why the requested update has failed, so that the previous version must run; undefined if it has not failed. */
+export function updateFailure(observed: Observed, desired: Desired): RefusedUpdate | undefined {
+  const { deployed, fallback } = observed;
+  if (fallback === undefined) return undefined; // Nothing to return to: the source is suspended.
+  const update = { sourceGeneration: observed.source.metadata.generation, bundle: desired.build.bundle };
   const known = deployed?.refused;
-  if (known !== undefined && isSameUpdate(known, about)) return known;
-  const failure = failedStep(observed) ?? (deployed === undefined ? undefined : failedDeployment(observed, deployed, wanted.build));
-  return failure === undefined ? undefined : { ...about, ...failure };
+  if (known !== undefined && isSameUpdate(known, update)) return known;
+  const failure = failedStep(observed) ?? (deployed === undefined ? undefined : failedDeployment(observed, deployed, desired.build));
+  return failure === undefined ? undefined : { ...update, ...failure };
 }
 
 export function isSameUpdate(a: RefusedUpdate | undefined, b: Pick<RefusedUpdate, "sourceGeneration" | "bundle">): boolean {
@@ -34,22 +34,22 @@ function failedStep({ failure }: Observed): Failure | undefined {
 
 function failedDeployment(observed: Observed, deployed: Deployment, build: Build): Failure | undefined {
   if (!isDeployed(observed, build)) return failedDeactivation(observed, deployed);
-  if (observed.source.status.deployment === deployed.id) return undefined; // It was completed: what fails now is no update.
+  if (observed.source.status.deployment === deployed.id) return undefined; // It was completed: a later failure is not one of the update.
   const hook = failedHook(observed, deployed);
   if (hook !== undefined) return hook;
   return isDisabled(observed.kills, deployed.id) ? { error: disabledError(deployed.source) } : undefined;
 }
 
-/** A source that is paused stops whatever its hook says. */
+/** Pausing a source ignores the failure of its hook. */
 function failedDeactivation(observed: Observed, deployed: Deployment): Failure | undefined {
-  const { source, standing } = observed;
-  if (!source.spec.active || source.spec.ignoreHookErrors || standing === undefined || !isOfVersion(standing.version, deployed))
+  const { source, fallback } = observed;
+  if (!source.spec.active || source.spec.ignoreHookErrors || fallback === undefined || !isOfVersion(fallback.version, deployed))
     return undefined;
   const error = hookError(observed, "deactivate", deployed);
   return error === undefined ? undefined : { hook: "deactivate", error };
 }
 
-/** The hook of a deployment that failed while it was begun. */
+/** The hook that failed at the start of a deployment. */
 export function failedHook(observed: Observed, deployed: Deployment): { readonly hook: Hook; readonly error: RunError } | undefined {
   for (const hook of ["deploy", "activate"] as const) {
     const error = hookError(observed, hook, deployed);

@@ -1,30 +1,30 @@
 import type { RefusedUpdate } from "../../domain/deployment.ts";
 import type { RunError } from "../../domain/run-error.ts";
 import type { Blocked } from "./blocked.ts";
-import type { Observed, Standing } from "./observed.ts";
+import type { Observed, Fallback } from "./observed.ts";
 import type { SourceVersion } from "./version.ts";
 
-/** A version as people tell it from others: the id of its deployment, and when it was deployed. */
+/** Identifies a version for users: id and time of its deployment. */
 export function named({ deployment, deployedAt }: SourceVersion): string {
   return `version ${deployment.id} of ${new Date(deployedAt).toISOString().replace(/\.\d+/, "")}`;
 }
 
-const sendAgain = "correct that and send the update again, with kubectl after a change of the source, for instance of its redeploy";
+const sendAgain = "correct it and send the update again (with kubectl, change the source, for instance its redeploy)";
 const ignoreHook = "to update without that hook, set ignoreHookErrors (PUT with ignore_hook_errors=true)";
 
-/** @param restoreError of `activate` of the version that runs again */
+/** @param restoreError of `activate` of the restored version */
 export function refusedMessage(refused: RefusedUpdate, version: SourceVersion, restoreError: RunError | undefined): string {
   const why = `${refused.hook === undefined ? "" : `hook ${refused.hook} failed: `}${textOf(refused.error)}`;
-  const restored = restoreError === undefined ? "" : `, though its hook activate failed, which is tried again: ${textOf(restoreError)}`;
+  const restored = restoreError === undefined ? "" : `, though its hook activate failed and is retried: ${textOf(restoreError)}`;
   const whatToDo = refused.hook === "deactivate" ? [sendAgain, ignoreHook] : [sendAgain];
   return [`the update failed: ${why}`, `${runs(version)}${restored}`, ...whatToDo].join("; ");
 }
 
-/** What cannot be deployed is an update when another version runs. */
-export function blockedMessage({ source }: Observed, { message, passing }: Blocked, { version }: Standing): string {
+/** A blocked spec is a failed update if another version runs. */
+export function blockedMessage({ source }: Observed, { message, transient }: Blocked, { version }: Fallback): string {
   const { sourceGeneration, generation } = version.deployment;
   if ((sourceGeneration ?? generation) === source.metadata.generation) return message;
-  return passing ? `${message}; ${runs(version)}` : [`the update failed: ${message}`, runs(version), sendAgain].join("; ");
+  return transient ? `${message}; ${runs(version)}` : [`the update failed: ${message}`, runs(version), sendAgain].join("; ");
 }
 
 function runs(version: SourceVersion): string {

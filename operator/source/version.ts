@@ -3,29 +3,29 @@ import type { Build } from "../../domain/definition.ts";
 import type { Deployment } from "../../domain/deployment.ts";
 
 /**
- * A version of a source whose deployment was completed: what a failed update returns to. An entry of the bucket VERSIONS under the
- * source's id, which the operator alone reads.
+ * A completely deployed version of a source, to which a failed update returns. Stored in the bucket VERSIONS by source id; only the
+ * operator reads it.
  */
 export interface SourceVersion {
-  /** As runners saw it then; its secrets are sealed for its pool. */
+  /** The entry as runners saw it, with its secrets sealed for its pool. */
   readonly deployment: Deployment;
-  /** What was asked for, without the text of any code: the bundle holds that. */
+  /** The spec without its code, which the bundle contains. */
   readonly spec: SourceSpec;
-  /** With the additional props that were computed for the spec; without the lockfile. */
+  /** With the additional props computed for the spec; without the lockfile. */
   readonly build: Build;
   readonly component: { readonly name: string; readonly id: string };
   /** Epoch ms. */
   readonly deployedAt: number;
-  /** Its runners have disabled it since: restored, it does not run. */
+  /** Runners have disabled it since: it is restored without running. */
   readonly disabled?: true;
 }
 
-/** Is this entry a deployment of that version, the first one or one that restored it? */
+/** Is this entry the first deployment of that version, or one that restored it? */
 export function isOfVersion({ deployment }: SourceVersion, deployed: Deployment | undefined): deployed is Deployment {
   return deployed !== undefined && (deployed.id === deployment.id || deployed.restores === deployment.id);
 }
 
-/** The spec without the text of code, which may be 1 MiB. */
+/** Code may be 1 MiB. */
 export function withoutCode({ code: _code, entry: _entry, files: _files, ...spec }: SourceSpec): SourceSpec {
   return spec;
 }

@@ -12,19 +12,19 @@ import type { SubscriptionResource } from "./resources.ts";
 
 type Ports = Pick<OperatorPorts, "store" | "owners">;
 
-/** Whose events are heard: a public id or glob; undefined while the resource that is referred to is not there. */
+/** The emitter of a subscription: a public id or glob; undefined while the referenced resource is missing. */
 export interface Emitter {
   readonly id: string | undefined;
-  /** Undefined: there is no such emitter, or nobody owns it. */
+  /** Undefined: the emitter does not exist, or has no owner. */
   readonly owner: string | undefined;
-  /** As the subscription names it. */
+  /** As named in the subscription. */
   readonly shown: string;
 }
 
-/** Who is to hear, and the resource while it is there. */
+/** The listener of a subscription, with its resource if it exists. */
 export interface ListenerEnd {
   readonly id: string | undefined;
-  /** Undefined: there is no such listener, or nobody owns it. */
+  /** Undefined: the listener does not exist, or has no owner. */
   readonly owner: string | undefined;
   readonly shown: string;
   readonly found:
@@ -34,14 +34,14 @@ export interface ListenerEnd {
     | undefined;
 }
 
-/** The same, with the keys that sign what a webhook gets, or why it can get nothing. */
+/** With the signing keys of a webhook, or why it cannot be used. */
 export interface Listener extends ListenerEnd {
   readonly keys: SealedKeys | undefined;
 }
 
 /**
- * What was emitted before an emitter ended is still delivered, so one that is named by its id and gone is whose it was when it was
- * last `routed`. Ids may come back: who then emits under it is another owner's, and not heard.
+ * Events emitted before an emitter was deleted are still delivered, so a deleted emitter keeps the owner of its current route. If the id is
+ * reused by another owner, that owner's events are not delivered.
  */
 export async function emitterOf(
   { metadata: { namespace }, spec }: SubscriptionResource,
@@ -56,7 +56,7 @@ export async function emitterOf(
     return { id, owner: await ports.owners.ownerOf(namespace), shown: `${kind} ${name}` };
   }
   const end = (owner: string | undefined): Emitter => ({ id: emitter, owner, shown: emitter });
-  if (emitter.endsWith("*")) return end(await ports.owners.ownerOf(namespace)); // All of the subscription's owner.
+  if (emitter.endsWith("*")) return end(await ports.owners.ownerOf(namespace)); // All emitters of the subscription's owner.
   if (channelsOfOwner(emitter).length > 0) return end(emitter);
   const found =
     kindOfId(emitter) === "workflow" ? await findById(workflowKind, emitter, ports) : await findById(sourceKind, emitter, ports);
@@ -104,7 +104,7 @@ interface Identified {
   readonly id?: string | undefined;
 }
 
-/** Anybody can label a resource with another's id until the operator gives it one. */
+/** Ignores a resource whose label claims an id that its status does not confirm: users can write labels. */
 async function findById<S, T extends Identified>(kind: Kind<S, T>, id: string, { store }: Ports): Promise<Resource<S, T> | undefined> {
   const found = await store.findById(kind, id);
   return (found?.status.id ?? id) === id ? found : undefined;

@@ -9,78 +9,77 @@ import type { Emitter, Listener } from "./ends.ts";
 import { reaches, type Reach } from "./reach.ts";
 import type { SubscriptionResource } from "./resources.ts";
 
-/** What a subscription is judged by. */
-export interface Judged {
+/** Inputs of the verdict on a subscription. */
+export interface JudgeInput {
   readonly id: string;
   readonly subscription: SubscriptionResource;
-  /** Undefined in a namespace that nobody owns. */
+  /** Undefined in a namespace without an owner. */
   readonly reach: Reach | undefined;
   readonly emitter: Emitter;
   readonly listener: Listener;
 }
 
 export interface Verdict {
-  /** The entry that routers are to see; undefined: none. */
+  /** The route entry; undefined: none. */
   readonly route: Route | undefined;
   readonly ready: boolean;
-  /** What is missing may be on its way; else a person has to change this subscription or one of its ends. */
-  readonly passing: boolean;
+  /** A missing end may be on its way; otherwise a user must change the subscription or one of its ends. */
+  readonly transient: boolean;
   readonly reason: string;
   readonly message: string;
 }
 
 /**
- * What a subscription means for the router. An end that is out of its owner's reach is not found, in the same words as one that does
- * not exist: ids tell nobody anything.
+ * Derives the route and conditions. An end outside the owner's reach gets the same message as a missing one: ids must not reveal anything.
  */
-export function judge({ id, subscription, reach, emitter, listener }: Judged): Verdict {
+export function judge({ id, subscription, reach, emitter, listener }: JudgeInput): Verdict {
   if (reach === undefined) return { route: undefined, ...namespaceHasNoOwner(subscription.metadata.namespace) };
-  if (emitter.id === undefined || !reaches(reach, emitter.owner)) return waits("EmitterNotFound", notFound("emitter", emitter.shown));
+  if (emitter.id === undefined || !reaches(reach, emitter.owner)) return waiting("EmitterNotFound", notFound("emitter", emitter.shown));
   if (listener.found === undefined || listener.id === undefined || !reaches(reach, listener.owner))
-    return waits("ListenerNotFound", notFound("listener", listener.shown));
+    return waiting("ListenerNotFound", notFound("listener", listener.shown));
   if (listener.id === emitter.id && !(listener.found.kind === "source" && canHearItself(subscription.spec.channel)))
-    return stuck("SelfSubscription", selfSubscriptionMessage(emitter.shown, subscription.spec.channel));
+    return stalled("SelfSubscription", selfSubscriptionMessage(emitter.shown, subscription.spec.channel));
   const { found, keys } = listener;
-  const switched = found.kind === "webhook" ? found.webhook : found.kind === "workflow" ? found.workflow : undefined;
-  if (switched?.invalid !== undefined)
-    return stuck("ListenerNotReady", `${found.kind} ${listener.shown} cannot be used: ${switched.invalid}`);
-  if (switched?.spec.active === false) return stuck("ListenerInactive", `${found.kind} ${listener.shown} is switched off`);
+  const switchable = found.kind === "webhook" ? found.webhook : found.kind === "workflow" ? found.workflow : undefined;
+  if (switchable?.invalid !== undefined)
+    return stalled("ListenerNotReady", `${found.kind} ${listener.shown} cannot be used: ${switchable.invalid}`);
+  if (switchable?.spec.active === false) return stalled("ListenerInactive", `${found.kind} ${listener.shown} is switched off`);
   const disabled = found.kind === "webhook" ? disabledProblem(found.webhook) : undefined;
-  if (disabled !== undefined) return stuck("ListenerNotReady", disabled.message);
+  if (disabled !== undefined) return stalled("ListenerNotReady", disabled.message);
   if (keys !== undefined && "problem" in keys) {
-    const { passing, message } = keys.problem;
-    return (passing ? waits : stuck)("ListenerNotReady", `webhook ${listener.shown} cannot be used: ${message}`);
+    const { transient, message } = keys.problem;
+    return (transient ? waiting : stalled)("ListenerNotReady", `webhook ${listener.shown} cannot be used: ${message}`);
   }
   const route: Route = {
     subscription: id,
     owner: reach.owner,
     emitter: emitter.id,
-    ...(isNamedAndForeign(emitter, reach) ? { emitterOwner: emitter.owner } : {}),
+    ...(isForeignEmitter(emitter, reach) ? { emitterOwner: emitter.owner } : {}),
     channel: subscription.spec.channel,
     listener: routeListener(listener.id, found, keys ?? { keys: [] }),
   };
-  const done = { route, ready: true, passing: false };
+  const done = { route, ready: true, transient: false };
   if (found.kind === "workflow")
     return {
       ...done,
       reason: "Queued",
-      message: `events of ${emitter.shown} are kept for ${listener.shown}, which this version does not run`,
+      message: `events of ${emitter.shown} are queued for ${listener.shown}, which this version does not run`,
     };
   return { ...done, reason: "Routed", message: `events of ${emitter.shown} are delivered to ${listener.shown}` };
 }
 
 const without =
-  (passing: boolean) =>
-  (reason: string, message: string): Verdict => ({ route: undefined, ready: false, passing, reason, message });
-const waits = without(true);
-const stuck = without(false);
+  (transient: boolean) =>
+  (reason: string, message: string): Verdict => ({ route: undefined, ready: false, transient, reason, message });
+const waiting = without(true);
+const stalled = without(false);
 
 export function notFound(end: "emitter" | "listener", shown: string): string {
-  return `${end} ${shown} is not found: there is none, or it belongs neither to the owner of this namespace nor to an organization of theirs`;
+  return `${end} ${shown} is not found: it does not exist, or belongs neither to the owner of this namespace nor to one of their organizations`;
 }
 
 /** An owner's id as emitter is its own owner. */
-function isNamedAndForeign(emitter: Emitter, { owner }: Reach): emitter is Emitter & { readonly owner: string } {
+function isForeignEmitter(emitter: Emitter, { owner }: Reach): emitter is Emitter & { readonly owner: string } {
   return emitter.owner !== owner && emitter.owner !== emitter.id;
 }
 

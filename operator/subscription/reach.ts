@@ -1,19 +1,19 @@
 import { kindOfId } from "../../domain/ids.ts";
 import type { Memberships } from "../ports.ts";
 
-/** Whose emitters and listeners an owner may connect. */
+/** The owners whose emitters and listeners an owner may connect. */
 export interface Reach {
   readonly owner: string;
-  /** Of the organizations that were asked about, those it is a member of; an organization is none of another. */
+  /** The checked organizations of which it is a member. Organizations are never members. */
   readonly organizations: ReadonlySet<string>;
 }
 
-/** An owner reaches what it owns, and a user also what belongs to an organization of theirs: the rule of the REST interface. */
+/** Owners reach their own resources, and users also those of their organizations, as in the REST API. */
 export function reaches({ owner, organizations }: Reach, other: string | undefined): boolean {
   return other !== undefined && (other === owner || organizations.has(other));
 }
 
-/** Asks only where it matters: most subscriptions connect what is the owner's own. @throws Unavailable */
+/** Checks memberships only where needed: most subscriptions connect resources of one owner. @throws Unavailable */
 export async function reachOf(owner: string, others: readonly (string | undefined)[], memberships: Memberships): Promise<Reach> {
   const asked = kindOfId(owner) === "user" ? others.filter((other) => other !== undefined && isForeign(owner, other)) : [];
   const organizations = new Set<string>();
@@ -23,7 +23,7 @@ export async function reachOf(owner: string, others: readonly (string | undefine
   return { owner, organizations };
 }
 
-/** Does what `owner` may do with what is `other`'s depend on a membership? */
+/** Does access of `owner` to resources of `other` depend on a membership? */
 export function isForeign(owner: string, other: string): boolean {
   return other !== owner && kindOfId(other) === "organization";
 }

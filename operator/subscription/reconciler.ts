@@ -2,22 +2,22 @@ import { subscriptionKind } from "../../crds/subscription.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { idOf, lookForOwnerMs } from "../identity.ts";
-import { defaultChangesElsewhereMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
+import { idOf, ownerRetryMs } from "../identity.ts";
+import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
 import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
 import { urlProblem } from "../webhook/problem.ts";
 import type { SealedKeys, SigningKeys, WebhookResource } from "../webhook/signing-keys.ts";
 import { emitterOf, listenerEndOf } from "./ends.ts";
-import { judge, type Judged } from "./plan.ts";
+import { judge, type JudgeInput } from "./plan.ts";
 import { isForeign, reaches, reachOf } from "./reach.ts";
 import type { SubscriptionResource } from "./resources.ts";
 
-/** A subscription becomes an entry that routers read; without an emitter and a listener in its owner's reach it has none and says so. */
+/** Writes the route of a subscription if its owner can reach emitter and listener; otherwise reports why not. */
 export function subscriptionReconciler(
   ports: OperatorPorts,
   signingKeys: SigningKeys,
-  { changesElsewhereMs = defaultChangesElsewhereMs }: Pick<OperatorConfig, "changesElsewhereMs"> = {},
+  { externalPollMs = defaultExternalPollMs }: Pick<OperatorConfig, "externalPollMs"> = {},
 ) {
   return async (key: string): Promise<number | undefined> => {
     const { namespace, name } = parseKey(key);
@@ -30,27 +30,27 @@ export function subscriptionReconciler(
       return;
     }
     const subscription = await adopt(ports.store, subscriptionKind, found, id);
-    const seen = await observe(id, subscription, ports, signingKeys);
-    const verdict = judge({ id, subscription, ...seen });
+    const ends = await observe(id, subscription, ports, signingKeys);
+    const verdict = judge({ id, subscription, ...ends });
     await writeRoute(id, verdict.route, ports);
-    const fields = { id, emitter: seen.emitter.id, listener: seen.listener.id };
+    const fields = { id, emitter: ends.emitter.id, listener: ends.listener.id };
     await writeStatus(ports.store, subscriptionKind, subscription, {
       fields,
       conditions: readyConditions(verdict),
       now: ports.clock.now(),
     });
-    if (seen.reach === undefined) return lookForOwnerMs;
-    // Nobody tells us who joins an organization and who leaves it.
-    const { owner } = seen.reach;
-    const isShared = [seen.emitter.owner, seen.listener.owner].some((other) => other !== undefined && isForeign(owner, other));
-    return isShared ? spread(changesElsewhereMs, ports) : undefined;
+    if (ends.reach === undefined) return ownerRetryMs;
+    // Memberships are not watched.
+    const { owner } = ends.reach;
+    const isShared = [ends.emitter.owner, ends.listener.owner].some((other) => other !== undefined && isForeign(owner, other));
+    return isShared ? spread(externalPollMs, ports) : undefined;
   };
 }
 
-type Seen = Pick<Judged, "reach" | "emitter" | "listener">;
+type Ends = Pick<JudgeInput, "reach" | "emitter" | "listener">;
 
-/** The keys of a webhook are read for those alone who reach it. */
-async function observe(id: string, subscription: SubscriptionResource, ports: OperatorPorts, signingKeys: SigningKeys): Promise<Seen> {
+/** Reads a webhook's keys only if the owner can reach it. */
+async function observe(id: string, subscription: SubscriptionResource, ports: OperatorPorts, signingKeys: SigningKeys): Promise<Ends> {
   const { metadata, spec } = subscription;
   const [owner, emitter, listener] = await Promise.all([
     ports.owners.ownerOf(metadata.namespace),

@@ -6,23 +6,23 @@ import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
 import type { EndConnections } from "../end-connections.ts";
-import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
-import { defaultChangesElsewhereMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
+import { idOf, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
+import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
 import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
 import { disabledProblem, urlProblem } from "./problem.ts";
 import { previousKeyEndsInMs, referencesOf, type SealedKeys, type SigningKeys, type WebhookResource } from "./signing-keys.ts";
 
-const missingMs = 5_000;
-/** A timer takes no longer waits than 24 days. */
-const longestWaitMs = 3_600_000;
+const missingKeyRetryMs = 5_000;
+/** setTimeout is limited to 24 days. */
+const maxRequeueMs = 3_600_000;
 
 /**
- * Gives a webhook its id and, unless it names one, a signing key, says whether anything can be posted to it, and tells whoever
- * delivers where that is: in an entry of its own, beside those of its subscriptions, which the finalizer has removed with it.
+ * Gives a webhook its id and a signing key if it names none, reports whether it can be used, and writes its own route for deliveries
+ * without a subscription. The finalizer ensures that the route is removed with it.
  */
 export function webhookReconciler(
-  { changesElsewhereMs = defaultChangesElsewhereMs }: Pick<OperatorConfig, "changesElsewhereMs">,
+  { externalPollMs = defaultExternalPollMs }: Pick<OperatorConfig, "externalPollMs">,
   ports: OperatorPorts,
   signingKeys: SigningKeys,
   endConnections: EndConnections = () => Promise.resolve(),
@@ -43,10 +43,10 @@ export function webhookReconciler(
     const owner = await ports.owners.ownerOf(namespace);
     if (owner === undefined) {
       await ports.routes.delete(id);
-      await say(resource, id, namespaceHasNoOwner(namespace), ports);
-      return lookForOwnerMs;
+      await report(resource, id, namespaceHasNoOwner(namespace), ports);
+      return ownerRetryMs;
     }
-    const webhook = await withItsKey(resource, id, ports);
+    const webhook = await ensureSigningKey(resource, id, ports);
     const keys = await signingKeys.read(webhook);
     const verdict = judge(webhook, keys, ports);
     await writeRoute(
@@ -54,23 +54,23 @@ export function webhookReconciler(
       ownRoute({ id, owner, webhook, sealed: verdict.reason === "Active" && "keys" in keys ? keys : { keys: [] } }),
       ports,
     );
-    await say(webhook, id, verdict, ports);
-    return lookAgainMs(webhook, keys, changesElsewhereMs, ports);
+    await report(webhook, id, verdict, ports);
+    return requeueAfterMs(webhook, keys, externalPollMs, ports);
   };
 }
 
-/** From the webhook to itself: nobody emits under its id. Without keys nothing is posted. */
+/** From the webhook to itself, an id that never emits. Without keys nothing is posted. */
 function ownRoute({ id, owner, webhook, sealed }: { id: string; owner: string; webhook: WebhookResource; sealed: SealedWebhook }): Route {
   return { subscription: id, owner, emitter: id, channel: "", listener: routedWebhook(id, webhook.spec, sealed) };
 }
 
-function lookAgainMs(webhook: WebhookResource, keys: SealedKeys, changesElsewhereMs: number, ports: OperatorPorts): number | undefined {
-  if ("problem" in keys) return missingMs;
+function requeueAfterMs(webhook: WebhookResource, keys: SealedKeys, externalPollMs: number, ports: OperatorPorts): number | undefined {
+  if ("problem" in keys) return missingKeyRetryMs;
   const now = ports.clock.now();
-  const isLive = referencesOf(webhook, now).some(({ secretKeyRef }) => secretKeyRef !== undefined);
-  const waits = [isLive ? spread(changesElsewhereMs, ports) : undefined, previousKeyEndsInMs(webhook, now)];
+  const hasSecretRefs = referencesOf(webhook, now).some(({ secretKeyRef }) => secretKeyRef !== undefined);
+  const waits = [hasSecretRefs ? spread(externalPollMs, ports) : undefined, previousKeyEndsInMs(webhook, now)];
   const known = waits.filter((wait) => wait !== undefined);
-  return known.length === 0 ? undefined : Math.min(longestWaitMs, ...known);
+  return known.length === 0 ? undefined : Math.min(maxRequeueMs, ...known);
 }
 
 type Verdict = Parameters<typeof readyConditions>[0];
@@ -85,7 +85,7 @@ function judge(webhook: WebhookResource, keys: SealedKeys, ports: OperatorPorts)
   return { ready: true, reason: "Active", message: "events of its subscriptions are posted" };
 }
 
-function say(webhook: WebhookResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<WebhookResource> {
+function report(webhook: WebhookResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<WebhookResource> {
   const now = clock.now();
   const disabled = disabledWebhook(webhook) === undefined ? undefined : webhook.status.disabled;
   const fields = { id, disabled, updatedAt: updatedAt(webhook, now) };
@@ -98,10 +98,10 @@ function updatedAt({ metadata, status }: WebhookResource, now: number): number {
 }
 
 /**
- * The key is kept first, then named by the status, then made the webhook's own: killed in between, the status without the last
- * word (Ready) has it done again. A key of ours that somebody deleted is replaced, and one that is no longer needed ends.
+ * Stores the key, names it in the status, then settles it as the webhook's own. After a crash in between, the status without Ready makes
+ * the next pass repeat it. A generated key that was deleted is replaced; one that is no longer needed is deleted.
  */
-async function withItsKey(webhook: WebhookResource, id: string, ports: OperatorPorts): Promise<WebhookResource> {
+async function ensureSigningKey(webhook: WebhookResource, id: string, ports: OperatorPorts): Promise<WebhookResource> {
   const { signingKey } = webhook.status;
   const { namespace, name, uid, generation } = webhook.metadata;
   const holder = { kind: webhookKind.kind, namespace, name };
@@ -109,41 +109,41 @@ async function withItsKey(webhook: WebhookResource, id: string, ports: OperatorP
   if (webhook.spec.signingKeys.length > 0) {
     if (signingKey === undefined) return webhook;
     await ports.secretValues.settle(settled, secretsOf(webhook.spec));
-    return pending(webhook, id, undefined, ports);
+    return reportKeyChange(webhook, id, undefined, ports);
   }
   const isSettled = webhook.status.conditions?.some(
     ({ type, status, observedGeneration }) => type === "Ready" && status === "True" && observedGeneration === generation,
   );
-  if (signingKey !== undefined && (await isThere(webhook, ports))) {
+  if (signingKey !== undefined && (await keyExists(webhook, ports))) {
     if (isSettled !== true) await ports.secretValues.settle(settled, [signingKey, ...secretsOf(webhook.spec)]);
     return webhook;
   }
   const kept = await ports.secretValues.keep(holder, { key: formatSigningKey(ports.randomBytes(32)) });
-  const made = await pending(webhook, id, kept["key"], ports);
-  const { signingKey: newKey } = made.status;
+  const changed = await reportKeyChange(webhook, id, kept["key"], ports);
+  const { signingKey: newKey } = changed.status;
   await ports.secretValues.settle(settled, [...(newKey === undefined ? [] : [newKey]), ...secretsOf(webhook.spec)]);
-  ports.events.tell(made, {
+  ports.events.record(changed, {
     type: "Normal",
     reason: "SigningKeyMade",
-    message: "a signing key was made: status.signingKey says where it is",
+    message: "a signing key was created: status.signingKey refers to it",
   });
-  return made;
+  return changed;
 }
 
-function pending(
+function reportKeyChange(
   webhook: WebhookResource,
   id: string,
   signingKey: WebhookResource["status"]["signingKey"],
   { store, clock }: OperatorPorts,
 ): Promise<WebhookResource> {
-  const message = "its signing key is being put in place";
-  const conditions = readyConditions({ ready: false, passing: true, reason: "SigningKeyChanging", message });
+  const message = "its signing key is being stored";
+  const conditions = readyConditions({ ready: false, transient: true, reason: "SigningKeyChanging", message });
   const now = clock.now();
   const fields = { id, signingKey, updatedAt: updatedAt(webhook, now) };
   return writeStatus(store, webhookKind, webhook, { fields, conditions, now });
 }
 
-async function isThere({ metadata, status }: WebhookResource, { secretValues }: OperatorPorts): Promise<boolean> {
+async function keyExists({ metadata, status }: WebhookResource, { secretValues }: OperatorPorts): Promise<boolean> {
   if (status.signingKey?.secretKeyRef === undefined) return status.signingKey !== undefined;
   try {
     await secretValues.read(metadata.namespace, status.signingKey);

@@ -10,31 +10,31 @@ import type { WebhookProblem } from "./problem.ts";
 
 export type WebhookResource = Resource<WebhookSpec, WebhookStatus>;
 
-/** The secret texts of a webhook as routes carry them, or why there are none. */
+/** The secret values of a webhook as routes carry them, or why they are unavailable. */
 export type SealedKeys = SealedWebhook | { readonly problem: WebhookProblem };
 
-interface Read {
-  /** Where they were read: other references are other keys. */
-  readonly from: string;
-  /** Tells these keys from others without being them. */
+interface CachedKeys {
+  /** Their references, serialized: other references mean other keys. */
+  readonly references: string;
+  /** Identifies the values without containing them. */
   readonly digest: string;
   readonly sealed: SealedKeys;
 }
 
-/** Those that sign: the second one of a rotation has its time. */
+/** References of the keys that sign now: the second key of a rotation expires. */
 export function keyReferencesOf({ spec, status }: WebhookResource, now: number): readonly SecretReference[] {
   const { signingKeys, previousKeyUntil } = spec;
   if (signingKeys.length === 0) return status.signingKey === undefined ? [] : [status.signingKey];
   return previousKeyUntil === undefined || Date.parse(previousKeyUntil) > now ? signingKeys : signingKeys.slice(0, 1);
 }
 
-/** The same, and that of the credentials behind them. */
+/** Signing keys, followed by the basic auth credentials. */
 export function referencesOf(webhook: WebhookResource, now: number): readonly SecretReference[] {
   const { basicAuth } = webhook.spec;
   return [...keyReferencesOf(webhook, now), ...(basicAuth === undefined ? [] : [basicAuth])];
 }
 
-/** ms until fewer keys sign; undefined when that comes by no time. */
+/** ms until the previous key expires; undefined if it does not. */
 export function previousKeyEndsInMs({ spec }: WebhookResource, now: number): number | undefined {
   const { signingKeys, previousKeyUntil = "" } = spec;
   const until = Date.parse(previousKeyUntil);
@@ -42,53 +42,53 @@ export function previousKeyEndsInMs({ spec }: WebhookResource, now: number): num
 }
 
 /**
- * Reads the signing keys of webhooks where they lie and seals them once for all routes, so that who delivers needs no access to
- * them. What is in a Secret may be changed there: `read` again tells everybody who asked that it was.
+ * Reads the signing keys of webhooks and seals them once for all routes, so that the delivery role needs no access to Secrets. A Secret can
+ * be edited: `read` notifies subscribers if its keys have changed.
  */
 export class SigningKeys {
   readonly #ports: Pick<OperatorPorts, "secretValues" | "secrets" | "clock">;
   /** By the webhook's uid. */
-  readonly #read = new Map<string, Read>();
-  /** Digests of the keys that everybody was told of, by the webhook's uid. */
-  readonly #told = new Map<string, string>();
-  readonly #changed: ((webhook: WebhookResource) => void)[] = [];
+  readonly #read = new Map<string, CachedKeys>();
+  /** Digests last reported to subscribers, by the webhook's uid. */
+  readonly #reported = new Map<string, string>();
+  readonly #listeners: ((webhook: WebhookResource) => void)[] = [];
 
   constructor(ports: Pick<OperatorPorts, "secretValues" | "secrets" | "clock">) {
     this.#ports = ports;
   }
 
-  /** Told of each webhook whose keys are others than when they were last read. */
+  /** Called with each webhook whose keys have changed since they were last read. */
   onChange(changed: (webhook: WebhookResource) => void): void {
-    this.#changed.push(changed);
+    this.#listeners.push(changed);
   }
 
-  /** As last read for these references. */
+  /** Cached for the current references. */
   async of(webhook: WebhookResource): Promise<SealedKeys> {
     const references = this.#referencesOf(webhook);
     const keyCount = keyReferencesOf(webhook, this.#ports.clock.now()).length;
     const texts = references.map(({ sealed }) => sealed).filter((sealed) => sealed !== undefined);
-    if (keyCount > 0 && texts.length === references.length) return sealedOf(texts, keyCount); // Sealed by the same keys already.
+    if (keyCount > 0 && texts.length === references.length) return sealedOf(texts, keyCount); // Already sealed with the same keys.
     return (this.#before(webhook) ?? (await this.#readNow(webhook))).sealed;
   }
 
-  /** Reads them where they lie. */
+  /** Reads the current values. */
   async read(webhook: WebhookResource): Promise<SealedKeys> {
-    const told = this.#told.get(webhook.metadata.uid) ?? this.#read.get(webhook.metadata.uid)?.digest;
+    const reported = this.#reported.get(webhook.metadata.uid) ?? this.#read.get(webhook.metadata.uid)?.digest;
     const now = await this.#readNow(webhook);
-    this.#told.set(webhook.metadata.uid, now.digest);
-    if (told !== undefined && told !== now.digest) for (const changed of this.#changed) changed(webhook);
+    this.#reported.set(webhook.metadata.uid, now.digest);
+    if (reported !== undefined && reported !== now.digest) for (const changed of this.#listeners) changed(webhook);
     return now.sealed;
   }
 
-  /** Of a webhook that is gone. */
+  /** For a deleted webhook. */
   forget({ metadata }: WebhookResource): void {
     this.#read.delete(metadata.uid);
-    this.#told.delete(metadata.uid);
+    this.#reported.delete(metadata.uid);
   }
 
-  #before(webhook: WebhookResource): Read | undefined {
+  #before(webhook: WebhookResource): CachedKeys | undefined {
     const read = this.#read.get(webhook.metadata.uid);
-    return read?.from === this.#referencesTextOf(webhook) ? read : undefined;
+    return read?.references === this.#referencesTextOf(webhook) ? read : undefined;
   }
 
   #referencesOf(webhook: WebhookResource): readonly SecretReference[] {
@@ -99,14 +99,14 @@ export class SigningKeys {
     return JSON.stringify(this.#referencesOf(webhook));
   }
 
-  async #readNow(webhook: WebhookResource): Promise<Read> {
+  async #readNow(webhook: WebhookResource): Promise<CachedKeys> {
     const before = this.#before(webhook);
-    const from = this.#referencesTextOf(webhook);
+    const references = this.#referencesTextOf(webhook);
     const texts = await this.#texts(webhook);
     const digest = createHash("sha256").update(JSON.stringify(texts)).digest("hex");
     if (before?.digest === digest) return before;
     const sealed = "problem" in texts ? texts : await this.#seal(texts);
-    const read = { from, digest, sealed };
+    const read = { references, digest, sealed };
     this.#read.set(webhook.metadata.uid, read);
     return read;
   }
@@ -119,7 +119,7 @@ export class SigningKeys {
   async #texts(webhook: WebhookResource): Promise<SealedKeys> {
     const references = keyReferencesOf(webhook, this.#ports.clock.now());
     if (references.length === 0)
-      return { problem: { reason: "SigningKeyChanging", passing: true, message: "its signing key is being made" } };
+      return { problem: { reason: "SigningKeyChanging", transient: true, message: "its signing key is being created" } };
     const { basicAuth } = webhook.spec;
     const keys = await this.#readAll(webhook, references, parsedKey, ["SigningKeyNotFound", "SigningKeyInvalid"]);
     if ("problem" in keys || basicAuth === undefined) return keys;
@@ -137,8 +137,8 @@ export class SigningKeys {
       const texts = await Promise.all(references.map((reference) => this.#ports.secretValues.read(namespace, reference)));
       return { keys: texts.map(parse) };
     } catch (error) {
-      if (error instanceof NotFound) return { problem: { reason: notFound, passing: true, message: error.message } };
-      if (error instanceof InvalidInput) return { problem: { reason: invalid, passing: false, message: error.message } };
+      if (error instanceof NotFound) return { problem: { reason: notFound, transient: true, message: error.message } };
+      if (error instanceof InvalidInput) return { problem: { reason: invalid, transient: false, message: error.message } };
       throw error;
     }
   }

@@ -3,18 +3,18 @@ import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
 import type { EndConnections } from "../end-connections.ts";
-import { idOf, lookForOwnerMs, namespaceHasNoOwner } from "../identity.ts";
+import { idOf, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
 import type { OperatorPorts } from "../ports.ts";
 
 const notExecuted = {
   ready: false,
   reason: "NotExecutedYet",
-  message: "it has its id and can be subscribed, and this version of Headwater does not run its steps: what it hears is kept",
+  message: "this version of Headwater does not run workflows: its events are queued",
 } as const;
 
 /**
- * Gives a workflow its id, by which it is subscribed, and says that it does not run. What waits for it ends with it: nobody could ever
- * take that. A subscription that ends takes nothing along, as what was heard by then was delivered.
+ * Gives a workflow its id, which subscriptions use, and reports that it does not run. Its queue is deleted with it. Deleting a subscription
+ * keeps the queue: those events were delivered.
  */
 export function workflowReconciler(ports: OperatorPorts, endConnections: EndConnections = () => Promise.resolve()) {
   return async (key: string): Promise<number | undefined> => {
@@ -36,6 +36,6 @@ export function workflowReconciler(ports: OperatorPorts, endConnections: EndConn
       conditions: readyConditions(verdict),
       now: ports.clock.now(),
     });
-    return hasOwner ? undefined : lookForOwnerMs;
+    return hasOwner ? undefined : ownerRetryMs;
   };
 }

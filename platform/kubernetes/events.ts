@@ -65,7 +65,7 @@ export class KubernetesEvents {
   }
 
   /** Never throws, never waits. */
-  tell(resource: Resource, event: EventToTell): void {
+  record(resource: Resource, event: EventToTell): void {
     const now = this.#options.now();
     const { uid } = resource.metadata;
     const key = [uid, event.type, event.reason, event.message].join("\n");

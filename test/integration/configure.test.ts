@@ -182,7 +182,7 @@ describe("a call that fails says why:", () => {
 
   test.each<[string, ConfigureCall, readonly unknown[]]>([
     ["there is no such prop", options("nope"), [422, "unknown_prop", "prop 'nope' is unknown: the component has token, team, board"]],
-    ["the prop has no options", options("team"), [422, "no_options", "prop 'team' has no options: its value is written, not chosen"]],
+    ["the prop has no options", options("team"), [422, "no_options", "prop 'team' has no options: enter its value"]],
   ])("%s", async (_, call, expected) => {
     expect(await failure(ask(await save(boards), call))).toEqual(expected);
   });

@@ -57,7 +57,7 @@ kube.describe("an account on a Kubernetes API", () => {
     server = await startOauthServer();
     Object.assign(server, { rotates: true, expiresIn: 5 });
     namespace = await kube.namespace({ "headwater.dev/owner": owner });
-    operator = await startOperator({ ingressUrl: "http://ingress.test", hookTimeoutMs: 4_000, changesElsewhereMs: 1_000 }, world.ports);
+    operator = await startOperator({ ingressUrl: "http://ingress.test", hookTimeoutMs: 4_000, externalPollMs: 1_000 }, world.ports);
   });
   afterAll(async () => {
     await operator.stop();

@@ -62,12 +62,12 @@ it("lets one resource tell 25 different things at once, then one in five minutes
   let now = 1e12;
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
-  for (let i = 0; i < 40; i++) events.tell(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: `attempt ${i}` });
+  for (let i = 0; i < 40; i++) events.record(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: `attempt ${i}` });
   await vi.waitFor(() => expect(requests).toHaveLength(25), { timeout: 30_000 });
-  events.tell(resourceIn("ns", "another"), { type: "Normal", reason: "Deployed", message: "deployed" });
+  events.record(resourceIn("ns", "another"), { type: "Normal", reason: "Deployed", message: "deployed" });
   now += 5 * 60_000;
-  events.tell(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "later" });
-  events.tell(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "too many again" });
+  events.record(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "later" });
+  events.record(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "too many again" });
   await vi.waitFor(() => expect(requests).toHaveLength(27), { timeout: 30_000 });
   await events.stop();
 });
@@ -76,7 +76,7 @@ it("counts what is told again, and writes the count now and then and at the end"
   let now = 1e12;
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
-  const tell = (): void => events.tell(resourceIn("ns"), { type: "Warning", reason: "BuildFailed", message: "no such package" });
+  const tell = (): void => events.record(resourceIn("ns"), { type: "Warning", reason: "BuildFailed", message: "no such package" });
   tell();
   await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 30_000 });
   for (let i = 1; i < 100; i++) {
@@ -95,7 +95,7 @@ it("throws nothing, waits for nothing and keeps little when the API is away", as
   const errors: unknown[] = [];
   const { kubernetes } = counting(() => Promise.reject(new Unavailable("away")));
   const events = new KubernetesEvents(kubernetes, { ...options, onError: (error) => errors.push(error) });
-  for (let i = 0; i < 10_000; i++) events.tell(resourceIn("ns", `s${i}`), { type: "Normal", reason: "Deployed", message: "deployed" });
+  for (let i = 0; i < 10_000; i++) events.record(resourceIn("ns", `s${i}`), { type: "Normal", reason: "Deployed", message: "deployed" });
   await vi.waitFor(() => expect(errors).toHaveLength(500), { timeout: 30_000 });
   await events.stop();
 });
@@ -103,7 +103,7 @@ it("throws nothing, waits for nothing and keeps little when the API is away", as
 it("names an Event after its resource, however long that name is", async () => {
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, options);
-  events.tell(resourceIn("ns", `${"x".repeat(199)}.cut`), { type: "Normal", reason: "Deployed", message: "deployed" });
+  events.record(resourceIn("ns", `${"x".repeat(199)}.cut`), { type: "Normal", reason: "Deployed", message: "deployed" });
   await events.stop();
   expect(requests).toMatchObject([{ body: { metadata: { name: expect.stringMatching(/^x{199}\.[0-9a-f]{16}$/) } } }]);
 });
@@ -111,7 +111,7 @@ it("names an Event after its resource, however long that name is", async () => {
 it("shows no password of an address, and cuts what is long", async () => {
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, options);
-  events.tell(resourceIn("ns"), {
+  events.record(resourceIn("ns"), {
     type: "Warning",
     reason: "CodeNotRead",
     message: `https://me:hunter2@example.com/x says ${"😀".repeat(600)}`,
@@ -133,14 +133,14 @@ kube.describe("Events of a real API server", () => {
     let now = Date.now();
     const events = new KubernetesEvents(kubernetes(), { ...options, now: () => now, onError: (error) => errors.push(error) });
     const told = { type: "Warning", reason: "HookFailed", message: "hook activate failed" } as const;
-    events.tell(resourceIn(namespace), told);
+    events.record(resourceIn(namespace), told);
     const read = async () =>
       list.parse(await kubernetes().request({ method: "GET", path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events` })).items;
     await vi.waitFor(async () => expect(await read()).toHaveLength(1), { timeout: 30_000 });
     now += 60_000;
-    events.tell(resourceIn(namespace), told);
-    events.tell(resourceIn(namespace), told);
-    events.tell(resourceIn(namespace), { type: "Normal", reason: "Deployed", message: "deployed" });
+    events.record(resourceIn(namespace), told);
+    events.record(resourceIn(namespace), told);
+    events.record(resourceIn(namespace), { type: "Normal", reason: "Deployed", message: "deployed" });
     await events.stop();
     expect(errors).toEqual([]);
     expect((await read()).toSorted((a, b) => (a.reason < b.reason ? 1 : -1))).toMatchObject([

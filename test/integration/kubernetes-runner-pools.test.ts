@@ -93,7 +93,7 @@ kube.describe("runner pools in a cluster", () => {
         store: runtime.store,
         clock: systemClock,
         log: silent,
-        events: { tell: ({ metadata }, { type, reason }) => void told.push(`${metadata.name} ${type} ${reason}`) },
+        events: { record: ({ metadata }, { type, reason }) => void told.push(`${metadata.name} ${type} ${reason}`) },
         owners: {
           ownerOf: async () => undefined,
           find: async (owner) => {
@@ -285,7 +285,7 @@ kube.describe("runner pools in a cluster", () => {
       within,
     );
     const { conditions } = (await pool("crowded")).status;
-    expect(conditions[0]?.message).toBe(`no node takes pod headwater-runner-crowded-1: ${says.message}`);
+    expect(conditions[0]?.message).toBe(`no node fits pod headwater-runner-crowded-1: ${says.message}`);
     await vi.waitFor(() => expect(told).toContain("crowded Warning Unschedulable"), within);
     // A runner of before goes on meanwhile: the pool is ready, and stalled on its way.
     await report("crowded", 1, 2);

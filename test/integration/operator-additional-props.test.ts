@@ -117,7 +117,7 @@ describe("a source whose component has additional props", () => {
       status: "False",
       reason: "AdditionalPropsFailed",
       message: expect.stringMatching(
-        /^the update failed: the component's additional props cannot be had: additionalProps threw Error: the API says no; version d_\w+ of .+Z is still running; /,
+        /^the update failed: additionalProps failed: additionalProps threw Error: the API says no; version d_\w+ of .+Z is still running; /,
       ),
     });
     expect(await deployed()).toEqual(before);

@@ -31,7 +31,7 @@ kube.describe("the operator on a Kubernetes API", () => {
 
   beforeAll(async () => {
     namespace = await kube.namespace({ "headwater.dev/owner": owner });
-    const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 4_000, changesElsewhereMs: 1_000 };
+    const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 4_000, externalPollMs: 1_000 };
     operator = await startOperator(config, world.ports, { onOwnerChange: (changed) => void owners.onChange(changed) });
   });
   afterAll(() => operator.stop());

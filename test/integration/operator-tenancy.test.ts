@@ -65,18 +65,18 @@ async function subscribe(whose: string, emitter: string, listener: string) {
   const name = `sub-${randomBytes(4).toString("hex")}`;
   await world.ports.store.create(subscriptionKind, { namespace, name, spec: { emitter, listener, channel: "" } });
   return async () => {
-    const againAfterMs = await subscriptionReconciler(ports(), new SigningKeys(ports()))(`${namespace}/${name}`);
+    const requeueAfterMs = await subscriptionReconciler(ports(), new SigningKeys(ports()))(`${namespace}/${name}`);
     const { status } = await world.ports.store.get(subscriptionKind, namespace, name);
     const ready = status.conditions?.find(({ type }) => type === "Ready");
-    return { againAfterMs, status, reason: ready?.reason, message: ready?.message, route: await world.ports.routes.get(status.id ?? "") };
+    return { requeueAfterMs, status, reason: ready?.reason, message: ready?.message, route: await world.ports.routes.get(status.id ?? "") };
   };
 }
 
 describe("a subscription that names ends by their ids", () => {
   it("connects what is its owner's", async () => {
     const [source, webhook] = [await newSource(owner), await newWebhook(owner)];
-    const { reason, route, againAfterMs } = await (await subscribe(owner, source, webhook))();
-    expect([reason, againAfterMs]).toEqual(["Routed", undefined]);
+    const { reason, route, requeueAfterMs } = await (await subscribe(owner, source, webhook))();
+    expect([reason, requeueAfterMs]).toEqual(["Routed", undefined]);
     expect(route).toMatchObject({ owner, emitter: source, listener: { id: webhook } });
   });
 
@@ -94,9 +94,9 @@ describe("a subscription that names ends by their ids", () => {
       const missing = await (await subscribe(mallory, noEmitter, noListener))();
       expect(foreign.route).toBeUndefined();
       expect(foreign.reason).toBe(emitter === mine ? "ListenerNotFound" : "EmitterNotFound");
-      expect([foreign.reason, foreign.againAfterMs, Object.keys(foreign.status)]).toEqual([
+      expect([foreign.reason, foreign.requeueAfterMs, Object.keys(foreign.status)]).toEqual([
         missing.reason,
-        missing.againAfterMs,
+        missing.requeueAfterMs,
         Object.keys(missing.status),
       ]);
       const anonymous = (text: string | undefined): string | undefined => text?.replaceAll(/(dc|wh)_[0-9a-z]{12}/g, "$1_…");
@@ -114,11 +114,11 @@ describe("a subscription that names ends by their ids", () => {
       const look = await subscribe(mallory, emitter, listener);
       const before = await look();
       expect([before.reason?.endsWith("NotFound"), before.route]).toEqual([true, undefined]);
-      expect(before.againAfterMs).toBeGreaterThan(0);
+      expect(before.requeueAfterMs).toBeGreaterThan(0);
       members.add(`${mallory} ${acme}`);
       const joined = await look();
       expect([joined.reason, joined.route?.emitterOwner]).toEqual(["Routed", emitter === source ? acme : undefined]);
-      expect(joined.againAfterMs).toBeLessThanOrEqual(120_000);
+      expect(joined.requeueAfterMs).toBeLessThanOrEqual(120_000);
       members.delete(`${mallory} ${acme}`);
       expect((await look()).route).toBeUndefined();
     }

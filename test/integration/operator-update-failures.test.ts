@@ -301,7 +301,7 @@ describe("an update", () => {
     const againMs = await look();
     const { ready, status, ...rest } = await shown(source);
     expect(rest).toMatchObject(runs("old"));
-    expect(ready?.message).toContain("is still running, though its hook activate failed, which is tried again: Error: activate fails;");
+    expect(ready?.message).toContain("is still running, though its hook activate failed and is retried: Error: activate fails;");
     expect(status.hookFailures).toHaveLength(2);
     expect(againMs).toBeGreaterThan(0);
 

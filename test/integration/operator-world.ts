@@ -117,7 +117,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
         egressAllow: options.egressAllow ?? [],
       }),
       builds: { build: ({ code }) => (options.build ?? (async (text) => buildOf(text)))(code) },
-      events: { tell: ({ kind, metadata }, { reason }) => void told.push(`${kind}/${metadata.name} ${reason}`) },
+      events: { record: ({ kind, metadata }, { reason }) => void told.push(`${kind}/${metadata.name} ${reason}`) },
       fetchComponent: async (url) => {
         const text = addresses.get(url);
         if (text === undefined) throw new InvalidInput(`'${url}' answered 404: the text of a component is expected there`);

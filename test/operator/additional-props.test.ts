@@ -3,13 +3,13 @@ import type { Configuration, Configured } from "../../domain/configure.ts";
 import type { Build, PropDefinition } from "../../domain/definition.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
-import { buildFor, wantsReload } from "../../operator/source/additional-props.ts";
+import { buildFor, reloadDigest } from "../../operator/source/additional-props.ts";
 import { madeFor } from "../../operator/source/component-of.ts";
 import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observed.ts";
 import { plan } from "../../operator/source/plan.ts";
 import { PropReloads } from "../../operator/source/prop-reloads.ts";
 import type { Step } from "../../operator/source/step.ts";
-import { adopted, fresh, undeployed } from "./source-fixture.ts";
+import { adopted, inputs, undeployed } from "./source-fixture.ts";
 
 const own: readonly PropDefinition[] = [{ name: "kind", type: "string" }];
 const told: readonly PropDefinition[] = [
@@ -57,7 +57,7 @@ function observed(given: Partial<Observed> = {}): Observed {
   return { ...undeployed, source: sourceWith(), component, ...given };
 }
 
-const digest = wantsReload(sourceWith(), component) ?? "";
+const digest = reloadDigest(sourceWith(), component) ?? "";
 const known = (spec: object = {}, props = told) => sourceWith(spec, { configurableProps: props, configurableFor: digest });
 const shown = (steps: readonly Step[]): readonly string[] =>
   steps.map((step) => (step.do === "report" ? `report ${step.conditions[0]?.reason ?? ""}` : step.do));
@@ -71,23 +71,23 @@ describe("a source whose component has additional props", () => {
     ["asks again when its values change", { source: known({ props: { kind: "other" } }) }, ["reload-props"]],
     ["asks again when it is to be deployed again", { source: known({ redeploy: "2" }) }, ["reload-props"]],
     ["asks nothing when it is switched off", { source: known({ active: false }) }, ["end-timers", "write-deployment", "write-endpoint"]],
-    ["does not ask while its own values are wrong", { source: sourceWith({ props: {} }) }, ["report InvalidProps", "tell"]],
+    ["does not ask while its own values are wrong", { source: sourceWith({ props: {} }) }, ["report InvalidProps", "record-event"]],
     [
       "is stopped by values that the told props do not take",
       { source: known({}, [{ name: "kind", type: "integer" }]) },
-      ["report InvalidProps", "tell"],
+      ["report InvalidProps", "record-event"],
     ],
     [
       "says when they cannot be had",
-      { reloaded: { digest, blocked: { reason: "AdditionalPropsFailed", message: "no", passing: false } } },
-      ["report AdditionalPropsFailed", "tell"],
+      { reloaded: { digest, blocked: { reason: "AdditionalPropsFailed", message: "no", transient: false } } },
+      ["report AdditionalPropsFailed", "record-event"],
     ],
   ])("%s", (_, given, steps) => {
-    expect(shown(plan(observed(given), fresh))).toEqual(steps);
+    expect(shown(plan(observed(given), inputs))).toEqual(steps);
   });
 
   it("is deployed by them: what isolates must know, its timers, its endpoint", () => {
-    const steps = plan(observed({ source: known() }), fresh);
+    const steps = plan(observed({ source: known() }), inputs);
     const [deployment] = steps.flatMap((step) => (step.do === "write-deployment" ? [step.deployment] : []));
     expect(deployment).toMatchObject({
       props: { kind: "both", every: { intervalSeconds: 60 } },
@@ -100,14 +100,14 @@ describe("a source whose component has additional props", () => {
       endpoint: "http://in.test/key",
     });
     expect(steps.find((step) => step.do === "write-endpoint")).toMatchObject({ endpoint: { customResponse: true } });
-    const next = plan(observed({ source: known(), deployed: deployment }), fresh);
+    const next = plan(observed({ source: known(), deployed: deployment }), inputs);
     expect(next.find((step) => step.do === "set-timer")).toMatchObject({ prop: "every", schedule: { intervalSeconds: 60 } });
   });
 
   it("finds what was told whatever the order in which a store gives the fields of a value", () => {
     const one = sourceWith({ props: { kind: "a", any: { x: 1, y: [{ b: 1, a: 2 }] } } });
     const other = sourceWith({ props: { any: { y: [{ a: 2, b: 1 }], x: 1 }, kind: "a" } });
-    expect(wantsReload(one, component)).toBe(wantsReload(other, component));
+    expect(reloadDigest(one, component)).toBe(reloadDigest(other, component));
   });
 
   it("has its component's own props until then", () => {
@@ -120,14 +120,14 @@ describe("reloads of props", () => {
   const live = new AbortController().signal;
 
   function reloads(answer: () => Promise<Configured | undefined>) {
-    const asked: Configuration[] = [];
+    const requested: Configuration[] = [];
     let now = 0;
     const ports = {
       pools: { poolOf: () => "own" },
       secrets: { sealForPool: async (pool: string, text: string) => `${pool}:${text}` },
       configurations: {
         ask: async (_pool: string, _call: string, configuration: Configuration) => {
-          asked.push(configuration);
+          requested.push(configuration);
           return answer();
         },
       },
@@ -136,14 +136,14 @@ describe("reloads of props", () => {
       log: { error: () => undefined },
     } as unknown as OperatorPorts; // What a reload uses of them.
     const wait = (ms: number): void => void (now += ms);
-    return { reloads: new PropReloads(ports), asked, wait };
+    return { reloads: new PropReloads(ports), requested, wait };
   }
 
   it("ask once, with all values sealed for the owner's pool, and keep the answer", async () => {
     const test = reloads(async () => ({ outcome: "props", props: told }));
     expect(await test.reloads.run(observed(), digest, live)).toBe(true);
     expect(test.reloads.find(observed().source)).toEqual({ digest, props: told });
-    expect(test.asked).toMatchObject([{ call: { kind: "props" }, bundle: "b1", props: `own:{"kind":"both"}`, component: "dc_1" }]);
+    expect(test.requested).toMatchObject([{ call: { kind: "props" }, bundle: "b1", props: `own:{"kind":"both"}`, component: "dc_1" }]);
   });
 
   it("keep an error of the component's, in its words", async () => {
@@ -153,7 +153,7 @@ describe("reloads of props", () => {
     expect(test.reloads.find(observed().source)).toMatchObject({
       blocked: {
         reason: "AdditionalPropsFailed",
-        passing: false,
+        transient: false,
         message: expect.stringContaining("additionalProps threw TypeError: no board"),
       },
     });
@@ -171,7 +171,7 @@ describe("reloads of props", () => {
     const test = reloads(answer);
     await test.reloads.run(observed(), digest, live);
     expect(test.reloads.find(observed().source)).toMatchObject({
-      blocked: { reason: "AdditionalPropsPending", passing: true, lookAgain: true },
+      blocked: { reason: "AdditionalPropsPending", transient: true, poll: true },
     });
     test.wait(2_000);
     expect(test.reloads.find(observed().source)).toBeUndefined();
@@ -184,6 +184,6 @@ describe("reloads of props", () => {
     expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);
     answer.resolve({ outcome: "props", props: told });
     expect(await test.reloads.run(observed(), digest, live)).toBe(true);
-    expect(test.asked).toHaveLength(1);
+    expect(test.requested).toHaveLength(1);
   });
 });

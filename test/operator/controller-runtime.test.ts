@@ -143,7 +143,7 @@ it("looks at everything again within the time of a resync, and at a namespace wh
   seen.length = 0;
   await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 30_000 });
   seen.length = 0;
-  runtime.lookAgain("hw-u-2");
+  runtime.requeueNamespace("hw-u-2");
   await vi.waitFor(() => expect(new Set(seen.filter((key) => key.startsWith("hw-u-2/"))).size).toBe(20), { timeout: 30_000 });
   await runtime.stop();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { webhookKind } from "../../crds/webhook.ts";
 import { systemClock } from "../../domain/clock.ts";
-import { exceptMisfits } from "../../operator/controller/skip-invalid.ts";
+import { skipInvalid } from "../../operator/controller/skip-invalid.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 const namespace = "shop";
@@ -24,7 +24,7 @@ describe("a resource whose spec does not fit its schema", () => {
   it("is told so, stalled, and nobody acts on it until it fits", async () => {
     const { store, told, ports } = await storeOf();
     let passes = 0;
-    const reconcile = exceptMisfits(webhookKind, ports, async () => (passes++, 7));
+    const reconcile = skipInvalid(webhookKind, ports, async () => (passes++, 7));
     expect(await reconcile(key, signal)).toBeUndefined();
     const { status } = await store.get(webhookKind, namespace, "odd");
     expect(status.observedGeneration).toBe(1);
@@ -45,9 +45,9 @@ describe("a resource whose spec does not fit its schema", () => {
   it("is told so in as many words as a person reads", async () => {
     const { store, told, ports } = await storeOf();
     told.invalid = "x".repeat(10_000);
-    await exceptMisfits(webhookKind, ports, async () => undefined)(key, signal);
+    await skipInvalid(webhookKind, ports, async () => undefined)(key, signal);
     const { status } = await store.get(webhookKind, namespace, "odd");
-    expect(status.conditions?.[0]?.message).toMatch(/^its spec does not fit .*x…$/);
+    expect(status.conditions?.[0]?.message).toMatch(/^its spec is invalid in this version .*x…$/);
     expect(status.conditions?.[0]?.message).toHaveLength(2_000);
   });
 
@@ -55,7 +55,7 @@ describe("a resource whose spec does not fit its schema", () => {
     const { store, ports } = await storeOf(["headwater.dev/cleanup"]);
     await store.delete(webhookKind, namespace, "odd");
     let passes = 0;
-    await exceptMisfits(webhookKind, ports, async () => void passes++)(key, signal);
+    await skipInvalid(webhookKind, ports, async () => void passes++)(key, signal);
     expect(passes).toBe(1);
   });
 });

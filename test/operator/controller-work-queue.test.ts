@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { WorkQueue, type Verdict } from "../../operator/controller/work-queue.ts";
 
-const options = { concurrency: 4, baseDelayMs: 1, longestDelayMs: 20, random: () => 0.5 };
+const options = { concurrency: 4, baseDelayMs: 1, maxDelayMs: 20, random: () => 0.5 };
 const done: Verdict = { outcome: "done" };
 const failed: Verdict = { outcome: "failed" };
 
@@ -34,7 +34,7 @@ it("tries again what failed, later each time, and forgets the failures after a s
     waited: (seconds: number) => (counted.waited += seconds),
     depth: (keys: number) => (counted.depth = keys),
   };
-  const queue = new WorkQueue({ ...options, baseDelayMs: 8, longestDelayMs: 1_000, metrics }, () => {
+  const queue = new WorkQueue({ ...options, baseDelayMs: 8, maxDelayMs: 1_000, metrics }, () => {
     at.push(performance.now());
     return Promise.resolve(at.length < 5 ? failed : done);
   });

@@ -65,10 +65,10 @@ describe("the credentials of a webhook", () => {
 
   it("that are missing or not user:password are reported separately from the keys", async () => {
     const { signingKeys, secrets } = world();
-    expect(await signingKeys.read(authenticated("none"))).toMatchObject({ problem: { reason: "BasicAuthNotFound", passing: true } });
+    expect(await signingKeys.read(authenticated("none"))).toMatchObject({ problem: { reason: "BasicAuthNotFound", transient: true } });
     secrets.set("auth", "secret");
     const invalid = await signingKeys.read(authenticated("auth"));
-    expect(invalid).toMatchObject({ problem: { reason: "BasicAuthInvalid", passing: false } });
+    expect(invalid).toMatchObject({ problem: { reason: "BasicAuthInvalid", transient: false } });
     expect(JSON.stringify(invalid)).not.toContain('"secret"');
   });
 });
@@ -89,9 +89,9 @@ describe("the signing keys of a webhook", () => {
     await signingKeys.read(webhook("one"));
     expect(told).toEqual([]);
     secrets.set("one", "no key");
-    expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyInvalid", passing: false } });
+    expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyInvalid", transient: false } });
     secrets.delete("one");
-    expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyNotFound", passing: true } });
+    expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyNotFound", transient: true } });
     expect(told).toEqual(["hook", "hook"]);
   });
 

@@ -1,5 +1,5 @@
 import { finalizer, type Metadata } from "../../crds/resource.ts";
-import type { Fresh } from "../../operator/source/inputs.ts";
+import type { PlanInputs } from "../../operator/source/inputs.ts";
 import type { Observed } from "../../operator/source/observed.ts";
 import { metadata } from "./metadata.ts";
 
@@ -19,13 +19,13 @@ export const undeployed: Omit<Observed, "source" | "component"> = {
   hooks: {},
 };
 
-export const fresh: Fresh = {
+export const inputs: PlanInputs = {
   id: "dc_new",
   deployment: "d_new",
   endpointKey: "key",
   nameSlug: "orders",
   ingressUrl: "http://in.test",
-  deletionPatienceMs: 90_000,
+  maxDeactivateWaitMs: 90_000,
   retryHook: false,
   now: Date.parse(metadata.creationTimestamp) + 60_000,
 };

@@ -5,7 +5,7 @@ import { madeFor, ownComponentName } from "../../operator/source/component-of.ts
 import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observed.ts";
 import { plan } from "../../operator/source/plan.ts";
 import type { Step } from "../../operator/source/step.ts";
-import { adopted, fresh, undeployed } from "./source-fixture.ts";
+import { adopted, inputs, undeployed } from "./source-fixture.ts";
 
 const at = adopted.creationTimestamp;
 
@@ -90,7 +90,7 @@ const deleting = { deletionTimestamp: at };
 const shown = (steps: readonly Step[]): readonly string[] =>
   steps.map((step) => {
     if (step.do === "report") return `report ${step.conditions[0]?.reason ?? ""}`;
-    if (step.do === "tell") return `tell ${step.reason}`;
+    if (step.do === "record-event") return `event ${step.reason}`;
     return step.do === "run-hook" ? `run ${step.hook} ${step.generation}x${step.attempt}` : step.do;
   });
 
@@ -115,33 +115,33 @@ describe("the plan of a source", () => {
     [
       "whose component's name is taken",
       { component: { ...component, metadata: { ...component.metadata, labels: {} } } },
-      ["report NameTaken", "tell NameTaken"],
+      ["report NameTaken", "event NameTaken"],
     ],
     ["in a namespace of nobody", { owner: undefined }, ["report NamespaceHasNoOwner"]],
     [
       "whose ConfigMap is missing",
-      { code: { blocked: { reason: "ConfigMapNotFound", message: "", passing: true } } },
+      { code: { blocked: { reason: "ConfigMapNotFound", message: "", transient: true } } },
       ["report ConfigMapNotFound"],
     ],
     [
       "whose Secret is missing",
-      { secrets: { blocked: { reason: "SecretNotFound", message: "", passing: true } } },
+      { secrets: { blocked: { reason: "SecretNotFound", message: "", transient: true } } },
       ["report SecretNotFound"],
     ],
     [
       "with a wrong prop",
       { source: sourceWith({ spec: { props: { timer: { intervalSeconds: 0 } } } }) },
-      ["report InvalidProps", "tell InvalidProps"],
+      ["report InvalidProps", "event InvalidProps"],
     ],
-    ["whose component is an action", { component: action }, ["report ComponentIsAction", "tell ComponentIsAction"]],
+    ["whose component is an action", { component: action }, ["report ComponentIsAction", "event ComponentIsAction"]],
     ["without a slug", { source: sourceWith({ status: { id: "dc_1" } }) }, ["claim"]],
     ["that is not deployed", {}, ["end-timers", "write-deployment"]],
     ["that is deployed", { deployed }, ["run activate 1x1"]],
-    ["whose activate ran", { deployed, hooks: { activate: ran(1) } }, ["set-timer", "keep-version", "report Deployed", "tell Deployed"]],
+    ["whose activate ran", { deployed, hooks: { activate: ran(1) } }, ["set-timer", "keep-version", "report Deployed", "event Deployed"]],
     [
       "whose activate failed",
       { deployed, hooks: { activate: ran(1, { name: "Error", message: "no" }) } },
-      ["end-timers", "write-deployment", "report HookFailed", "tell HookFailed"],
+      ["end-timers", "write-deployment", "report HookFailed", "event HookFailed"],
     ],
     ["that is settled", { source: sourceWith({ status: settledStatus }), deployed, code: undefined }, []],
     [
@@ -163,7 +163,7 @@ describe("the plan of a source", () => {
     [
       "whose secrets were changed and written",
       { source: sourceWith({ status: settledStatus }), deployed: { ...deployed, id: "d_2" }, hooks: { activate: ran(1) } },
-      ["set-timer", "keep-version", "report Deployed", "tell Deployed"],
+      ["set-timer", "keep-version", "report Deployed", "event Deployed"],
     ],
     ["whose entry was lost", { source: sourceWith({ status: settledStatus }) }, ["set-timer", "write-deployment"]],
     [
@@ -174,7 +174,7 @@ describe("the plan of a source", () => {
     [
       "whose secrets are deployed",
       { source: sourceWith({ spec: { secrets: { token: { sealed: "jwe" } } } }), deployed, hooks: { activate: ran(1) } },
-      ["set-timer", "keep-version", "settle-secrets", "report Deployed", "tell Deployed"],
+      ["set-timer", "keep-version", "settle-secrets", "report Deployed", "event Deployed"],
     ],
     [
       "that is switched off and has no more secrets",
@@ -182,7 +182,7 @@ describe("the plan of a source", () => {
         source: sourceWith({ metadata: { generation: 2 }, spec: { active: false } }),
         deployed: { ...deployed, active: false, generation: 2, sourceGeneration: 2 },
       },
-      ["keep-version", "settle-secrets", "report Inactive", "tell Inactive"],
+      ["keep-version", "settle-secrets", "report Inactive", "event Inactive"],
     ],
     [
       "whose secrets are deployed and whose activate failed",
@@ -191,7 +191,7 @@ describe("the plan of a source", () => {
         deployed,
         hooks: { activate: ran(1, { name: "Error", message: "no" }) },
       },
-      ["end-timers", "write-deployment", "settle-secrets", "report HookFailed", "tell HookFailed"],
+      ["end-timers", "write-deployment", "settle-secrets", "report HookFailed", "event HookFailed"],
     ],
     [
       "whose namespace has another owner",
@@ -218,7 +218,7 @@ describe("the plan of a source", () => {
     [
       "that is deleted, deactivate failed three times",
       { source: sourceWith({ metadata: deleting }), deployed, hooks: { deactivate: ran(1, { name: "Error", message: "no" }, 3) } },
-      ["tell HookFailed", ...takeAway],
+      ["event HookFailed", ...takeAway],
     ],
     [
       "that is deleted, its component and its namespace's label gone",
@@ -228,7 +228,7 @@ describe("the plan of a source", () => {
     [
       "that is deleted, nobody runs its hook, and hook errors are ignored",
       { source: sourceWith({ metadata: deleting, spec: { ignoreHookErrors: true } }), deployed },
-      ["tell HookSkipped", ...takeAway],
+      ["event HookSkipped", ...takeAway],
     ],
     [
       "that is deleted before it was adopted",
@@ -248,18 +248,18 @@ describe("the plan of a source", () => {
     ],
     ["that is deleted and not ours any more", { source: sourceWith({ metadata: { ...deleting, finalizers: [] } }), deployed }, []],
   ])("of one %s", (_what, given, steps) => {
-    expect(shown(plan(observed(given), fresh))).toEqual(steps);
+    expect(shown(plan(observed(given), inputs))).toEqual(steps);
   });
 
   it("gives up on a hook that nobody runs once its patience is over", () => {
     const stuck = observed({ source: sourceWith({ metadata: deleting }), deployed });
-    expect(shown(plan(stuck, { ...fresh, now: Date.parse(at) + 90_001 }))).toEqual(["tell HookSkipped", ...takeAway]);
+    expect(shown(plan(stuck, { ...inputs, now: Date.parse(at) + 90_001 }))).toEqual(["event HookSkipped", ...takeAway]);
   });
 
   it("counts on when other code is deployed for the same generation, so that hooks run for it", () => {
     const [, write] = plan(
       observed({ source: sourceWith({ status: settledStatus }), deployed: { ...deployed, bundle: "b0" }, hooks: { deactivate: ran(1) } }),
-      fresh,
+      inputs,
     );
     expect(write).toMatchObject({ deployment: { generation: 2, sourceGeneration: 1, bundle: "b1" } });
   });
@@ -269,7 +269,7 @@ describe("the plan of a source", () => {
     const source = sourceWith({ metadata: { generation: 3 }, spec: { secrets } });
     const steps = plan(
       observed({ source, deployed: { ...deployed, generation: 3, sourceGeneration: 3 }, hooks: { activate: ran(3) } }),
-      fresh,
+      inputs,
     );
     expect(steps.find((step) => step.do === "settle-secrets")).toEqual({
       do: "settle-secrets",
@@ -278,14 +278,14 @@ describe("the plan of a source", () => {
     });
   });
 
-  it("names the reason of a passing trouble in Reconciling and of a lasting one in Stalled", () => {
+  it("names the reason of a transient trouble in Reconciling and of a lasting one in Stalled", () => {
     const conditions = (given: Partial<Observed>) =>
-      plan(observed(given), fresh).flatMap((step) =>
+      plan(observed(given), inputs).flatMap((step) =>
         step.do === "report" ? step.conditions.map(({ type, status }) => `${type}=${status}`) : [],
       );
     expect(conditions({ component: { ...component, status: {} } })).toEqual(["Ready=False", "Reconciling=True", "Stalled=False"]);
     expect(conditions({ owner: undefined })).toEqual(["Ready=False", "Reconciling=True", "Stalled=False"]);
-    const invalid = { blocked: { reason: "CodeInvalid", message: "", passing: false, lookAgain: true } } as const;
+    const invalid = { blocked: { reason: "CodeInvalid", message: "", transient: false, poll: true } } as const;
     expect(conditions({ code: invalid })).toEqual(["Ready=False", "Reconciling=False", "Stalled=True"]);
     expect(conditions({ deployed, hooks: { activate: ran(1) } })).toEqual(["Ready=True", "Reconciling=False", "Stalled=False"]);
   });

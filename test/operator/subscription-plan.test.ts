@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Emitter, Listener } from "../../operator/subscription/ends.ts";
-import { judge, type Judged } from "../../operator/subscription/plan.ts";
+import { judge, type JudgeInput } from "../../operator/subscription/plan.ts";
 import { reaches, reachOf, type Reach } from "../../operator/subscription/reach.ts";
 import { metadata } from "./metadata.ts";
 
@@ -45,21 +45,21 @@ const listener = (given: Partial<Listener> = {}): Listener => ({
 const member: Reach = { owner: "u_1", organizations: new Set(["o_1"]) };
 const organization: Reach = { owner: "o_1", organizations: new Set() };
 
-const onChannel = (channel: string): Judged["subscription"] => ({
+const onChannel = (channel: string): JudgeInput["subscription"] => ({
   ...of("Subscription"),
   spec: { emitter: "dc_1", listener: "wh_1", channel },
   status: {},
 });
 
-function judged(given: Partial<Judged> = {}): Judged {
+function judged(given: Partial<JudgeInput> = {}): JudgeInput {
   return { id: "sub_1", subscription: onChannel(""), reach: member, emitter: emitter(), listener: listener(), ...given };
 }
 
-const unkeyed = { problem: { reason: "SigningKeyNotFound", passing: true, message: "gone" } } as const;
-const forbidden = { problem: { reason: "UrlForbidden", passing: false, message: "10.0.0.5 is a private address" } } as const;
+const unkeyed = { problem: { reason: "SigningKeyNotFound", transient: true, message: "gone" } } as const;
+const forbidden = { problem: { reason: "UrlForbidden", transient: false, message: "10.0.0.5 is a private address" } } as const;
 
 describe("the verdict on a subscription", () => {
-  it.each<[string, Partial<Judged>, string]>([
+  it.each<[string, Partial<JudgeInput>, string]>([
     ["of what is the owner's own", {}, "Routed"],
     ["in a namespace of nobody", { reach: undefined }, "NamespaceHasNoOwner"],
     ["to an emitter that does not exist", { emitter: emitter({ owner: undefined }) }, "EmitterNotFound"],
@@ -124,28 +124,28 @@ describe("the verdict on a subscription", () => {
     expect([verdict.reason, verdict.ready, verdict.route !== undefined]).toEqual([reason, isReady, isReady]);
   });
 
-  it.each<[string, Partial<Judged>]>([
+  it.each<[string, Partial<JudgeInput>]>([
     ["an owner of the namespace", { reach: undefined }],
     ["an emitter", { emitter: emitter({ owner: undefined }) }],
     ["a listener", { listener: listener({ owner: undefined }) }],
     ["a key", { listener: listener({ keys: unkeyed }) }],
   ])("waits for %s", (_what, given) => {
-    expect(judge(judged(given)).passing).toBe(true);
+    expect(judge(judged(given)).transient).toBe(true);
   });
 
-  it.each<[string, Partial<Judged>]>([
+  it.each<[string, Partial<JudgeInput>]>([
     ["a webhook at a private address", { listener: listener({ keys: forbidden }) }],
     ["a webhook whose spec does not fit", { listener: listener({ found: webhook({ invalid: "spec.url: none" }) }) }],
     ["a webhook that is switched off", { listener: listener({ found: webhook({ active: false }) }) }],
     ["a workflow that is switched off", { listener: listener({ id: "p_1", found: workflow({ active: false }) }) }],
     ["itself", { listener: listener({ id: "dc_1", found: source, keys: undefined }) }],
   ])("is stuck with %s as its listener", (_what, given) => {
-    const { passing, ready } = judge(judged(given));
-    expect([passing, ready]).toEqual([false, false]);
+    const { transient, ready } = judge(judged(given));
+    expect([transient, ready]).toEqual([false, false]);
   });
 
   it("says the same of what is not theirs as of what is not there", () => {
-    const ends = (owner: string | undefined): readonly Partial<Judged>[] => [
+    const ends = (owner: string | undefined): readonly Partial<JudgeInput>[] => [
       { emitter: emitter({ owner }) },
       { listener: listener({ owner, found: owner === undefined ? undefined : webhook(), keys: undefined }) },
     ];
@@ -166,10 +166,10 @@ describe("the verdict on a subscription", () => {
 });
 
 describe("what an owner reaches", () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const memberships = {
     isMember: async (user: string, of: string) => {
-      asked.push(`${user} ${of}`);
+      requested.push(`${user} ${of}`);
       return user === "u_1" && of === "o_1";
     },
   };
@@ -184,6 +184,6 @@ describe("what an owner reaches", () => {
     expect(await reach("o_1", "o_1")).toBe(true);
     expect(await reach("o_1", "o_2")).toBe(false);
     expect(await reach("o_1", "u_1")).toBe(false);
-    expect(asked).toEqual(["u_1 o_1", "u_1 o_2", "u_2 o_1"]);
+    expect(requested).toEqual(["u_1 o_1", "u_1 o_2", "u_2 o_1"]);
   });
 });

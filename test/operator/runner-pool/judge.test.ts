@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judge, judgeDraining, refuse, shownBacklog } from "../../../operator/runner-pool/judge.ts";
 import { parseDeployment, parsePod, type LivePod } from "../../../operator/runner-pool/live.ts";
-import { outOfMemoryEndings } from "../../../operator/runner-pool/problems.ts";
+import { oomKills } from "../../../operator/runner-pool/problems.ts";
 import { poolOf } from "./pools.ts";
 
 const metadata = { name: "runner-1", uid: "1", resourceVersion: "1", generation: 2, labels: {}, annotations: {} };
@@ -125,12 +125,13 @@ describe("what a pool's status says", () => {
       reconciling: true,
       stalled: false,
       reason: "Draining",
-      message: "3 sources are to move to another pool, then what waits for them; ImagePullFailed: pod runner-1 cannot get its image: gone",
+      message:
+        "3 sources are moving to another pool, followed by their queued invocations; ImagePullFailed: pod runner-1 cannot get its image: gone",
     });
   });
 
   it("counts each ending for lack of memory once", () => {
-    expect(outOfMemoryEndings([crashed("OOMKilled", 137), crashed("Error", 1)])).toEqual([{ pod: "runner-1", key: "1 t" }]);
+    expect(oomKills([crashed("OOMKilled", 137), crashed("Error", 1)])).toEqual([{ pod: "runner-1", key: "1 t" }]);
   });
 });
 

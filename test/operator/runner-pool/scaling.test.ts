@@ -4,7 +4,7 @@ import {
   decideScale,
   stabilisationMs,
   stepDownMs,
-  wantedReplicas,
+  requiredReplicas,
   type ScaleMemory,
   type ScaleSpec,
 } from "../../../operator/runner-pool/scaling.ts";
@@ -67,8 +67,8 @@ describe("the number of runners", () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.nat(20),
         (of, { backlog, memoryShare = 0 }, more, fuller, current) => {
-          const less = wantedReplicas(of, { current, backlog, memoryShare });
-          const most = wantedReplicas(of, { current, backlog: backlog + more, memoryShare: Math.max(memoryShare, fuller) });
+          const less = requiredReplicas(of, { current, backlog, memoryShare });
+          const most = requiredReplicas(of, { current, backlog: backlog + more, memoryShare: Math.max(memoryShare, fuller) });
           expect(most.replicas).toBeGreaterThanOrEqual(less.replicas);
         },
       ),
