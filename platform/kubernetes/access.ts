@@ -1,19 +1,19 @@
-/** Where a Kubernetes API is and what opens it. */
+/** How to reach and authenticate to a Kubernetes API. */
 export interface ClusterAccess {
-  /** Base address without trailing slash. */
+  /** Base URL without trailing slash. */
   readonly server: string;
-  /** Our pod's namespace, or that of the kubeconfig's context; `default` when neither says. */
+  /** Namespace of our pod or of the kubeconfig's context; otherwise `default`. */
   readonly namespace: string;
-  /** Address of an HTTP proxy on the way. */
+  /** URL of an HTTP proxy. */
   readonly proxyUrl?: string;
   /** Headers of every request besides authorization, such as impersonation. */
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** Cheap: asked for before every request. `renew`: what was given before has just been refused. */
+  /** Called before every request, so it is cheap. `renew`: the previous credentials have just been rejected. */
   credentials(renew: boolean): Promise<Credentials>;
 }
 
 export interface Credentials {
-  /** Value of the header. */
+  /** Value of the Authorization header. */
   readonly authorization?: string;
   readonly tls: TlsMaterial;
 }

@@ -3,16 +3,16 @@ import { InvalidInput } from "../../domain/errors.ts";
 import type { ClusterAccess } from "./access.ts";
 import { createCredentials } from "./client-credentials.ts";
 
-/** One cluster and one user, as client-node has read them. */
+/** One cluster and one user, as read by client-node. */
 export interface ClientEntry {
   readonly cluster: Cluster;
   readonly user: User;
   readonly namespace?: string | undefined;
-  /** To act with, besides the user to act as. */
+  /** Groups to impersonate along with the user. */
   readonly groups?: readonly string[] | undefined;
 }
 
-/** @throws InvalidInput when the cluster's addresses are none */
+/** @throws InvalidInput when a URL of the cluster is invalid */
 export function createClientAccess({ cluster, user, namespace, groups }: ClientEntry): ClusterAccess {
   check(cluster);
   const as = user.impersonateUser;
@@ -27,10 +27,11 @@ export function createClientAccess({ cluster, user, namespace, groups }: ClientE
 
 function check({ server, proxyUrl, skipTLSVerify }: Cluster): void {
   const url = URL.parse(server);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid("its server is no http or https address");
-  // client-node refuses it as well, at the first request: credentials are not to travel in the clear by mistake.
-  if (url.protocol === "http:" && !skipTLSVerify) throw invalid("its server is http: set insecure-skip-tls-verify if that is meant");
-  if (proxyUrl && URL.parse(proxyUrl) === null) throw invalid("its proxy-url is no address"); // Not repeated: it may hold a password.
+  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid("its server is not an http or https URL");
+  // client-node also refuses it, at the first request: credentials must not be sent in clear text by mistake.
+  if (url.protocol === "http:" && !skipTLSVerify)
+    throw invalid("its server is http: use https, or set insecure-skip-tls-verify if http is intended");
+  if (proxyUrl && URL.parse(proxyUrl) === null) throw invalid("its proxy-url is not a URL"); // The message omits it: it may contain a password.
 }
 
 const invalid = (why: string): InvalidInput =>

@@ -7,50 +7,54 @@ import { Unavailable } from "../../domain/errors.ts";
 import type { ClusterAccess, Credentials } from "./access.ts";
 import { codeOf } from "./errors.ts";
 
-/** To answer, client-node reads files, and it may be asks a plugin: all who ask within this time are given the same. */
-const keptMs = 1_000;
-/** Longer than this nobody waits for a plugin; what it says later is for whoever asks then. */
-const patienceMs = 30_000;
+/** client-node reads files and may run a plugin on each call: calls within this time share one result. */
+const cacheMs = 1_000;
+/** Timeout of a credential plugin. Later callers get a late result. */
+const pluginTimeoutMs = 30_000;
 
-interface Asked {
+interface CachedCredentials {
   readonly renewed: boolean;
   readonly answer: Promise<Credentials>;
   /** Infinite while the answer is awaited. */
   until: number;
 }
 
-/** What client-node says of a user: certificate, token, token file, credential plugin, OpenID Connect. @throws Unavailable */
+/** The user's credentials from client-node: certificate, token, token file, credential plugin, OpenID Connect. @throws Unavailable */
 export function createCredentials(cluster: Cluster, user: User): ClusterAccess["credentials"] {
-  // client-node cannot be told of a refusal: it keeps a file's token for a minute, a plugin's until it ends. A new one knows neither.
+  // client-node cannot be told of a rejection: it caches a file's token for a minute, a plugin's until it expires. A new one caches
+  // nothing.
   let config: Promise<KubeConfig> | undefined;
-  let kept: Asked | undefined;
-  const ask = (renewed: boolean): Asked => {
-    if (config === undefined || renewed || isByOpenId(user)) config = loadUser(cluster, user);
-    const asked: Asked = { renewed, answer: config.then((each) => credentialsOf(each, user)), until: Infinity };
-    asked.answer.then(
-      () => (asked.until = performance.now() + keptMs),
-      () => (asked.until = 0),
+  let cached: CachedCredentials | undefined;
+  const ask = (renewed: boolean): CachedCredentials => {
+    if (config === undefined || renewed || usesOpenId(user)) config = loadUser(cluster, user);
+    const entry: CachedCredentials = { renewed, answer: config.then((each) => credentialsOf(each, user)), until: Infinity };
+    entry.answer.then(
+      () => (entry.until = performance.now() + cacheMs),
+      () => (entry.until = 0),
     );
-    return asked;
+    return entry;
   };
   return (renew) => {
-    const awaited = kept?.until === Infinity;
-    // Of many requests that were refused together, one asks.
-    const fits = renew ? awaited && kept?.renewed === true : performance.now() < (kept?.until ?? 0);
-    const asked = fits && kept !== undefined ? kept : ask(renew);
-    kept = asked;
-    return asked.until === Infinity ? inTime(asked.answer, user) : asked.answer;
+    const awaited = cached?.until === Infinity;
+    // Of many requests rejected together, one renews.
+    const fits = renew ? awaited && cached?.renewed === true : performance.now() < (cached?.until ?? 0);
+    const entry = fits && cached !== undefined ? cached : ask(renew);
+    cached = entry;
+    return entry.until === Infinity ? withTimeout(entry.answer, user) : entry.answer;
   };
 }
 
-/** Loading client-node takes a second of processor time and 90 MB: only whoever speaks to a cluster has it loaded. */
+/** Loading client-node takes a second of CPU time and 90 MB, so only processes that use a cluster load it. */
 export async function newKubeConfig(): Promise<KubeConfig> {
   const { KubeConfig } = await import("@kubernetes/client-node");
   return new KubeConfig();
 }
 
-/** client-node takes the life of a refreshed token for its end, and so would refresh it each time. A new one reads the end in the token. */
-const isByOpenId = (user: User): boolean => named.safeParse(user).data?.authProvider?.name === "oidc";
+/**
+ * client-node takes the lifetime of a refreshed token for its expiry and would refresh it each time. A new one reads the expiry from the
+ * token.
+ */
+const usesOpenId = (user: User): boolean => named.safeParse(user).data?.authProvider?.name === "oidc";
 
 async function loadUser(cluster: Cluster, user: User): Promise<KubeConfig> {
   const config = await newKubeConfig();
@@ -59,7 +63,7 @@ async function loadUser(cluster: Cluster, user: User): Promise<KubeConfig> {
 }
 
 const pem = z.union([z.string(), z.instanceof(Buffer)]).transform(String);
-/** Of all that client-node sets for Node's https. */
+/** The fields used, of those that client-node sets for Node's https. */
 const options = z.object({
   headers: z.object({ Authorization: z.string().optional() }),
   ca: pem.exactOptional(),
@@ -72,11 +76,11 @@ const options = z.object({
 async function credentialsOf(config: KubeConfig, user: User): Promise<Credentials> {
   const set: RequestOptions = {};
   await config.applyToHTTPSOptions(set).catch((error: unknown) => {
-    throw unobtainable(user, error);
+    throw unavailable(user, error);
   });
   const { headers, servername, rejectUnauthorized, ...material } = options.parse(set);
   const authorization = headers.Authorization?.trim() ?? basic(user); // A token file may end with a line break.
-  if (isAsked(user) && authorization === undefined && material.cert === undefined) throw unobtainable(user);
+  if (isDynamic(user) && authorization === undefined && material.cert === undefined) throw unavailable(user);
   const tls = {
     ...material,
     ...(servername === undefined ? {} : { serverName: servername }),
@@ -88,7 +92,7 @@ async function credentialsOf(config: KubeConfig, user: User): Promise<Credential
 const basic = ({ username, password }: User): string | undefined =>
   username ? `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}` : undefined;
 
-const isAsked = (user: User): boolean => Boolean(user.exec ?? user.authProvider);
+const isDynamic = (user: User): boolean => Boolean(user.exec ?? user.authProvider);
 
 const named = z.object({
   exec: z.object({ command: z.string() }).nullish(),
@@ -96,28 +100,28 @@ const named = z.object({
 });
 
 /**
- * client-node's own errors are neither told nor kept as a cause: they quote what a plugin printed and how it was called, and so what
- * must not be seen. What is told of them is the system's code and file.
+ * Reports only the system's code and file: client-node's own errors quote a plugin's output and command line, which may contain secrets.
+ * They are not kept as a cause either.
  */
-function unobtainable(user: User, error?: unknown): Unavailable {
+function unavailable(user: User, error?: unknown): Unavailable {
   const { exec, authProvider } = named.safeParse(user).data ?? {};
   const who = exec
     ? `the credential plugin '${basename(exec.command)}'`
     : authProvider
       ? `the auth provider '${authProvider.name}'`
-      : "the files that are named";
+      : "the configured files";
   const path = error instanceof Error && "path" in error && typeof error.path === "string" ? ` ${error.path}` : "";
   const code = codeOf(error);
   const why = code === undefined ? "" : ` (${code}${path})`;
-  return unauthenticated(`no credentials for Kubernetes come from ${who}${why}`);
+  return unauthenticated(`no credentials for Kubernetes were obtained from ${who}${why}`);
 }
 
 const unauthenticated = (message: string): Unavailable => new Unavailable(message, { code: "kubernetes_unauthenticated" });
 
-async function inTime(answer: Promise<Credentials>, { name }: User): Promise<Credentials> {
+async function withTimeout(answer: Promise<Credentials>, { name }: User): Promise<Credentials> {
   const answered = new AbortController();
-  const late = delay(patienceMs, undefined, { signal: answered.signal, ref: false }).then(() => {
-    throw unauthenticated(`the credentials of '${name}' for Kubernetes did not come within ${patienceMs / 1_000} s`);
+  const late = delay(pluginTimeoutMs, undefined, { signal: answered.signal, ref: false }).then(() => {
+    throw unauthenticated(`the credentials of '${name}' for Kubernetes were not obtained within ${pluginTimeoutMs / 1_000} s`);
   });
   try {
     return await Promise.race([answer, late]);

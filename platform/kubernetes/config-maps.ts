@@ -5,7 +5,7 @@ import { pathOf } from "./paths.ts";
 
 const configMap = z.looseObject({ data: z.record(z.string(), z.string()).optional() });
 
-/** Texts of ConfigMaps, read when they are asked for. */
+/** Reads texts of ConfigMaps on request. */
 export function createConfigMaps(kubernetes: Kubernetes): { read(namespace: string, name: string, key: string): Promise<string> } {
   return {
     async read(namespace, name, key) {
@@ -13,7 +13,7 @@ export function createConfigMaps(kubernetes: Kubernetes): { read(namespace: stri
       const { data = {} } = configMap.parse(await kubernetes.request({ method: "GET", path }));
       const text = data[key];
       if (text !== undefined) return text;
-      throw new NotFound(`ConfigMap '${name}' of namespace '${namespace}' has no key '${key}' among its texts: it has ${keysOf(data)}`);
+      throw new NotFound(`ConfigMap '${name}' of namespace '${namespace}' has no text key '${key}': it has ${keysOf(data)}`);
     },
   };
 }

@@ -13,49 +13,49 @@ export interface KubernetesRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** `application/json` unless it is a patch. */
+  /** Default: `application/json`. */
   readonly contentType?: string;
-  /** `application/json`; another one asks for another form, such as metadata alone. */
+  /** Default: `application/json`. Other types request other representations, such as metadata only. */
   readonly accept?: string;
-  /** Gives the request up: it then throws the signal's reason. */
+  /** Cancels the request, which then throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** The API of one cluster as REST: JSON in, JSON out, refusals as our errors (errors.ts). */
+/** The API of one cluster as REST: JSON in, JSON out, errors mapped by errors.ts. */
 export interface Kubernetes {
   readonly server: string;
-  /** Our pod's namespace, or that of the kubeconfig's context. */
+  /** Namespace of our pod or of the kubeconfig's context. */
   readonly namespace: string;
   /**
-   * Tries again by itself what certainly was not done (no connection, 429) and what may be done twice (GET).
-   * @returns the answer's body @throws NotFound, Conflict, InvalidInput, Gone, Unavailable, …
+   * Retries what was certainly not executed (no connection, 429) and what is idempotent (GET).
+   * @returns the response body @throws NotFound, Conflict, InvalidInput, Gone, Unavailable, …
    */
   request(request: KubernetesRequest): Promise<unknown>;
-  /** The answer's body as it comes; for watches. Errors of the body itself are undici's. */
+  /** The streamed response body, for watches. Errors of the body are undici's. */
   stream(request: KubernetesRequest & { readonly signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>>;
-  /** Ends all connections at once. */
+  /** Closes all connections at once. */
   close(): Promise<void>;
 }
 
 export interface KubernetesOptions {
-  /** Where the cluster is; by default what the environment says. */
+  /** Default: from the environment. */
   readonly access?: ClusterAccess;
   /** Shown in the API server's audit log. */
   readonly userAgent?: string;
-  /** For the answer's headers, and between two parts of its body. */
+  /** Timeout for the response headers, and between two parts of the body. */
   readonly timeoutMs?: number;
-  /** Bookmarks come about every minute; a watch silent for longer is opened again. */
+  /** Bookmarks arrive about every minute; a watch that is silent for longer is reopened. */
   readonly watchSilenceMs?: number;
 }
 
 /** For requests; watches have their own. */
 const connections = 16;
-const attempts = 4;
+const maxAttempts = 4;
 const firstPauseMs = 100;
-/** Longer than this nobody waits within a request; the caller is told how long the server wants. */
-const longestPauseMs = 5_000;
+/** Longer waits are left to the caller, with the delay that the server asks for. */
+const maxPauseMs = 5_000;
 
-/** Opens nothing yet. @throws InvalidInput when no cluster is named */
+/** Does not connect yet. @throws InvalidInput when no cluster is configured */
 export async function connectKubernetes(options: KubernetesOptions = {}): Promise<Kubernetes> {
   const access = options.access ?? (await findAccess());
   const transports = createTransports(access, {
@@ -69,7 +69,7 @@ export async function connectKubernetes(options: KubernetesOptions = {}): Promis
 
   async function send(request: KubernetesRequest, over: keyof Transport, renew = false): Promise<Dispatcher.ResponseData> {
     const { authorization, tls } = await access.credentials(renew);
-    const answer = await transports
+    const response = await transports
       .for(tls)
       [over].request({
         origin: base.origin,
@@ -88,45 +88,45 @@ export async function connectKubernetes(options: KubernetesOptions = {}): Promis
       .catch((error: unknown) => {
         throw request.signal?.aborted === true ? request.signal.reason : unreachable(error, nameOf(request));
       });
-    // Closing may end a body that nobody reads any more, and an error that nobody hears ends the process. Readers hear of theirs.
-    answer.body.on("error", () => undefined);
-    // A token that was replaced a moment ago is read again once.
-    if (answer.statusCode !== 401 || renew) return answer;
-    await answer.body.dump();
+    // Closing may end a body that is no longer read, and an unhandled "error" event would end the process. Readers still get the error.
+    response.body.on("error", () => undefined);
+    // The token may just have been replaced: read it again once.
+    if (response.statusCode !== 401 || renew) return response;
+    await response.body.dump();
     return send(request, over, true);
   }
 
-  async function answered(request: KubernetesRequest): Promise<unknown> {
-    const answer = await send(request, "requests");
-    const text = await answer.body.text().catch((error: unknown) => {
+  async function sendAndParse(request: KubernetesRequest): Promise<unknown> {
+    const response = await send(request, "requests");
+    const text = await response.body.text().catch((error: unknown) => {
       throw request.signal?.aborted === true ? request.signal.reason : unreachable(error, nameOf(request));
     });
-    if (answer.statusCode < 300) return parsed(text);
-    throw refusal(answer, text, request);
+    if (response.statusCode < 300) return parsed(text);
+    throw errorOf(response, text, request);
   }
 
   return {
     server: access.server,
     namespace: access.namespace,
-    request: (request) => patiently(() => answered(request), request),
+    request: (request) => withRetries(() => sendAndParse(request), request),
     stream: (request) =>
-      patiently(async () => {
-        const answer = await send(request, "watches");
-        if (answer.statusCode < 300) return answer.body;
-        throw refusal(answer, await answer.body.text(), request);
+      withRetries(async () => {
+        const response = await send(request, "watches");
+        if (response.statusCode < 300) return response.body;
+        throw errorOf(response, await response.body.text(), request);
       }, request),
     close: () => transports.close(),
   };
 }
 
-/** Every refusal is tried again that has done nothing; a read also when its answer was lost. */
-async function patiently<T>(attempt: () => Promise<T>, { method, signal }: KubernetesRequest): Promise<T> {
+/** Retries requests that the server refused without executing them, and reads whose response was lost. */
+async function withRetries<T>(attempt: () => Promise<T>, { method, signal }: KubernetesRequest): Promise<T> {
   for (let n = 1; ; n++) {
     try {
       return await attempt();
     } catch (error) {
       const pauseMs = retryAfterOf(error) ?? firstPauseMs * 2 ** (n - 1) * (0.5 + Math.random());
-      if (n === attempts || pauseMs > longestPauseMs || !mayRepeat(error, method)) throw error;
+      if (n === maxAttempts || pauseMs > maxPauseMs || !isRetryable(error, method)) throw error;
       await delay(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
     }
   }
@@ -134,7 +134,7 @@ async function patiently<T>(attempt: () => Promise<T>, { method, signal }: Kuber
 
 const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
-function mayRepeat(error: unknown, method: KubernetesRequest["method"]): boolean {
+function isRetryable(error: unknown, method: KubernetesRequest["method"]): boolean {
   if (!(error instanceof HeadwaterError) || error.code !== "kubernetes_unavailable") return false;
   return method === "GET" || neverSent.has(codeOf(error.cause) ?? "") || isTooMany(error.details);
 }
@@ -142,17 +142,17 @@ function mayRepeat(error: unknown, method: KubernetesRequest["method"]): boolean
 const isTooMany = (details: unknown): boolean =>
   typeof details === "object" && details !== null && "status" in details && details.status === 429;
 
-function refusal(answer: Dispatcher.ResponseData, text: string, request: KubernetesRequest): HeadwaterError {
-  const after = answer.headers["retry-after"];
+function errorOf(response: Dispatcher.ResponseData, text: string, request: KubernetesRequest): HeadwaterError {
+  const after = response.headers["retry-after"];
   return errorFrom({
-    status: answer.statusCode,
+    status: response.statusCode,
     body: parsed(text),
     retryAfter: Array.isArray(after) ? after[0] : after,
     asked: nameOf(request),
   });
 }
 
-/** Some answers are plain text: `404 page not found`. */
+/** Some responses are plain text: `404 page not found`. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

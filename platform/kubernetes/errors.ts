@@ -33,84 +33,84 @@ export type StatusObject = z.infer<typeof statusObject>;
 export interface Refusal {
   /** HTTP status. */
   readonly status: number;
-  /** The answer's body, parsed where it is JSON. */
+  /** Response body, parsed if it is JSON. */
   readonly body: unknown;
-  /** Header Retry-After, seconds. */
+  /** Retry-After header, seconds. */
   readonly retryAfter?: string | undefined;
-  /** What was asked for: `GET /api/v1/namespaces/x`. */
+  /** The request: `GET /api/v1/namespaces/x`. */
   readonly asked: string;
 }
 
-/** What the API server refused, as one of our errors. */
+/** Maps an error response of the API server to one of our errors. */
 export function errorFrom(refusal: Refusal): HeadwaterError {
   const parsed = statusObject.safeParse(refusal.body);
-  const said = parsed.success ? parsed.data : undefined;
-  const message = said?.message || `Kubernetes answered ${refusal.status} to ${refusal.asked}`;
+  const object = parsed.success ? parsed.data : undefined;
+  const message = object?.message || `Kubernetes answered ${refusal.status} to ${refusal.asked}`;
   switch (refusal.status) {
     case 400:
-      return invalidFrom(said, message);
+      return invalidFrom(object, message);
     case 401:
-      return new Unavailable(`Kubernetes does not accept our credentials (${refusal.asked})`, { code: "kubernetes_unauthenticated" });
+      return new Unavailable(`Kubernetes rejects our credentials (${refusal.asked})`, { code: "kubernetes_unauthenticated" });
     case 403:
-      return forbiddenFrom(said, message);
+      return forbiddenFrom(object, message);
     case 404:
-      // Without a name it is the path that the server does not know: the kind is not installed.
-      if (said?.details?.name === undefined)
+      // Without a name, the server does not know the path: the kind is not installed.
+      if (object?.details?.name === undefined)
         return new Unavailable(`Kubernetes does not know ${refusal.asked}: install Headwater's resource definitions`, {
           code: "kubernetes_kind_missing",
         });
       return new NotFound(message);
     case 409:
-      return conflictFrom(said, message);
+      return conflictFrom(object, message);
     case 410:
       return new Gone(message);
     case 413:
       return new LimitExceeded(message);
     case 422:
-      return invalidFrom(said, message);
+      return invalidFrom(object, message);
     default:
-      return unavailableFrom(refusal, said, message);
+      return unavailableFrom(refusal, object, message);
   }
 }
 
-function unavailableFrom({ status, retryAfter }: Refusal, said: StatusObject | undefined, message: string): HeadwaterError {
-  // etcd's own limit, 1.5 MiB, comes as a server error.
+function unavailableFrom({ status, retryAfter }: Refusal, object: StatusObject | undefined, message: string): HeadwaterError {
+  // etcd's own limit of 1.5 MiB is reported as a server error.
   if (message.includes("request is too large"))
-    return new LimitExceeded("the resource is too large: Kubernetes keeps at most 1.5 MiB of one");
+    return new LimitExceeded("the resource is too large: Kubernetes stores at most 1.5 MiB per resource");
   if (status < 500 && status !== 429) return new Invariant(`Kubernetes answered ${status}: ${message}`);
-  const seconds = said?.details?.retryAfterSeconds ?? Number(retryAfter ?? NaN);
-  return new Unavailable(`Kubernetes cannot answer now: ${message}`, {
+  const seconds = object?.details?.retryAfterSeconds ?? Number(retryAfter ?? NaN);
+  return new Unavailable(`Kubernetes is unavailable: ${message}`, {
     code: "kubernetes_unavailable",
     details: Number.isFinite(seconds) && seconds > 0 ? { status, retryAfterMs: seconds * 1_000 } : { status },
   });
 }
 
-function conflictFrom(said: StatusObject | undefined, message: string): Conflict {
-  return said?.reason === "AlreadyExists" ? new Conflict(message, { code: "already_exists" }) : new Conflict(message);
+function conflictFrom(object: StatusObject | undefined, message: string): Conflict {
+  return object?.reason === "AlreadyExists" ? new Conflict(message, { code: "already_exists" }) : new Conflict(message);
 }
 
-/** Not our Forbidden: that one speaks of a caller's rights, and here the rights of Headwater itself are meant. */
-function forbiddenFrom(said: StatusObject | undefined, message: string): HeadwaterError {
-  if (said?.details?.causes.some(({ reason }) => reason === "NamespaceTerminating") === true)
+/** Not our Forbidden, which refers to the rights of a caller: here Headwater itself lacks a right. */
+function forbiddenFrom(object: StatusObject | undefined, message: string): HeadwaterError {
+  if (object?.details?.causes.some(({ reason }) => reason === "NamespaceTerminating") === true)
     return new Conflict(message, { code: "namespace_ends" });
   if (message.includes("exceeded quota")) return new QuotaExceeded(message);
   if (message.includes("denied the request") || message.includes("violates PodSecurity")) return new InvalidInput(message);
   return new Unavailable(`Headwater lacks a right in the cluster: ${message}`, { code: "kubernetes_forbidden" });
 }
 
-function invalidFrom(said: StatusObject | undefined, message: string): InvalidInput {
-  const causes = (said?.details?.causes ?? []).map((cause) => ({ path: cause.field, message: withoutValue(cause.message) }));
+function invalidFrom(object: StatusObject | undefined, message: string): InvalidInput {
+  const causes = (object?.details?.causes ?? []).map((cause) => ({ path: cause.field, message: withoutValue(cause.message) }));
   if (causes.length === 0) return new InvalidInput(message);
-  const name = said?.details?.name;
+  const name = object?.details?.name;
   const lines = causes.map((cause) => (cause.path === "" ? cause.message : `${cause.path}: ${cause.message}`)).join("; ");
-  return new InvalidInput(`${said?.details?.kind ?? "object"}${name === undefined ? "" : ` '${name}'`} is invalid: ${lines}`, {
+  return new InvalidInput(`${object?.details?.kind ?? "object"}${name === undefined ? "" : ` '${name}'`} is invalid: ${lines}`, {
     details: causes,
   });
 }
 
 /**
- * The server repeats the value it refuses, and that may be a secret: `Invalid value: "x": must be …` → `must be …`. Of an object that
- * a rule refuses it says no value: `Invalid value: set exactly one of …`.
+ * Removes the rejected value, which may be a secret: `Invalid value: "x": must be …` → `must be …`. For an object that violates a rule
+ * there is no value: `Invalid value: set exactly one of …`.
  */
 export function withoutValue(message: string): string {
   const [, kind, rest] = /^((?:Invalid|Unsupported|Duplicate) value): (.*)$/s.exec(message) ?? [];
@@ -124,7 +124,7 @@ export function withoutValue(message: string): string {
   return /^[A-Za-z]+,? /.test(rest) ? rest : kind.toLowerCase();
 }
 
-/** What undici throws when there was no answer. */
+/** Maps undici's errors for requests without a response. */
 export function unreachable(error: unknown, asked: string): Unavailable {
   const code = codeOf(error);
   return new Unavailable(`Kubernetes cannot be reached (${asked}): ${code ?? (error instanceof Error ? error.message : "no answer")}`, {
@@ -134,7 +134,7 @@ export function unreachable(error: unknown, asked: string): Unavailable {
   });
 }
 
-/** For `catch`: what is not there is no error. */
+/** For `catch`: maps NotFound to undefined. */
 export function undefinedWhenMissing(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error;
 }
@@ -143,7 +143,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** How long the server asked us to wait, ms. */
+/** The delay that the server asked for, ms. */
 export function retryAfterOf(error: unknown): number | undefined {
   const parsed = z.object({ details: z.object({ retryAfterMs: z.number() }) }).safeParse(error);
   return parsed.success ? parsed.data.details.retryAfterMs : undefined;

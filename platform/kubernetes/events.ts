@@ -8,30 +8,30 @@ import { microTime } from "./leases.ts";
 import { pathOf } from "./paths.ts";
 
 export interface KubernetesEventsOptions {
-  /** Who tells: name of the pod. */
+  /** Reporting instance: name of the pod. */
   readonly instance: string;
   /** Epoch ms. */
   readonly now?: () => number;
   readonly onError: (error: unknown) => void;
 }
 
-export interface EventToTell {
+export interface EventInput {
   readonly type: "Normal" | "Warning";
   /** One CamelCase word. */
   readonly reason: string;
   readonly message: string;
 }
 
-/** The same told again within this time is counted on the same Event. */
+/** Repeats within this time are counted on the same Event. */
 const seriesMs = 10 * 60_000;
-/** Of one resource: so many at once, then one in five minutes. As client-go's spam filter. */
+/** Per resource: a burst, then one every five minutes, like client-go's spam filter. */
 const budget = { burst: 25, perSecond: 1 / 300 };
-/** Waiting to be written; of more, the new ones are dropped. */
-const mostWaiting = 500;
-const mostRemembered = 4_096;
-/** Counts are written at most this often per Event. */
-const countEveryMs = 30_000;
-const noteBytes = 1_024;
+/** Bounds the queue. New Events are dropped when it is full. */
+const maxQueued = 500;
+const maxRemembered = 4_096;
+/** How often the count of an Event is written at most. */
+const countIntervalMs = 30_000;
+const maxNoteBytes = 1_024;
 const reporter = "headwater.dev/operator";
 
 interface Series {
@@ -40,22 +40,22 @@ interface Series {
   readonly body: object;
   count: number;
   lastAt: number;
-  /** When it was last written, and the count that was written. */
+  /** When it was last written, and the count written then. */
   writtenAt: number;
   writtenCount: number;
   queued: boolean;
 }
 
 /**
- * Tells Kubernetes Events (events.k8s.io/v1): the same told again is a count, one resource cannot flood, and nobody waits for it
- * or fails by it. What cannot be written is lost: Events are for people, and no state.
+ * Records Kubernetes Events (events.k8s.io/v1). Repeats are counted, resources are rate-limited, and callers never wait or fail. Events
+ * that cannot be written are lost: they are for people and carry no state.
  */
 export class KubernetesEvents {
   readonly #kubernetes: Kubernetes;
   readonly #options: Required<KubernetesEventsOptions>;
   readonly #series = new Map<string, Series>();
   readonly #budgets = new Map<string, TokenBucket>();
-  readonly #waiting: Series[] = [];
+  readonly #queue: Series[] = [];
   readonly #stop = new AbortController();
   #writing: Promise<void> | undefined;
 
@@ -65,7 +65,7 @@ export class KubernetesEvents {
   }
 
   /** Never throws, never waits. */
-  record(resource: Resource, event: EventToTell): void {
+  record(resource: Resource, event: EventInput): void {
     const now = this.#options.now();
     const { uid } = resource.metadata;
     const key = [uid, event.type, event.reason, event.message].join("\n");
@@ -73,18 +73,18 @@ export class KubernetesEvents {
     if (known !== undefined && now - known.lastAt < seriesMs) {
       known.count++;
       known.lastAt = now;
-      if (now - known.writtenAt >= countEveryMs) this.#enqueue(known);
+      if (now - known.writtenAt >= countIntervalMs) this.#enqueue(known);
       return;
     }
-    if (!this.#mayTell(uid, now)) return;
+    if (!this.#isWithinBudget(uid, now)) return;
     const series = this.#begin(resource, event, now);
     this.#series.delete(key);
     this.#series.set(key, series);
-    forgetOldest(this.#series);
+    evictOldest(this.#series);
     this.#enqueue(series);
   }
 
-  /** Writes what waits, for as long as the signal allows. */
+  /** Writes queued Events until the signal aborts. */
   async stop(signal: AbortSignal = AbortSignal.timeout(1_000)): Promise<void> {
     for (const series of this.#series.values()) if (series.count > series.writtenCount) this.#enqueue(series);
     const late = new Promise<void>((resolve) => {
@@ -96,17 +96,17 @@ export class KubernetesEvents {
     await this.#writing;
   }
 
-  #mayTell(uid: string, now: number): boolean {
+  #isWithinBudget(uid: string, now: number): boolean {
     const bucket = this.#budgets.get(uid) ?? new TokenBucket(budget);
     this.#budgets.delete(uid);
     this.#budgets.set(uid, bucket);
-    forgetOldest(this.#budgets);
+    evictOldest(this.#budgets);
     return bucket.take(now);
   }
 
-  #begin(resource: Resource, { type, reason, message }: EventToTell, now: number): Series {
+  #begin(resource: Resource, { type, reason, message }: EventInput, now: number): Series {
     const { apiVersion, kind, metadata } = resource;
-    // Events of resources without a namespace are told in `default`, as Kubernetes itself does.
+    // Like Kubernetes itself, writes Events of cluster-scoped resources to `default`.
     const namespace = metadata.namespace === "" ? "default" : metadata.namespace;
     const name = `${metadata.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${createHash("sha256").update(`${metadata.uid}${reason}${message}${now}`).digest("hex").slice(0, 16)}`;
     const collection = pathOf(["apis", "events.k8s.io", "v1", "namespaces", namespace, "events"]);
@@ -121,7 +121,7 @@ export class KubernetesEvents {
       action: "Reconcile",
       type,
       reason: reason.slice(0, 128),
-      note: shown(message),
+      note: replaced(message),
       regarding: {
         apiVersion,
         kind,
@@ -144,16 +144,16 @@ export class KubernetesEvents {
   }
 
   #enqueue(series: Series): void {
-    if (series.queued || this.#stop.signal.aborted || this.#waiting.length >= mostWaiting) return;
+    if (series.queued || this.#stop.signal.aborted || this.#queue.length >= maxQueued) return;
     series.queued = true;
-    this.#waiting.push(series);
+    this.#queue.push(series);
     this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
   }
 
-  /** One after the other: Events must not get in the way of what they tell of. */
+  /** Sequential, so that Events do not slow down the work they report. */
   async #write(): Promise<void> {
-    await sleep(0); // Whoever tells is not kept by it.
-    for (let series = this.#waiting.shift(); series !== undefined && !this.#stop.signal.aborted; series = this.#waiting.shift()) {
+    await sleep(0); // Return to the caller first.
+    for (let series = this.#queue.shift(); series !== undefined && !this.#stop.signal.aborted; series = this.#queue.shift()) {
       series.queued = false;
       try {
         await this.#put(series);
@@ -175,7 +175,7 @@ export class KubernetesEvents {
       try {
         await this.#kubernetes.request({ method: "PATCH", path, body: counted, contentType, signal });
       } catch (error) {
-        if (!(error instanceof NotFound)) throw error; // The server keeps Events for an hour or so.
+        if (!(error instanceof NotFound)) throw error; // The server deletes Events after about an hour.
         await this.#kubernetes.request({ method: "POST", path: collection, body: { ...body, ...counted }, signal });
       }
     }
@@ -183,18 +183,18 @@ export class KubernetesEvents {
   }
 }
 
-function forgetOldest(map: Map<string, unknown>): void {
+function evictOldest(map: Map<string, unknown>): void {
   for (const key of map.keys()) {
-    if (map.size <= mostRemembered) return;
+    if (map.size <= maxRemembered) return;
     map.delete(key);
   }
 }
 
-/** Messages are ours and hold no secrets; an address that a person wrote may hold a password, and anybody may read Events. */
-function shown(message: string): string {
-  const masked = message.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, "$1…@");
-  if (Buffer.byteLength(masked) <= noteBytes) return masked;
-  let text = masked.slice(0, noteBytes - 3);
-  while (Buffer.byteLength(text) > noteBytes - 3) text = text.slice(0, -1);
+/** Masks passwords in URLs that users wrote, because Events are widely readable. Messages of Headwater contain no secrets. */
+function replaced(message: string): string {
+  const replaced = message.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, "$1…@");
+  if (Buffer.byteLength(replaced) <= maxNoteBytes) return replaced;
+  let text = replaced.slice(0, maxNoteBytes - 3);
+  while (Buffer.byteLength(text) > maxNoteBytes - 3) text = text.slice(0, -1);
   return `${text.replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -4,15 +4,18 @@ import { readKubeconfig } from "./kubeconfig.ts";
 import { findServiceAccount } from "./service-account.ts";
 
 /**
- * The service account of the pod we run in, else the file or files that KUBECONFIG names. Never `~/.kube/config`: whoever means
- * a cluster says so. @throws InvalidInput when neither is there or the file is wrong
+ * The service account of our pod, else the files in KUBECONFIG. Never `~/.kube/config`: a cluster must be chosen explicitly.
+ * @throws InvalidInput when neither exists or a file is invalid
  */
 export async function findAccess(): Promise<ClusterAccess> {
   const account = await findServiceAccount();
   if (account !== undefined) return account;
   const files = process.env["KUBECONFIG"];
   if (files !== undefined && files !== "") return readKubeconfig(files);
-  throw new InvalidInput("no Kubernetes cluster is named: run in a pod with a service account, or set KUBECONFIG to a kubeconfig file", {
-    code: "no_cluster",
-  });
+  throw new InvalidInput(
+    "no Kubernetes cluster is configured: run in a pod with a service account, or set KUBECONFIG to a kubeconfig file",
+    {
+      code: "no_cluster",
+    },
+  );
 }

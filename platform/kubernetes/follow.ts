@@ -6,17 +6,17 @@ import { parseObject, parseObjectList, type KubernetesObject } from "./object.ts
 import { watchObjects, type WatchOptions, type WatchTarget } from "./watch.ts";
 
 export interface Follower {
-  /** All there is: first, and again after changes were missed. */
+  /** All objects: initially, and after changes were missed. */
   replace(objects: readonly KubernetesObject[]): void;
   put(object: KubernetesObject): void;
-  /** Gone, or no longer selected. */
+  /** Deleted, or no longer selected. */
   remove(object: KubernetesObject): void;
 }
 
 const pageSize = 500;
 const pauseMs = 1_000;
 
-/** Lists a collection and tells of every change from then on, until the signal aborts; it outlives all failures. */
+/** Lists a collection and reports every change until the signal aborts. Recovers from all failures. */
 export async function followCollection(
   kubernetes: Kubernetes,
   target: WatchTarget,
@@ -40,7 +40,7 @@ export async function followCollection(
   }
 }
 
-/** @throws Gone when it takes so long that the server forgets the first page */
+/** @throws Gone when it takes so long that the server drops the list's snapshot */
 export async function listAll(
   kubernetes: Kubernetes,
   { path, labelSelector, fieldSelector }: WatchTarget,

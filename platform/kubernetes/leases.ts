@@ -3,7 +3,7 @@ import type { Kubernetes } from "./connection.ts";
 import { undefinedWhenMissing } from "./errors.ts";
 import { pathOf } from "./paths.ts";
 
-/** What a Lease says of its leader. Its times are for people to read: nothing is decided by them. */
+/** Content of a Lease. Its times are informational: no decision depends on them. */
 export interface LeaseRecord {
   /** Empty: released. */
   readonly holder: string;
@@ -13,16 +13,16 @@ export interface LeaseRecord {
   readonly renewTime: string | undefined;
   /** How often the leader changed. */
   readonly transitions: number;
-  /** Of the Lease when it was read; a replacement of an older one is refused. Empty before it is created. */
+  /** Version of the Lease when it was read; replacing an older one conflicts. Empty before it is created. */
   readonly version: string;
 }
 
 /** One Lease. Every call ends with its signal. */
 export interface Leases {
   find(signal: AbortSignal): Promise<LeaseRecord | undefined>;
-  /** @throws Conflict when there is one */
+  /** @throws Conflict when it exists */
   create(record: LeaseRecord, signal: AbortSignal): Promise<LeaseRecord>;
-  /** @throws Conflict when it is not the version that was read */
+  /** @throws Conflict when it has changed since it was read */
   replace(record: LeaseRecord, signal: AbortSignal): Promise<LeaseRecord>;
 }
 
@@ -39,7 +39,7 @@ const leaseObject = z.object({
     .default({}),
 });
 
-/** Needs the rights get, create and update on `leases` in the namespace. */
+/** Requires the rights get, create and update on `leases` in the namespace. */
 export function kubernetesLeases(kubernetes: Kubernetes, { namespace, name }: { namespace: string; name: string }): Leases {
   const collection = pathOf(["apis", "coordination.k8s.io", "v1", "namespaces", namespace, "leases"]);
   const path = `${collection}${pathOf([name])}`;

@@ -1,6 +1,6 @@
 const newline = 0x0a;
 
-/** The lines of a stream, without their ends. What follows the last end was cut off and is no line. */
+/** Lines of a stream, without their terminators. Text after the last terminator is incomplete and dropped. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let pieces: Uint8Array[] = [];

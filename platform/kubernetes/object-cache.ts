@@ -12,7 +12,7 @@ export interface CacheOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The objects of a collection as the API server last told of them, by name: of one namespace, so that a name says which. */
+/** Caches the objects of a collection in one namespace, by name. */
 export class ObjectCache {
   readonly #kubernetes: Kubernetes;
   readonly #options: CacheOptions;
@@ -34,7 +34,7 @@ export class ObjectCache {
   }
 
   /**
-   * Resolves when all there is has been read, however long the server or a right is missing; goes on until the signal aborts.
+   * Resolves when everything has been read, however long the server or a right is missing. Watches until the signal aborts.
    * @throws Unavailable when it aborts before
    */
   async start(): Promise<void> {
@@ -50,7 +50,7 @@ export class ObjectCache {
     await this.#read.promise;
   }
 
-  /** Resolves when the signal has ended it. */
+  /** Resolves when the watch has ended after the abort. */
   ended(): Promise<void> {
     return this.#following;
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The fields of an object's metadata that we read; the others, above all `managedFields`, are not kept. */
+/** The metadata fields that we use; others, above all `managedFields`, are dropped. */
 export const objectMetadata = z.object({
   name: z.string(),
   namespace: z.string().default(""),
@@ -26,13 +26,13 @@ export const objectMetadata = z.object({
     .exactOptional(),
 });
 
-/** Any object: the rest of it is for whoever knows the kind. */
+/** Any object. Its other fields are parsed where the kind is known. */
 export const kubernetesObject = z.looseObject({ metadata: objectMetadata });
 export type KubernetesObject = z.infer<typeof kubernetesObject>;
 
 const objectList = z.object({
   metadata: z.object({ resourceVersion: z.string(), continue: z.string().default("") }),
-  // An empty list of metadata alone (PartialObjectMetadataList) is told as null.
+  // The server sends null for an empty PartialObjectMetadataList.
   items: z
     .array(z.unknown())
     .nullable()

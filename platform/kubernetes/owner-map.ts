@@ -1,23 +1,23 @@
-/** A namespace that carries an owner's label. */
+/** A namespace with an owner's label. */
 export interface OwnedNamespace {
   readonly name: string;
   /** Public id. */
   readonly owner: string;
   /** RFC 3339, whole seconds. */
   readonly createdAt: string;
-  /** It is being deleted: nothing new can be made in it. */
-  readonly ends: boolean;
+  /** It is being deleted: nothing can be created in it. */
+  readonly isTerminating: boolean;
 }
 
 /**
- * Whose namespace counts. Of several that carry one owner's label it is the oldest; one that is being deleted gives way to the
- * next, and goes on belonging to its owner, so that what is in it can be ended in the owner's name.
+ * Maps namespaces to owners. Of several with one owner's label the oldest counts. A namespace in deletion yields to the next, but keeps its
+ * owner so that its resources can be cleaned up in the owner's name.
  */
 export interface OwnerMap {
   ownerOf(name: string): string | undefined;
   find(owner: string): OwnedNamespace | undefined;
   names(): readonly string[];
-  /** These return the namespaces for which `ownerOf` answers otherwise than before. */
+  /** These return the namespaces whose `ownerOf` has changed. */
   set(namespace: OwnedNamespace): readonly string[];
   delete(name: string): readonly string[];
   replace(all: readonly OwnedNamespace[]): readonly string[];
@@ -34,7 +34,7 @@ export function createOwnerMap(): OwnerMap {
       .reduce<OwnedNamespace | undefined>((best, each) => (best === undefined || isBefore(each, best) ? each : best), undefined);
   const ownerOf = (name: string): string | undefined => {
     const namespace = byName.get(name);
-    return namespace !== undefined && (namespace.ends || find(namespace.owner)?.name === name) ? namespace.owner : undefined;
+    return namespace !== undefined && (namespace.isTerminating || find(namespace.owner)?.name === name) ? namespace.owner : undefined;
   };
   const put = (name: string, next: OwnedNamespace | undefined): void => {
     const former = byName.get(name);
@@ -45,7 +45,7 @@ export function createOwnerMap(): OwnerMap {
     const names = byOwner.get(next.owner) ?? new Set();
     byOwner.set(next.owner, names.add(name));
   };
-  /** The answers for a namespace depend on those of the same owner, the former and the next. */
+  /** The owner of a namespace depends on the other namespaces of the previous and the next owner. */
   const change = (name: string, next: OwnedNamespace | undefined): readonly string[] => {
     const owners = [byName.get(name)?.owner, next?.owner];
     const touched = new Set([name, ...owners.flatMap((owner) => [...((owner === undefined ? undefined : byOwner.get(owner)) ?? [])])]);
@@ -74,6 +74,6 @@ function forget(byOwner: Map<string, Set<string>>, { owner, name }: OwnedNamespa
 }
 
 function isBefore(a: OwnedNamespace, b: OwnedNamespace): boolean {
-  if (a.ends !== b.ends) return b.ends;
+  if (a.isTerminating !== b.isTerminating) return b.isTerminating;
   return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 }

@@ -9,60 +9,60 @@ import { createOwnerMap, type OwnedNamespace } from "./owner-map.ts";
 import { pathOf } from "./paths.ts";
 
 export interface OwnerNamespacesOptions {
-  /** Told of each failure that the watch goes on after. Must not throw. */
+  /** Called with each failure that the watch recovers from. Must not throw. */
   readonly onInterrupted?: (error: HeadwaterError) => void;
 }
 
 export interface KubernetesOwnerNamespaces extends OwnerNamespaces {
-  readonly onChange: (told: (namespace: string) => void) => () => void;
-  /** Does it belong to an owner, as far as is known now? */
+  readonly onChange: (listener: (namespace: string) => void) => () => void;
+  /** Does it belong to an owner, according to the cache? */
   isOwned(namespace: string): boolean;
-  /** All that do. */
+  /** All namespaces with an owner. */
   list(): readonly string[];
-  /** Ends the watch. */
+  /** Stops the watch. */
   close(): Promise<void>;
 }
 
 const collection = pathOf(["api", "v1", "namespaces"]);
-/** How long a question waits for the first list. */
+/** How long a call waits for the first list. */
 const syncTimeoutMs = 30_000;
 const podSecurity = "pod-security.kubernetes.io";
 
 /**
- * One watch of the namespaces that carry the label `headwater.dev/owner`; it begins now. A namespace of any name may carry it;
- * one that we make is named after the owner and lets only restricted pods in.
+ * Watches the namespaces with the label `headwater.dev/owner`, starting now. They may have any name; those that we create are named after
+ * the owner and admit only restricted pods.
  */
 export function startKubernetesOwnerNamespaces(kubernetes: Kubernetes, options: OwnerNamespacesOptions = {}): KubernetesOwnerNamespaces {
   const owned = createOwnerMap();
   const listeners = new Set<(namespace: string) => void>();
   const stop = new AbortController();
   const synced = Promise.withResolvers<void>();
-  const tell = (changed: readonly string[]): void => {
-    for (const namespace of changed) for (const told of listeners) told(namespace);
+  const notify = (changed: readonly string[]): void => {
+    for (const namespace of changed) for (const listener of listeners) listener(namespace);
   };
   const put = (object: KubernetesObject): void => {
     const namespace = ownedFrom(object);
-    tell(namespace === undefined ? owned.delete(object.metadata.name) : owned.set(namespace));
+    notify(namespace === undefined ? owned.delete(object.metadata.name) : owned.set(namespace));
   };
   const following = followCollection(
     kubernetes,
     { path: collection, labelSelector: labels.owner },
     {
       replace(objects) {
-        tell(owned.replace(objects.map(ownedFrom).filter((each) => each !== undefined)));
+        notify(owned.replace(objects.map(ownedFrom).filter((each) => each !== undefined)));
         synced.resolve();
       },
       put,
-      remove: ({ metadata }) => tell(owned.delete(metadata.name)),
+      remove: ({ metadata }) => notify(owned.delete(metadata.name)),
     },
     { signal: stop.signal, ...(options.onInterrupted === undefined ? {} : { onInterrupted: options.onInterrupted }) },
   );
-  synced.promise.catch(() => undefined); // Whoever asks is told.
+  synced.promise.catch(() => undefined); // Callers get the error from ready().
   following.then(() => synced.reject(new Unavailable("the namespaces of owners are no longer watched")), synced.reject);
   let isSynced = false;
   const ready = async (): Promise<void> => {
     if (isSynced) return;
-    await within(synced.promise, syncTimeoutMs);
+    await withTimeout(synced.promise, syncTimeoutMs);
     isSynced = true;
   };
 
@@ -79,20 +79,20 @@ export function startKubernetesOwnerNamespaces(kubernetes: Kubernetes, options: 
       const name = namespaceOfOwner(owner);
       await ready();
       const known = owned.find(owner);
-      if (known?.ends === false) return known.name;
-      // Labelled a moment ago, by hand or by another process: the watch may not have told yet.
+      if (known?.isTerminating === false) return known.name;
+      // A namespace may have just been labelled, by hand or by another process, before the watch reports it.
       const labelSelector = `${labels.owner}=${owner}`;
       for (const object of (await listAll(kubernetes, { path: collection, labelSelector })).objects) put(object);
       const found = owned.find(owner);
-      if (found?.ends === false) return found.name;
+      if (found?.isTerminating === false) return found.name;
       put(await createNamespace(kubernetes, owner, name));
       return owned.find(owner)?.name ?? name;
     },
     isOwned: (namespace) => owned.ownerOf(namespace) !== undefined,
     list: () => owned.names().filter((name) => owned.ownerOf(name) !== undefined),
-    onChange(told) {
-      listeners.add(told);
-      return () => listeners.delete(told);
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     async close() {
       stop.abort();
@@ -104,7 +104,7 @@ export function startKubernetesOwnerNamespaces(kubernetes: Kubernetes, options: 
 function ownedFrom({ metadata }: KubernetesObject): OwnedNamespace | undefined {
   const owner = metadata.labels[labels.owner];
   if (owner === undefined || !(isId("user", owner) || isId("organization", owner))) return undefined;
-  return { name: metadata.name, owner, createdAt: metadata.creationTimestamp, ends: metadata.deletionTimestamp !== undefined };
+  return { name: metadata.name, owner, createdAt: metadata.creationTimestamp, isTerminating: metadata.deletionTimestamp !== undefined };
 }
 
 async function createNamespace(kubernetes: Kubernetes, owner: string, name: string): Promise<KubernetesObject> {
@@ -122,18 +122,18 @@ async function createNamespace(kubernetes: Kubernetes, owner: string, name: stri
   }
 }
 
-/** Another process may have made it. One without the label was not meant for the owner, or is no longer. */
+/** Another process may have created it. Without the label it is not, or no longer, meant for the owner. */
 function requireOwned(object: KubernetesObject, owner: string): KubernetesObject {
-  const { name, labels: given, deletionTimestamp } = object.metadata;
+  const { name, labels: present, deletionTimestamp } = object.metadata;
   if (deletionTimestamp !== undefined)
-    throw new Unavailable(`namespace '${name}' of ${owner} is being deleted: try again when it is gone`, { code: "namespace_ends" });
-  if (given[labels.owner] === owner) return object;
+    throw new Unavailable(`namespace '${name}' of ${owner} is being deleted: retry when it is gone`, { code: "namespace_ends" });
+  if (present[labels.owner] === owner) return object;
   throw new Conflict(
     `namespace '${name}' exists without the label ${labels.owner}=${owner}: label it, or another one, to give it to ${owner}`,
   );
 }
 
-function within(synced: Promise<void>, ms: number): Promise<void> {
+function withTimeout(synced: Promise<void>, ms: number): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Unavailable(`the namespaces of owners could not be listed within ${ms} ms`)), ms);
   return Promise.race([synced, late.promise]).finally(() => clearTimeout(timer));

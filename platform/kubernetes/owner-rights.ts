@@ -15,22 +15,21 @@ export interface ServiceAccountName {
 }
 
 export interface OwnerRightsOptions {
-  /** RoleBindings that each namespace of an owner has: name of the binding and who is bound. */
+  /** RoleBindings of each owner's namespace: name of the binding and the bound account. */
   readonly bindings: Readonly<Record<string, ServiceAccountName>>;
-  /** Told of what could not be done and is tried again, and once of bindings that somebody else made under our names. Must not throw. */
+  /** Called with failures that are retried, and once with RoleBindings of others under our names. Must not throw. */
   readonly onError?: (error: HeadwaterError) => void;
 }
 
 const rbac = "rbac.authorization.k8s.io";
 const managedBy = { "app.kubernetes.io/managed-by": "headwater" };
-/** What they are bound to: the chart's name. */
+/** The ClusterRole they refer to, named as in the chart. */
 const clusterRole = "headwater-owner-secrets";
-const retryMs = { first: 2_000, most: 60_000 };
+const retryMs = { first: 2_000, max: 60_000 };
 
 /**
- * Keeps the RoleBindings by which Headwater may read and write Secrets, in the namespaces of owners and nowhere else. One that is
- * deleted or changed is put right. When a namespace loses its label its bindings stay: taking them away would need the right to
- * delete anybody's.
+ * Keeps the RoleBindings that let Headwater read and write Secrets, only in namespaces of owners. Deleted or changed ones are restored.
+ * When a namespace loses its label its bindings stay: removing them would need the right to delete any.
  */
 export function startOwnerRights(
   kubernetes: Kubernetes,
@@ -40,25 +39,25 @@ export function startOwnerRights(
   const stop = new AbortController();
   const bound = new Map<string, KubernetesObject>();
   const pending = new Set<string>();
-  /** Where somebody else has our names, which was told. */
-  const taken = new Set<string>();
+  /** Namespaces where another's binding has our name, which has been reported. */
+  const conflicting = new Set<string>();
   let wake = Promise.withResolvers<void>();
-  const look = (namespace: string): void => {
+  const enqueue = (namespace: string): void => {
     pending.add(namespace);
     wake.resolve();
   };
-  const retries = createRetries(look, stop.signal);
+  const retries = createRetries(enqueue, stop.signal);
   const settle = (namespace: string, failures: readonly unknown[]): void => {
     const errors = failures.map((failure) => errorOf(failure, namespace)).filter((error) => !isGone(error));
     if (errors.length === 0) retries.forget(namespace);
-    const again = errors.length > 0 && retries.lookLater(namespace) > 1;
+    const again = errors.length > 0 && retries.retry(namespace) > 1;
     const conflicts = errors.filter((error) => error instanceof Conflict);
     for (const error of errors) if (!conflicts.includes(error)) options.onError?.(error);
-    // Made by another process of ours, of which the watch tells in a moment; else by somebody else under our name. That is told once,
-    // and looked at again, since of its end the watch does not tell.
-    if (again && !taken.has(namespace)) for (const conflict of conflicts) options.onError?.(conflict);
-    if (conflicts.length === 0) taken.delete(namespace);
-    else if (again) taken.add(namespace);
+    // Either another process of ours created it, which the watch reports in a moment, or someone else did. The latter is reported once, and
+    // retried because the watch does not report when their binding is deleted.
+    if (again && !conflicting.has(namespace)) for (const conflict of conflicts) options.onError?.(conflict);
+    if (conflicts.length === 0) conflicting.delete(namespace);
+    else if (again) conflicting.add(namespace);
   };
   const work = async (): Promise<void> => {
     while (!stop.signal.aborted) {
@@ -75,24 +74,24 @@ export function startOwnerRights(
     replace(objects) {
       bound.clear();
       for (const object of objects) bound.set(keyOf(object), object);
-      for (const namespace of namespaces.list()) look(namespace);
+      for (const namespace of namespaces.list()) enqueue(namespace);
     },
     put(object) {
       bound.set(keyOf(object), object);
-      look(object.metadata.namespace);
+      enqueue(object.metadata.namespace);
     },
     remove(object) {
       bound.delete(keyOf(object));
-      look(object.metadata.namespace);
+      enqueue(object.metadata.namespace);
     },
   };
   const target = { path: pathOf(["apis", rbac, "v1", "rolebindings"]), labelSelector: "app.kubernetes.io/managed-by=headwater" };
-  const end = namespaces.onChange(look);
-  const told = { signal: stop.signal, ...(options.onError === undefined ? {} : { onInterrupted: options.onError }) };
-  const running = Promise.all([followCollection(kubernetes, target, follower, told), work()]);
+  const unsubscribe = namespaces.onChange(enqueue);
+  const watchOptions = { signal: stop.signal, ...(options.onError === undefined ? {} : { onInterrupted: options.onError }) };
+  const running = Promise.all([followCollection(kubernetes, target, follower, watchOptions), work()]);
   return {
     async stop() {
-      end();
+      unsubscribe();
       stop.abort();
       wake.resolve();
       await running;
@@ -100,22 +99,22 @@ export function startOwnerRights(
   };
 }
 
-/** The oftener in a row something went wrong in a namespace, the later it is looked at again. */
-function createRetries(look: (namespace: string) => void, signal: AbortSignal) {
+/** Exponential backoff per namespace. */
+function createRetries(enqueue: (namespace: string) => void, signal: AbortSignal) {
   const failed = new Map<string, number>();
   const waiting = new Set<string>();
   return {
-    /** @returns how often in a row it went wrong */
-    lookLater(namespace: string): number {
+    /** @returns the number of consecutive failures */
+    retry(namespace: string): number {
       const times = (failed.get(namespace) ?? 0) + 1;
       failed.set(namespace, times);
       if (waiting.has(namespace)) return times;
       waiting.add(namespace);
       const again = (): void => {
         waiting.delete(namespace);
-        look(namespace);
+        enqueue(namespace);
       };
-      delay(Math.min(retryMs.most, retryMs.first * 2 ** (times - 1)), undefined, { signal }).then(again, () => undefined);
+      delay(Math.min(retryMs.max, retryMs.first * 2 ** (times - 1)), undefined, { signal }).then(again, () => undefined);
       return times;
     },
     forget: (namespace: string): void => void failed.delete(namespace),
@@ -125,11 +124,11 @@ function createRetries(look: (namespace: string) => void, signal: AbortSignal) {
 function errorOf(failure: unknown, namespace: string): HeadwaterError {
   if (!(failure instanceof HeadwaterError)) return unreachable(failure, `rolebindings of ${namespace}`);
   if (!(failure instanceof Conflict) || isGone(failure)) return failure;
-  const message = `a right in namespace '${namespace}' cannot be given: ${failure.message}; delete that RoleBinding, and ours is made`;
+  const message = `the RoleBinding in namespace '${namespace}' cannot be created: ${failure.message}; delete that RoleBinding to have ours created`;
   return new Conflict(message, { cause: failure });
 }
 
-/** The namespace is gone, or going. */
+/** The namespace is gone or being deleted. */
 const isGone = (error: HeadwaterError): boolean => error instanceof NotFound || error.code === "namespace_ends";
 
 const keyOf = ({ metadata }: KubernetesObject): string => `${metadata.namespace}/${metadata.name}`;
@@ -139,7 +138,7 @@ const binding = z.looseObject({
   subjects: z.array(z.record(z.string(), z.string())).default([]),
 });
 
-/** @returns what went wrong: one binding that cannot be made is no reason to do without the other */
+/** @returns the failures: one binding that fails does not prevent the others */
 async function bindAll(
   kubernetes: Kubernetes,
   namespace: string,
@@ -150,24 +149,24 @@ async function bindAll(
   const failures: unknown[] = [];
   for (const [name, account] of Object.entries(bindings)) {
     const subjects = [{ kind: "ServiceAccount", name: account.name, namespace: account.namespace }];
-    const wanted = { apiVersion: `${rbac}/v1`, kind: "RoleBinding", metadata: { name, namespace, labels: managedBy }, roleRef, subjects };
-    await bind(kubernetes, wanted, bound.get(`${namespace}/${name}`)).catch((error: unknown) => failures.push(error));
+    const desired = { apiVersion: `${rbac}/v1`, kind: "RoleBinding", metadata: { name, namespace, labels: managedBy }, roleRef, subjects };
+    await bind(kubernetes, desired, bound.get(`${namespace}/${name}`)).catch((error: unknown) => failures.push(error));
   }
   return failures;
 }
 
-type Wanted = { readonly metadata: { readonly name: string; readonly namespace: string } };
+type RoleBinding = { readonly metadata: { readonly name: string; readonly namespace: string } };
 
-async function bind(kubernetes: Kubernetes, wanted: Wanted, there: KubernetesObject | undefined): Promise<void> {
-  const { name, namespace } = wanted.metadata;
+async function bind(kubernetes: Kubernetes, desired: RoleBinding, existing: KubernetesObject | undefined): Promise<void> {
+  const { name, namespace } = desired.metadata;
   const path = pathOf(["apis", rbac, "v1", "namespaces", namespace, "rolebindings"]);
   const query = { fieldManager: "headwater" };
-  if (there === undefined) await kubernetes.request({ method: "POST", path, query, body: wanted });
-  else if (!isSame(there, wanted))
-    await kubernetes.request({ method: "PUT", path: `${path}${pathOf([name])}`, query, body: { ...wanted, metadata: there.metadata } });
+  if (existing === undefined) await kubernetes.request({ method: "POST", path, query, body: desired });
+  else if (!isSame(existing, desired))
+    await kubernetes.request({ method: "PUT", path: `${path}${pathOf([name])}`, query, body: { ...desired, metadata: existing.metadata } });
 }
 
-function isSame(there: unknown, wanted: unknown): boolean {
-  const [a, b] = [binding.parse(there), binding.parse(wanted)];
+function isSame(existing: unknown, desired: unknown): boolean {
+  const [a, b] = [binding.parse(existing), binding.parse(desired)];
   return isDeepStrictEqual([a.roleRef, a.subjects], [b.roleRef, b.subjects]);
 }

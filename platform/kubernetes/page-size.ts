@@ -1,25 +1,25 @@
-const largestPage = 500;
-const firstPage = 50;
-/** Of JSON. Text, values and resources of a page are in memory at once, about four times as much. */
+const maxPageSize = 500;
+const firstPageSize = 50;
+/** JSON bytes. Text, values and resources of a page are in memory together, about four times as much. */
 const pageBytes = 4 * 1024 * 1024;
 
 export interface PageSizes {
-  /** How many objects of the kind to ask for at once. */
+  /** Page size for the kind. */
   of(kind: string): number;
-  /** From a page that came. */
+  /** Learns from a received page. */
   learn(kind: string, items: readonly unknown[]): void;
 }
 
 /**
- * Pages of a whole kind are cut by what they weigh: a Component may hold a mebibyte of code, and five hundred of those would be
- * more memory than the operator has. The first page is small, and the heaviest so far decides.
+ * Sizes pages by weight: a Component may contain a mebibyte of code, and five hundred of those would exceed the operator's memory. The
+ * first page is small; the heaviest average so far determines the size.
  */
 export function createPageSizes(): PageSizes {
   const heaviest = new Map<string, number>();
   return {
     of(kind) {
       const bytes = heaviest.get(kind);
-      return bytes === undefined ? firstPage : Math.max(1, Math.min(largestPage, Math.floor(pageBytes / bytes)));
+      return bytes === undefined ? firstPageSize : Math.max(1, Math.min(maxPageSize, Math.floor(pageBytes / bytes)));
     },
     learn(kind, items) {
       if (items.length === 0) return;
@@ -29,7 +29,7 @@ export function createPageSizes(): PageSizes {
   };
 }
 
-/** Near enough to the length of its JSON, without making it. */
+/** Approximates the length of the JSON without serializing. */
 export function roughBytes(value: unknown): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 5;

@@ -6,7 +6,7 @@ import { issuesOf, parseMetadata, parseSpec, sayIssues } from "../../crds/valida
 import { pathOf } from "./paths.ts";
 import { kubernetesObject } from "./object.ts";
 
-/** kubectl's copy of the whole object as it was applied last; it would double what a resource takes in memory. */
+/** kubectl's copy of the last applied object, which would double a resource's memory. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 export function collectionPath(kind: Kind, namespace: string | undefined): string {
@@ -19,8 +19,8 @@ export function collectionPath(kind: Kind, namespace: string | undefined): strin
 export const resourcePath = (kind: Kind, namespace: string, name: string): string => `${collectionPath(kind, namespace)}${pathOf([name])}`;
 
 /**
- * The object as a resource. It may have been stored under another version of its definition: what of the status does not fit is
- * left out; a spec that does not fit is given as it is, and `invalid` says why.
+ * Converts an object to a resource. It may have been stored under another version of its definition: invalid status fields are dropped; an
+ * invalid spec is returned as it is, and `invalid` describes the problem.
  */
 export function resourceFrom<S, T>(kind: Kind<S, T>, value: unknown): Resource<S, T> {
   const { metadata, spec, status } = kubernetesObject.parse(value);
@@ -30,7 +30,7 @@ export function resourceFrom<S, T>(kind: Kind<S, T>, value: unknown): Resource<S
     apiVersion,
     kind: kind.kind,
     metadata: { ...metadata, annotations },
-    // Not of the kind's type; whoever reads it is told so by `invalid`.
+    // Not of the kind's type; `invalid` tells readers.
     spec: parsed.success ? parsed.data : ((spec ?? {}) as S),
     status: statusFrom(kind, status),
     ...(parsed.success ? {} : { invalid: sayIssues(issuesOf("spec", parsed.error)) }),
@@ -45,7 +45,7 @@ function statusFrom<S, T>(kind: Kind<S, T>, status: unknown): T {
   const wrong = new Set(parsed.error.issues.map(({ path }) => path[0]));
   const rest = Object.fromEntries(Object.entries(fields.parse(status)).filter(([name]) => !wrong.has(name)));
   const again = kind.status.safeParse(rest);
-  return again.success ? again.data : ({} as T); // Every field of a status is optional.
+  return again.success ? again.data : ({} as T); // All fields of a status are optional.
 }
 
 /** @throws InvalidInput */
@@ -60,15 +60,15 @@ export function newObject<S, T>(kind: Kind<S, T>, given: NewResource<S>): unknow
 const storedObject = z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string() }) });
 
 /**
- * The stored object with the changes that were made to the resource read from it, and everything else as it is: fields that we do
- * not know, defaults that nobody set, what others wrote. Undefined when nothing was changed. @throws InvalidInput
+ * Applies the changes of a resource to the stored object it was read from, and keeps everything else: unknown fields, defaults, fields of
+ * others. Undefined when nothing changed. @throws InvalidInput
  */
-export function changedObject<S, T>(kind: Kind<S, T>, stored: unknown, wanted: Resource<S, T>): unknown {
+export function changedObject<S, T>(kind: Kind<S, T>, stored: unknown, desired: Resource<S, T>): unknown {
   const read = resourceFrom(kind, stored);
-  // A spec that never fitted is no reason to keep the finalizers.
-  const spec = isDeepStrictEqual(read.spec, wanted.spec) ? read.spec : parseSpec(kind, read.metadata.name, wanted.spec);
+  // An unchanged invalid spec must not prevent changes of the finalizers.
+  const spec = isDeepStrictEqual(read.spec, desired.spec) ? read.spec : parseSpec(kind, read.metadata.name, desired.spec);
   const before = { metadata: changeable(read.metadata), spec: read.spec };
-  const after = { metadata: { ...before.metadata, ...changeable(wanted.metadata) }, spec };
+  const after = { metadata: { ...before.metadata, ...changeable(desired.metadata) }, spec };
   return isDeepStrictEqual(before, after) ? undefined : carry(storedObject.parse(stored), before, after);
 }
 
@@ -76,7 +76,7 @@ function changeable({ labels, annotations, finalizers, ownerReferences }: Metada
   return { labels, annotations, finalizers, ...(ownerReferences === undefined ? {} : { ownerReferences }) };
 }
 
-/** What differs between `before` and `after`, done to `stored`: objects by field, anything else as a whole. */
+/** Applies the difference between `before` and `after` to `stored`: objects by field, other values as a whole. */
 function carry(stored: unknown, before: unknown, after: unknown): unknown {
   if (isDeepStrictEqual(before, after)) return stored;
   if (!isFields(stored) || !isFields(before) || !isFields(after)) return after;

@@ -11,23 +11,22 @@ import { selectorOf } from "./selector.ts";
 import { watchObjects } from "./watch.ts";
 
 export interface KubernetesStoreOptions {
-  /** Told of each failure that a watch goes on after, once per attempt. Must not throw. */
+  /** Called once per attempt with each failure that a watch recovers from. Must not throw. */
   readonly onWatchInterrupted?: (kind: string, error: HeadwaterError) => void;
   /** See WatchOptions. */
   readonly watchLastsSeconds?: number;
 }
 
-const manager = "headwater";
-const largestPage = 1_000;
+const fieldManager = "headwater";
+const maxPageSize = 1_000;
 
 /**
- * Resources as the custom resources of a cluster.
+ * Stores resources as custom resources of a cluster.
  *
- * `update` reads the object, refuses when it is not the version that the caller changed, and puts it back with those changes. That
- * is a request more than a blind write, and keeps whatever others wrote and we do not know. Ruled out: a merge patch, in which
- * null means "remove" and so cannot be a prop's value; server-side apply, with which a field that we set once is ours and removing
- * it takes a memory of what we applied; putting back only what we know, which removes what a newer Headwater wrote.
- * The status is ours alone and replaced as a whole, in one request.
+ * `update` reads the object, refuses if its version is not the one the caller changed, and writes it back with those changes. The extra
+ * request preserves fields that others wrote and we do not know. Alternatives: in a merge patch null removes a field, so it cannot be a
+ * prop's value; server-side apply requires remembering what we applied to remove a field; writing only known fields removes those of a
+ * newer Headwater. The status is ours alone and replaced as a whole, in one request.
  */
 export function createKubernetesResourceStore(kubernetes: Kubernetes, options: KubernetesStoreOptions = {}): ResourceStore {
   const { request } = kubernetes;
@@ -41,46 +40,46 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
       return found === undefined ? undefined : resourceFrom(kind, found);
     },
     async findById(kind, id) {
-      if (!/^[A-Za-z0-9_.-]{1,63}$/.test(id)) return undefined; // No label has such a value, and a selector could not say it.
+      if (!/^[A-Za-z0-9_.-]{1,63}$/.test(id)) return undefined; // No label has such a value, and a selector cannot express it.
       const { items } = await listOnce(kubernetes, kind, { labels: { [labels.id]: id } });
       return items.toSorted(byAge)[0];
     },
     async list(kind, asked = {}) {
       const isWholeKind = asked.namespace === undefined && asked.labels === undefined;
-      const { limit = isWholeKind ? sizes.of(kind.kind) : largestPage } = asked;
-      if (!Number.isInteger(limit) || limit < 1 || limit > largestPage)
-        throw new InvalidInput(`limit ${limit} is invalid: must be an integer from 1 to ${largestPage}`);
+      const { limit = isWholeKind ? sizes.of(kind.kind) : maxPageSize } = asked;
+      if (!Number.isInteger(limit) || limit < 1 || limit > maxPageSize)
+        throw new InvalidInput(`limit ${limit} is invalid: must be an integer from 1 to ${maxPageSize}`);
       return listOnce(kubernetes, kind, { ...asked, limit }, isWholeKind ? sizes : undefined);
     },
     async create(kind, given) {
       const body = newObject(kind, given);
-      const query = { fieldManager: manager, fieldValidation: "Strict" };
+      const query = { fieldManager: fieldManager, fieldValidation: "Strict" };
       return resourceFrom(kind, await request({ method: "POST", path: collectionPath(kind, given.namespace), query, body }));
     },
     async update(kind, resource) {
       const { namespace, name, resourceVersion } = resource.metadata;
       const stored = await read(kind, namespace, name);
-      if (parseObject(stored).metadata.resourceVersion !== resourceVersion) throw changedMeanwhile(resource);
+      if (parseObject(stored).metadata.resourceVersion !== resourceVersion) throw versionConflict(resource);
       const body = changedObject(kind, stored, resource);
       if (body === undefined) return resourceFrom(kind, stored);
-      const query = { fieldManager: manager, fieldValidation: "Strict" };
+      const query = { fieldManager: fieldManager, fieldValidation: "Strict" };
       return resourceFrom(kind, await request({ method: "PUT", path: resourcePath(kind, namespace, name), query, body }));
     },
     async updateStatus(kind, resource) {
       const { namespace, name, resourceVersion } = resource.metadata;
-      // Replacing the version with itself is how a JSON patch says which one it is for: another one is a conflict.
+      // Replacing the version with itself makes the patch conflict if the version differs.
       const body = [
         { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
         { op: "add", path: "/status", value: parseStatus(kind, name, resource.status) },
       ];
-      const answer = await request({
+      const response = await request({
         method: "PATCH",
         path: `${resourcePath(kind, namespace, name)}/status`,
-        query: { fieldManager: manager },
+        query: { fieldManager: fieldManager },
         contentType: "application/json-patch+json",
         body,
       });
-      return resourceFrom(kind, answer);
+      return resourceFrom(kind, response);
     },
     async delete(kind, namespace, name) {
       const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" };
@@ -96,12 +95,12 @@ async function listOnce<S, T>(
   asked: ListOptions,
   sizes?: PageSizes,
 ): Promise<ResourceList<S, T>> {
-  const answer = await kubernetes.request({
+  const response = await kubernetes.request({
     method: "GET",
     path: collectionPath(kind, asked.namespace),
     query: { limit: asked.limit, continue: asked.continue, labelSelector: asked.labels && selectorOf(asked.labels) },
   });
-  const { metadata, items } = parseObjectList(answer);
+  const { metadata, items } = parseObjectList(response);
   sizes?.learn(kind.kind, items);
   return {
     items: items.map((item) => resourceFrom(kind, item)),
@@ -126,7 +125,7 @@ async function* watchKind<S, T>(
     yield event.type === "bookmark" ? event : { type: event.type, resource: resourceFrom(kind, event.object) };
 }
 
-/** Times are whole seconds, so names decide between two of the same second: the same one every time. */
+/** Times are whole seconds, so the name is a deterministic tiebreaker. */
 function byAge(a: Resource, b: Resource): number {
   const [older, younger] = [ageKey(a), ageKey(b)];
   return older < younger ? -1 : Number(older > younger);
@@ -134,8 +133,8 @@ function byAge(a: Resource, b: Resource): number {
 
 const ageKey = ({ metadata }: Resource): string => `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
 
-function changedMeanwhile({ kind, metadata }: Resource): Conflict {
+function versionConflict({ kind, metadata }: Resource): Conflict {
   return new Conflict(
-    `${kind} '${metadata.name}' was changed by somebody else since resourceVersion ${metadata.resourceVersion}: read it again and repeat the change`,
+    `${kind} '${metadata.name}' was changed since resourceVersion ${metadata.resourceVersion}: read it again and repeat the change`,
   );
 }

@@ -12,35 +12,35 @@ import { pathOf } from "./paths.ts";
 import { selectorOf } from "./selector.ts";
 
 export interface KubernetesSecretValuesOptions {
-  /** How long to wait for the RoleBinding of a namespace that was made a moment ago. */
+  /** How long to wait for the RoleBinding of a new namespace. */
   readonly rightsTimeoutMs?: number;
-  /** What was kept for a resource that was then not written ends after this long. */
+  /** Age after which a Secret is deleted whose resource was never written. */
   readonly abandonedAfterMs?: number;
 }
 
-const marks = {
+const metadataKeys = {
   managedBy: "app.kubernetes.io/managed-by",
   kind: "headwater.dev/kept-for-kind",
   name: "headwater.dev/kept-for-name",
-  /** Its own name: a copy that somebody makes has another, and is theirs. */
+  /** Its own name: a copy made by a user has another name and is not ours. */
   keptAs: "headwater.dev/kept-as",
-  /** The generation of the resource with which it was first referred to. */
+  /** The generation of the resource that first referred to it. */
   generation: "headwater.dev/kept-since-generation",
 } as const;
 
 /**
- * Secret texts in Secrets beside the resource. What was kept never changes (`immutable`): a new text is a new Secret, so whoever
- * runs by the former reference goes on with the former text, and nobody edits one and wonders why nothing happens.
+ * Stores secret values in Secrets next to the resource. A stored value is `immutable`: a new value is a new Secret, so that users of the
+ * old reference keep the old value, and an edit cannot be silently ignored.
  *
- * A Secret that no settle has seen yet belongs to a change under way and is left alone until it is old; a settled one ends when a
- * generation as new as its own does without it.
+ * A Secret that was never settled belongs to a change in progress and is kept until it is old; a settled one is deleted when a generation
+ * as new as its own no longer refers to it.
  */
 export function createKubernetesSecretValues(kubernetes: Kubernetes, options: KubernetesSecretValuesOptions = {}): SecretValues {
   const { rightsTimeoutMs = 10_000, abandonedAfterMs = 600_000 } = options;
   const request = (asked: KubernetesRequest): Promise<unknown> => withRights(() => kubernetes.request(asked), rightsTimeoutMs);
   return {
-    async keep(holder, texts) {
-      const entries = Object.entries(texts);
+    async keep(holder, values) {
+      const entries = Object.entries(values);
       if (entries.length === 0) return {};
       const name = `${holder.name.slice(0, 52).replace(/[^a-z0-9]+$/, "")}-${randomName()}`;
       const keys = new Map(entries.map(([given], n) => [given, keyFor(given, n)]));
@@ -57,13 +57,13 @@ export function createKubernetesSecretValues(kubernetes: Kubernetes, options: Ku
       const named = new Set(references.map(({ secretKeyRef }) => secretKeyRef?.name));
       for (const secret of kept) {
         if (named.has(secret.metadata.name)) await adopt(request, holder, secret);
-        else if (hasEnded(holder, secret, abandonedAfterMs)) await end(request, secret);
+        else if (hasEnded(holder, secret, abandonedAfterMs)) await deleteSecret(request, secret);
       }
     },
   };
 }
 
-type Ask = (request: KubernetesRequest) => Promise<unknown>;
+type Request = (request: KubernetesRequest) => Promise<unknown>;
 
 const secretsPath = (namespace: string): string => pathOf(["api", "v1", "namespaces", namespace, "secrets"]);
 const secretPath = ({ metadata }: KubernetesObject): string => `${secretsPath(metadata.namespace)}${pathOf([metadata.name])}`;
@@ -74,14 +74,14 @@ const randomName = (): string =>
     .padStart(10, "0");
 /** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data */
 const keyFor = (given: string, n: number): string => (/^(?!\.\.?$)[-._a-zA-Z0-9]{1,253}$/.test(given) ? given : `value-${n}`);
-/** Names may be longer than labels, which end with a letter or digit. A beginning alone could also be that of another resource's name. */
+/** Label values are shorter than names and end with a letter or digit. The hash distinguishes names with the same prefix. */
 const labelOf = (name: string): string =>
   name.length <= 63 ? name : `${name.slice(0, 46)}-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;
 
 const labelsOf = ({ kind, name }: SecretHolder): Readonly<Record<string, string>> => ({
-  [marks.managedBy]: "headwater",
-  [marks.kind]: kind,
-  [marks.name]: labelOf(name),
+  [metadataKeys.managedBy]: "headwater",
+  [metadataKeys.kind]: kind,
+  [metadataKeys.name]: labelOf(name),
 });
 
 function metadataOf(holder: SecretHolder, secret: string): object {
@@ -89,45 +89,45 @@ function metadataOf(holder: SecretHolder, secret: string): object {
     name: secret,
     namespace: holder.namespace,
     labels: labelsOf(holder),
-    annotations: { [marks.keptAs]: secret },
+    annotations: { [metadataKeys.keptAs]: secret },
   };
 }
 
 const secretData = z.object({ data: z.record(z.string(), z.string()).default({}) });
 
-async function readSecret(request: Ask, namespace: string, { secretKeyRef, sealed }: SecretReference): Promise<string> {
+async function readSecret(request: Request, namespace: string, { secretKeyRef, sealed }: SecretReference): Promise<string> {
   if (secretKeyRef === undefined || sealed !== undefined)
-    throw new InvalidInput("a secret is sealed, and in a cluster nothing is: put it into a Secret and name it by secretKeyRef");
+    throw new InvalidInput("a secret is sealed, which a cluster does not support: put it into a Secret and refer to it with secretKeyRef");
   const { name, key } = secretKeyRef;
-  const answer = await request({ method: "GET", path: `${secretsPath(namespace)}${pathOf([name])}` }).catch((error: unknown) => {
+  const response = await request({ method: "GET", path: `${secretsPath(namespace)}${pathOf([name])}` }).catch((error: unknown) => {
     if (error instanceof NotFound) throw new NotFound(`the Secret '${name}' does not exist in namespace '${namespace}'`, { cause: error });
     throw error;
   });
-  const text = secretData.parse(answer).data[key];
+  const text = secretData.parse(response).data[key];
   if (text === undefined) throw new NotFound(`the Secret '${name}' in namespace '${namespace}' has no key '${key}'`);
   return Buffer.from(text, "base64").toString("utf8");
 }
 
-/** Their names and marks, not what is in them. */
-async function listKept(request: Ask, holder: SecretHolder): Promise<readonly KubernetesObject[]> {
-  const answer = await request({
+/** Only their metadata. */
+async function listKept(request: Request, holder: SecretHolder): Promise<readonly KubernetesObject[]> {
+  const response = await request({
     method: "GET",
     path: secretsPath(holder.namespace),
     accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
     query: { labelSelector: selectorOf(labelsOf(holder)) },
   });
-  const secrets = parseObjectList(answer).items.map((item) => kubernetesObject.parse(item));
-  return secrets.filter(({ metadata }) => metadata.annotations[marks.keptAs] === metadata.name);
+  const secrets = parseObjectList(response).items.map((item) => kubernetesObject.parse(item));
+  return secrets.filter(({ metadata }) => metadata.annotations[metadataKeys.keptAs] === metadata.name);
 }
 
-async function adopt(request: Ask, { kind, name, uid, generation = 0 }: SettledHolder, secret: KubernetesObject): Promise<void> {
+async function adopt(request: Request, { kind, name, uid, generation = 0 }: SettledHolder, secret: KubernetesObject): Promise<void> {
   const owners = secret.metadata.ownerReferences ?? [];
   if (owners.some((owner) => owner.uid === uid)) return;
   const body = {
     metadata: {
       resourceVersion: secret.metadata.resourceVersion,
       ownerReferences: [...owners, { apiVersion, kind, name, uid }],
-      annotations: { [marks.generation]: String(generation) },
+      annotations: { [metadataKeys.generation]: String(generation) },
     },
   };
   const query = { fieldManager: "headwater" };
@@ -139,16 +139,16 @@ async function adopt(request: Ask, { kind, name, uid, generation = 0 }: SettledH
 function hasEnded({ uid, generation = Infinity }: SettledHolder, { metadata }: KubernetesObject, abandonedAfterMs: number): boolean {
   const isSettled = metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
   if (!isSettled) return Date.now() - Date.parse(metadata.creationTimestamp) > abandonedAfterMs;
-  return generation >= Number(metadata.annotations[marks.generation] ?? 0);
+  return generation >= Number(metadata.annotations[metadataKeys.generation] ?? 0);
 }
 
-async function end(request: Ask, secret: KubernetesObject): Promise<void> {
+async function deleteSecret(request: Request, secret: KubernetesObject): Promise<void> {
   const { uid } = secret.metadata;
   const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
   await request({ method: "DELETE", path: secretPath(secret), body }).catch(undefinedWhenMissing);
 }
 
-/** A namespace of an owner has its RoleBindings a moment after itself. */
+/** The RoleBindings of an owner's namespace follow shortly after the namespace. */
 async function withRights<T>(attempt: () => Promise<T>, timeoutMs: number): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
@@ -162,10 +162,10 @@ async function withRights<T>(attempt: () => Promise<T>, timeoutMs: number): Prom
   }
 }
 
-/** What the server says of a Secret that it refuses could hold a part of it: its fields are enough. */
+/** Reports only field paths: the server's message could contain part of the Secret. */
 function withoutTexts(error: unknown): never {
   if (!(error instanceof InvalidInput)) throw error;
   const causes = z.array(z.object({ path: z.string() })).safeParse(error.details);
   const paths = causes.success ? causes.data.map(({ path }) => path).join(", ") : "";
-  throw new InvalidInput(`Kubernetes refused a Secret of ours${paths === "" ? "" : `: ${paths}`}; its texts may have 1 MiB together`);
+  throw new InvalidInput(`Kubernetes rejected a Secret${paths === "" ? "" : `: ${paths}`}; its values may have at most 1 MiB in total`);
 }

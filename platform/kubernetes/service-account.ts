@@ -7,9 +7,9 @@ import { newKubeConfig } from "./client-credentials.ts";
 const tokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
 /**
- * The service account of our pod. Its token expires within the hour and is replaced in the file, which is read each minute, and at
- * once when it was refused. https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
- * @param root below which the pod's files are
+ * The service account of our pod. Its token expires within the hour and is replaced in the file, which is read every minute, and at once
+ * after a rejection. https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
+ * @param root directory containing the pod's files
  */
 export async function findServiceAccount(root = ""): Promise<ClusterAccess | undefined> {
   if (!process.env["KUBERNETES_SERVICE_HOST"] || !process.env["KUBERNETES_SERVICE_PORT"]) return undefined;

@@ -1,29 +1,29 @@
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import type { ClusterAccess, TlsMaterial } from "./access.ts";
 
-/** Two sets of connections: requests share a few, and each watch keeps one to itself for minutes. */
+/** Requests share a few connections; each watch keeps one for minutes. */
 export interface Transport {
   readonly requests: Dispatcher;
   readonly watches: Dispatcher;
 }
 
 export interface Transports {
-  /** Those for this material; others are closed once what goes over them has ended. */
+  /** Connections with these certificates. Previous ones are closed once their requests have ended. */
   for(tls: TlsMaterial): Transport;
   close(): Promise<void>;
 }
 
 export interface TransportOptions {
-  /** Of the requests. */
+  /** For requests. */
   readonly connections: number;
   readonly timeoutMs: number;
-  /** A watch over which nothing came for so long is taken for dead. */
+  /** A watch that is silent for this long is considered dead. */
   readonly silenceMs: number;
 }
 
 const connectTimeoutMs = 5_000;
 
-/** Certificates change while we run (authority, credential plugin): then new connections are made with the new ones. */
+/** Opens new connections when certificates change (authority, credential plugin). */
 export function createTransports(access: ClusterAccess, options: TransportOptions): Transports {
   let current: { readonly tls: TlsMaterial; readonly transport: Transport } | undefined;
   return {
@@ -31,7 +31,7 @@ export function createTransports(access: ClusterAccess, options: TransportOption
       if (current !== undefined && isSame(current.tls, tls)) return current.transport;
       const former = current?.transport;
       current = { tls, transport: createTransport(access, tls, options) };
-      // Nobody waits for it: a watch may go on over the old connection until the server ends it.
+      // Not awaited: a watch may use the old connection until the server ends it.
       for (const each of [former?.requests, former?.watches]) each?.close().catch(() => undefined);
       return current.transport;
     },
@@ -57,7 +57,7 @@ function createTransport(
     keepAliveInitialDelay: 15_000,
   };
   const make = (of: { connections?: number; bodyTimeout: number }): Dispatcher => {
-    // undici speaks HTTP/2 where the server offers it; closing then throws the end of its streams at the whole process.
+    // undici uses HTTP/2 if offered; closing it then raises the end of its streams as an uncaught error.
     const common = { ...of, allowH2: false, headersTimeout: timeoutMs, keepAliveTimeout: 30_000 };
     return proxyUrl === undefined ? new Agent({ ...common, connect }) : new ProxyAgent({ ...common, uri: proxyUrl, requestTls: connect });
   };

@@ -6,9 +6,9 @@ import { errorFrom, retryAfterOf, unreachable } from "./errors.ts";
 import { linesOf } from "./lines.ts";
 import { kubernetesObject, parseObjectList, type KubernetesObject } from "./object.ts";
 
-/** What is watched: all objects at a path, or those that a selector names. */
+/** All objects at a path, or those matching a selector. */
 export interface WatchTarget {
-  /** Of the collection: `/api/v1/namespaces`. */
+  /** Path of the collection: `/api/v1/namespaces`. */
   readonly path: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -20,18 +20,18 @@ export type ObjectEvent =
 
 export interface WatchOptions {
   readonly signal: AbortSignal;
-  /** Told of each failure that the watch goes on after. Must not throw. */
+  /** Called with each failure that the watch recovers from. Must not throw. */
   readonly onInterrupted?: (error: HeadwaterError) => void;
-  /** The server ends a watch after this long to twice as long, and we open it again; default 300. */
+  /** The server ends a watch after this long to twice as long, and it is reopened. Default 300. */
   readonly lastsSeconds?: number;
 }
 
-const longestPauseMs = 15_000;
+const maxPauseMs = 15_000;
 
 /**
- * Every change after a version, in order, until the signal aborts; the watch goes on by itself from the last change it told when
- * the server ends it (as it does every few minutes), the connection breaks, or the server cuts off a reader too slow for it.
- * @throws Gone when the server knows that version no more, or has gone back to before it; InvalidInput for a version of no server
+ * Yields every change after a version, in order, until the signal aborts. Resumes after the last change when the server ends the watch (as
+ * it does every few minutes), the connection breaks, or the server drops a slow reader.
+ * @throws Gone when the server no longer has that version, or was reset to before it; InvalidInput for an invalid version
  */
 export async function* watchObjects(
   kubernetes: Kubernetes,
@@ -40,22 +40,25 @@ export async function* watchObjects(
   { signal, onInterrupted, lastsSeconds = 300 }: WatchOptions,
 ): AsyncGenerator<ObjectEvent> {
   if (!/^\d{1,19}$/.test(version))
-    throw new InvalidInput(`resourceVersion '${version}' is invalid: must be one that Kubernetes gave out, a decimal number`);
-  let at = version;
+    throw new InvalidInput(`resourceVersion '${version}' is invalid: must be a version returned by Kubernetes, a decimal number`);
+  let current = version;
   let failures = 0;
   while (!signal.aborted) {
     const openedAt = performance.now();
     try {
-      if (failures > 0) await requireSamePast(kubernetes, target, at, signal);
-      // Spread, so that all watches of all processes do not come again in the same moment.
+      if (failures > 0) await requireNotReset(kubernetes, target, current, signal);
+      // Randomized, so that watches of all processes do not reconnect at the same time.
       const timeoutSeconds = Math.ceil(lastsSeconds * (1 + Math.random()));
-      for await (const event of eventsOf(await openWatch(kubernetes, target, { resourceVersion: at, timeoutSeconds }, signal), target)) {
+      for await (const event of eventsOf(
+        await openWatch(kubernetes, target, { resourceVersion: current, timeoutSeconds }, signal),
+        target,
+      )) {
         failures = 0;
-        at = event.type === "bookmark" ? event.resourceVersion : event.object.metadata.resourceVersion;
+        current = event.type === "bookmark" ? event.resourceVersion : event.object.metadata.resourceVersion;
         yield event;
         if (signal.aborted) return;
       }
-      // The usual end. One that comes at once is a failure that calls itself otherwise.
+      // The regular end. An immediate end counts as a failure.
       if (performance.now() - openedAt < 1_000) await pause(failures++, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -81,29 +84,29 @@ async function* eventsOf(body: AsyncIterable<Uint8Array>, target: WatchTarget): 
   for await (const line of linesOf(body)) if (line !== "") yield eventFrom(line, target);
 }
 
-const told = z.object({ type: z.enum(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]), object: z.unknown() });
-const marked = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
-const refused = z.object({ code: z.int() });
+const watchEvent = z.object({ type: z.enum(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]), object: z.unknown() });
+const bookmark = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
+const errorStatus = z.object({ code: z.int() });
 const types = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" } as const;
 
 function eventFrom(line: string, target: WatchTarget): ObjectEvent {
-  const { type, object } = told.parse(JSON.parse(line));
-  if (type === "BOOKMARK") return { type: "bookmark", resourceVersion: marked.parse(object).metadata.resourceVersion };
+  const { type, object } = watchEvent.parse(JSON.parse(line));
+  if (type === "BOOKMARK") return { type: "bookmark", resourceVersion: bookmark.parse(object).metadata.resourceVersion };
   if (type !== "ERROR") return { type: types[type], object: kubernetesObject.parse(object) };
-  const code = refused.safeParse(object).data?.code ?? 500;
+  const code = errorStatus.safeParse(object).data?.code ?? 500;
   throw errorFrom({ status: code, body: object, asked: `watch ${target.path}` });
 }
 
 /**
- * After etcd was restored from a backup the server would wait in silence for a version from the future that is lost. Versions of
- * one server are numbers that grow: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+ * Detects an etcd restored from a backup: the server would silently wait for a version that is lost. Versions of one server are growing
+ * numbers: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
  */
-async function requireSamePast(kubernetes: Kubernetes, { path }: WatchTarget, version: string, signal: AbortSignal): Promise<void> {
-  // Over the watches' connections: those of requests may be the dead ones that nobody has noticed yet.
+async function requireNotReset(kubernetes: Kubernetes, { path }: WatchTarget, version: string, signal: AbortSignal): Promise<void> {
+  // Over the watch connections: those of requests may be dead without anyone having noticed.
   const body = await kubernetes.stream({ method: "GET", path, query: { limit: 1 }, signal });
   const { metadata } = parseObjectList(JSON.parse(Buffer.concat(await collect(body)).toString("utf8")));
   if (BigInt(metadata.resourceVersion) < BigInt(version))
-    throw new Gone(`resourceVersion ${version} is newer than Kubernetes' ${metadata.resourceVersion}: it was set back; list ${path} again`);
+    throw new Gone(`resourceVersion ${version} is newer than Kubernetes' ${metadata.resourceVersion}: it was reset; list ${path} again`);
 }
 
 async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
@@ -112,7 +115,7 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   return chunks;
 }
 
-async function pause(failures: number, signal: AbortSignal, leastMs = 0): Promise<void> {
-  const ms = Math.min(longestPauseMs, 200 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
-  await delay(Math.max(ms, leastMs), undefined, { signal }).catch(() => undefined);
+async function pause(failures: number, signal: AbortSignal, minMs = 0): Promise<void> {
+  const ms = Math.min(maxPauseMs, 200 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
+  await delay(Math.max(ms, minMs), undefined, { signal }).catch(() => undefined);
 }

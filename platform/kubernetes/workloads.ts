@@ -11,7 +11,7 @@ import { pathOf } from "./paths.ts";
 import { selectorOf } from "./selector.ts";
 
 export const fieldManager = "headwater-operator";
-/** What was planned, as a hash: whoever leaves a field out of a plan has it taken away, though all that is planned is there. */
+/** Hash of the plan. A field left out of a new plan must be removed, although all planned fields are present. */
 const plannedAnnotation = "headwater.dev/planned";
 
 type ObjectKind = WorkloadKind | "Pod";
@@ -23,21 +23,21 @@ const collections: Readonly<Record<ObjectKind, readonly string[]>> = {
   PodDisruptionBudget: ["apis", "policy", "v1", "poddisruptionbudgets"],
   Deployment: ["apis", "apps", "v1", "deployments"],
 };
-/** Secrets are neither listed nor watched: that right would show all of the namespace's. */
-const followedKinds = ["ServiceAccount", "NetworkPolicy", "PodDisruptionBudget", "Deployment", "Pod"] as const;
+/** Secrets are neither listed nor watched: that right would expose all of the namespace. */
+const watchedKinds = ["ServiceAccount", "NetworkPolicy", "PodDisruptionBudget", "Deployment", "Pod"] as const;
 
 export interface WorkloadOptions {
   readonly namespace: string;
-  /** Labels of everything that is followed. */
+  /** Labels of everything that is watched. */
   readonly selector: Readonly<Record<string, string>>;
-  /** Label whose value `onChange` tells. */
+  /** Label whose value `onChange` receives. */
   readonly keyLabel: string;
   readonly onError: (error: unknown) => void;
-  /** How often a Secret, which is not followed, is looked at again. */
+  /** How often a Secret, which is not watched, is read again. */
   readonly secretCheckMs?: number;
 }
 
-/** Plain objects of one namespace, as the operator makes them: written only where they differ from what is planned. */
+/** Kubernetes objects of one namespace that the operator manages. Writes an object only if it differs from the plan. */
 export function createWorkloads(kubernetes: Kubernetes, options: WorkloadOptions): Workloads {
   const { namespace, keyLabel, secretCheckMs = 60_000 } = options;
   const listeners: ((key: string) => void)[] = [];
@@ -54,7 +54,7 @@ export function createWorkloads(kubernetes: Kubernetes, options: WorkloadOptions
       onError: options.onError,
       onChange: changed,
     });
-  const caches = new Map<ObjectKind, ObjectCache>(followedKinds.map((kind) => [kind, cacheOf(kind)]));
+  const caches = new Map<ObjectKind, ObjectCache>(watchedKinds.map((kind) => [kind, cacheOf(kind)]));
 
   const find = async (kind: ObjectKind, name: string): Promise<LiveObject | undefined> =>
     caches.has(kind) ? caches.get(kind)?.get(name) : read(kubernetes, namespace, kind, name);
@@ -85,8 +85,8 @@ export function createWorkloads(kubernetes: Kubernetes, options: WorkloadOptions
     },
     prune: async (selector, keep) => {
       const names = new Set(keep.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
-      for (const kind of followedKinds) {
-        if (kind === "Pod") continue; // Those are their Deployment's.
+      for (const kind of watchedKinds) {
+        if (kind === "Pod") continue; // Pods belong to their Deployment.
         for (const { metadata } of caches.get(kind)?.values() ?? [])
           if (hasLabels(metadata.labels, selector) && !names.has(`${kind}/${metadata.name}`) && metadata.deletionTimestamp === undefined)
             await remove(kubernetes, namespace, kind, metadata.name);
@@ -108,9 +108,9 @@ function isSettled(
   last: { readonly planned: string; readonly live: LiveObject } | undefined,
 ): boolean {
   if (live.metadata.deletionTimestamp !== undefined) return false;
-  // The server may write a value in another way than we do (1000m, 1): what it answered to this plan is this plan.
+  // The server may normalize values (1000m, 1): its response to this plan counts as this plan.
   if (last?.planned === planned && last.live.metadata.resourceVersion === live.metadata.resourceVersion) return true;
-  const { apiVersion: _version, kind: _kind, ...fields } = object; // In a list, the server does not repeat them.
+  const { apiVersion: _version, kind: _kind, ...fields } = object; // The server omits them in lists.
   return live.metadata.annotations[plannedAnnotation] === planned && covers(live, fields);
 }
 

@@ -142,7 +142,7 @@ describe("a watch", () => {
       else reply(response, 200, JSON.stringify({ metadata: { resourceVersion: "90" }, items: [] }));
     });
     const watching = watchObjects(kubernetes, { path: "/api/v1/pods" }, "100", { signal: AbortSignal.timeout(5_000) });
-    await expect(watching.next()).rejects.toMatchObject({ code: "gone", message: expect.stringContaining("set back") });
+    await expect(watching.next()).rejects.toMatchObject({ code: "gone", message: expect.stringContaining("it was reset") });
   });
 
   test("an event split anywhere is one event, and a cut-off one is none", async () => {
@@ -326,15 +326,15 @@ describe("access", () => {
 
   test.each([
     ["no file", undefined, "does not exist"],
-    ["no YAML", "a: [", "no YAML"],
+    ["no YAML", "a: [", "not a kubeconfig in YAML"],
     ["no context", "{}", "current-context"],
     ["an unknown context", JSON.stringify({ "current-context": "x" }), "'x' is not among"],
-    ["no address", config({}, "10.0.0.1"), "no http or https address"],
+    ["no address", config({}, "10.0.0.1"), "not an http or https URL"],
     ["an address in the clear", config({}, "http://10.0.0.1"), "insecure-skip-tls-verify"],
     ["a plugin without command", config({ exec: { args: ["never-told"] } }), "needs a command"],
     ["a cluster without server", JSON.stringify({ clusters: [{ name: "c", cluster: {} }] }), "clusters[0].cluster.server is missing"],
     ["an unknown user", config({}).replace('"user":"u"', '"user":"v"'), "'v' is not among"],
-    ["a token among what is no YAML", "users:\n- token: never-told\n  - a: [", "no YAML"],
+    ["a token among what is no YAML", "users:\n- token: never-told\n  - a: [", "not a kubeconfig in YAML"],
   ])("a kubeconfig with %s is refused", async (name, content, why) => {
     const path = content === undefined ? join(directory.path, "absent") : await written(`broken-${name.replaceAll(" ", "-")}`, content);
     const error: unknown = await readKubeconfig(path).catch((refusal: unknown) => refusal);

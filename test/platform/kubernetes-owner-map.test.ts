@@ -6,7 +6,7 @@ const namespace: fc.Arbitrary<OwnedNamespace> = fc.record({
   name: fc.constantFrom("a", "b", "c", "d"),
   owner: fc.constantFrom("u_1", "u_2"),
   createdAt: fc.constantFrom("2026-11-21T00:00:00Z", "2026-11-21T00:00:01Z"),
-  ends: fc.boolean(),
+  isTerminating: fc.boolean(),
 });
 const step = fc.oneof(
   namespace.map((given) => ({ act: "set" as const, given })),
@@ -16,12 +16,12 @@ const step = fc.oneof(
 
 /** The oldest that is not ending, else the oldest; names decide between two of the same second. */
 function bestOf(all: readonly OwnedNamespace[], owner: string): OwnedNamespace | undefined {
-  const key = ({ ends, createdAt, name }: OwnedNamespace): string => `${Number(ends)} ${createdAt} ${name}`;
+  const key = ({ isTerminating, createdAt, name }: OwnedNamespace): string => `${Number(isTerminating)} ${createdAt} ${name}`;
   return all.filter((each) => each.owner === owner).toSorted((a, b) => (key(a) < key(b) ? -1 : 1))[0];
 }
 
 function answers(all: readonly OwnedNamespace[]): Map<string, string> {
-  const counting = all.filter((each) => each.ends || bestOf(all, each.owner)?.name === each.name);
+  const counting = all.filter((each) => each.isTerminating || bestOf(all, each.owner)?.name === each.name);
   return new Map(counting.map(({ name, owner }) => [name, owner]));
 }
 
