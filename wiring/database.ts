@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { Invariant, Unavailable } from "../domain/errors.ts";
 import { createDatabase, type Database } from "../platform/postgres/connection.ts";
-import { migrate, notSetUp, untilMigrated } from "../platform/postgres/migrations.ts";
+import { migrate, notMigrated, untilMigrated } from "../platform/postgres/migrations.ts";
 import { isRoleUrl } from "../platform/postgres/roles.ts";
 import type { Configuration } from "../platform/process/configuration.ts";
 import type { RoleContext } from "./context.ts";
@@ -53,7 +53,7 @@ async function openDatabaseWithin(waitMs: number, url: string, migrated: typeof 
     try {
       return await openDatabase(url, migrated);
     } catch (error) {
-      if (!(error instanceof Unavailable) || error.code === notSetUp || performance.now() > deadline) throw error;
+      if (!(error instanceof Unavailable) || error.code === notMigrated || performance.now() > deadline) throw error;
       await sleep(tryEveryMs);
     }
   }
@@ -66,7 +66,7 @@ async function openDatabase(url: string, migrated: typeof migrate): Promise<Data
     return database;
   } catch (cause) {
     await database.close();
-    if (!isTheirs(cause) || (cause instanceof Unavailable && cause.code === notSetUp)) throw cause;
+    if (!isTheirs(cause) || (cause instanceof Unavailable && cause.code === notMigrated)) throw cause;
     const { host, pathname } = new URL(url);
     throw new Unavailable(
       `cannot use Postgres at ${host}${pathname} (${cause.message}): start it there, or set DATABASE_URL to another; unset, one is started for you`,

@@ -5,7 +5,7 @@ import { createPlans } from "./accounts/plans.ts";
 import { createUsers } from "./accounts/users.ts";
 import type { Database } from "./connection.ts";
 
-/** What the API asks, and how setup makes the first user. */
+/** The API's accounts, and the bootstrap of the first user. */
 export type Accounts = ApiAccounts & Pick<ReturnType<typeof createUsers>, "seedUser">;
 
 export function createAccounts({ db }: Pick<Database, "db">): Accounts {

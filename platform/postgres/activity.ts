@@ -15,7 +15,9 @@ interface Row {
   readonly failing: number | null;
 }
 
-/** One query for all: it probes the runs' index for each source, and reads the kept runs (a few hundred) of those that have run since. */
+/**
+ * One query for all sources: it probes the runs' index for each, and reads the stored runs (a few hundred) of those that have run since.
+ */
 export function createActivity({ db }: Pick<Database, "db">): Activity {
   return {
     async since(known) {
@@ -53,7 +55,7 @@ function latestRuns({ last_ms, error_ms, summary, deployment, failing_ms, failin
   };
 }
 
-/** Of a run's summary, which record.ts wrote. One line of the message is enough. */
+/** Parses a run's summary, written by record.ts. Uses the first line of the message. */
 function errorOf(summary: string | null): Pick<RunError, "name" | "message" | "code"> | undefined {
   const { error } = JSON.parse(summary ?? "{}") as { readonly error?: RunError | null };
   if (error === undefined || error === null) return undefined;

@@ -1,5 +1,5 @@
-/** One that is slower holds up nobody who comes after it. */
-const slowMs = 50;
+/** A slower read no longer delays the keys that wait behind it. */
+const maxWaitMs = 50;
 
 interface Waiting<Found> {
   readonly key: string;
@@ -8,25 +8,25 @@ interface Waiting<Found> {
 }
 
 /**
- * Reads by key, as many at once as wait: while one read is under way others gather, and go together when it ends. Each is read after it
- * was asked for, so nobody is told what was true before; nothing is remembered. Who asks alone is read for at once.
+ * Batches concurrent reads by key: while one read is running others queue, and run together when it ends. A read starts after its request,
+ * so results are never stale, and nothing is cached. A single request is read at once.
  */
 export function batched<Found>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): (key: string) => Promise<Found | undefined> {
   let waiting: Waiting<Found>[] = [];
-  let underWay = 0;
+  let running = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function begin(): void {
+  function runBatch(): void {
     clearTimeout(timer);
     timer = undefined;
     const batch = waiting;
     waiting = [];
-    underWay++;
+    running++;
     const end = (): void => {
-      underWay--;
-      if (waiting.length > 0 && underWay === 0) begin();
+      running--;
+      if (waiting.length > 0 && running === 0) runBatch();
     };
     read([...new Set(batch.map(({ key }) => key))]).then(
       (found) => {
@@ -43,7 +43,7 @@ export function batched<Found>(
   return (key) =>
     new Promise((resolve, reject) => {
       waiting.push({ key, resolve, reject });
-      if (underWay === 0) begin();
-      else timer ??= setTimeout(begin, slowMs);
+      if (running === 0) runBatch();
+      else timer ??= setTimeout(runBatch, maxWaitMs);
     });
 }

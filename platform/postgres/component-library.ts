@@ -5,35 +5,37 @@ import { labels } from "../../crds/resource.ts";
 import type { ComponentDefinition } from "../../domain/definition.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import type { Database } from "./connection.ts";
-import { placeOf } from "./resources/place.ts";
+import { listPositionOf } from "./resources/place.ts";
 import { columns, resourceFrom, type ResourceRow } from "./resources/row.ts";
 
 interface ListedRow {
   readonly public_id: string | null;
   readonly name: string;
   readonly created_at: Date;
-  /** Written by resources/listed-component.ts from a status that fits its schema. */
+  /** Written by resources/listed-component.ts from a valid status. */
   readonly component: { readonly definition: ComponentDefinition; readonly codeHash: string; readonly updatedAt: number | null };
 }
 
 const built = sql`kind = ${componentKind.kind} and component is not null and ended_at is null and deletion_timestamp is null`;
 
-/** Words may be anywhere in names and descriptions, so a search reads what it looks through: of each owner the newest. */
-const defaultMostSearched = 2_000;
+/**
+ * A search reads its texts, since words may be anywhere in names and descriptions: this bounds it to the newest components of each owner.
+ */
+const defaultMaxSearched = 2_000;
 
-/** Reads what `component` of the table `resources` holds: a component's code may be a mebibyte, and no list needs it. */
+/** Reads the column `component` only: a component's code may be a mebibyte, and lists do not need it. */
 export function createComponentLibrary(
   { db }: Pick<Database, "db">,
-  { mostSearched = defaultMostSearched }: { readonly mostSearched?: number } = {},
+  { maxSearched = defaultMaxSearched }: { readonly maxSearched?: number } = {},
 ): ComponentLibrary {
   return {
     async listPage({ namespace, keyLabel }, { limit, cursor }) {
       const backwards = cursor?.side === "before";
-      const place = cursor === null ? undefined : await placeOf(db, componentKind.kind, cursor.id, namespace);
+      const cursorRow = cursor === null ? undefined : await listPositionOf(db, componentKind.kind, cursor.id, namespace);
       const beyond =
-        place === undefined
+        cursorRow === undefined
           ? sql`true`
-          : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${place.created_at}::timestamptz, ${place.name}::text)`;
+          : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${cursorRow.created_at}::timestamptz, ${cursorRow.name}::text)`;
       const matches = sql`${built} and namespace = ${namespace} and ${keyLabel === undefined ? sql`true` : sql`component_key = ${keyLabel}`}`;
       const { rows } = await sql<{ total: number } & (ListedRow | { component: null })>`
         select counted.total, page.* from (select count(*) as total from resources where ${matches}) counted left join (
@@ -41,18 +43,18 @@ export function createComponentLibrary(
           order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}
         ) page on true
         order by page.created_at desc, page.name desc`.execute(db);
-      return { items: rows.flatMap((row) => (row.component === null ? [] : [ofRow(row)])), total: rows[0]?.total ?? 0 };
+      return { items: rows.flatMap((row) => (row.component === null ? [] : [componentFrom(row)])), total: rows[0]?.total ?? 0 };
     },
     async search(query) {
       const { rows } = await sql<{ total: number; n: number | null } & (ListedRow | { component: null })>`
-        with ${candidates(query, mostSearched)}, ${ranked(query)}
+        with ${candidates(query, maxSearched)}, ${ranked(query)}
         select public_id, name, created_at, component, n, count(*) over () as total from found order by share desc, weight desc, n nulls first, created_at desc, name limit ${query.limit}`.execute(
         db,
       );
       const items = rows.flatMap((row) => {
         const published = row.n === null ? undefined : query.published[row.n];
         if (published !== undefined) return [published];
-        return row.component === null ? [] : [ofRow(row)];
+        return row.component === null ? [] : [componentFrom(row)];
       });
       return { items, total: rows[0]?.total ?? 0 };
     },
@@ -75,7 +77,7 @@ export function createComponentLibrary(
 
 const idOf = ({ public_id, name }: Pick<ListedRow, "public_id" | "name">): string => public_id ?? idOfResourceName(name) ?? name;
 
-function ofRow(row: ListedRow): ListedComponent {
+function componentFrom(row: ListedRow): ListedComponent {
   const { created_at, component } = row;
   const { definition, codeHash, updatedAt } = component;
   const createdAtMs = created_at.getTime();
@@ -89,15 +91,18 @@ function ofRow(row: ListedRow): ListedComponent {
   };
 }
 
-/** The newest of each key: one's own, and those of the registry that nobody of them has a component of their own for. `n` is its place among these. */
-function candidates({ namespaces, published }: ComponentQuery, mostSearched: number): RawBuilder<unknown> {
+/**
+ * The newest component of each key: those of the namespaces, and those of the registry without one there. `n` is the index among the
+ * latter.
+ */
+function candidates({ namespaces, published }: ComponentQuery, maxSearched: number): RawBuilder<unknown> {
   const definitions = JSON.stringify(published.map(({ definition }) => definition));
   return sql`own as (
       select distinct on (coalesce(component_key, name)) public_id, name, created_at, component, null::bigint as n
       from unnest(${namespaces}::text[]) as searched (of) cross join lateral (
         select public_id, name, namespace, component_key, created_at, component
         from resources where ${built} and namespace = searched.of and not labels ? ${labels.registry}
-        order by created_at desc, name desc limit ${mostSearched}
+        order by created_at desc, name desc limit ${maxSearched}
       ) newest
       order by coalesce(component_key, name), array_position(${namespaces}::text[], namespace), created_at desc, name desc
     ),
@@ -110,8 +115,8 @@ function candidates({ namespaces, published }: ComponentQuery, mostSearched: num
 }
 
 /**
- * A word is weighted by its best occurrence; `similarity` is the share of words that must occur. Words begin after a space, so that `git` finds "GitHub" before
- * "Digital"; what joins words in keys is read as a space.
+ * A word's weight is that of its best occurrence; `similarity` is the share of words that must occur. Words start after a space, so that
+ * `git` ranks "GitHub" before "Digital". Separators in keys count as spaces.
  */
 function ranked({ words, similarity, app, type, keyed = false }: ComponentQuery): RawBuilder<unknown> {
   const spaced = (text: RawBuilder<unknown>): RawBuilder<unknown> => sql`' ' || translate(lower(coalesce(${text}, '')), '-_./:', '     ')`;

@@ -8,23 +8,23 @@ import { Invariant } from "../../domain/errors.ts";
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/name`. */
   readonly url: string;
-  /** Connections beside the one that listens; default 10. */
+  /** Connections besides the listening one. Default 10. */
   readonly connections?: number;
-  /** Shown in `pg_stat_activity`; default `headwater`. */
+  /** Shown in `pg_stat_activity`. Default `headwater`. */
   readonly applicationName?: string;
 }
 
-/** One pool of connections and one connection that listens; both come back by themselves after a restart of Postgres. */
+/** A connection pool and a listening connection. Both reconnect after a restart of Postgres. */
 export interface Database {
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
-  /** Ends all connections; statements under way are finished first. */
+  /** Finishes running statements, then closes all connections. */
   close(): Promise<void>;
 }
 
 /**
- * Opens nothing yet: the first statement does. Whenever Postgres cannot be reached, or goes away during a statement,
- * the statement throws Unavailable; a write may then have happened or not.
+ * Connects with the first statement. If Postgres is unreachable or fails during a statement, the statement throws Unavailable; a write may
+ * then have been executed or not.
  */
 export function createDatabase(options: DatabaseOptions): Database {
   const connection = {
@@ -37,15 +37,15 @@ export function createDatabase(options: DatabaseOptions): Database {
     ...connection,
     max: options.connections ?? 10,
     idleTimeoutMillis: 60_000,
-    // Nothing of ours takes seconds. The server gives up first; the client only when the server is silent.
+    // No statement takes seconds. The server times out first; the client only if the server is silent.
     statement_timeout: 30_000,
     query_timeout: 35_000,
     idle_in_transaction_session_timeout: 60_000,
-    // Planned anew with its values, as Postgres does where it hopes for a better plan, a page of events takes three times as long.
+    // With custom plans, which Postgres chooses for some statements, a page of events takes three times as long.
     options: "-c plan_cache_mode=force_generic_plan",
     types: { getTypeParser: parserOf },
   });
-  // A lost connection is an error event, and without a listener the end of the process; the next statement will tell.
+  // An unhandled "error" event would end the process. The next statement reports the lost connection.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const nameOf = createStatementNames();
@@ -72,10 +72,10 @@ async function connect(pool: pg.Pool, nameOf: (text: string) => string | undefin
   });
   return {
     query(statement: unknown, parameters?: readonly unknown[]) {
-      if (typeof statement !== "string") throw new Invariant("cursors are not set up for Postgres: page with a limit instead");
+      if (typeof statement !== "string") throw new Invariant("cursors are not supported: use a page with a limit");
       const values = [...(parameters ?? [])];
       const name = values.length === 0 ? undefined : nameOf(statement);
-      // pg types `command` and `rowCount` wider than kysely does; both mean the same object of pg.
+      // pg types `command` and `rowCount` more widely than kysely; both are the same object.
       return client.query({ text: statement, values, ...(name === undefined ? {} : { name }) }).catch((error: unknown) => {
         throw asUnavailable(error);
       }) as never;
@@ -84,17 +84,17 @@ async function connect(pool: pg.Pool, nameOf: (text: string) => string | undefin
   };
 }
 
-const mostNames = 200;
+const maxNames = 200;
 
 /**
- * Statements with parameters are prepared under a name, since planning ours takes longer than running them (measured: an update
- * 1.8 instead of 3.8 ms). Their texts are few; should they ever not be, the rest goes unnamed.
+ * Prepares statements with parameters under a name, since planning takes longer than execution (an update: 1.8 instead of 3.8 ms). There
+ * are few distinct texts; beyond the limit they stay unnamed.
  */
 function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
   return (text) => {
     const known = names.get(text);
-    if (known !== undefined || names.size >= mostNames) return known;
+    if (known !== undefined || names.size >= maxNames) return known;
     const name = `headwater_${names.size}`;
     names.set(text, name);
     return name;
@@ -103,7 +103,7 @@ function createStatementNames(): (text: string) => string | undefined {
 
 const int8 = 20;
 
-/** Versions, sequences and epoch milliseconds are bigint in SQL and stay far below 2^53. */
+/** Versions, sequences and epoch milliseconds are bigint in SQL and well below 2^53. */
 function parserOf(...[oid, format]: Parameters<typeof pg.types.getTypeParser>): (text: never) => unknown {
   return Number(oid) === int8 ? parseInteger : pg.types.getTypeParser(oid, format);
 }

@@ -7,25 +7,25 @@ import { column, integerColumn } from "./history/columns.ts";
 import type { StoredPage } from "./history/events.ts";
 import { createPruneCounter, prune, shapes } from "./history/kept.ts";
 
-/** `id` is the cursor of its list. */
+/** `id` is the list's cursor. */
 export type Listed<Item> = Item & { readonly id: string };
 
 export interface DeliveryRecords {
-  /** Durable when it returns; an attempt told twice is kept once. */
+  /** Durable when it resolves. A repeated attempt is stored once. */
   recordAttempts(attempts: readonly Attempt[]): Promise<void>;
-  /** Durable when it returns; a dead letter told twice is kept once. One that has died again since is another, with an id of its own. */
+  /** Durable when it resolves. A repeated dead letter is stored once; one that died again later is a new one with another id. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   /** Newest first. */
   pageAttempts(webhook: string, page: PageRequest & AttemptFilter): Promise<StoredPage<Listed<Attempt>>>;
   pageDeadLetters(webhook: string, page: PageRequest): Promise<StoredPage<Listed<DeadLetter>>>;
   findDeadLetter(webhook: string, delivery: string): Promise<Listed<DeadLetter> | undefined>;
-  /** Oldest first, those with a place up to `upTo`, the id of one of them. */
+  /** Oldest first, up to the one with the id `upTo`. */
   oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly Listed<DeadLetter>[]>;
-  /** By what is kept: its last attempt, and whether it is a dead letter. */
+  /** State of a stored delivery: from its last attempt, and whether it is a dead letter. */
   findDelivery(delivery: string): Promise<FoundDelivery | undefined>;
-  /** Without deliveries: all of the webhook. Returns how many there were. */
+  /** Without `deliveries`: all of the webhook. @returns how many were deleted */
   deleteDeadLetters(webhook: string, deliveries?: readonly string[]): Promise<number>;
-  /** By their ids: what has died again since stays. */
+  /** By id, so that a delivery which died again since is kept. */
   removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
   deleteWebhook(webhook: string): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface AttemptFilter {
   readonly delivery?: string;
   readonly event?: string;
   readonly outcome?: Attempt["outcome"];
-  /** Both included. */
+  /** Both inclusive. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
 }
@@ -48,7 +48,7 @@ export interface DeliveriesKept {
   /** Per webhook. */
   readonly attempts: number;
   readonly deadLetters: number;
-  /** Of their payloads as they are stored. */
+  /** Stored size of their payloads. */
   readonly deadLetterBytes: number;
 }
 
@@ -66,21 +66,21 @@ export function createDeliveryRecords(
   const bytesSincePrune = new Map<string, number>();
   const counters = { attempts: createPruneCounter(kept.attempts), deadLetters: createPruneCounter(kept.deadLetters) };
 
-  /** One statement for the page and the number of all that are kept. */
+  /** Reads the page and the total in one statement. */
   async function pageOf(
     table: "attempts" | "dead_letters",
     webhook: string,
     page: PageRequest,
     keep: number,
-    chosen: RawBuilder<unknown> = sql`true`,
+    filter: RawBuilder<unknown> = sql`true`,
   ): Promise<StoredPage<Row>> {
     const { limit, cursor } = page;
     const backwards = cursor?.side === "before";
-    const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${placeOf(cursor.id)}`;
+    const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${parseCursor(cursor.id)}`;
     const payload = table === "attempts" ? sql`null` : sql`payload`;
     const { rows } = await sql<Row & { n: number | null; total: number }>`
       with newest as (select *, ${payload} as text from ${sql.table(table)} where webhook = ${webhook} order by n desc limit ${keep}),
-      kept as (select n, record, text as payload from newest where ${chosen})
+      kept as (select n, record, text as payload from newest where ${filter})
       select counted.total, found.n, found.record, found.payload from (select count(*) as total from kept) counted left join (
         select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
       ) found on true
@@ -107,7 +107,7 @@ export function createDeliveryRecords(
       }
     },
     async pageAttempts(webhook, page) {
-      const { items, total } = await pageOf("attempts", webhook, page, kept.attempts, chosenBy(page));
+      const { items, total } = await pageOf("attempts", webhook, page, kept.attempts, filterConditions(page));
       return { items: items.map(attemptFrom), total };
     },
     async pageDeadLetters(webhook, page) {
@@ -128,7 +128,7 @@ export function createDeliveryRecords(
         .selectFrom("dead_letters")
         .select(["n", "record", "payload"])
         .where("webhook", "=", webhook)
-        .where("n", "<=", placeOf(upTo))
+        .where("n", "<=", parseCursor(upTo))
         .orderBy("n")
         .limit(limit)
         .execute();
@@ -145,11 +145,11 @@ export function createDeliveryRecords(
     },
     async removeDeadLetters(webhook, ids) {
       if (ids.length === 0) return;
-      await sql`delete from dead_letters where webhook = ${webhook} and n = any(${ids.map(placeOf)}::bigint[])`.execute(db);
+      await sql`delete from dead_letters where webhook = ${webhook} and n = any(${ids.map(parseCursor)}::bigint[])`.execute(db);
     },
     async deleteDeadLetters(webhook, deliveries) {
-      const chosen = deliveries === undefined ? sql`true` : sql`delivery = any(${deliveries}::text[])`;
-      const { numAffectedRows } = await sql`delete from dead_letters where webhook = ${webhook} and ${chosen}`.execute(db);
+      const filter = deliveries === undefined ? sql`true` : sql`delivery = any(${deliveries}::text[])`;
+      const { numAffectedRows } = await sql`delete from dead_letters where webhook = ${webhook} and ${filter}`.execute(db);
       return Number(numAffectedRows ?? 0n);
     },
     async deleteWebhook(webhook) {
@@ -172,7 +172,7 @@ function insertAttempts(rows: readonly Attempt[]): RawBuilder<unknown> {
     on conflict do nothing`;
 }
 
-/** The newest dead letters stay, up to so many bytes, and always the newest of all. */
+/** Keeps the newest dead letters up to this size, and always the newest one. */
 function pruneDeadLetterBytes(webhook: string, bytes: number): RawBuilder<unknown> {
   return sql`
     delete from dead_letters where webhook = ${webhook} and n <= (
@@ -196,8 +196,8 @@ function insertDeadLetters(rows: readonly DeadLetter[]): RawBuilder<unknown> {
     where dead_letters.died_ms <> excluded.died_ms`;
 }
 
-/** JSON escapes quotes within texts, so what is looked for in a record is found as its own field alone. */
-function chosenBy({ delivery, event, outcome, sinceMs, untilMs }: AttemptFilter): RawBuilder<unknown> {
+/** JSON escapes quotes within strings, so the pattern matches only the record's own field. */
+function filterConditions({ delivery, event, outcome, sinceMs, untilMs }: AttemptFilter): RawBuilder<unknown> {
   const conditions = [
     delivery === undefined ? [] : [sql`delivery = ${delivery}`],
     event === undefined ? [] : [sql`event = ${event}`],
@@ -222,7 +222,7 @@ function foundFrom({
   return { webhook, state: outcome === "delivered" ? "delivered" : outcome === "retry" ? "waiting" : "ended" };
 }
 
-// Both records were made from these types by the functions above and by nothing else.
+// Only the functions above write these records, from these types.
 function attemptFrom({ n, record }: Row): Listed<Attempt> {
   return { ...(JSON.parse(record) as Attempt), id: `at_${n}` };
 }
@@ -231,7 +231,7 @@ function deadLetterFrom({ n, record, payload }: Row): Listed<DeadLetter> {
   return { ...(JSON.parse(record) as Omit<DeadLetter, "payload">), payload: payload ?? "null", id: `dl_${n}` };
 }
 
-function placeOf(id: string): number {
+function parseCursor(id: string): number {
   const match = /^[a-z]{2}_(\d{1,15})$/.exec(id);
   if (match === null)
     throw new InvalidInput(`the cursor names ${id}, which is not in this list: begin again without a cursor`, {

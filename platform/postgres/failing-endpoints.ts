@@ -3,14 +3,14 @@ import type { EndpointFailures } from "../../domain/endpoint-failures.ts";
 import type { Database } from "./connection.ts";
 import { column, optionalColumn } from "./history/columns.ts";
 
-/** Endpoints of webhooks that fail: what delivery found out, and the operator makes known. */
+/** Failing webhook endpoints: recorded by the delivery role, published by the operator. */
 export interface FailingEndpointRecords {
   all(): Promise<readonly EndpointFailures[]>;
-  /** Those that are, or were, disabled and have not failed or answered since. */
+  /** Disabled endpoints, including those enabled again that have neither failed nor succeeded since. */
   disabled(): Promise<readonly EndpointFailures[]>;
-  /** Durable when it returns: those that fail, in place of what was known of them, and the webhooks whose endpoint fails no more. */
+  /** Durable when it resolves: replaces the failing ones, and removes the recovered webhooks. */
   save(failing: readonly EndpointFailures[], recovered: readonly string[]): Promise<void>;
-  /** Of a webhook that is gone. */
+  /** For a deleted webhook. */
   forget(webhook: string): Promise<void>;
 }
 
@@ -42,5 +42,5 @@ export function createFailingEndpoints({ db }: Pick<Database, "db">): FailingEnd
 
 const disabledAt = (disabled: EndpointFailures["disabled"]): string | null => (disabled === undefined ? null : String(disabled.at));
 
-/** Written above from the type. */
+/** Written above from this type. */
 const failuresFrom = ({ record }: Row): EndpointFailures => JSON.parse(record) as EndpointFailures;

@@ -9,7 +9,7 @@ export function statements(text: TemplateStringsArray): Migration {
   };
 }
 
-/** Those that everybody has, in order of name. */
+/** The first migrations, in order of name. */
 export const firstMigrations: Record<string, Migration> = {
   "2026-11-21-resources": statements`
     create table resource_head (

@@ -28,67 +28,70 @@ export type {
   StoredPage,
 };
 
-/** What happened: events, runs and log lines, the last hundred of each per source. Errors and logs are no events here. */
+/** Events, runs and log lines; the last hundred of each per source. Errors and logs are not events here. */
 export interface History {
-  /** By partition, the sequence of the last commit recorded from this stream; 0 when none was. */
+  /** Per partition, the sequence of the last recorded commit of this stream; 0 without any. */
   readPositions(stream: string): Promise<readonly number[]>;
   /**
-   * Of each partition all of the batch or nothing, each commit exactly once: a partition that has another position than the expected one is
-   * refused, and a commit at or before the position is skipped. `stream` names the stream for good; when it can be made again with
-   * sequences from 1, its name here must differ (append its creation time).
+   * Records the batch atomically per partition, each commit exactly once: refuses a partition whose position differs from the expected one,
+   * and skips commits up to the position. `stream` identifies the stream permanently; append its creation time if it may be recreated with
+   * sequences from 1.
    *
-   * @returns the partitions that were refused
+   * @returns the refused partitions
    */
   recordCommits(stream: string, batch: readonly SequencedCommit[], expected?: ExpectedPositions): Promise<readonly number[]>;
 
-  /** Newest first; `total` counts those on the channel and of the time. */
+  /** Newest first; `total` counts those matching channel and time range. */
   pageEvents(source: string, page: PageRequest & EventFilter & TimeRange): Promise<StoredPage<StoredEvent>>;
-  /** Errors and log lines in the form of events, newest first. @throws InvalidInput when what the cursor names is not kept any more */
+  /** Errors and log lines as events, newest first. @throws InvalidInput when the cursor's row is no longer stored */
   pageDerived(source: string, channel: DerivedChannel, page: PageRequest & TimeRange): Promise<StoredPage<Omit<StoredEvent, "run">>>;
-  /** Events that are not due yet, newest first; `total` counts those of the time. */
+  /** Events that are not due yet, newest first; `total` counts those in the time range. */
   pageScheduled(source: string, page: PageRequest & TimeRange): Promise<StoredPage<StoredEvent & { readonly deliverAt: number }>>;
-  /** Cancels scheduled events: when it returns, none of them will be emitted that is not on its way to listeners already. */
+  /** Cancels scheduled events. Once it resolves, none is emitted unless its delivery has already started. */
   deleteScheduled(source: string, range: EventRange): Promise<void>;
-  /** By the id under which it is listed, and the position of its commit. `gone`: it was canceled, or emitted; `unrecorded`: its commit is. */
+  /**
+   * State of a scheduled event, by its listed id and the position of its commit. `gone`: canceled or emitted; `unrecorded`: its commit has
+   * not been recorded yet.
+   */
   scheduledEvent(
     source: string,
     listedId: string,
     commit: { readonly stream: string; readonly seq: number },
   ): Promise<"listed" | "gone" | "unrecorded">;
   emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
-  /** Oldest first: what a replay of that range sends. @throws InvalidInput for an id that is none */
+  /** Oldest first: the events that a replay of the range sends. @throws InvalidInput for an invalid id */
   listEvents(source: string, range: EventRange & EventFilter): Promise<readonly StoredEvent[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
   /**
-   * No list shows them any more when it returns. What one batch does not delete is left to `continueDeletions`. Events that come later
-   * stay. @throws InvalidInput for an id that is none
+   * Hides the events from all lists at once. `continueDeletions` deletes what exceeds one batch. Later events stay.
+   * @throws InvalidInput for an invalid id
    */
   deleteEvents(source: string, range: EventRange & EventFilter): Promise<EventDeletion>;
-  /** One batch of a deletion that nobody else is at; false when there was none. To be called until then, every few seconds. */
+  /** Runs one batch of a deletion that no other process works on; false if there was none. Call it every few seconds, until false. */
   continueDeletions(): Promise<boolean>;
-  /** Newest first; those that ended a week ago are forgotten. */
+  /** Newest first; deleted a week after they finish. */
   listDeletions(source: string): Promise<readonly EventDeletion[]>;
 
   /** Newest first. */
   pageRuns(source: string, page: PageRequest & RunFilter): Promise<StoredPage<RecordedRun>>;
   findRun(source: string, id: string): Promise<RunSummary | undefined>;
-  /** Of its timers, newest first by the time at which they were due. */
+  /** Ticks of its timers, newest first by due time. */
   pageTicks(source: string, page: PageRequest): Promise<StoredPage<Tick>>;
-  /** Oldest first, at most as many as are kept. */
+  /** Oldest first, at most as many as are stored. */
   lastLogs(source: string, limit?: number): Promise<readonly StoredLog[]>;
 
-  /** Runs and milliseconds of run time of the days, by midnight UTC, from the first to before the second; of one day without the second. */
+  /** Runs and run time of the days from `fromMs` to before `untilMs`, both midnight UTC; of one day without `untilMs`. */
   readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
 
-  /** Its history goes, and commits of it that are still on their way will not be recorded. Repeating is fine. */
+  /** Deletes its history, and ignores its commits that arrive later. Idempotent. */
   deleteSource(source: string): Promise<void>;
-  /** To be called every few hours: forgets which sources and events were deleted, and usage of more than 40 days ago. */
+  /** Call it every few hours: deletes records of deleted sources and events, and usage older than 40 days. */
   sweep(): Promise<void>;
 }
 
 export interface HistoryOptions {
   readonly kept?: Partial<Kept>;
-  /** So many events are deleted in one transaction. */
+  /** Events deleted per transaction. */
   readonly deletionBatch?: number;
 }
 
@@ -144,7 +147,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
     findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
     async deleteEvents(source, range) {
       const n = await beginDeletion(db, source, range);
-      // What cannot be deleted now is hidden already, and goes with `continueDeletions`.
+      // What cannot be deleted now is already hidden, and `continueDeletions` deletes it.
       await continueDeletion(db, batch, n).catch(() => false);
       return getDeletion(db, n);
     },
@@ -161,7 +164,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       return { runs: rows[0]?.runs ?? 0, computeMs: rows[0]?.compute_ms ?? 0 };
     },
     async deleteSource(source) {
-      // Marked first, so that a batch recorded from now on leaves it out; what one under way adds is swept later.
+      // Mark it first, so that later batches skip it; sweep() deletes what a batch in progress adds.
       await sql`insert into ended_sources (source) values (${source}) on conflict (source) do update set ended_at = now()`.execute(db);
       await deleteRows([source]);
     },
@@ -189,6 +192,6 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
   }
 }
 
-/** How many rows of ticks a commit makes. */
+/** Number of tick rows of a commit. */
 const ticksIn = ({ run: { dueAt, skippedTicks = [] } }: SequencedCommit["commit"]): number =>
   skippedTicks.length + (dueAt === undefined ? 0 : 1);

@@ -9,11 +9,10 @@ import { countResources } from "./resources/counts.ts";
 import { keepSourceFacts } from "./resources/source-facts.ts";
 import type { Tables } from "./tables.ts";
 
-/** In order of name; one that has been released is never changed. */
+/** In order of name. Never change a released one. */
 export const migrations: Record<string, Migration> = {
   ...firstMigrations,
-  // What was built before is listed and found as well; only what holds U+0000 or half a surrogate pair,
-  // which SQL cannot look into, has to be built again.
+  // Includes components built before, except those with U+0000 or an unpaired surrogate, which SQL cannot read: those must be built again.
   "2026-11-23-component-library": statements`
     alter table resources add column component jsonb;
     update resources set component = jsonb_build_object(
@@ -24,7 +23,7 @@ export const migrations: Record<string, Migration> = {
     where kind = 'Component' and ended_at is null
       and case when status::text ~ '\\\\u(0000|d[89a-f])' then false else json_typeof(status -> 'build' -> 'definition') = 'object' end;
   `,
-  // Keys that were there stay what they were: good for everything, without end. A version before this one makes such keys, too.
+  // Existing keys keep all rights without expiry. An earlier version also creates such keys.
   "2026-11-24-owners": statements`
     alter table api_keys
       add column id text not null unique default ('pk_' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)),
@@ -83,7 +82,7 @@ export const migrations: Record<string, Migration> = {
     );
     create index failing_endpoints_disabled on failing_endpoints (webhook) where disabled_ms is not null;
   `,
-  // What everybody used of one day is looked up every second.
+  // Usage of all owners of one day is read every second.
   "2026-11-26-quotas": statements`
     create index usage_of_day on usage (day_ms);
   `,
@@ -113,21 +112,21 @@ export const migrations: Record<string, Migration> = {
     alter table plans add column max_organizations integer not null default 20 check (max_organizations >= 0);
   `,
   "2026-11-30-source-facts": keepSourceFacts,
-  // Recorders share the partitions of RUNS. The row of a stream in recorder_positions is where its partitions begin.
+  // Recorders share the partitions of RUNS, which start at the stream's row in recorder_positions.
   "2026-12-01-recorder-partitions": statements`
     create table recorder_partitions (stream text, partition integer, seq bigint not null, primary key (stream, partition)) with (fillfactor = 10);
   `,
 };
 
 /**
- * Brings the tables up to date. Any number of processes may call it at once: one does the work, the others wait for its lock.
+ * Migrates the tables. Concurrent processes are serialized by a lock.
  *
- * @throws Unavailable when Postgres cannot be reached
+ * @throws Unavailable when Postgres is unreachable
  */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => ({ ...(await madeByNewer(db)), ...migrations }) },
+    provider: { getMigrations: async () => ({ ...(await newerMigrations(db)), ...migrations }) },
     migrationTableName: "headwater_migrations",
     migrationLockTableName: "headwater_migration_lock",
   });
@@ -143,8 +142,8 @@ interface Executed {
   readonly name: string;
 }
 
-/** After a rollback the tables are those of a newer version. They suit us too: a migration only ever adds. */
-async function madeByNewer(db: Kysely<Tables>): Promise<Record<string, Migration>> {
+/** After a rollback, newer migrations have already run. They are compatible, because migrations only add. */
+async function newerMigrations(db: Kysely<Tables>): Promise<Record<string, Migration>> {
   const executed = await executedMigrations(db);
   return Object.fromEntries(executed.filter((name) => !(name in migrations)).map((name) => [name, { up: async () => undefined }]));
 }
@@ -156,12 +155,12 @@ async function executedMigrations(db: Kysely<Tables>): Promise<readonly string[]
   return rows.map(({ name }) => name);
 }
 
-/** By this code it is told from a Postgres that cannot be used. */
-export const notSetUp = "not_set_up";
-const migratedTimeoutMs = 60_000;
+/** Error code that distinguishes missing migrations from a failing Postgres. */
+export const notMigrated = "not_set_up";
+const defaultTimeoutMs = 60_000;
 
-/** For those who may not change tables: resolves when all that this version needs is there. @throws Unavailable after a minute */
-export async function untilMigrated(db: Kysely<Tables>, waitMs = migratedTimeoutMs): Promise<void> {
+/** For processes without rights to migrate: resolves once all migrations of this version have run. @throws Unavailable after a minute */
+export async function untilMigrated(db: Kysely<Tables>, waitMs = defaultTimeoutMs): Promise<void> {
   const deadline = performance.now() + waitMs;
   for (;;) {
     const executed = await executedMigrations(db).catch((error: unknown) => {
@@ -172,7 +171,7 @@ export async function untilMigrated(db: Kysely<Tables>, waitMs = migratedTimeout
     if (performance.now() > deadline)
       throw new Unavailable(
         `the tables in Postgres lack changes of this version (${missing.join(", ")}), after ${waitMs / 1000} s of waiting: run setup of this version (npm start -- --setup); in a cluster look at the Job headwater-setup`,
-        { code: notSetUp },
+        { code: notMigrated },
       );
     await sleep(500);
   }

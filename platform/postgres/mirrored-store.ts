@@ -8,16 +8,16 @@ export interface MirroredStoreParts {
   readonly cluster: ResourceStore;
   readonly mirror: Pick<MirrorRows, "write">;
   readonly pages: Pick<ResourcePages, "findById">;
-  /** Told when the mirror could not be written: the change is made, and the operator will mirror it. */
+  /** Called when the mirror could not be written. The change itself is made, and the operator will mirror it. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * The cluster's store for whoever also reads the mirror: what was written through it is in the next list, with the operator away
- * too. Reads are the cluster's; by id, the mirror says where to look, since the cluster would search all resources for it.
+ * The cluster's store for processes that also read the mirror: writes appear in the next list, even without an operator. Reads use the
+ * cluster; `findById` looks up the name in the mirror, since the cluster would search all resources.
  */
 export function createMirroredStore({ cluster, mirror, pages, onError }: MirroredStoreParts): ResourceStore {
-  const show = async (present: readonly Resource[], gone: readonly Resource[] = []): Promise<void> => {
+  const writeMirror = async (present: readonly Resource[], gone: readonly Resource[] = []): Promise<void> => {
     const ends = gone.map(({ kind, metadata: { namespace, name, uid, resourceVersion } }) => ({
       kind,
       namespace,
@@ -27,9 +27,9 @@ export function createMirroredStore({ cluster, mirror, pages, onError }: Mirrore
     }));
     await mirror.write(present, ends).catch(onError);
   };
-  const shown = async <S, T>(write: Promise<Resource<S, T>>): Promise<Resource<S, T>> => {
+  const mirrored = async <S, T>(write: Promise<Resource<S, T>>): Promise<Resource<S, T>> => {
     const written = await write;
-    await (hasEnded(written) ? show([], [written]) : show([written]));
+    await (hasEnded(written) ? writeMirror([], [written]) : writeMirror([written]));
     return written;
   };
   return {
@@ -40,7 +40,7 @@ export function createMirroredStore({ cluster, mirror, pages, onError }: Mirrore
       if (listed === undefined) return cluster.findById(kind, id);
       const { namespace, name, uid } = listed.metadata;
       const found = await cluster.find(kind, namespace, name).catch((error: unknown) => {
-        // With the cluster's API away, the last that is known of it is better than nothing; a write will say so.
+        // If the cluster's API is down, the mirrored state is better than nothing; a write will fail.
         if (error instanceof Unavailable) return listed;
         throw error;
       });
@@ -48,16 +48,16 @@ export function createMirroredStore({ cluster, mirror, pages, onError }: Mirrore
     },
     list: (kind, options) => cluster.list(kind, options),
     watch: (kind, version, signal) => cluster.watch(kind, version, signal),
-    create: (kind, resource) => shown(cluster.create(kind, resource)),
-    update: (kind, resource) => shown(cluster.update(kind, resource)),
-    updateStatus: (kind, resource) => shown(cluster.updateStatus(kind, resource)),
+    create: (kind, resource) => mirrored(cluster.create(kind, resource)),
+    update: (kind, resource) => mirrored(cluster.update(kind, resource)),
+    updateStatus: (kind, resource) => mirrored(cluster.updateStatus(kind, resource)),
     async delete(kind, namespace, name) {
       const before = await cluster.find(kind, namespace, name);
       await cluster.delete(kind, namespace, name);
       const after = await cluster.find(kind, namespace, name);
-      // Finalizers keep it for a while, or another one has the name by now.
+      // Finalizers may keep it for a while, or another resource has the name by now.
       const isGone = before !== undefined && before.metadata.uid !== after?.metadata.uid;
-      await show(after === undefined ? [] : [after], isGone ? [before] : []);
+      await writeMirror(after === undefined ? [] : [after], isGone ? [before] : []);
     },
   };
 }

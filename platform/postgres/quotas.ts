@@ -2,9 +2,8 @@ import { sql, type Kysely } from "kysely";
 import type { Tables } from "./tables.ts";
 
 /**
- * Ids of those who have used up what their plan gives them of the day that begins at `dayMs`; the rule is `isUsedUp` of domain/quota.ts.
- * Who has run nothing that day counts where a plan gives nothing at all, if it was chosen for them: who there is on the plan 'default'
- * is not known here.
+ * Ids of owners that have used up their plan's quota of the day starting at `dayMs`; the rule is `isUsedUp` in domain/quota.ts. Owners
+ * without runs that day are included only if they have an explicit plan with a quota of zero.
  */
 export async function listOverQuota(db: Kysely<Tables>, dayMs: number): Promise<readonly string[]> {
   const { rows } = await sql<{ owner: string }>`
@@ -16,7 +15,7 @@ export async function listOverQuota(db: Kysely<Tables>, dayMs: number): Promise<
   return rows.map(({ owner }) => owner);
 }
 
-/** How much owners weigh beside those on the plan 'default', by their ids; who weighs as much as these is left out. */
+/** Weights of owners relative to the plan 'default', by owner id; owners with the same weight are omitted. */
 export async function listWeights(db: Kysely<Tables>): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ owner: string; weight: number }>`
     select chosen.owner, plans.weight::float8 / usual.weight as weight

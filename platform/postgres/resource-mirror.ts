@@ -8,22 +8,22 @@ import { plain } from "./history/columns.ts";
 import { columnList, columnNames } from "./resources/row.ts";
 import { encodeStatus } from "./resources/validate.ts";
 
-/** So long a write may be under way that tells of what has ended meanwhile. */
+/** Upper bound for a write in progress about a resource that has ended in the meantime. */
 const keepEndedMs = 3_600_000;
 const pruneEveryMs = 60_000;
 
 /**
- * The copy of the cluster's resources that lists are read from. The operator that leads writes all of it, and the API what it has
- * just changed. Versions of the cluster decide, compared as numbers: an older state never replaces a newer one, and what has ended
- * does not come back, whoever writes in whatever order. Never used where Postgres itself is the store.
+ * The copy of the cluster's resources that lists read. The leading operator writes all resources, the API those it has just changed.
+ * Versions are compared as numbers: an older state never replaces a newer one, and an ended resource does not come back, in whatever order
+ * writes arrive. Not used where Postgres is the store.
  */
 export function createResourceMirror({ db }: Pick<Database, "db">): MirrorRows {
   let prunedAt = Number.NEGATIVE_INFINITY;
   return {
     async write(present, gone) {
-      if (present.length > 0) await put(present).execute(db);
+      if (present.length > 0) await upsert(present).execute(db);
       if (gone.length === 0) return;
-      await end(gone).execute(db);
+      await markEnded(gone).execute(db);
       if (performance.now() - prunedAt < pruneEveryMs) return;
       prunedAt = performance.now();
       await sql`delete from resources where ended_at < now() - make_interval(secs => ${keepEndedMs / 1000})`.execute(db);
@@ -40,22 +40,22 @@ export function createResourceMirror({ db }: Pick<Database, "db">): MirrorRows {
   };
 }
 
-function put(resources: readonly Resource[]): RawBuilder<unknown> {
+function upsert(resources: readonly Resource[]): RawBuilder<unknown> {
   return sql`
     insert into resources (${columns})
     select kind, namespace, name, uid, version::bigint, extract(epoch from created_at), generation, created_at, deletion_timestamp,
       array(select jsonb_array_elements_text(finalizers)), labels, annotations, owner_references, spec::json, status::json, version,
       name_slug, component, null
-    from ${given(resources)}
+    from ${rowsOf(resources)}
     on conflict (name, namespace, kind) do update set ${sql.join(replaced)}
     where resources.resource_version < excluded.resource_version and not (resources.ended_at is not null and resources.uid = excluded.uid)`;
 }
 
 /**
- * What has ended stays as an empty row, which no list shows, until nobody can be about to write an older state of it. Its uid never
- * lives again; that also holds when the version given is not the last it had, as the API cannot know that.
+ * An ended resource stays as an empty row, which lists omit, until no older write can be in progress. Its uid is never reused. That also
+ * holds if the given version is not its last one, which the API cannot know.
  */
-function end(gone: readonly Mirrored[]): RawBuilder<unknown> {
+function markEnded(gone: readonly Mirrored[]): RawBuilder<unknown> {
   const sorted = gone.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   return sql`
     insert into resources (${columns})
@@ -73,13 +73,13 @@ function end(gone: readonly Mirrored[]): RawBuilder<unknown> {
       or resources.resource_version < excluded.resource_version`;
 }
 
-/** In the order in which the statements above give their values. */
+/** In the order of the values in the statements above. */
 const mirroredNames = [...columnNames, "name_slug", "component", "ended_at"];
 const columns = columnList(mirroredNames);
 const replaced = mirroredNames.slice(3).map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
 
-/** One array for each column: the text of the statement is the same for any number of rows. In order, so that two writers never deadlock. */
-function given(resources: readonly Resource[]): RawBuilder<unknown> {
+/** One array per column: the statement's text does not depend on the number of rows. Sorted, so that two writers never deadlock. */
+function rowsOf(resources: readonly Resource[]): RawBuilder<unknown> {
   const sorted = resources.toSorted((a, b) => (keyOf({ ...a.metadata, kind: a.kind }) < keyOf({ ...b.metadata, kind: b.kind }) ? -1 : 1));
   const column = (read: (resource: Resource) => string | null): (string | null)[] => sorted.map(read);
   const statuses = sorted.map(({ status }) => encodeStatus(status ?? {}));
@@ -99,15 +99,15 @@ function given(resources: readonly Resource[]): RawBuilder<unknown> {
   ) as given (kind, namespace, name, uid, version, generation, created_at, deletion_timestamp, finalizers, labels, annotations, owner_references, spec, status, name_slug, component)`;
 }
 
-/** Kubernetes lets U+0000 into them; one such resource must not be missing from all lists. */
+/** Kubernetes accepts U+0000 in annotations; such a resource must not be missing from lists. */
 function annotationsOf({ annotations }: Metadata): string {
   return canonicalJson(Object.fromEntries(Object.entries(annotations).map(([name, text]) => [name, plain(text)])));
 }
 
 const keyOf = ({ kind, namespace, name }: Pick<Mirrored, "kind" | "namespace" | "name">): string => `${kind}/${namespace}/${name}`;
 
-/** Kubernetes says of its versions that they are decimal numbers that grow (KEP-5504). */
+/** Kubernetes versions are growing decimal numbers (KEP-5504). */
 function numberOf(version: string): string {
   if (/^\d{1,18}$/.test(version)) return version;
-  throw new InvalidInput(`resourceVersion '${version}' is no decimal number: this API server's versions cannot be ordered`);
+  throw new InvalidInput(`resourceVersion '${version}' is not a decimal number: this API server's versions cannot be ordered`);
 }

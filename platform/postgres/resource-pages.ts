@@ -3,22 +3,22 @@ import type { Kind, Resource } from "../../crds/resource.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import { batched } from "./batched.ts";
 import type { Database } from "./connection.ts";
-import { placeOf } from "./resources/place.ts";
+import { listPositionOf } from "./resources/place.ts";
 import { selects } from "./resources/reads.ts";
 import { columns, resourceFrom, type ResourceRow } from "./resources/row.ts";
 import type { SourceSelection } from "./resources/source-selection.ts";
 
 export interface ResourceSelection {
-  /** One namespace per owner; undefined is all of them. */
+  /** One namespace per owner; undefined: all. */
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
   /** Only those without this label. */
   readonly withoutLabel?: string;
-  /** Only those in whose spec this text occurs somewhere; it is looked for in all that the rest selects. */
+  /** Only those whose spec contains this text; searched after the other conditions. */
   readonly mentions?: string;
   /** Only those with this `status.nameSlug`. */
   readonly slug?: string;
-  /** Of the kind Source. */
+  /** Conditions for the kind Source. */
   readonly sources?: SourceSelection;
 }
 
@@ -27,21 +27,21 @@ export interface ResourcePage<S, T> {
   readonly total: number;
 }
 
-/** What REST lists and look-ups read, whether resources live in Postgres or are mirrored there. In a cluster it lags a moment. */
+/** Reads for REST lists and lookups, whether resources are stored in Postgres or mirrored there. The mirror may lag slightly. */
 export interface ResourcePages {
   /** Newest first; cursors are public ids (label `headwater.dev/id`). @throws InvalidInput for a cursor that is not in the list */
   listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, page: PageRequest): Promise<ResourcePage<S, T>>;
-  /** The newest that matches: a component by its key or the hash of its code. */
+  /** The newest match, such as a component by its key or code hash. */
   findNewest<S, T>(kind: Kind<S, T>, selection: ResourceSelection): Promise<Resource<S, T> | undefined>;
   findById<S, T>(kind: Kind<S, T>, id: string): Promise<Resource<S, T> | undefined>;
-  /** Of `base`, `base-2`, `base-3`, … those that resources of the namespace have as `status.nameSlug`. */
+  /** Those of `base`, `base-2`, `base-3`, … that are a `status.nameSlug` in the namespace. */
   takenSlugs(kind: Kind, namespace: string, base: string): Promise<readonly string[]>;
 }
 
 export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages {
   const finders = new Map<string, (id: string) => Promise<ResourceRow | undefined>>();
 
-  /** By their public ids; of those with the same, the oldest. */
+  /** By public id; the oldest of several. */
   function byId(kind: string): (id: string) => Promise<ResourceRow | undefined> {
     const known = finders.get(kind);
     if (known !== undefined) return known;
@@ -58,14 +58,14 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
   return {
     async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, { limit, cursor }: PageRequest) {
       const backwards = cursor?.side === "before";
-      const place = cursor === null ? undefined : await placeOf(db, kind.kind, cursor.id, selection.namespace);
+      const cursorPosition = cursor === null ? undefined : await listPositionOf(db, kind.kind, cursor.id, selection.namespace);
       const beyond =
-        place === undefined
+        cursorPosition === undefined
           ? sql`true`
-          : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${place.created_at}::timestamptz, ${place.name}::text)`;
+          : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${cursorPosition.created_at}::timestamptz, ${cursorPosition.name}::text)`;
       const matches = matching(kind.kind, selection);
       const { rows } = await sql<ResourceRow & { kind: string | null; total: number }>`
-        select counted.total, page.* from (${isWhole(selection) ? keptTotal(kind.kind, selection.namespace) : sql`select count(*) as total from resources where ${matches}`}) counted left join (
+        select counted.total, page.* from (${isWhole(selection) ? storedTotal(kind.kind, selection.namespace) : sql`select count(*) as total from resources where ${matches}`}) counted left join (
           select ${columns} from resources where ${matches} and ${beyond}
           order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}
         ) page on true
@@ -100,12 +100,12 @@ function matching(kind: string, selection: ResourceSelection): RawBuilder<unknow
   return sql`kind = ${kind} and ended_at is null and ${selects(selection)}`;
 }
 
-/** All that a namespace has of a kind: counted when it was written. */
+/** Is it an unfiltered list of a namespace? Its total is precomputed. */
 function isWhole({ namespace, labels = {}, withoutLabel, mentions, slug, sources = {} }: ResourceSelection): boolean {
   const picks = [withoutLabel, mentions, slug, ...Object.values(labels), ...Object.values(sources)].some((each) => each !== undefined);
   return namespace !== undefined && !picks;
 }
 
-function keptTotal(kind: string, namespace: string | undefined): RawBuilder<unknown> {
+function storedTotal(kind: string, namespace: string | undefined): RawBuilder<unknown> {
   return sql`select coalesce((select n from resource_counts where kind = ${kind} and namespace = ${namespace}), 0) as total`;
 }

@@ -17,8 +17,8 @@ export interface StoreOptions {
 }
 
 /**
- * Resources in Postgres: the store of the embedded mode. See resources/writes.ts for how versions keep their order, and
- * resources/watch.ts for how changes are told.
+ * Stores resources in Postgres, in the embedded mode. See resources/writes.ts for the order of versions, and resources/watch.ts for
+ * watches.
  */
 export function createPostgresResourceStore(database: Database, options: StoreOptions = {}): ResourceStore {
   const { db } = database;
@@ -38,8 +38,8 @@ export function createPostgresResourceStore(database: Database, options: StoreOp
       const row = await findRowById(db, kind.kind, id);
       return row === undefined ? undefined : resourceFrom(row);
     },
-    async list<S, T>(kind: Kind<S, T>, asked = {}) {
-      const { rows, version, next } = await listRows(db, kind.kind, asked);
+    async list<S, T>(kind: Kind<S, T>, options = {}) {
+      const { rows, version, next } = await listRows(db, kind.kind, options);
       return {
         items: rows.map((row) => resourceFrom<S, T>(row)),
         resourceVersion: String(version),
@@ -62,7 +62,7 @@ export function createPostgresResourceStore(database: Database, options: StoreOp
       const key = { kind: kind.kind, ...nameOf(metadata) };
       const spec = checkSpec(kind, key.name, resource.spec);
       if (kind.immutable !== undefined) await checkImmutable(db, kind, key, resource.spec);
-      if (hasEnded(resource)) await endOwned(database, resource.metadata);
+      if (hasEnded(resource)) await deleteOwned(database, resource.metadata);
       const { rows } = await replaceSpec(key, versionOf(resource), metadata, spec).execute(db);
       return settle(key, resource, rows[0]);
     },
@@ -72,24 +72,24 @@ export function createPostgresResourceStore(database: Database, options: StoreOp
       return settle(key, resource, rows[0]);
     },
     async delete(kind, namespace, name) {
-      await endWithOwned(database, { kind: kind.kind, namespace, name });
+      await deleteWithOwned(database, { kind: kind.kind, namespace, name });
       await prune();
     },
     watch: (kind, version, signal) => watchRows(database, { kind: kind.kind, version, timing }, signal),
   };
 }
 
-/** Should the stored one change after this, its version does too, and the write is a conflict. */
-async function checkImmutable<S, T>(db: Database["db"], kind: Kind<S, T>, key: Key, wanted: S): Promise<void> {
+/** If the stored resource changes after this check, its version changes too, and the write conflicts. */
+async function checkImmutable<S, T>(db: Database["db"], kind: Kind<S, T>, key: Key, desired: S): Promise<void> {
   const row = await findRow(db, key);
-  if (row !== undefined) checkChange(kind, key.name, parseSpec(kind, key.name, row.spec), parseSpec(kind, key.name, wanted));
+  if (row !== undefined) checkChange(kind, key.name, parseSpec(kind, key.name, row.spec), parseSpec(kind, key.name, desired));
 }
 
 const nameOf = ({ namespace, name }: { namespace: string; name: string }): Omit<Key, "kind"> => ({ namespace, name });
 
 const missing = ({ kind, namespace, name }: Key): NotFound => new NotFound(`${kind} '${name}' does not exist in namespace '${namespace}'`);
 
-/** A version that is none of ours matches no row, which makes it the conflict it is. */
+/** A version of another store matches no row, which is the conflict it should be. */
 function versionOf(resource: Resource): number {
   return /^\d{1,15}$/.test(resource.metadata.resourceVersion) ? Number(resource.metadata.resourceVersion) : -1;
 }
@@ -99,42 +99,42 @@ function settle<S, T>(key: Key, given: Resource<S, T>, row: WriteRow | undefined
   const nothingToDo = row.outcome === "current" && row.same && row.resource_version === versionOf(given);
   if (row.outcome !== "current" || nothingToDo) return resourceFrom(row);
   throw new Conflict(
-    `${key.kind} '${key.name}' was changed by somebody else since resourceVersion ${given.metadata.resourceVersion}: read it again and repeat the change`,
+    `${key.kind} '${key.name}' was changed since resourceVersion ${given.metadata.resourceVersion}: read it again and repeat the change`,
   );
 }
 
 /**
- * What a resource owns is deleted before it: should we die in between, the owner is still there and its deletion asked for again.
- * The other order would leave what nobody finds any more.
+ * Deletes owned resources before their owner: after a crash in between, the owner still exists and is deleted again. The other order would
+ * leave unreachable resources.
  */
-async function endWithOwned(database: Database, key: Key): Promise<void> {
+async function deleteWithOwned(database: Database, key: Key): Promise<void> {
   const row = await findRow(database.db, key);
-  if (row !== undefined && row.finalizers.length === 0) await endOwned(database, row);
-  await endOrMark(database, key);
+  if (row !== undefined && row.finalizers.length === 0) await deleteOwned(database, row);
+  await deleteOrMark(database, key);
 }
 
-async function endOwned(database: Database, owner: { readonly namespace: string; readonly uid: string }): Promise<void> {
+async function deleteOwned(database: Database, owner: { readonly namespace: string; readonly uid: string }): Promise<void> {
   for (const key of await ownedKeys(database.db, owner)) {
-    await endWithOwned(database, key).catch((error: unknown) => {
+    await deleteWithOwned(database, key).catch((error: unknown) => {
       if (!(error instanceof NotFound)) throw error;
     });
   }
 }
 
-/** When a finalizer comes or goes between the statement's snapshot and its lock, neither of its branches applies: look again. */
-async function endOrMark({ db }: Database, key: Key): Promise<void> {
+/** If a finalizer changes between the statement's snapshot and its lock, neither branch applies: retry. */
+async function deleteOrMark({ db }: Database, key: Key): Promise<void> {
   for (let tries = 0; tries < 10; tries++) {
     const { rows } = await deleteResource(key).execute(db);
     const row = rows[0];
     if (row === undefined) throw missing(key);
     if (row.outcome !== "current" || row.same) return;
   }
-  throw new Unavailable(`${key.kind} '${key.name}' is changing too quickly to be deleted; try again`);
+  throw new Unavailable(`${key.kind} '${key.name}' changes too quickly to be deleted: try again`);
 }
 
 const pruneEveryMs = 60_000;
 
-/** Deletions make tombstones, so deletions clear them away: no timer, nothing to stop. */
+/** Deletions create tombstones, so deletions prune them: no timer needed. */
 function createPruner({ db }: Database, limits: TombstoneLimits): () => Promise<void> {
   let next = performance.now() + pruneEveryMs;
   return async () => {

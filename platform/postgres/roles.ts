@@ -4,7 +4,7 @@ import { Invariant } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
 import type { Tables } from "./tables.ts";
 
-/** Users of Postgres, by the role of the process that connects as one. */
+/** Users of Postgres, one per role of a process. */
 export const databaseRoles = { api: "headwater_api", operator: "headwater_operator", delivery: "headwater_delivery" } as const;
 export type DatabaseRole = keyof typeof databaseRoles;
 
@@ -18,9 +18,9 @@ const resources = {
   resource_tombstones: "select, insert, delete",
 } as const;
 
-/** What each may do to which table; to no other, and nobody may change what tables there are. A delete reads the columns it chooses by. */
+/** Rights of each role per table. No role may change the schema. A delete also reads the columns of its conditions. */
 const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables, string>>>>> = {
-  /** People, their keys and plans, resources; of what happened only lists, and the deletion of events. */
+  /** Users, keys, plans and resources; of the history only lists, and the deletion of events. */
   api: {
     ...resources,
     users: everything,
@@ -42,8 +42,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     dead_letters: "select, delete",
   },
   /**
-   * Resources; the end of the history of a source that is deleted, and when it ran last; which webhooks are disabled; who is in which organization, by id. Nothing
-   * else of people, no payloads.
+   * Resources; deletion of a source's history, and its last run; disabled webhooks; memberships by id. No other personal data, no payloads.
    */
   operator: {
     ...resources,
@@ -57,7 +56,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     ticks: "select (source), delete",
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
   },
-  /** What happened, as it happens, and who may use how much. No people but by their ids, no keys, no resources. */
+  /** Writes the history; reads quotas. No personal data except ids, no keys, no resources. */
   delivery: {
     recorder_positions: "select, insert, update",
     recorder_partitions: "select, insert, update",
@@ -77,14 +76,14 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
   },
 };
 
-/** Every role waits for the tables of its version. */
+/** Every role waits for the migrations of its version. */
 const migrationsTable = "headwater_migrations";
-/** Any number: setups that run at once take turns. */
+/** Arbitrary; serializes concurrent migrations. */
 const lock = 4_126_871_234;
 
 export type RolePasswords = Readonly<Record<DatabaseRole, string>>;
 
-/** The file `database-passwords.json`. @throws Invariant without a word of the text */
+/** Parses the file `database-passwords.json`. @throws Invariant without quoting the text */
 export function parseRolePasswords(text: string): RolePasswords {
   const password = z.string().min(16);
   try {
@@ -94,7 +93,7 @@ export function parseRolePasswords(text: string): RolePasswords {
   }
 }
 
-const roles = Object.keys(databaseRoles) as readonly DatabaseRole[]; // Of a literal: its keys are its type's.
+const roles = Object.keys(databaseRoles) as readonly DatabaseRole[]; // The literal's keys are its type's.
 
 /**
  * Creates the roles' users, sets their passwords, and grants them exactly the rights above: rights that an older version granted beyond
@@ -117,7 +116,7 @@ export async function grantRights(db: Kysely<Tables>): Promise<void> {
   for (const statement of roles.flatMap(grantStatements)) await sql.raw(statement).execute(db);
 }
 
-/** Of an existing user, only a superuser may mention these attributes, even to leave them as they are. The tables' owner need not be one. */
+/** Only a superuser may mention these attributes of an existing user, even without changing them. The tables' owner need not be one. */
 const noAttributes = "nosuperuser nocreatedb nocreaterole";
 
 async function userStatement(db: Kysely<Tables>, role: DatabaseRole, password: string): Promise<string> {
@@ -143,7 +142,7 @@ function grantStatements(role: DatabaseRole): readonly string[] {
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** The same database as one of the roles. */
+/** The URL of the same database for one of the roles. */
 export function urlOfRole(url: string, role: DatabaseRole, passwords: RolePasswords): string {
   const own = new URL(url);
   own.username = databaseRoles[role];
@@ -151,5 +150,5 @@ export function urlOfRole(url: string, role: DatabaseRole, passwords: RolePasswo
   return own.href;
 }
 
-/** A role's own user has no right to make tables: setup does. */
+/** Users of roles cannot migrate. */
 export const isRoleUrl = (url: string): boolean => Object.values(databaseRoles).some((user) => user === new URL(url).username);

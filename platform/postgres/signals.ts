@@ -1,13 +1,10 @@
 import type pg from "pg";
 
-/**
- * Postgres notifications as wake-ups. They carry no truth: whoever is woken reads the tables, and whoever waits also looks
- * by itself now and then, so a lost notification costs time and nothing else.
- */
+/** Postgres notifications as wake-ups only: subscribers read the tables, and also poll, so a lost notification costs only time. */
 export interface Signals {
   /**
-   * Begins to listen. `wait` resolves at the next notification since the last `wait`, after `timeoutMs`, on abort, or when the
-   * listening connection was lost or has come back (something may have been missed).
+   * Starts listening. `wait` resolves at the next notification since the last `wait`, after `timeoutMs`, on abort, or when the listening
+   * connection was lost or restored (notifications may have been missed).
    */
   subscribe(channel: string, payload: string): Subscription;
   close(): Promise<void>;
@@ -15,7 +12,7 @@ export interface Signals {
 
 export interface Subscription {
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** False while notifications cannot arrive: look more often. */
+  /** False while notifications cannot arrive: poll more often. */
   readonly live: boolean;
   end(): void;
 }
@@ -23,13 +20,13 @@ export interface Subscription {
 interface Waiter {
   readonly channel: string;
   readonly payload: string;
-  rung: boolean;
-  ring(): void;
+  isSignaled: boolean;
+  signal(): void;
 }
 
-const reconnectMs = { first: 100, most: 5_000 };
+const reconnectMs = { first: 100, max: 5_000 };
 
-/** One connection for all subscriptions of a process, opened by the first of them. */
+/** One connection for all subscriptions of a process, opened by the first one. */
 export function createSignals(newClient: () => pg.Client): Signals {
   const waiters = new Set<Waiter>();
   const listening = new Set<string>();
@@ -39,19 +36,19 @@ export function createSignals(newClient: () => pg.Client): Signals {
   let timer: NodeJS.Timeout | undefined;
   let delayMs = reconnectMs.first;
 
-  const ringAll = (): void => waiters.forEach((waiter) => waiter.ring());
+  const ringAll = (): void => waiters.forEach((waiter) => waiter.signal());
 
   function lose(of: pg.Client): void {
     if (client !== of) return;
     client = undefined;
     live = false;
-    // Its end says nothing new: the connection is gone or about to be.
+    // The error is irrelevant: the connection is gone or about to be.
     of.end().catch(() => {});
     ringAll();
     if (closed || waiters.size === 0) return;
     timer = setTimeout(open, delayMs);
     timer.unref();
-    delayMs = Math.min(delayMs * 2, reconnectMs.most);
+    delayMs = Math.min(delayMs * 2, reconnectMs.max);
   }
 
   function open(): void {
@@ -61,7 +58,7 @@ export function createSignals(newClient: () => pg.Client): Signals {
     next.on("error", () => lose(next));
     next.on("end", () => lose(next));
     next.on("notification", ({ channel, payload }) => {
-      for (const waiter of waiters) if (waiter.channel === channel && waiter.payload === payload) waiter.ring();
+      for (const waiter of waiters) if (waiter.channel === channel && waiter.payload === payload) waiter.signal();
     });
     listen(next).catch(() => lose(next));
   }
@@ -82,7 +79,7 @@ export function createSignals(newClient: () => pg.Client): Signals {
       if (!listening.has(channel)) {
         listening.add(channel);
         const running = client;
-        // A connection that is already up learns the channel now, one that is on its way when it arrives.
+        // An open connection listens to the channel now, one that is connecting will do so.
         if (running !== undefined && live) running.query(`listen ${running.escapeIdentifier(channel)}`).catch(() => lose(running));
       }
       clearTimeout(timer);
@@ -112,9 +109,9 @@ function createWaiter(channel: string, payload: string): Waiter & Pick<Subscript
   const waiter = {
     channel,
     payload,
-    rung: false,
-    ring() {
-      waiter.rung = true;
+    isSignaled: false,
+    signal() {
+      waiter.isSignaled = true;
       wake?.();
     },
     wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
@@ -122,11 +119,11 @@ function createWaiter(channel: string, payload: string): Waiter & Pick<Subscript
         const timer = setTimeout(done, timeoutMs);
         signal.addEventListener("abort", done, { once: true });
         wake = done;
-        if (waiter.rung || signal.aborted) done();
+        if (waiter.isSignaled || signal.aborted) done();
         function done(): void {
           clearTimeout(timer);
           signal.removeEventListener("abort", done);
-          waiter.rung = false;
+          waiter.isSignaled = false;
           wake = undefined;
           resolve();
         }

@@ -2,7 +2,7 @@ import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
 
-/** The tables as migrations.ts leaves them; kept by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
+/** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
 export interface Tables {
   readonly resource_head: ResourceHeadTable;
   readonly resources: ResourceTable;
@@ -29,21 +29,21 @@ export interface Tables {
   readonly failing_endpoints: FailingEndpointTable;
 }
 
-/** One row. Every write to a resource takes its version here and holds the row until it commits. */
+/** One row. Every write to a resource takes its version here and locks the row until it commits. */
 export interface ResourceHeadTable {
   readonly version: number;
   /** Changes up to this version may be missing from the tombstones. */
   readonly pruned_version: number;
 }
 
-/** `json`, not `jsonb`: jsonb refuses the character U+0000, which user code and error messages may hold. */
+/** `json`, not `jsonb`: jsonb rejects U+0000, which user code and error messages may contain. */
 export interface ResourceTable {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resource_version: number;
-  /** Version at which it came to be; orders lists. */
+  /** Version at creation; orders lists. */
   readonly created_version: number;
   readonly generation: number;
   readonly created_at: Date;
@@ -54,15 +54,15 @@ export interface ResourceTable {
   readonly owner_references: JSONColumnType<readonly OwnerReference[]> | null;
   readonly spec: JSONColumnType<object>;
   readonly status: JSONColumnType<object>;
-  /** `resourceVersion` in the Kubernetes API of a mirrored resource; null where Postgres is the store. */
+  /** `resourceVersion` of a mirrored resource in the Kubernetes API; null where Postgres is the store. */
   readonly mirrored_version: string | null;
   /** `nameSlug` of the status, which SQL cannot read from a `json` that may hold U+0000. */
   readonly name_slug: string | null;
-  /** Of a component that is built: `{definition, codeHash, updatedAt}`, which SQL can read. */
+  /** For built components: `{definition, codeHash, updatedAt}`, readable by SQL. */
   readonly component: JSONColumnType<object> | null;
-  /** Of a source: what lists select by. Written by triggers alone. */
+  /** For sources: fields that lists filter by. Written by triggers only. */
   readonly source_facts: JSONColumnType<object> | null;
-  /** When a mirrored resource ended; its row stays for a while so that it cannot come back. Lists leave it out. */
+  /** When a mirrored resource ended. Its row stays for a while so that late writes cannot restore it. Lists omit it. */
   readonly ended_at: Date | null;
   readonly public_id: GeneratedAlways<string | null>;
   readonly owner: GeneratedAlways<string | null>;
@@ -70,14 +70,14 @@ export interface ResourceTable {
   readonly component_key: GeneratedAlways<string | null>;
 }
 
-/** Of what lists show. Written by triggers alone. */
+/** Number of visible resources. Written by triggers only. */
 export interface ResourceCountTable {
   readonly kind: string;
   readonly namespace: string;
   readonly n: number;
 }
 
-/** The last state of what was deleted; `resource_version` is that of the deletion. */
+/** Last state of a deleted resource; `resource_version` is that of the deletion. */
 export interface ResourceTombstoneTable extends Omit<
   ResourceTable,
   "name_slug" | "component" | "source_facts" | "ended_at" | "owner" | "code_hash" | "component_key"
@@ -109,22 +109,22 @@ export interface MembershipTable {
 }
 
 export interface ApiKeyTable {
-  /** SHA-256, lower-case hex: the key itself is nowhere. */
+  /** SHA-256, lower-case hex: the key itself is not stored. */
   readonly key_hash: string;
   readonly user_id: string;
-  /** The first characters, so that people can tell keys apart. */
+  /** The first characters, so that users can distinguish keys. */
   readonly prefix: string;
   readonly name: string;
   readonly created_at: Generated<Date>;
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
-  /** Public: what a key is called by. */
+  /** Public id of the key. */
   readonly id: Generated<string>;
   readonly scopes: Generated<readonly Scope[]>;
   readonly expires_at: Date | null;
 }
 
-/** Null is as much as one likes. */
+/** Null: unlimited. */
 export interface PlanTable {
   readonly name: string;
   readonly form: Plan["form"];
@@ -139,7 +139,7 @@ export interface OwnerPlanTable {
   readonly plan: string;
 }
 
-/** Position of the version before, of all partitions together. */
+/** Position recorded by an earlier version, for all partitions together. */
 export interface RecorderPositionTable {
   readonly stream: string;
   readonly seq: number;
@@ -164,7 +164,7 @@ export interface UsageTable {
   readonly compute_ms: number;
 }
 
-/** Payloads and records are JSON as text: whoever only passes them on never decodes them. */
+/** Payloads and records are JSON stored as text, so that they can be passed on without decoding. */
 export interface EventTable {
   readonly source: string;
   /** The two numbers of the event id. */
@@ -179,24 +179,24 @@ export interface EventTable {
   readonly run: string;
 }
 
-/** An event that is emitted when it is due. */
+/** An event to be emitted when it is due. */
 export interface ScheduledEventTable extends EventTable {
   readonly due_ms: number;
 }
 
-/** A range of events of a source that was told to go. */
+/** Deletion of a range of a source's events. */
 export interface EventDeletionTable {
   readonly n: GeneratedAlways<number>;
   readonly source: string;
-  /** As it was asked for; null: from the first. */
+  /** The requested start; null: from the first. */
   readonly start_ms: number | null;
   readonly start_seq: number | null;
-  /** The last that goes; null: there was none. */
+  /** The last event to delete; null: there was none. */
   readonly end_ms: number | null;
   readonly end_seq: number | null;
-  /** Null: all of them. */
+  /** Null: all channels. */
   readonly channel: string | null;
-  /** What lies before is done. */
+  /** Everything before this event is processed. */
   readonly next_ms: number;
   readonly next_seq: number;
   readonly deleted: Generated<number>;
@@ -213,7 +213,7 @@ export interface RunTable {
   readonly deployment: string;
   readonly started_ms: number;
   readonly failed: boolean;
-  /** JSON of the run as the commit tells it, with `eventIds` and `error`, without logs. */
+  /** JSON of the run from its commit, with `eventIds` and `error`, without logs. */
   readonly summary: string;
 }
 
@@ -222,7 +222,7 @@ export interface LogTable {
   readonly n: GeneratedAlways<number>;
   readonly run: string;
   readonly record: string;
-  /** Among the lines of its run, from 0; null where an earlier version recorded it. */
+  /** Index among the lines of its run; null if recorded by an earlier version. */
   readonly place: number | null;
 }
 
@@ -230,7 +230,7 @@ export interface TickTable {
   readonly source: string;
   readonly due_ms: number;
   readonly n: GeneratedAlways<number>;
-  /** What it became; null: it was skipped. */
+  /** The run started by this tick; null: it was skipped. */
   readonly run: string | null;
   readonly started_ms: number | null;
 }
@@ -262,6 +262,6 @@ export interface DeadLetterTable {
 export interface FailingEndpointTable {
   readonly webhook: string;
   readonly disabled_ms: number | null;
-  /** JSON of how it fails. */
+  /** JSON of the EndpointFailures. */
   readonly record: string;
 }

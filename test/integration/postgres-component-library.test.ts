@@ -83,7 +83,7 @@ describe("lists of components", () => {
   });
 
   test("are searched among the newest of each owner alone, however many there are", async () => {
-    const few = createComponentLibrary(database, { mostSearched: 2 });
+    const few = createComponentLibrary(database, { maxSearched: 2 });
     for (const namespace of ["many", "more"])
       for (const n of [1, 2, 3]) await save(namespace, define({ name: `Searched ${n}`, key: `${namespace}-${n}` }));
     const query: ComponentQuery = { namespaces: ["many", "more"], words: ["searched"], similarity: 1, limit: 9, published: [] };

@@ -68,9 +68,9 @@ async function rebuild(store: ResourceStore, namespace: string, state: Map<strin
   for (let round = 3; !signal.aborted; round++) {
     let events = 0;
     for await (const event of store.watch(subscriptionKind, version, signal)) {
-      const told = event.type === "bookmark" ? event.resourceVersion : event.resource.metadata.resourceVersion;
-      if (Number(told) < Number(version)) throw new Error(`version ${told} was told after ${version}`);
-      version = told;
+      const reported = event.type === "bookmark" ? event.resourceVersion : event.resource.metadata.resourceVersion;
+      if (Number(reported) < Number(version)) throw new Error(`version ${reported} was told after ${version}`);
+      version = reported;
       if (event.type !== "bookmark" && event.resource.metadata.namespace === namespace) tell(state, event.type, event.resource);
       if (++events > round) break;
     }
@@ -106,7 +106,7 @@ describe("a watch under fire", () => {
         async (players, kills) => {
           const namespace = `fire-${namespaces++}`;
           const stores = databases.map((database) =>
-            createPostgresResourceStore(database, { timing: { pollMs: 10_000, pollUnwokenMs: 50, bookmarkMs: 20 } }),
+            createPostgresResourceStore(database, { timing: { pollMs: 10_000, pollDisconnectedMs: 50, bookmarkMs: 20 } }),
           );
           const [watched, ...written] = stores as [ResourceStore, ...ResourceStore[]];
           const stop = new AbortController();

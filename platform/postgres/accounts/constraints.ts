@@ -1,9 +1,9 @@
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 
-type Meanings = Readonly<Record<string, () => Error>>;
+type ConstraintErrors = Readonly<Record<string, () => Error>>;
 
-/** Names of constraints, as Postgres made them from the table and column, and what they mean to a person. */
-const constraints: Meanings = {
+/** Names of constraints, as Postgres derives them from table and column, and the errors they stand for. */
+const constraints: ConstraintErrors = {
   users_pkey: () => new Conflict("a user with this id exists already"),
   users_username_key: () => new Conflict("the username is taken"),
   users_email_key: () => new Conflict("the email address is taken"),
@@ -17,15 +17,12 @@ const constraints: Meanings = {
   owner_plans_plan_fkey: () => new NotFound("the plan does not exist"),
 };
 
-/**
- * A write whose broken constraint is told in words.
- * @param here what some of them mean for this write, where that is not what they mean elsewhere. @throws Conflict, NotFound
- */
-export async function told<Result>(write: Promise<Result>, here: Meanings = {}): Promise<Result> {
+/** Maps violated constraints to errors. @param overrides meanings that differ for this write @throws Conflict, NotFound */
+export async function withConstraintErrors<Result>(write: Promise<Result>, overrides: ConstraintErrors = {}): Promise<Result> {
   try {
     return await write;
   } catch (error) {
     const constraint = error instanceof Error && "constraint" in error && typeof error.constraint === "string" ? error.constraint : "";
-    throw here[constraint]?.() ?? constraints[constraint]?.() ?? error;
+    throw overrides[constraint]?.() ?? constraints[constraint]?.() ?? error;
   }
 }

@@ -3,9 +3,9 @@ import type { Accounts, ApiKey, Scope } from "../../../api/owners/ports.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { ApiKeyTable, Tables } from "../tables.ts";
 import { batched } from "../batched.ts";
-import { told } from "./constraints.ts";
+import { withConstraintErrors } from "./constraints.ts";
 
-const usedEvery = "1 minute";
+const lastUsedResolution = "1 minute";
 
 interface KeyRow {
   readonly key_hash: string;
@@ -20,13 +20,13 @@ interface KeyRow {
 
 type Keys = Pick<Accounts, "findKey" | "listKeys" | "createKey" | "revokeKey">;
 
-/** Use of a key is noted once a minute, and not after its end. */
+/** The last use of a key is recorded once a minute, until it expires. */
 export function createKeys(db: Kysely<Tables>): Keys {
-  // Each request asks for its key.
+  // Every request looks up its key.
   const find = batched(async (hashes) => {
     const { rows } = await sql<KeyRow>`
       select key_hash, api_keys.id as key, scopes, expires_at, users.id, username, email,
-        coalesce(last_used_at < now() - ${usedEvery}::interval, true) and coalesce(expires_at > now(), true) as is_stale
+        coalesce(last_used_at < now() - ${lastUsedResolution}::interval, true) and coalesce(expires_at > now(), true) as is_stale
       from api_keys join users on users.id = user_id where key_hash = any(${hashes}::text[]) and revoked_at is null`.execute(db);
     return new Map(rows.map((row) => [row.key_hash, row]));
   });
@@ -34,11 +34,11 @@ export function createKeys(db: Kysely<Tables>): Keys {
     async findKey(hash) {
       const row = await find(hash);
       if (row === undefined) return undefined;
-      // Of requests at once, one notes it.
+      // Of concurrent requests, one updates the row.
       if (row.is_stale)
         await sql`
           update api_keys set last_used_at = now()
-          where key_hash = ${hash} and coalesce(last_used_at < now() - ${usedEvery}::interval, true)`.execute(db);
+          where key_hash = ${hash} and coalesce(last_used_at < now() - ${lastUsedResolution}::interval, true)`.execute(db);
       const { key, scopes, expires_at, id, username, email } = row;
       return { id: key, scopes, expiresAt: expires_at?.getTime() ?? null, user: { id, username, email } };
     },
@@ -53,27 +53,27 @@ export function createKeys(db: Kysely<Tables>): Keys {
         .execute();
       return rows.map(keyFrom);
     },
-    async createKey(user, { id, hash, prefix, name, scopes, expiresAt }, mostKeys) {
+    async createKey(user, { id, hash, prefix, name, scopes, expiresAt }, maxKeys) {
       const expires = expiresAt === null ? null : new Date(expiresAt);
-      const { rows } = await told(
+      const { rows } = await withConstraintErrors(
         db.transaction().execute(async (transaction) => {
-          // One after the other: those at once would each count the keys without those of the others.
+          // Serialized by a lock: concurrent requests would each miss the other's key in the count.
           await sql`select from users where id = ${user} for no key update`.execute(transaction);
           return sql<Selectable<ApiKeyTable>>`
             insert into api_keys (key_hash, id, user_id, prefix, name, scopes, expires_at)
             select ${hash}, ${id}, ${user}, ${prefix}, ${name}, ${scopes}::text[], ${expires}::timestamptz
-            where (select count(*) from api_keys where user_id = ${user} and revoked_at is null) < ${mostKeys}
+            where (select count(*) from api_keys where user_id = ${user} and revoked_at is null) < ${maxKeys}
             returning *`.execute(transaction);
         }),
       );
       if (rows[0] === undefined)
-        throw new Conflict(`the user has ${mostKeys} API keys, as many as one may have: revoke one first`, { code: "too_many_keys" });
+        throw new Conflict(`the user has ${maxKeys} API keys, the maximum: revoke one first`, { code: "too_many_keys" });
       return keyFrom(rows[0]);
     },
     async revokeKey(user, id) {
       const { numAffectedRows } =
         await sql`update api_keys set revoked_at = now() where id = ${id} and user_id = ${user} and revoked_at is null`.execute(db);
-      if (numAffectedRows !== 1n) throw new NotFound(`there is no API key ${id}, or it was revoked already`);
+      if (numAffectedRows !== 1n) throw new NotFound(`API key ${id} does not exist or was already revoked`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { sql, type Kysely } from "kysely";
 import type { Accounts, Organization, OwnerNotes } from "../../../api/owners/ports.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
-import { told } from "./constraints.ts";
+import { withConstraintErrors } from "./constraints.ts";
 import { pageIds } from "./page.ts";
 import { planName, planNameOf } from "./plans.ts";
 
@@ -22,15 +22,15 @@ type Organizations = Pick<
 
 export function createOrganizations(db: Kysely<Tables>): Organizations {
   const organizations = () => db.selectFrom("organizations").select(["organizations.id", "name", "orgname", "email"]);
-  const noted = () => organizations().select(["created_at", planNameOf("organizations.id").as("plan")]);
+  const organizationsWithPlan = () => organizations().select(["created_at", planNameOf("organizations.id").as("plan")]);
   return {
     async findOrganization(id) {
-      const row = await noted().where("id", "=", id).executeTakeFirst();
+      const row = await organizationsWithPlan().where("id", "=", id).executeTakeFirst();
       return row === undefined ? undefined : organizationFrom(row);
     },
     async pageOrganizations(page) {
       const { ids, total } = await pageIds(db, "organizations", page);
-      const rows = await noted()
+      const rows = await organizationsWithPlan()
         .where(sql<boolean>`id = any(${ids}::text[])`)
         .orderBy("created_at", "desc")
         .orderBy("id", "desc")
@@ -38,7 +38,7 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
       return { items: rows.map(organizationFrom), total };
     },
     async createOrganization({ id, name, orgname, email }, admins) {
-      await told(
+      await withConstraintErrors(
         sql`
         with made as (insert into organizations (id, name, orgname, email) values (${id}, ${name}, ${orgname}, ${email}) returning id)
         insert into memberships (organization_id, user_id, role)
@@ -46,7 +46,7 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
       );
     },
     async createOwnOrganization({ id, name, orgname, email }, user) {
-      const { rows } = await told(
+      const { rows } = await withConstraintErrors(
         db.transaction().execute(async (transaction) => {
           // The lock serializes concurrent requests of one user: each would otherwise miss the organizations of the others.
           await sql`select from users where id = ${user} for no key update`.execute(transaction);
@@ -64,7 +64,7 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
         }),
       );
       if (rows.length === 0)
-        throw new Conflict("you have made as many organizations as your plan allows: delete one first, or have the plan raised", {
+        throw new Conflict("you have created as many organizations as your plan allows: delete one first, or upgrade the plan", {
           code: "too_many_organizations",
         });
     },
@@ -82,11 +82,11 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
           code: "organization_has_members",
           details: { members },
         });
-      if (deleted === 0) throw new NotFound(`there is no organization ${id}`);
+      if (deleted === 0) throw new NotFound(`organization ${id} does not exist`);
     },
     organizationsOf: (user) =>
       organizations().innerJoin("memberships", "organization_id", "organizations.id").where("user_id", "=", user).orderBy("name").execute(),
-    // Reads the two columns that the operator may read, and no other.
+    // Reads only the two columns that the operator may read.
     async isMember(user, organization) {
       const found = await db
         .selectFrom("memberships")
@@ -105,7 +105,7 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
         .orderBy("username")
         .execute(),
     putMember: (user, organization, role, { keepsAdmin = false } = {}) =>
-      told(
+      withConstraintErrors(
         changeMembers(db, organization, keepsAdmin, async (transaction) => {
           await sql`
             insert into memberships (organization_id, user_id, role) values (${organization}, ${user}, ${role})
@@ -119,12 +119,12 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
           .where("user_id", "=", user)
           .where("organization_id", "=", organization)
           .executeTakeFirst();
-        if (numDeletedRows !== 1n) throw new NotFound(`${user} is no member of ${organization}`);
+        if (numDeletedRows !== 1n) throw new NotFound(`${user} is not a member of ${organization}`);
       }),
   };
 }
 
-/** One change after the other: of two admins who remove each other at once, each would else count on the other. */
+/** Serialized: two admins who remove each other concurrently would each rely on the other. */
 async function changeMembers(
   db: Kysely<Tables>,
   organization: string,

@@ -2,17 +2,17 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from "kysely";
 import type { Accounts, Plan } from "../../../api/owners/ports.ts";
 import { Conflict, Invariant, NotFound } from "../../../domain/errors.ts";
 import type { PlanTable, Tables } from "../tables.ts";
-import { told } from "./constraints.ts";
+import { withConstraintErrors } from "./constraints.ts";
 
 type Plans = Pick<Accounts, "planOf" | "listPlans" | "savePlan" | "deletePlan" | "choosePlan">;
 
-/** Of whoever was given no other; the migration makes it. */
+/** Plan of owners without another one; created by a migration. */
 const defaultPlan = "default";
 
 export const planName = (owner: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`coalesce((select plan from owner_plans where owner = ${owner}), ${sql.lit(defaultPlan)})`;
 
-/** Of the owner whose id is in the column. */
+/** Plan of the owner whose id is in the column. */
 export const planNameOf = (column: "users.id" | "organizations.id"): RawBuilder<string> => planName(sql.ref(column));
 
 export function createPlans(db: Kysely<Tables>): Plans {
@@ -23,7 +23,8 @@ export function createPlans(db: Kysely<Tables>): Plans {
         .selectAll()
         .where("name", "=", planName(sql`${owner}`))
         .executeTakeFirst();
-      if (row === undefined) throw new Invariant("the plan 'default' is missing: the migrations make it and nothing removes it");
+      if (row === undefined)
+        throw new Invariant("the plan 'default' is missing: restore the row that the migrations create in table plans");
       return planFrom(row);
     },
     listPlans: async () => (await db.selectFrom("plans").selectAll().orderBy("name").execute()).map(planFrom),
@@ -37,14 +38,14 @@ export function createPlans(db: Kysely<Tables>): Plans {
     },
     async deletePlan(name) {
       const inUse = (why: string) => new Conflict(`the plan '${name}' is in use: ${why}`, { code: "plan_in_use" });
-      if (name === defaultPlan) throw inUse("everybody has it who was given no other");
-      const { numDeletedRows } = await told(db.deleteFrom("plans").where("name", "=", name).executeTakeFirst(), {
-        owner_plans_plan_fkey: () => inUse("give those who have it another one first"),
+      if (name === defaultPlan) throw inUse("owners without another plan have it");
+      const { numDeletedRows } = await withConstraintErrors(db.deleteFrom("plans").where("name", "=", name).executeTakeFirst(), {
+        owner_plans_plan_fkey: () => inUse("assign another plan to its owners first"),
       });
-      if (numDeletedRows !== 1n) throw new NotFound(`there is no plan '${name}'`);
+      if (numDeletedRows !== 1n) throw new NotFound(`plan '${name}' does not exist`);
     },
     async choosePlan(owner, plan) {
-      await told(
+      await withConstraintErrors(
         sql`insert into owner_plans (owner, plan) values (${owner}, ${plan}) on conflict (owner) do update set plan = excluded.plan`.execute(
           db,
         ),

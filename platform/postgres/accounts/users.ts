@@ -2,11 +2,11 @@ import { sql, type Kysely } from "kysely";
 import type { Accounts, OwnerNotes, User } from "../../../api/owners/ports.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
-import { told } from "./constraints.ts";
+import { withConstraintErrors } from "./constraints.ts";
 import { pageIds } from "./page.ts";
 import { planNameOf } from "./plans.ts";
 
-/** A key whose text somebody else keeps; it may do everything and does not expire. */
+/** A key whose text is stored elsewhere; it has all scopes and does not expire. */
 export interface SeedKey {
   /** SHA-256 of the key, lower-case hex. */
   readonly hash: string;
@@ -15,7 +15,7 @@ export interface SeedKey {
 }
 
 type Users = Pick<Accounts, "findUser" | "findUserNamed" | "pageUsers" | "createUser" | "deleteUser"> & {
-  /** Makes the user, or brings name and address up to date, and adds the key unless it is there. Repeating is fine. */
+  /** Creates the user or updates its name and email, and adds the key if missing. Idempotent. */
   seedUser(user: User, key: SeedKey): Promise<void>;
 };
 
@@ -42,16 +42,16 @@ export function createUsers(db: Kysely<Tables>): Users {
       return { items: rows.map(userFrom), total };
     },
     async createUser({ id, username, email }) {
-      await told(db.insertInto("users").values({ id, username, email }).execute());
+      await withConstraintErrors(db.insertInto("users").values({ id, username, email }).execute());
     },
     async deleteUser(id) {
       const { numAffectedRows } = await sql`
         with plan as (delete from owner_plans where owner = ${id})
         delete from users where id = ${id}`.execute(db);
-      if (numAffectedRows !== 1n) throw new NotFound(`there is no user ${id}`);
+      if (numAffectedRows !== 1n) throw new NotFound(`user ${id} does not exist`);
     },
     async seedUser({ id, username, email }, key) {
-      await told(
+      await withConstraintErrors(
         sql`
         with seeded as (
           insert into users (id, username, email) values (${id}, ${username}, ${email})

@@ -1,4 +1,4 @@
-/** Values of one column of many rows, as `unnest` takes them. */
+/** Values of one column of many rows, for `unnest`. */
 export function column<Row>(rows: readonly Row[], value: (row: Row) => string): string[] {
   return rows.map((row) => plain(value(row)));
 }
@@ -14,18 +14,18 @@ export function integerColumn<Row>(rows: readonly Row[], value: (row: Row) => nu
   return rows.map((row) => integer(value(row)));
 }
 
-/** Text of user code may hold U+0000, which Postgres cannot store; one such event must not stop the history of all. */
+/** Text of user code may contain U+0000, which Postgres cannot store; one such event must not stop the history of all. */
 export function plain(text: string): string {
   return text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;
 }
 
-/** Times given by user code may be fractions or nonsense. */
+/** Times from user code may be fractions or invalid. */
 function integer(value: number): number {
   if (!Number.isFinite(value)) return 0;
   return Math.trunc(Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER));
 }
 
-/** The last `keep` rows of each source, in the order they had: more would be pruned as soon as they were written. */
+/** The last `keep` rows per source, in their order: more would be pruned right away. */
 export function lastOfEach<Row>(rows: readonly Row[], sourceOf: (row: Row) => string, keep: number): Row[] {
   const counts = new Map<string, number>();
   const kept = rows.toReversed().filter((row) => {

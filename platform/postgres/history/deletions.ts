@@ -5,18 +5,17 @@ import { parseEventId } from "../../../domain/event-id.ts";
 import type { EventDeletionTable, Tables } from "../tables.ts";
 import type { EventFilter, EventRange } from "./ranges.ts";
 
-/** Events that are deleted together: a moment's work, and what a crash can cost. */
+/** Events deleted per transaction; bounds its duration and the work lost by a crash. */
 export const deletionBatch = 1_000;
-const mostListed = 100;
+const maxListed = 100;
 
 type DeletionRow = Selectable<EventDeletionTable>;
 
 /**
- * Events of a range are deleted in batches, from the oldest on; the row of the deletion says how far it has come, in the transaction of
- * each batch. So it goes on where it was, whoever goes on with it. From the first moment no list shows what it will delete. Its end is
- * at most the newest event of that moment: what is emitted later stays.
+ * Starts the deletion of a range of events, from the oldest, in batches. Its row stores the progress, in the transaction of each batch, so
+ * any process can continue it. Lists hide the events at once. The range ends at most at the newest event of this moment: later events stay.
  *
- * @returns its number. @throws InvalidInput for an id that is none
+ * @returns its number @throws InvalidInput for an invalid id
  */
 export async function beginDeletion(
   db: Kysely<Tables>,
@@ -36,13 +35,11 @@ export async function beginDeletion(
       select ${bound("ms", end?.ms)}, ${bound("seq", end?.sequence)} from events where source = ${source} order by events.ms desc, events.seq desc limit 1
     ) last on true
     returning n`.execute(db);
-  if (rows[0] === undefined) throw new Invariant(`the deletion of events of ${source} was not written down`);
+  if (rows[0] === undefined) throw new Invariant(`the deletion of events of ${source} was not stored`);
   return rows[0].n;
 }
 
-/**
- * A batch of the oldest deletion that nobody else is at, or of the one with this number. @returns false when there was nothing to do
- */
+/** Runs a batch of the oldest deletion that no other process works on, or of the given one. @returns false when there was nothing to do */
 export function continueDeletion(db: Kysely<Tables>, batch: number, n?: number): Promise<boolean> {
   return db.transaction().execute(async (transaction) => {
     const { rows } = await sql<DeletionRow>`
@@ -80,14 +77,14 @@ export async function getDeletion(db: Kysely<Tables>, n: number): Promise<EventD
   return deletionFrom(row);
 }
 
-/** Newest first. Those that ended long ago are forgotten, see `sweep`. */
+/** Newest first, without those removed by `sweep`. */
 export async function listDeletions(db: Kysely<Tables>, source: string): Promise<readonly EventDeletion[]> {
   const { rows } = await sql<DeletionRow>`
-    select * from event_deletions where source = ${source} order by n desc limit ${mostListed}`.execute(db);
+    select * from event_deletions where source = ${source} order by n desc limit ${maxListed}`.execute(db);
   return rows.map(deletionFrom);
 }
 
-/** Of a row of `events` of the source: no deletion that is under way will take it. Looks at rows one by one only while there is one. */
+/** Condition on a row of `events`: no pending deletion includes it. Rows are only checked while the source has one. */
 export function isNotBeingDeleted(source: string): RawBuilder<unknown> {
   const pending = sql`from event_deletions pending where pending.source = ${source} and pending.finished_at is null`;
   return sql`(not exists (select ${pending}) or not exists (

@@ -10,9 +10,9 @@ import { logFrom, runFrom } from "./runs.ts";
 export type DerivedChannel = "$errors" | "$logs";
 
 /**
- * What runs have told besides what they emitted, newest first, in the form that deliveries and streams have. There is an entry for each
- * failed run and log line that is kept. Few are, so the whole list is read and cut here. An entry's id is `<epoch ms>-<row>`: it names a
- * place in this list as a cursor, and nothing that could be replayed or deleted.
+ * Lists what runs reported besides their events, newest first, in the form of deliveries and streams: an entry for each stored failed run
+ * or log line. There are few, so the whole list is read and cut here. An entry's id `<epoch ms>-<row>` is only a cursor, not the id of an
+ * event.
  */
 export async function pageDerived(
   db: Kysely<Tables>,
@@ -41,11 +41,11 @@ async function listErrors(db: Kysely<Tables>, source: string, keep: number): Pro
 async function listLines(db: Kysely<Tables>, source: string, keep: number): Promise<readonly ListedEvent[]> {
   const { rows } = await sql<{ n: number; run: string; record: string; place: number | null }>`
     select n, run, record, place from logs where source = ${source} order by n desc limit ${keep}`.execute(db);
-  // Where an earlier version recorded it, nobody knows its place in its run: the row's number is as unique.
+  // Logs recorded by an earlier version have no place in their run; the row number is as unique.
   return rows.map(({ n, run, record, place }) => listed(logEvent({ run: { id: run } }, logFrom(record), place ?? n), n));
 }
 
-/** User code gives no time here, and a runner that forges one must not make an id that is no cursor. */
+/** Runners may forge times, which must still give a valid cursor. */
 function listed(event: DerivedEvent, n: number): ListedEvent {
   const indexedAtMs = Math.max(0, Math.trunc(event.ts));
   return { ...event, id: `${indexedAtMs}-${n}`, dedupeId: null, summary: null, indexedAtMs };

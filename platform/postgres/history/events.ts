@@ -13,13 +13,13 @@ export interface StoredEvent extends ListedEvent {
 
 export interface StoredPage<Item> {
   readonly items: readonly Item[];
-  /** Of the whole list, as far as it is kept. */
+  /** Size of the whole stored list. */
   readonly total: number;
 }
 
 type EventRow = Omit<EventTable, "source">;
 
-/** Newest first. The cursor need not name an event that still exists: ids order by themselves. */
+/** Newest first. The cursor's event need not exist: ids are ordered. */
 export async function pageEvents(
   db: Kysely<Tables>,
   source: string,
@@ -44,7 +44,7 @@ const columns = sql`ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, 
 const isWhole = ({ channel, sinceMs, untilMs }: EventFilter & TimeRange): boolean =>
   channel === undefined && sinceMs === undefined && untilMs === undefined;
 
-/** All that is kept is counted in the index alone, and no more events are read than are shown, whatever is kept. */
+/** Counts the stored events with the index alone, and reads only the events shown. */
 function wholeList(source: string, keep: number): { readonly kept: RawBuilder<unknown>; readonly from: RawBuilder<unknown> } {
   const ofSource = sql`source = ${source} and ${isNotBeingDeleted(source)}`;
   return {
@@ -53,7 +53,7 @@ function wholeList(source: string, keep: number): { readonly kept: RawBuilder<un
   };
 }
 
-/** Oldest first, as one replays them. */
+/** Oldest first, in the order of a replay. */
 export async function listEventsBetween(
   db: Kysely<Tables>,
   source: string,
@@ -65,7 +65,7 @@ export async function listEventsBetween(
   return rows.map(eventFrom);
 }
 
-/** The newest `keep` of the source that are not being deleted, whatever pruning has left, and of those the ones on the channel and of the time. */
+/** The newest `keep` events of the source that are not being deleted, whatever pruning has left, filtered by channel and time. */
 function keptEvents(source: string, keep: number, filter: EventFilter & TimeRange): RawBuilder<unknown> {
   return sql`newest as (
       select ${columns} from events
@@ -75,7 +75,7 @@ function keptEvents(source: string, keep: number, filter: EventFilter & TimeRang
 
 const onChannel = ({ channel }: EventFilter): RawBuilder<unknown> => (channel === undefined ? sql`true` : sql`channel = ${channel}`);
 
-/** Of the time that an event's id tells. */
+/** By the time in an event's id. */
 export function ofTime({ sinceMs, untilMs }: TimeRange): RawBuilder<unknown> {
   const from = sinceMs === undefined ? sql`true` : sql`ms >= ${sinceMs}::bigint`;
   const to = untilMs === undefined ? sql`true` : sql`ms <= ${untilMs}::bigint`;

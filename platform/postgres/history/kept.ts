@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { Tables } from "../tables.ts";
 
-/** How many of each are kept, and shown, per source. */
+/** How many of each are stored and shown per source. */
 export interface Kept {
   readonly events: number;
   readonly logs: number;
@@ -9,27 +9,27 @@ export interface Kept {
   readonly ticks: number;
 }
 
-/** Facts of the known service: 100 events and 100 log lines are kept. */
+/** 100 events and 100 log lines, like the known service. */
 export const defaultKept: Kept = { events: 100, logs: 100, runs: 100, ticks: 100 };
 
 /**
- * Counts what was written per key and says which keys are due to be pruned. A table then holds at most twice what is kept, and
- * an insert costs a constant share of a prune. A key not seen before is due at once: the count of a former process is lost.
+ * Counts writes per key and returns the keys to prune, so that a table has at most twice the kept rows, and an insert costs a constant
+ * share of a prune. A new key is due at once, because the count of a previous process is lost.
  */
-export function createPruneCounter(keep: number, mostKeys = 20_000): { due(keys: readonly string[]): string[] } {
+export function createPruneCounter(keep: number, maxKeys = 20_000): { due(keys: readonly string[]): string[] } {
   const written = new Map<string, number>();
   return {
     due(keys) {
       const due = new Set<string>();
       for (const key of keys) {
         const count = (written.get(key) ?? keep) + 1;
-        // Deleted and set again, so that the map's order is that of use and its first key the least used.
+        // Deleted and set again to keep the map in order of use, least recent first.
         written.delete(key);
         written.set(key, count > keep ? 0 : count);
         if (count > keep) due.add(key);
       }
       for (const key of written.keys()) {
-        if (written.size <= mostKeys) break;
+        if (written.size <= maxKeys) break;
         written.delete(key);
       }
       return [...due];
@@ -37,7 +37,7 @@ export function createPruneCounter(keep: number, mostKeys = 20_000): { due(keys:
   };
 }
 
-/** What of a table belongs to one key, and in which order it came. */
+/** How the rows of a key are ordered in a table. */
 interface Shape {
   readonly table: "events" | "logs" | "runs" | "ticks" | "attempts" | "dead_letters";
   readonly key: "source" | "webhook";
@@ -53,7 +53,7 @@ export const shapes = {
   deadLetters: { table: "dead_letters", key: "webhook", order: ["n"] },
 } as const satisfies Record<string, Shape>;
 
-/** For each key, removes what lies behind the newest `keep`; reads `keep` index entries per key and what it removes. */
+/** Deletes all but the newest `keep` rows of each key; reads `keep` index entries per key and the deleted rows. */
 export async function prune(db: Kysely<Tables>, shape: Shape, keys: readonly string[], keep: number): Promise<void> {
   if (keys.length === 0) return;
   const of = (alias: string): RawBuilder<unknown> => sql.join(shape.order.map((name) => sql.ref(`${alias}.${name}`)));

@@ -1,13 +1,13 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Each backend keeps what it knows of a partition in memory: many cost more than they help. */
+/** Each backend caches metadata per partition: many cost more than they help. */
 const partitions = 8;
 
 interface Table {
   readonly name: "events" | "logs";
   readonly columns: readonly string[];
-  /** Column that counts by itself. */
+  /** Identity column. */
   readonly counter?: string;
 }
 
@@ -16,7 +16,7 @@ const tables: readonly Table[] = [
   { name: "logs", columns: ["source", "n", "run", "record", "place"], counter: "n" },
 ];
 
-/** Events and logs by the hash of their source; what was there, and who may do what, stays. Why so: README.md of platform/postgres. */
+/** Partitions events and logs by the hash of their source, keeping rows and rights. The reasons are in the README of platform/postgres. */
 export const partitionHistory: Migration = {
   async up(db: Kysely<unknown>) {
     for (const table of tables) await partition(db, table);
@@ -27,7 +27,7 @@ async function partition(db: Kysely<unknown>, { name, columns, counter }: Table)
   const [table, before] = [sql.table(name), sql.table(`${name}_before`)];
   await sql`alter table ${table} rename to ${sql.id(`${name}_before`)}`.execute(db);
   await sql`alter index ${sql.id(`${name}_pkey`)} rename to ${sql.id(`${name}_before_pkey`)}`.execute(db);
-  // With its key: in the order (source, ms, seq) or (source, n), by which all reads go.
+  // With its primary key: (source, ms, seq) or (source, n), the order of all reads.
   await sql`create table ${table} (like ${before} including all) partition by hash (source)`.execute(db);
   for (let remainder = 0; remainder < partitions; remainder++) {
     await sql`
@@ -35,22 +35,22 @@ async function partition(db: Kysely<unknown>, { name, columns, counter }: Table)
       with (autovacuum_vacuum_scale_factor = 0.05)`.execute(db);
   }
   const list = sql.join(columns.map((column) => sql.id(column)));
-  // One after the other: each statement has half a minute.
+  // Sequential: each statement has a timeout of half a minute.
   for (let remainder = 0; remainder < partitions; remainder++)
     await sql`
       insert into ${table} (${list}) overriding system value select ${list} from ${before}
       where satisfies_hash_partition(${sql.lit(name)}::regclass, ${sql.lit(partitions)}, ${sql.lit(remainder)}, source)`.execute(db);
-  if (counter !== undefined) await countOn(db, name, counter);
+  if (counter !== undefined) await continueSequence(db, name, counter);
   await copyRights(db, name, `${name}_before`);
   await sql`drop table ${before}`.execute(db);
 }
 
-async function countOn(db: Kysely<unknown>, table: string, column: string): Promise<void> {
+async function continueSequence(db: Kysely<unknown>, table: string, column: string): Promise<void> {
   const sequence = (of: string): RawBuilder<unknown> => sql`pg_get_serial_sequence(${sql.lit(of)}, ${sql.lit(column)})`;
   await sql`select setval(${sequence(table)}, nextval(${sequence(`${table}_before`)}))`.execute(db);
 }
 
-/** Setup gives the roles their rights after this; until then the roles of the version before go on with those they have. */
+/** `migrate` grants the roles their rights later; until then roles of the previous version keep theirs. */
 async function copyRights(db: Kysely<unknown>, table: string, before: string): Promise<void> {
   const { rows } = await sql<{ statement: string }>`
     select format('grant %s on %I to %I', privilege_type, ${sql.lit(table)}, grantee::regrole::text) as statement

@@ -1,10 +1,10 @@
-/** Both ends inclusive; without either, everything. */
+/** Both ends inclusive; everything without either. */
 export interface EventRange {
   readonly startId?: string;
   readonly endId?: string;
 }
 
 export interface EventFilter {
-  /** "" is the default channel; undefined is all. */
+  /** "" is the default channel; undefined: all. */
   readonly channel?: string;
 }

@@ -11,7 +11,7 @@ import type { Kept } from "./kept.ts";
 import { insertScheduled, scheduledRows } from "./scheduled.ts";
 import { insertTicks, tickRows } from "./ticks.ts";
 
-/** A commit and where it stood in its stream. */
+/** A commit with its sequence in the stream. */
 export interface SequencedCommit {
   readonly seq: number;
   readonly commit: Commit;
@@ -25,19 +25,19 @@ interface EventRow extends SequencedCommit {
 }
 interface LogRow extends SequencedCommit {
   readonly log: LogRecord;
-  /** Among the lines of its run, from 0. */
+  /** Index among the lines of its run. */
   readonly place: number;
 }
 
-/** Position of each partition, by its number, that a recorder expects; a partition that is absent may have any. */
+/** Expected position per partition; absent: any. */
 export type ExpectedPositions = ReadonlyMap<number, number>;
 
 /**
- * Writes the rows of a batch and the positions of its partitions as one statement, so as one transaction and one round trip. A partition
- * whose position is not the expected one is left out as a whole, and of the others what the position covers already: the position's row is
- * locked, so that a repeated batch, or a second recorder, adds nothing and leaves no gap.
+ * Writes the rows of a batch and the positions of its partitions in one statement, so one transaction and one round trip. Skips partitions
+ * with an unexpected position, and commits up to the position: the position's row is locked, so a repeated batch or a second recorder adds
+ * nothing and leaves no gap.
  *
- * Returns the partitions of which nothing was written because their position differs, or because they have none yet.
+ * Returns the partitions that were skipped because their position differs or is missing.
  */
 export async function recordBatch(
   db: Kysely<Tables>,
@@ -85,10 +85,7 @@ export async function recordBatch(
   return rows.filter(({ seq }) => seq === null).map(({ partition }) => partition);
 }
 
-/**
- * Gives partitions a position where they have none: that of the whole stream which an earlier version recorded, or 0.
- * @returns those that had none
- */
+/** Adds missing positions: that of the whole stream, recorded by an earlier version, or 0. @returns the partitions that had none */
 export async function addPositions(db: Kysely<Tables>, stream: string, partitions: readonly number[]): Promise<readonly number[]> {
   const { rows } = await sql<{ partition: number }>`
     insert into recorder_partitions (stream, partition, seq)
@@ -98,7 +95,7 @@ export async function addPositions(db: Kysely<Tables>, stream: string, partition
   return rows.map(({ partition }) => partition);
 }
 
-/** Sequence of the last commit of a batch, by partition. */
+/** Last sequence per partition of a batch. */
 export function lastOfPartitions(batch: readonly SequencedCommit[]): ReadonlyMap<number, number> {
   const last = new Map<number, number>();
   for (const each of batch) {
@@ -112,7 +109,7 @@ const sourceOf = ({ commit }: SequencedCommit): string => commit.source;
 export const partitionOfCommit = ({ commit }: SequencedCommit): number => partitionOf(commit.source);
 
 function eventRows({ seq, commit }: SequencedCommit): EventRow[] {
-  // A runner is where user code lives: an id that is none is left out rather than trusted or allowed to stop everything.
+  // Runners execute user code: an invalid id is skipped instead of trusted, and must not stop the recorder.
   return commit.events.filter((event) => isEventId(event.id) && !isScheduled(event)).map((event) => ({ seq, commit, event }));
 }
 
@@ -122,7 +119,7 @@ function logRows({ seq, commit }: SequencedCommit): LogRow[] {
 
 function runRow({ seq, commit }: SequencedCommit): RunRow {
   const { source, error } = commit;
-  const { skippedTicks: _, ...run } = commit.run; // Kept with the ticks.
+  const { skippedTicks: _, ...run } = commit.run; // Stored with the ticks.
   return {
     seq,
     commit,
@@ -172,7 +169,7 @@ function insertLogs(rows: readonly LogRow[]): RawBuilder<unknown> {
     order by row.line`;
 }
 
-/** What ran before its source was deleted was used as well, though nothing else of it is kept. */
+/** Runs of a deleted source also count as usage, although nothing else of them is stored. */
 function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
   return sql`
     insert into usage (owner, day_ms, runs, compute_ms)

@@ -8,18 +8,18 @@ import type { StoredPage } from "./events.ts";
 export type RecordedRun = Omit<RunSummary, "logs">;
 
 export interface RunFilter {
-  /** Only runs that ended with an error, or only those that did not. */
+  /** Only failed runs, or only successful ones. */
   readonly failed?: boolean;
 }
 
 export interface StoredLog {
-  /** Grows with each line recorded. */
+  /** Grows with each recorded line. */
   readonly n: number;
   readonly run: string;
   readonly record: LogRecord;
 }
 
-/** Newest first; the cursor is a run's id. @throws InvalidInput when that run is not kept any more */
+/** Newest first; the cursor is a run's id. @throws InvalidInput when that run is no longer stored */
 export async function pageRuns(
   db: Kysely<Tables>,
   source: string,
@@ -28,7 +28,7 @@ export async function pageRuns(
 ): Promise<StoredPage<RecordedRun>> {
   const { limit, cursor, failed } = page;
   const backwards = cursor?.side === "before";
-  const from = cursor === null ? undefined : await placeOf(db, source, cursor.id);
+  const from = cursor === null ? undefined : await positionOf(db, source, cursor.id);
   const beyond = from === undefined ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${from}`;
   const { rows } = await sql<{ summary: string | null; total: number }>`
     with kept as (
@@ -45,7 +45,7 @@ export async function pageRuns(
   };
 }
 
-/** With those of its log lines that are still kept. */
+/** With its log lines that are still stored. */
 export async function findRun(db: Kysely<Tables>, source: string, id: string): Promise<RunSummary | undefined> {
   const { rows } = await sql<{
     summary: string;
@@ -58,14 +58,14 @@ export async function findRun(db: Kysely<Tables>, source: string, id: string): P
   return { ...runFrom(row.summary), logs: logs.rows.map(({ record }) => logFrom(record)) };
 }
 
-/** The last `limit` lines, oldest first: as one reads a log. */
+/** The last `limit` lines, oldest first. */
 export async function lastLogs(db: Kysely<Tables>, source: string, limit: number): Promise<readonly StoredLog[]> {
   const { rows } = await sql<{ n: number; run: string; record: string }>`
     select * from (select n, run, record from logs where source = ${source} order by n desc limit ${limit}) newest order by n`.execute(db);
   return rows.map(({ n, run, record }) => ({ n, run, record: logFrom(record) }));
 }
 
-async function placeOf(db: Kysely<Tables>, source: string, id: string): Promise<number> {
+async function positionOf(db: Kysely<Tables>, source: string, id: string): Promise<number> {
   const { rows } = await sql<{
     n: number;
   }>`select n from runs where id = ${id} and source = ${source} order by n desc limit 1`.execute(db);
@@ -74,6 +74,6 @@ async function placeOf(db: Kysely<Tables>, source: string, id: string): Promise<
   return n;
 }
 
-// Both texts were made from these types by record.ts and by nothing else.
+// Only record.ts writes these texts, from these types.
 export const runFrom = (text: string): RecordedRun => JSON.parse(text) as RecordedRun;
 export const logFrom = (text: string): LogRecord => JSON.parse(text) as LogRecord;

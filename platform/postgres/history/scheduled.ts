@@ -19,12 +19,12 @@ interface ScheduledRow extends Sequenced {
   readonly event: CommittedEvent & { readonly deliverAt: number };
 }
 
-/** The events of a commit that are not due yet. Until they are, the table `scheduled_events` has them, and no list but that of `$in`. */
+/** Events of a commit that are not due yet. The table `scheduled_events` stores them until then, and only the list of `$in` shows them. */
 export function scheduledRows({ seq, commit }: Sequenced): ScheduledRow[] {
   return commit.events.flatMap((event) => (isScheduled(event) ? [{ seq, commit, event }] : []));
 }
 
-/** Of the commits that are `live`. */
+/** For commits in `live`. */
 export function insertScheduled(rows: readonly ScheduledRow[]): RawBuilder<unknown> {
   return sql`
     insert into scheduled_events (source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run, due_ms)
@@ -41,7 +41,7 @@ export function insertScheduled(rows: readonly ScheduledRow[]): RawBuilder<unkno
     on conflict do nothing`;
 }
 
-/** Newest first by the time at which they were scheduled. */
+/** Newest first by the time they were scheduled. */
 export async function pageScheduled(
   db: Kysely<Tables>,
   source: string,
@@ -65,7 +65,7 @@ export async function deleteScheduled(db: Kysely<Tables>, source: string, range:
   await sql`delete from scheduled_events where source = ${source} and ${within(range)}`.execute(db);
 }
 
-/** The history has the event's commit once it has recorded the position `seq` of the stream in the partition of the source. */
+/** The event's commit is recorded once the source's partition has reached the position `seq` of the stream. */
 export async function findScheduled(
   db: Kysely<Tables>,
   source: string,
@@ -82,7 +82,7 @@ export async function findScheduled(
   return rows[0]?.recorded === true ? "gone" : "unrecorded";
 }
 
-/** Becomes an event of the history, under another id. Repeated it does nothing. */
+/** Moves it to the history, with a new id. Idempotent. */
 export async function emitScheduled(db: Kysely<Tables>, source: string, listedId: string, id: string): Promise<void> {
   if (!isEventId(id)) return;
   const { ms, sequence } = parseEventId(id);

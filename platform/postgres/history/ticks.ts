@@ -14,14 +14,14 @@ interface Sequenced {
 
 export interface TickRow extends Sequenced {
   readonly dueAt: number;
-  /** Became the run of the commit; else it was skipped before it. */
+  /** True: it became the commit's run; false: it was skipped before. */
   readonly isRun: boolean;
 }
 
-/** A time that an id can hold: 15 digits. A runner, where user code lives, may have forged another. */
+/** Event ids have 15 digits for the time. Runners execute user code and may forge others. */
 const isTime = (ms: number): boolean => ms >= 0 && ms < 1e15;
 
-/** The ticks that a commit tells of, by the time at which they were due. */
+/** Ticks reported by a commit, in order of due time. */
 export function tickRows({ seq, commit }: Sequenced): TickRow[] {
   const { trigger, dueAt, skippedTicks = [] } = commit.run;
   const skipped = skippedTicks.map((due): TickRow => ({ seq, commit, dueAt: due, isRun: false }));
@@ -29,7 +29,7 @@ export function tickRows({ seq, commit }: Sequenced): TickRow[] {
   return [...skipped, ...ran].filter((row) => isTime(row.dueAt)).sort((a, b) => a.dueAt - b.dueAt);
 }
 
-/** Of the commits that are `live`. */
+/** For commits in `live`. */
 export function insertTicks(rows: readonly TickRow[]): RawBuilder<unknown> {
   return sql`
     insert into ticks (source, due_ms, run, started_ms)
@@ -44,7 +44,7 @@ export function insertTicks(rows: readonly TickRow[]): RawBuilder<unknown> {
     order by row.place`;
 }
 
-/** Newest first. The cursor need not name a tick that is still kept: ids order by themselves. */
+/** Newest first. The cursor's tick need not exist: ids are ordered. */
 export async function pageTicks(
   db: Kysely<Tables>,
   source: string,
@@ -68,7 +68,7 @@ function tickFrom({ due_ms, n, run, started_ms }: Found): Tick {
   return { id: `${due_ms}-${n}`, dueAt: due_ms, run: run === null || started_ms === null ? null : { id: run, startedAt: started_ms } };
 }
 
-/** The two numbers of an id, of the same form as an event's. */
+/** The two numbers of an id, in the format of an event's. */
 function pair(id: string): RawBuilder<unknown> {
   const { ms, sequence } = parseEventId(id);
   return sql`(${ms}::bigint, ${sequence}::bigint)`;

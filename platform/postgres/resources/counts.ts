@@ -1,8 +1,8 @@
 import { statements } from "../first-migrations.ts";
 
 /**
- * How many resources of a kind a namespace shows, kept by triggers: a list tells its total with each page, and to count 100,000 takes
- * longer than to read a page. Writers need no rights to the counts, so a version before this one goes on writing them.
+ * Number of visible resources per kind and namespace, maintained by triggers: each page of a list includes the total, and counting 100,000
+ * takes longer than reading a page. Writers need no rights to the counts, so earlier versions maintain them too.
  */
 export const countResources = statements`
   create table resource_counts (

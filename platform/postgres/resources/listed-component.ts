@@ -1,6 +1,6 @@
 /**
- * What lists of components and searches read, taken from a component's status: `{definition, codeHash, updatedAt}` as JSON that
- * `jsonb` takes. Null of any other status.
+ * The fields of a component's status that lists and searches read: `{definition, codeHash, updatedAt}`, as JSON accepted by `jsonb`. Null
+ * for other statuses.
  */
 export function listedComponent(status: unknown): string | null {
   const { build, updatedAt } = fieldsOf(status);
@@ -13,7 +13,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** `jsonb` refuses U+0000 and halves of surrogate pairs, in names of fields as well: an author's text may hold both. */
+/** `jsonb` rejects U+0000 and unpaired surrogates, also in field names. */
 function storable(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll("\0", "\uFFFD").toWellFormed();
   if (Array.isArray(value)) return value.map(storable);

@@ -2,14 +2,14 @@ import { sql, type Kysely } from "kysely";
 import type { Tables } from "../tables.ts";
 
 export interface TombstoneLimits {
-  /** A watch that was away for longer has to list again. */
+  /** A watch interrupted for longer must list again. */
   readonly keepMs: number;
   readonly keepCount: number;
 }
 
 export const defaultLimits: TombstoneLimits = { keepMs: 3_600_000, keepCount: 20_000 };
 
-/** Removes tombstones that are too old or too many, and remembers up to which version the past is incomplete. */
+/** Deletes tombstones that are too old or too many, and records up to which version they are incomplete. */
 export async function pruneTombstones(db: Kysely<Tables>, limits: TombstoneLimits = defaultLimits): Promise<void> {
   await sql`
     with surplus as (

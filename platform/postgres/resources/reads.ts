@@ -8,7 +8,7 @@ import { columns, type ResourceRow } from "./row.ts";
 import { selectsSources, type SourceSelection } from "./source-selection.ts";
 import type { Key } from "./writes.ts";
 
-/** Labels that have a column and an index of their own. */
+/** Labels with a column and index of their own. */
 const labelColumns: Readonly<Record<string, string>> = {
   [known.id]: "public_id",
   [known.owner]: "owner",
@@ -22,7 +22,7 @@ export async function findRow(db: Kysely<Tables>, key: Key): Promise<ResourceRow
   return rows[0];
 }
 
-/** The oldest one: somebody who copies an id into a label of their own does not take it over. */
+/** The oldest: copying an id into a label does not take it over. */
 export async function findRowById(db: Kysely<Tables>, kind: string, id: string): Promise<ResourceRow | undefined> {
   const { rows } = await sql<ResourceRow>`
     select ${columns} from resources where kind = ${kind} and public_id = ${id} order by created_version limit 1`.execute(db);
@@ -37,10 +37,7 @@ export interface ListedRows {
 
 const defaultLimit = 1_000;
 
-/**
- * Newest first. All pages carry the version of the first: a watch from there tells whatever changed while the pages were read,
- * also on pages already passed.
- */
+/** Newest first. All pages have the version of the first: a watch from there reports changes made while later pages were read. */
 export async function listRows(db: Kysely<Tables>, kind: string, options: ListOptions): Promise<ListedRows> {
   const limit = options.limit ?? defaultLimit;
   if (!Number.isInteger(limit) || limit < 1 || limit > defaultLimit)
@@ -65,7 +62,7 @@ export async function listRows(db: Kysely<Tables>, kind: string, options: ListOp
   };
 }
 
-/** What ends with a resource: all that it alone is left to own. */
+/** Resources owned only by this one, which are deleted with it. */
 export async function ownedKeys(db: Kysely<Tables>, { namespace, uid }: { namespace: string; uid: string }): Promise<readonly Key[]> {
   const { rows } = await sql<Key>`
     select kind, namespace, name from resources owned
@@ -109,6 +106,6 @@ function parseContinue(text: string): { version: number; before: number } {
     const [version, before] = continueToken.parse(JSON.parse(Buffer.from(text, "base64url").toString()));
     return { version, before };
   } catch (cause) {
-    throw new InvalidInput(`continue '${text}' is invalid: must be the 'continue' of a former page`, { cause });
+    throw new InvalidInput(`continue '${text}' is invalid: must be the 'continue' of a previous page`, { cause });
   }
 }

@@ -4,27 +4,26 @@ import type { Database } from "../connection.ts";
 import { columns, type ResourceRow } from "./row.ts";
 import { resourceChannel } from "./writes.ts";
 
-/** Sealed anew; undefined when it is as it should be. */
+/** Returns the re-encrypted text; undefined if it is up to date. */
 export type Reseal = (sealed: string) => Promise<string | undefined>;
 
 export interface Resealed {
-  /** Resources that were written. */
+  /** Number of resources written. */
   readonly resources: number;
-  /** Resources that hold a text which no key of ours opens, as `<kind> <namespace>/<name>`. */
+  /** Resources with a text that none of our keys opens, as `<kind> <namespace>/<name>`. */
   readonly unreadable: readonly string[];
 }
 
-/** Fields whose texts are sealed: see crds/secret-reference.ts, and the status of an Account. */
+/** Fields with sealed texts: see crds/secret-reference.ts, and the status of an Account. */
 const sealedFields: ReadonlySet<string> = new Set(["sealed", "grant"]);
-/** Values of users are theirs, whatever they are called. */
-const foreignFields: ReadonlySet<string> = new Set(["props"]);
-const batch = 200;
-const mostTries = 10;
+/** Contents of users, whatever their fields are called. */
+const userFields: ReadonlySet<string> = new Set(["props"]);
+const batchSize = 200;
+const maxAttempts = 10;
 
 /**
- * Seals every sealed text within the resources anew where `reseal` says so. What a resource asks for stays the same, so its generation
- * does too, and nothing is deployed again. Each resource is written by itself, as long as nobody else has meanwhile: whoever is
- * killed begins anew and finds what is left.
+ * Re-encrypts all sealed texts where `reseal` requires it. The generation does not change, so nothing is deployed again. Each resource is
+ * written separately, if it has not changed in the meantime: after a crash, a new run finds the rest.
  */
 export async function resealResources({ db }: Pick<Database, "db">, reseal: Reseal, signal: AbortSignal): Promise<Resealed> {
   let resources = 0;
@@ -45,7 +44,7 @@ async function* rowsWithSealed({ db }: Pick<Database, "db">): AsyncIterable<Reso
       select ${columns} from resources
       where (name, namespace, kind) > (${last.name}, ${last.namespace}, ${last.kind})
         and (position('"sealed":' in spec::text) > 0 or position('"sealed":' in status::text) > 0)
-      order by name, namespace, kind limit ${batch}`.execute(db);
+      order by name, namespace, kind limit ${batchSize}`.execute(db);
     yield* rows;
     const end = rows.at(-1);
     if (end === undefined) return;
@@ -59,10 +58,10 @@ async function resealRow(
   reseal: Reseal,
 ): Promise<{ readonly written: boolean; readonly complete: boolean }> {
   let row: ResourceRow | undefined = first;
-  for (let tries = 0; row !== undefined && tries < mostTries; tries++) {
-    const walk = new Walk(reseal);
-    const [spec, status] = [await walk.value(row.spec), await walk.value(row.status)];
-    if (!walk.changed) return { written: false, complete: !walk.unreadable };
+  for (let attempt = 0; row !== undefined && attempt < maxAttempts; attempt++) {
+    const resealer = new Resealer(reseal);
+    const [spec, status] = [await resealer.value(row.spec), await resealer.value(row.status)];
+    if (!resealer.changed) return { written: false, complete: !resealer.unreadable };
     const written = await sql<{ version: number }>`
       with current as (
         select 1 from resources where kind = ${row.kind} and namespace = ${row.namespace} and name = ${row.name} and resource_version = ${row.resource_version}
@@ -75,8 +74,8 @@ async function resealRow(
         returning resources.resource_version as version
       )
       select version, pg_notify(${resourceChannel}, ${row.kind}) from changed`.execute(db);
-    if (written.rows.length > 0) return { written: true, complete: !walk.unreadable };
-    // Changed meanwhile: what it is now is looked at.
+    if (written.rows.length > 0) return { written: true, complete: !resealer.unreadable };
+    // Changed in the meantime: process its current state.
     const { rows }: { rows: ResourceRow[] } = await sql<ResourceRow>`
       select ${columns} from resources where kind = ${row.kind} and namespace = ${row.namespace} and name = ${row.name}`.execute(db);
     row = rows[0];
@@ -84,8 +83,8 @@ async function resealRow(
   return { written: false, complete: row === undefined };
 }
 
-/** A copy of a JSON value in which what was sealed is sealed anew. */
-class Walk {
+/** Copies a JSON value with its sealed texts re-encrypted. */
+class Resealer {
   changed = false;
   unreadable = false;
   readonly #reseal: Reseal;
@@ -105,7 +104,7 @@ class Walk {
   }
 
   async #field(name: string, value: unknown): Promise<unknown> {
-    if (foreignFields.has(name)) return value;
+    if (userFields.has(name)) return value;
     return typeof value === "string" && sealedFields.has(name) ? this.#sealed(value) : this.value(value);
   }
 
@@ -116,7 +115,7 @@ class Walk {
       this.changed = true;
       return next;
     } catch {
-      this.unreadable = true; // Whoever uses it is told by its condition.
+      this.unreadable = true; // The resource's condition reports it.
       return text;
     }
   }

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Selectable } from "kysely";
 import { apiVersion, type Resource } from "../../../crds/resource.ts";
 import type { ResourceTable } from "../tables.ts";
 
-/** The columns from which a resource is put together, in the order every statement returns them. */
+/** The columns of a resource, in the order in which all statements return them. */
 export const columnNames = [
   "kind",
   "namespace",
@@ -23,7 +23,7 @@ export const columnNames = [
 ] as const;
 
 export const columns: RawBuilder<unknown> = columnList(columnNames);
-/** The same, of a table or alias. */
+/** The same, qualified with a table or alias. */
 export const columnsOf = (table: string): RawBuilder<unknown> => sql.join(columnNames.map((name) => sql.ref(`${table}.${name}`)));
 
 export function columnList(of: readonly string[]): RawBuilder<unknown> {
@@ -32,7 +32,7 @@ export function columnList(of: readonly string[]): RawBuilder<unknown> {
 
 export type ResourceRow = Pick<Selectable<ResourceTable>, (typeof columnNames)[number]>;
 
-/** Spec and status were checked with the kind's schemas before they were written, so a row of that kind has its types. */
+/** Spec and status were validated before they were written, so a row of that kind has its types. */
 export function resourceFrom<S, T>(row: ResourceRow): Resource<S, T> {
   return {
     apiVersion,

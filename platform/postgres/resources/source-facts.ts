@@ -1,8 +1,8 @@
 import { statements } from "../first-migrations.ts";
 
 /**
- * What lists of sources select by, kept by triggers so that every writer keeps it, whatever its version. `spec` and `status` are `json`,
- * which SQL cannot look into when a text holds U+0000 or half of a surrogate pair: such characters become U+FFFD first.
+ * Maintains what lists of sources filter by. Triggers, so that writers of every version do. `spec` and `status` are `json`, which SQL
+ * cannot read with U+0000 or an unpaired surrogate: such characters become U+FFFD first.
  */
 export const keepSourceFacts = statements`
   alter table resources add column source_facts jsonb;

@@ -3,33 +3,33 @@ import { componentKind } from "../../../crds/component.ts";
 import { disabledCode } from "../../../domain/kills.ts";
 import { disabledReason, progressReasons, type HealthState } from "../../../domain/source-health.ts";
 
-/** Which sources a list shows; all that are given hold. */
+/** Filters for lists of sources, combined with "and". */
 export interface SourceSelection {
   readonly state?: HealthState | undefined;
-  /** Occurs in the name, the slug, the id or the key of the component, in any case. */
+  /** Case-insensitive part of the name, the slug, the id or the component's key. */
   readonly text?: string | undefined;
-  /** The key of the component that runs, exactly. */
+  /** Exact key of the running component. */
   readonly componentKey?: string | undefined;
 }
 
 const fact = (path: string): RawBuilder<unknown> => sql`resources.source_facts #>> ${sql.lit(`{${path}}`)}`;
-/** A fact of what runs: while an update waits, and after it has failed, that is not what the spec asks for. */
-const ofRunning = (name: string): RawBuilder<unknown> =>
+/** A fact of the running spec, which differs from the requested one while an update is pending and after it has failed. */
+const runningFact = (name: string): RawBuilder<unknown> =>
   sql`case when ${fact("running")} is null then ${fact(name)} else ${fact(`running,${name}`)} end`;
 
-/** Conditions on a row of `resources`; see source-facts.ts for what they read. @param namespace of the list; undefined is all of them */
+/** Conditions on a row of `resources`, using the columns of source-facts.ts. @param namespace of the list; undefined: all */
 export function selectsSources(
   { state, text, componentKey }: SourceSelection,
   namespace: string | undefined,
 ): readonly RawBuilder<unknown>[] {
   return [
     ...(state === undefined ? [] : [sql`${stateOf} = ${state}`]),
-    ...(text === undefined ? [] : [mentions(text.toLowerCase(), namespace)]),
+    ...(text === undefined ? [] : [containsText(text.toLowerCase(), namespace)]),
     ...(componentKey === undefined ? [] : [runsComponent(sql`${keyOfComponent} = ${componentKey}`, namespace)]),
   ];
 }
 
-/** The last run alone decides here, as it does in `healthOf`: the number of failed runs in a row changes the message only. */
+/** Only the last run matters, as in `healthOf`: the number of consecutive failures changes only the message. */
 const stateOfRuns = sql`coalesce((
     select case
       when not last.failed or last.deployment is distinct from ${fact("deployment")} then 'active'
@@ -39,9 +39,9 @@ const stateOfRuns = sql`coalesce((
     from runs last where last.source = resources.public_id order by last.n desc limit 1
   ), 'active')`;
 
-/** The state that `healthOf` derives. Postgres looks at the runs only of sources that are deployed and not paused. */
+/** The state as derived by `healthOf`. Postgres reads the runs only for sources that are deployed and not paused. */
 const stateOf = sql`case
-    when ${ofRunning("active")} = 'false' then 'paused'
+    when ${runningFact("active")} = 'false' then 'paused'
     when ${fact("ready")} is null or (${fact("observedGeneration")})::bigint < resources.generation then 'deploying'
     when ${fact("ready")} = 'True' then ${stateOfRuns}
     when ${fact("reason")} = any(${[...progressReasons]}::text[]) then 'deploying'
@@ -51,21 +51,21 @@ const stateOf = sql`case
 const keyOfComponent = sql`component.component #>> '{definition,key}'`;
 
 /**
- * Within `coalesce`, Postgres reads the matching components once and looks each source's up in a hash table. As a join it may choose to
- * read them again for each source, which takes minutes for 10,000.
+ * `coalesce` makes Postgres read the matching components once, into a hash table. A join may read them again for each source, which takes
+ * minutes for 10,000.
  */
 function runsComponent(matches: RawBuilder<unknown>, namespace: string | undefined): RawBuilder<unknown> {
   const within = namespace === undefined ? sql`true` : sql`component.namespace = ${namespace}`;
-  return sql`coalesce((resources.namespace, coalesce(${ofRunning("componentRef")}, ${fact("component")})) in (
+  return sql`coalesce((resources.namespace, coalesce(${runningFact("componentRef")}, ${fact("component")})) in (
     select component.namespace, component.name from resources component
     where component.kind = ${componentKind.kind} and ${within} and component.ended_at is null and ${matches}
   ), false)`;
 }
 
-function mentions(text: string, namespace: string | undefined): RawBuilder<unknown> {
+function containsText(text: string, namespace: string | undefined): RawBuilder<unknown> {
   const contains = (value: RawBuilder<unknown>): RawBuilder<unknown> => sql`position(${text} in lower(${value})) > 0`;
   return sql`(
-    ${contains(sql`coalesce(${ofRunning("name")}, resources.name)`)} or ${contains(sql`resources.name_slug`)} or ${contains(sql`resources.public_id`)}
+    ${contains(sql`coalesce(${runningFact("name")}, resources.name)`)} or ${contains(sql`resources.name_slug`)} or ${contains(sql`resources.public_id`)}
     or ${runsComponent(contains(keyOfComponent), namespace)}
   )`;
 }

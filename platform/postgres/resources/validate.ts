@@ -10,11 +10,11 @@ export interface CheckedMetadata {
   readonly labels: string;
   readonly annotations: string;
   readonly finalizers: readonly string[];
-  /** JSON; null when none were given. */
+  /** JSON; null without any. */
   readonly ownerReferences: string | null;
 }
 
-/** @throws InvalidInput naming every path that is wrong */
+/** @throws InvalidInput with every invalid path */
 export function checkMetadata<S, T>(
   kind: Kind<S, T>,
   given: { readonly name: string; readonly ownerReferences?: readonly OwnerReference[] },
@@ -30,16 +30,16 @@ export function checkMetadata<S, T>(
   };
 }
 
-/** Defaults applied, as canonical JSON. @throws InvalidInput naming every path that is wrong */
+/** Applies defaults. Returns canonical JSON. @throws InvalidInput with every invalid path */
 export function checkSpec<S, T>(kind: Kind<S, T>, name: string, spec: unknown): string {
   return canonicalJson(parseSpec(kind, name, spec));
 }
 
 export interface EncodedStatus {
   readonly json: string;
-  /** What lists look up by; the other fields are only read with the whole. */
+  /** For lookups in lists; other fields are only read as a whole. */
   readonly nameSlug: string | null;
-  /** What lists of components and searches read, JSON without U+0000; null of what is no built component. */
+  /** For lists and searches of components: JSON without U+0000; null unless it is a built component. */
   readonly component: string | null;
 }
 

@@ -7,25 +7,25 @@ import { columns, resourceFrom, type ResourceRow } from "./row.ts";
 import { resourceChannel } from "./writes.ts";
 
 export interface WatchTiming {
-  /** How often a watch looks without having been woken, while notifications arrive and while they do not. */
+  /** Polling interval without a notification, while notifications can and cannot arrive. */
   readonly pollMs: number;
-  readonly pollUnwokenMs: number;
-  /** At most this often a watch says how far it has come though nothing changed. */
+  readonly pollDisconnectedMs: number;
+  /** Minimum interval of bookmarks without changes. */
   readonly bookmarkMs: number;
 }
 
-export const defaultTiming: WatchTiming = { pollMs: 20_000, pollUnwokenMs: 1_000, bookmarkMs: 30_000 };
+export const defaultTiming: WatchTiming = { pollMs: 20_000, pollDisconnectedMs: 1_000, bookmarkMs: 30_000 };
 
 interface Change extends ResourceRow {
   readonly deleted: boolean;
 }
 
-/** Rows of one read; memory of a watch that falls behind is bounded by it. */
-const batch = 100;
+/** Rows per read; bounds the memory of a watch that has fallen behind. */
+const batchSize = 100;
 
 /**
- * Reads `resources` and the tombstones in order of version from where it stands: a resource that changed five times since is
- * told once, as it is now. It is `added` when it came to be after the last read.
+ * Reads `resources` and tombstones in order of version: a resource that changed five times since is reported once, in its current state. It
+ * is `added` if it was created after the last read.
  */
 export async function* watchRows<S, T>(
   { db, signals }: { readonly db: Kysely<Tables>; readonly signals: Signals },
@@ -33,27 +33,27 @@ export async function* watchRows<S, T>(
   signal: AbortSignal,
 ): AsyncIterable<WatchEvent<S, T>> {
   let version = parseVersion(from.version);
-  let told = version;
-  let toldAt = performance.now();
+  let reported = version;
+  let reportedAt = performance.now();
   const changes = signals.subscribe(resourceChannel, from.kind);
   try {
     while (!signal.aborted) {
-      const round = await readPatiently(() => readChanges(db, from.kind, version), changes, from.timing, signal);
+      const round = await readWithRetries(() => readChanges(db, from.kind, version), changes, from.timing, signal);
       if (round === undefined) return;
       for (const change of round.changes) {
         if (signal.aborted) return;
         yield eventFrom<S, T>(change, version);
-        told = change.resource_version;
-        toldAt = performance.now();
+        reported = change.resource_version;
+        reportedAt = performance.now();
       }
       version = round.reached;
       if (round.more) continue;
-      if (version > told && performance.now() - toldAt >= from.timing.bookmarkMs) {
+      if (version > reported && performance.now() - reportedAt >= from.timing.bookmarkMs) {
         yield { type: "bookmark", resourceVersion: String(version) };
-        told = version;
-        toldAt = performance.now();
+        reported = version;
+        reportedAt = performance.now();
       }
-      await changes.wait(changes.live ? from.timing.pollMs : from.timing.pollUnwokenMs, signal);
+      await changes.wait(changes.live ? from.timing.pollMs : from.timing.pollDisconnectedMs, signal);
     }
   } finally {
     changes.end();
@@ -61,7 +61,7 @@ export async function* watchRows<S, T>(
 }
 
 function eventFrom<S, T>(change: Change, after: number): WatchEvent<S, T> {
-  // A tombstone keeps the resource as it was; its version is that of the deletion, so that a watch can continue behind it.
+  // A tombstone has the resource's last state and the version of the deletion, from which a watch can continue.
   const resource = resourceFrom<S, T>(change);
   if (change.deleted) return { type: "deleted", resource };
   return { type: change.created_version > after ? "added" : "modified", resource };
@@ -70,40 +70,40 @@ function eventFrom<S, T>(change: Change, after: number): WatchEvent<S, T> {
 function parseVersion(text: string): number {
   const version = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(version))
-    throw new InvalidInput(`resourceVersion '${text}' is invalid: must be one that this store gave out`);
+    throw new InvalidInput(`resourceVersion '${text}' is invalid: must be a version returned by this store`);
   return version;
 }
 
 interface Round {
   readonly changes: readonly Change[];
-  /** Everything up to this version is in `changes` or was told before. */
+  /** Everything up to this version is in `changes` or was reported before. */
   readonly reached: number;
   readonly more: boolean;
 }
 
 async function readChanges(db: Kysely<Tables>, kind: string, after: number): Promise<Round> {
-  // One statement, so one snapshot: what it does not see up to `head` does not exist.
+  // One statement, so one snapshot: it sees everything up to `head`.
   const { rows } = await sql<Change & { kind: string | null; head: number; pruned: number }>`
     with changes as (
       select * from (
-        (select false as deleted, ${columns} from resources where kind = ${kind} and resource_version > ${after} order by resource_version limit ${batch})
+        (select false as deleted, ${columns} from resources where kind = ${kind} and resource_version > ${after} order by resource_version limit ${batchSize})
         union all
-        (select true, ${columns} from resource_tombstones where kind = ${kind} and resource_version > ${after} order by resource_version limit ${batch})
-      ) both_tables order by resource_version limit ${batch}
+        (select true, ${columns} from resource_tombstones where kind = ${kind} and resource_version > ${after} order by resource_version limit ${batchSize})
+      ) both_tables order by resource_version limit ${batchSize}
     )
     select head.version as head, head.pruned_version as pruned, changes.*
     from resource_head head left join changes on true order by changes.resource_version`.execute(db);
   const { head = 0, pruned = 0 } = rows[0] ?? {};
   if (after < pruned || after > head) {
-    throw new Gone(`resourceVersion ${after} is not known any more: known are ${pruned} to ${head}; list ${kind} again`);
+    throw new Gone(`resourceVersion ${after} has expired: available are ${pruned} to ${head}; list ${kind} again`);
   }
   const changes = rows.filter((row) => row.kind !== null);
-  const more = changes.length === batch;
+  const more = changes.length === batchSize;
   return { changes, reached: more ? (changes.at(-1)?.resource_version ?? after) : head, more };
 }
 
-/** Postgres being away is nothing a watch ends for: it goes on where it was. Undefined when aborted meanwhile. */
-async function readPatiently(
+/** A watch survives outages of Postgres and continues where it was. Undefined when aborted. */
+async function readWithRetries(
   read: () => Promise<Round>,
   changes: Subscription,
   timing: WatchTiming,
@@ -114,7 +114,7 @@ async function readPatiently(
       return await read();
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      await changes.wait(timing.pollUnwokenMs, signal);
+      await changes.wait(timing.pollDisconnectedMs, signal);
     }
   }
   return undefined;

@@ -3,13 +3,12 @@ import type { CheckedMetadata, EncodedStatus } from "./validate.ts";
 import { columns, columnsOf, type ResourceRow } from "./row.ts";
 
 /**
- * Each write is one statement and so one transaction, and takes its version from the single row of `resource_head`.
- * That row stays locked until the transaction ends, so versions become visible in their order: whoever reads version 7
- * will never see a 6 appear later, which a sequence would allow. The price is that writes queue behind one another;
- * a NOTIFY makes Postgres do that at commit anyway.
+ * Each write is one statement, and so one transaction, and takes its version from the single row of `resource_head`. That row stays locked
+ * until the transaction ends, so versions become visible in order: after version 7 no 6 can appear, which a sequence would allow. The price
+ * is that writes are serialized, as NOTIFY does at commit anyway.
  *
- * The snapshot of a statement is older than the lock it waits for. Therefore conditions stand on the row that is written
- * (Postgres evaluates them again after a wait), and the caller looks at what came of it.
+ * The snapshot of a statement is older than the lock it waits for. Therefore conditions are on the written row (Postgres evaluates them
+ * again after a wait), and the caller checks the outcome.
  */
 export const resourceChannel = "headwater_resources";
 
@@ -19,7 +18,7 @@ export interface Key {
   readonly name: string;
 }
 
-/** `current` is what was there when nothing was written. */
+/** `current` is the stored state when nothing was written. */
 export type WriteRow = ResourceRow & { readonly outcome: "written" | "ended" | "current"; readonly same: boolean };
 
 const at = (key: Key): RawBuilder<unknown> => sql`kind = ${key.kind} and namespace = ${key.namespace} and name = ${key.name}`;
@@ -43,7 +42,7 @@ export function insertResource(
     select created.*, pg_notify(${resourceChannel}, ${key.kind}) from created`;
 }
 
-/** Everything but the status; the last finalizer taken from a resource in deletion ends it. Writes nothing when nothing differs. */
+/** Replaces everything but the status; removing the last finalizer of a resource in deletion ends it. Writes nothing if nothing differs. */
 export function replaceSpec(key: Key, version: number, metadata: CheckedMetadata, spec: string): RawBuilder<WriteRow> {
   const ends = sql`(deletion_timestamp is not null and cardinality(${metadata.finalizers}::text[]) = 0)`;
   const owners = sql`coalesce(${metadata.ownerReferences}::jsonb, owner_references)`;
@@ -77,7 +76,7 @@ export function replaceStatus(key: Key, version: number, status: EncodedStatus):
     ${outcome(key)}`;
 }
 
-/** Ends it, or marks it while it has finalizers. `current` with `same` says that it was marked before. */
+/** Deletes the row, or sets its deletion timestamp while it has finalizers. `current` with `same`: that was set before. */
 export function deleteResource(key: Key): RawBuilder<WriteRow> {
   const free = sql`cardinality(finalizers) = 0`;
   return sql<WriteRow>`
