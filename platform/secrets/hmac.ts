@@ -1,21 +1,21 @@
 import { hash } from "node:crypto";
 
-/** One block of SHA-256, bytes; a key is not longer (RFC 2104). */
+/** Block size of SHA-256 in bytes, the maximum length of a key here (RFC 2104). */
 const blockBytes = 64;
 const digestBytes = 32;
-/** Texts up to a third of it are written here, in place of memory of their own. */
+/** Reused buffer for texts up to a third of its size. */
 const scratch = Buffer.alloc(96 * 1024);
 
 interface Pads {
   readonly inner: Buffer;
-  /** Followed by room for a digest. */
+  /** Followed by space for a digest. */
   readonly outer: Buffer;
 }
 
 /**
- * HMAC-SHA256 (RFC 2104) of a text's UTF-8 bytes, by two one-shot hashes: an Hmac of Node is an object with a life beyond JavaScript,
- * which costs more than its hashing, and twice: when it is made and when it is collected. What a key is padded to is remembered as long
- * as the key, so whoever signs often should keep the same array. @throws RangeError for a key of more than 64 bytes
+ * HMAC-SHA256 (RFC 2104) of a text's UTF-8 bytes, with two one-shot hashes: a Node Hmac is a native object whose creation and collection
+ * each cost more than hashing. Padded keys are cached per key object, so reuse the same array. @throws RangeError for a key of more than 64
+ * bytes
  */
 export function createHmacSha256(): (key: Uint8Array, text: string, encoding: "hex" | "base64") => string {
   const known = new WeakMap<Uint8Array, Pads>();
@@ -28,7 +28,7 @@ export function createHmacSha256(): (key: Uint8Array, text: string, encoding: "h
 }
 
 function padsOf(key: Uint8Array): Pads {
-  if (key.length > blockBytes) throw new RangeError(`a key of ${key.length} bytes is too long for this: up to ${blockBytes} are taken`);
+  if (key.length > blockBytes) throw new RangeError(`a key of ${key.length} bytes is too long: at most ${blockBytes} are supported`);
   const [inner, outer] = [Buffer.alloc(blockBytes, 0x36), Buffer.alloc(blockBytes + digestBytes, 0x5c)];
   for (const [index, byte] of key.entries()) {
     inner[index] = byte ^ 0x36;
@@ -38,7 +38,7 @@ function padsOf(key: Uint8Array): Pads {
 }
 
 function padded(pad: Buffer, text: string): Buffer {
-  // A UTF-16 unit takes three bytes at most.
+  // A UTF-16 unit takes at most three bytes.
   if (blockBytes + text.length * 3 > scratch.length) return Buffer.concat([pad, Buffer.from(text)]);
   pad.copy(scratch);
   return scratch.subarray(0, blockBytes + scratch.write(text, blockBytes));

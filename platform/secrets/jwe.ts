@@ -2,7 +2,10 @@ import { type CryptoKey, CompactEncrypt, compactDecrypt, decodeProtectedHeader, 
 import { InvalidInput, Invariant } from "../../domain/errors.ts";
 import type { KeySet } from "./key-file.ts";
 
-/** Compact JWE (RFC 7516). At rest the key is used directly; towards a pool it is agreed on with its public key, so only the pool opens it. */
+/**
+ * Compact JWE (RFC 7516). At rest the key is used directly. For a pool a key is agreed on with the pool's public key, so only the pool can
+ * open it.
+ */
 export const algorithms = { atRest: "dir", forPool: "ECDH-ES" } as const;
 export type Algorithm = (typeof algorithms)[keyof typeof algorithms];
 
@@ -12,7 +15,7 @@ export async function importKeys({ keys }: KeySet, algorithm: Algorithm): Promis
   const imported = new Map<string, CryptoKey | Uint8Array>();
   for (const key of keys) imported.set(key.kid, await importJWK(key, algorithm === "dir" ? "A256GCM" : algorithm));
   const newest = keys[0]?.kid;
-  if (newest === undefined) throw new Invariant("a set of keys is empty: it must hold at least one");
+  if (newest === undefined) throw new Invariant("a key set is empty: it must contain at least one key");
   return { get: (kid) => imported.get(kid), newest };
 }
 
@@ -24,15 +27,14 @@ export async function sealWith(keys: Keys, algorithm: Algorithm, text: string): 
     .encrypt(key);
 }
 
-/** @throws InvalidInput without a word on what was sealed */
+/** @throws InvalidInput without any sealed content */
 export async function openWith(keys: Keys, algorithm: Algorithm, sealed: string): Promise<string> {
   const kid = kidOf(sealed);
   const key = kid === undefined ? undefined : keys.get(kid);
   if (key === undefined)
-    throw new InvalidInput(
-      `a sealed secret names ${kid === undefined ? "no key" : "a key that is not held here"}: it must be sealed again`,
-      { code: "unknown_key" },
-    );
+    throw new InvalidInput(`a sealed secret names ${kid === undefined ? "no key" : "an unknown key"}: it must be sealed again`, {
+      code: "unknown_key",
+    });
   try {
     const { plaintext } = await compactDecrypt(sealed, key, {
       keyManagementAlgorithms: [algorithm],
@@ -40,13 +42,13 @@ export async function openWith(keys: Keys, algorithm: Algorithm, sealed: string)
     });
     return new TextDecoder().decode(plaintext);
   } catch {
-    throw new InvalidInput("a sealed secret cannot be opened: it was changed since it was sealed, or sealed for somebody else", {
+    throw new InvalidInput("a sealed secret cannot be opened: it was changed since it was sealed, or sealed for another recipient", {
       code: "broken_seal",
     });
   }
 }
 
-/** Which key it says it was sealed with; undefined: none, or it is no such text. */
+/** Id of the key it was sealed with; undefined without one, or if it is not a JWE. */
 export function kidOf(sealed: string): string | undefined {
   try {
     return decodeProtectedHeader(sealed).kid;

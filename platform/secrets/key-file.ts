@@ -7,8 +7,8 @@ import { z } from "zod";
 import { Conflict, InvalidInput, Invariant } from "../../domain/errors.ts";
 
 /**
- * A JWK Set (RFC 7517, section 5), mode 0600: the first key seals, all of them open. So a rotation is a key put in front, and
- * the old one leaves when nothing is sealed with it any more.
+ * A JWK Set (RFC 7517, section 5), mode 0600: the first key seals, all keys open. A rotation prepends a key; remove the old one when
+ * nothing is sealed with it.
  */
 const keySet = z.object({
   keys: z.array(z.looseObject({ kid: z.string().min(1), kty: z.enum(["oct", "OKP"]) })).min(1),
@@ -23,13 +23,13 @@ export async function readKeys(file: string): Promise<KeySet | undefined> {
   return text === undefined ? undefined : parseKeys(file, text);
 }
 
-/** Several processes may start at once: one of them makes the file, whole, and all of them read that one. */
-export async function readOrMakeKeys(file: string, make: () => Promise<KeySet["keys"][number]>): Promise<KeySet> {
-  const there = await readKeys(file);
-  if (there !== undefined) return there;
+/** Safe for concurrent starts: one process creates the complete file, and all read it. */
+export async function readOrCreateKeys(file: string, make: () => Promise<KeySet["keys"][number]>): Promise<KeySet> {
+  const existing = await readKeys(file);
+  if (existing !== undefined) return existing;
   const draft = await writeDraft(file, { keys: [await make()] });
   try {
-    // Unlike a rename, a link never replaces: the first one stays.
+    // Unlike a rename, a link never replaces: the first file stays.
     await link(draft, file);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
@@ -37,26 +37,25 @@ export async function readOrMakeKeys(file: string, make: () => Promise<KeySet["k
     await rm(draft, { force: true });
   }
   const keys = await readKeys(file);
-  if (keys === undefined) throw new Invariant(`the key file ${file} vanished while it was made`);
+  if (keys === undefined) throw new Invariant(`the key file ${file} disappeared while it was created`);
   return keys;
 }
 
-const lockedMs = 10_000;
+const lockTimeoutMs = 10_000;
 
 /**
- * Replaces the keys by others that follow from them, one process at a time: of two that read the same file, the second would
- * otherwise take away a key that something is sealed with by now. Who was killed while it held the lock does not hold it for long;
- * who was only slow, and lost it, starts over.
- * @throws Conflict when others keep at it
+ * Replaces the keys with keys derived from them, one process at a time: otherwise the second of two could remove a key that is already in
+ * use. A lock expires if its holder was killed; a slow holder that lost it starts over.
+ * @throws Conflict when other processes keep the lock
  */
 export async function changeKeys(file: string, change: (keys: KeySet) => Promise<KeySet>): Promise<KeySet> {
   const lock = `${file}.lock`;
-  const deadline = Date.now() + 2 * lockedMs;
+  const deadline = Date.now() + 2 * lockTimeoutMs;
   for (;;) {
     const token = await takeLock(lock, deadline);
     try {
       const before = await readKeys(file);
-      if (before === undefined) throw new InvalidInput(`there is no key file ${file}: start Headwater once, or set HEADWATER_KEYS`);
+      if (before === undefined) throw new InvalidInput(`the key file ${file} does not exist: start Headwater once, or set HEADWATER_KEYS`);
       const keys = await change(before);
       const draft = await writeDraft(file, keys);
       if ((await holderOf(lock)) === token) {
@@ -70,7 +69,7 @@ export async function changeKeys(file: string, change: (keys: KeySet) => Promise
   }
 }
 
-/** @returns what the file holds as long as the lock is ours */
+/** @returns the content of the lock file while it is ours */
 async function takeLock(lock: string, deadline: number): Promise<string> {
   const token = `${process.pid} ${randomUUID()}`;
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
@@ -78,7 +77,7 @@ async function takeLock(lock: string, deadline: number): Promise<string> {
   while (Date.now() < deadline) {
     await writeFile(draft, token, { mode: 0o600 });
     try {
-      // Unlike a file that is written in place, a link is there with all it holds.
+      // Unlike a file that is written in place, a link has its complete content at once.
       await link(draft, lock);
       return token;
     } catch (error) {
@@ -88,20 +87,20 @@ async function takeLock(lock: string, deadline: number): Promise<string> {
     }
     if (!(await endStale(lock))) await pause(50);
   }
-  throw new Conflict(`the keys are being changed by another process: try again, or remove ${lock} when there is none`);
+  throw new Conflict(`the keys are being changed by another process: try again, or remove ${lock} if there is none`);
 }
 
 /**
- * Ends a lock that was held for too long. Between looking and removing, another one may have done so and taken the lock: so it is moved
- * aside, looked at again, and put back when it is not the one that was meant.
+ * Removes an expired lock. Another process may have replaced it since it was read: so it is renamed, read again, and restored if it is
+ * another one.
  */
 async function endStale(lock: string): Promise<boolean> {
   const [made, holder] = [await stat(lock).catch(() => undefined), await holderOf(lock)];
-  if (made === undefined || Date.now() - made.mtimeMs <= lockedMs) return false;
-  const aside = `${lock}.${randomUUID()}.stale`;
-  await rename(lock, aside).catch(() => undefined);
-  if ((await holderOf(aside)) !== holder) await link(aside, lock).catch(() => undefined);
-  await rm(aside, { force: true });
+  if (made === undefined || Date.now() - made.mtimeMs <= lockTimeoutMs) return false;
+  const renamed = `${lock}.${randomUUID()}.stale`;
+  await rename(lock, renamed).catch(() => undefined);
+  if ((await holderOf(renamed)) !== holder) await link(renamed, lock).catch(() => undefined);
+  await rm(renamed, { force: true });
   return true;
 }
 
@@ -119,7 +118,7 @@ function parseKeys(file: string, text: string): KeySet {
   try {
     return keySet.parse(JSON.parse(text));
   } catch {
-    // Neither the text nor the parser's message, which may quote it: both hold the keys.
+    // Quotes neither the text nor the parser's message: both may contain keys.
     throw new Invariant(`the key file ${file} is damaged: it must be a JWK Set with at least one key`);
   }
 }

@@ -3,7 +3,7 @@ import type { SecretValues } from "../../crds/secret-values.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { Secrets } from "../../domain/secrets.ts";
 
-/** On one machine a secret text lies sealed within the resource, and so it ends with it. */
+/** On one machine a secret is stored sealed within the resource, and so is deleted with it. */
 export function createSealedSecretValues(secrets: Pick<Secrets, "seal" | "open">): SecretValues {
   const seal = async ([name, text]: readonly [string, string]): Promise<[string, SecretReference]> => [
     name,
@@ -13,7 +13,9 @@ export function createSealedSecretValues(secrets: Pick<Secrets, "seal" | "open">
     keep: async (_holder, texts) => Object.fromEntries(await Promise.all(Object.entries(texts).map(seal))),
     async read(_namespace, { sealed, secretKeyRef }) {
       if (sealed !== undefined) return secrets.open(sealed);
-      throw new NotFound(`the Secret '${secretKeyRef?.name}' does not exist: there are none on one machine, where secrets are sealed`);
+      throw new NotFound(
+        `the Secret '${secretKeyRef?.name}' does not exist: an installation on one machine has no Secrets, but sealed secrets`,
+      );
     },
     settle: async () => undefined,
   };

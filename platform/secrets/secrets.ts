@@ -4,27 +4,26 @@ import { exportJWK, generateKeyPair } from "jose";
 import { InvalidInput, Invariant } from "../../domain/errors.ts";
 import type { PoolSecrets, Secrets } from "../../domain/secrets.ts";
 import { algorithms, importKeys, kidOf, openWith, sealWith, type Algorithm, type Keys } from "./jwe.ts";
-import { changeKeys, readKeys, readOrMakeKeys, type KeySet } from "./key-file.ts";
+import { changeKeys, readKeys, readOrCreateKeys, type KeySet } from "./key-file.ts";
 import { derivePoolKeys, readMasterKeys } from "./pool-keys.ts";
 
 /**
- * Keys lie in one directory: `master.json`, and `pool-<pool>.json` for each pool of runners. Whatever is missing is made; where
- * roles are spread over machines, all of them are given the same files, and a pool's role `pool-<pool>.public.json` is enough to
- * seal for it.
+ * Keys are in one directory: `master.json`, and `pool-<pool>.json` for each pool of runners. Missing files are created. If roles run on
+ * several machines, all need the same files; to seal for a pool `pool-<pool>.public.json` is enough.
  */
 export const masterFile = (directory: string): string => join(directory, "master.json");
 export const poolFile = (directory: string, pool: string): string => join(directory, `pool-${checkPool(pool)}.json`);
 export const poolPublicFile = (directory: string, pool: string): string => join(directory, `pool-${checkPool(pool)}.public.json`);
 
-/** Who seals at rest can also seal anew. */
+/** Secrets at rest, which can be re-encrypted. */
 export interface OwnSecrets extends Secrets {
-  /** The same text, sealed with the newest key; undefined when it is already. @throws InvalidInput when we hold no key for it */
+  /** The text re-encrypted with the newest key; undefined if it already is. @throws InvalidInput for an unknown key */
   reseal(sealed: string): Promise<string | undefined>;
 }
 
-/** @param poolKeys `derived` from the master key, as in a cluster, where files are not written; else kept as files. */
+/** @param poolKeys `derived` from the master key, as in a cluster, where files are not written; otherwise stored as files */
 export async function createSecrets(directory: string, poolKeys: "files" | "derived" = "files"): Promise<OwnSecrets> {
-  const master = await keyring(() => readOrMakeKeys(masterFile(directory), newMasterKey), algorithms.atRest);
+  const master = await keyring(() => readOrCreateKeys(masterFile(directory), newMasterKey), algorithms.atRest);
   const pools = new Map<string, Promise<Keys>>();
   return {
     seal: (text) => sealWith(master.keys, algorithms.atRest, text),
@@ -36,14 +35,14 @@ export async function createSecrets(directory: string, poolKeys: "files" | "deri
     async sealForPool(pool, text) {
       const keys = pools.get(pool) ?? (poolKeys === "files" ? importPool(directory, pool) : importDerived(directory, pool));
       pools.set(pool, keys);
-      // A file that cannot be read now may be there next time.
+      // Retry next time: the file may exist by then.
       keys.catch(() => pools.delete(pool));
       return sealWith(await keys, algorithms.forPool, text);
     },
   };
 }
 
-/** For a runner: `file` is the private JWK Set of its pool. @throws Invariant when there is none */
+/** For a runner: `file` is the private JWK Set of its pool. @throws Invariant when it does not exist */
 export async function createPoolSecrets(file: string): Promise<PoolSecrets> {
   const read = async (): Promise<KeySet> => {
     const found = await readKeys(file);
@@ -59,7 +58,7 @@ interface Keyring {
   open(sealed: string): Promise<string>;
 }
 
-/** The keys of a file as they were read, and again when something is sealed with one that was added since. */
+/** Keys of a file, read again when a text was sealed with a key added since. */
 async function keyring(read: () => Promise<KeySet>, algorithm: Algorithm): Promise<Keyring> {
   let keys = await importKeys(await read(), algorithm);
   return {
@@ -74,22 +73,22 @@ async function keyring(read: () => Promise<KeySet>, algorithm: Algorithm): Promi
   };
 }
 
-/** Makes the pool's key pair when there is none; returns the file for its runners. */
+/** Creates the pool's key pair if missing; returns the file for its runners. */
 export async function ensurePoolKeys(directory: string, pool: string): Promise<string> {
   const file = poolFile(directory, pool);
-  await readOrMakeKeys(file, newPoolKey);
+  await readOrCreateKeys(file, newPoolKey);
   return file;
 }
 
 /**
- * From the next start on, everything is sealed with a new key; what was sealed before is still opened.
- * @returns how many keys there are now @throws InvalidInput where there is none to follow
+ * After the next start, everything is sealed with a new key; older texts can still be opened.
+ * @returns the number of keys @throws InvalidInput without an existing key
  */
 export async function rotateMasterKey(directory: string): Promise<number> {
   return rotate(masterFile(directory), newMasterKey);
 }
 
-/** The runners' copy must be replaced before anything is sealed for the new key: they hold both. */
+/** Replace the runners' copy, which contains both keys, before anything is sealed with the new one. */
 export async function rotatePoolKey(directory: string, pool: string): Promise<void> {
   await rotate(poolFile(directory, pool), newPoolKey);
 }
@@ -103,8 +102,8 @@ async function rotate(file: string, make: () => Promise<Key>): Promise<number> {
 
 async function importPool(directory: string, pool: string): Promise<Keys> {
   const given = await readKeys(poolPublicFile(directory, pool));
-  const { keys } = given ?? (await readOrMakeKeys(poolFile(directory, pool), newPoolKey));
-  // Sealing needs the public half only; the private one does not stay in memory.
+  const { keys } = given ?? (await readOrCreateKeys(poolFile(directory, pool), newPoolKey));
+  // Sealing needs only the public half; the private half is not kept in memory.
   return importKeys({ keys: keys.map(publicHalf) }, algorithms.forPool);
 }
 
@@ -128,6 +127,6 @@ async function newPoolKey(): Promise<Key> {
 
 function checkPool(pool: string): string {
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(pool))
-    throw new InvalidInput(`pool '${pool}' is invalid: a name holds lower-case letters, digits and dashes, at most 63 of them`);
+    throw new InvalidInput(`pool '${pool}' is invalid: use at most 63 lower-case letters, digits and dashes`);
   return pool;
 }
