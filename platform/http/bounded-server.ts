@@ -5,41 +5,40 @@ import { networkOf, trustsPeer, type TrustedProxies } from "../../domain/client-
 import { drainable } from "./drainable.ts";
 
 export interface ServerLimits {
-  /** For a whole request to arrive. */
+  /** Timeout for receiving a whole request. */
   readonly requestTimeoutMs: number;
-  /** Without a byte on a connection that is not idle, in either direction; longer than an answer may take. */
+  /** Timeout without a byte in either direction on a busy connection; longer than any response may take. */
   readonly silenceTimeoutMs: number;
   readonly maxConnections: number;
-  /** Many clients may be behind one of these. */
+  /** Proxies that many clients may share. */
   readonly trustedProxies: TrustedProxies;
 }
 
 export interface BoundedServer {
   readonly server: Server;
-  /** Takes no more connections and finishes what is in flight; cuts off the rest when the signal aborts. */
+  /** Accepts no more connections and finishes requests in flight; closes the rest when the signal aborts. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
 }
 
 const headersTimeoutMs = 10_000;
-/** Longer than the 60 s of common load balancers, which would otherwise send a request to a closed connection. */
+/** Longer than the 60 s of common load balancers, which would otherwise send requests to closed connections. */
 const keepAliveTimeoutMs = 65_000;
-/** Requests that a client has sent on one connection without waiting for their answers (pipelining). */
+/** Pipelined requests of one connection without a response. */
 const maxUnanswered = 100;
 
-/** What we still take in of a request that was answered before it was read: a connection closed on unread bytes would lose the answer. */
+/** How much is read of a request that was answered early: closing a connection with unread bytes would lose the response. */
 const unreadLimit = { bytes: 8 * 2 ** 20, chunks: 10_000 } as const;
 
 interface Connection {
   readonly entry: BudgetEntry;
   unanswered: number;
-  /** Listens to the responses: one function for all of a connection. */
+  /** Response listener, shared by all responses of a connection. */
   readonly onAnswered: (this: ServerResponse) => void;
 }
 
 /**
- * An HTTP server that bounds what clients can make it hold: connections in total and for each client network, unanswered requests of a
- * connection, and the time for headers, bodies and unread answers. When all connections are taken, the network with the most
- * loses one that is idle.
+ * An HTTP server that bounds connections in total and per client network, unanswered requests per connection, and the time for headers,
+ * bodies and unread responses. When all connections are in use, the network with the most loses an idle one.
  */
 export function createBoundedServer(limits: ServerLimits, onRequest: RequestListener): BoundedServer {
   const { maxConnections, requestTimeoutMs, silenceTimeoutMs } = limits;
@@ -74,7 +73,8 @@ export function createBoundedServer(limits: ServerLimits, onRequest: RequestList
   };
   server.on("request", serve);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    // The reader of the body sends 100 Continue. Without a reader the client may send the body or not: no request can follow.
+    // The reader of the body sends 100 Continue. Without a reader the client may or may not send the body, so no further request can
+    // follow.
     response.shouldKeepAlive = false;
     serve(request, response);
   });
@@ -96,7 +96,7 @@ function cutIfIdle(socket: Socket, { unanswered }: Connection): boolean {
   return true;
 }
 
-/** A proxy's connections count one by one: its clients cannot be distinguished before they have sent a request. */
+/** Connections of a proxy count individually: its clients are unknown before they send a request. */
 function holderOfPeer(trustedProxies: TrustedProxies): (socket: Socket) => string {
   const isTrusted = trustsPeer(trustedProxies);
   let proxied = 0;

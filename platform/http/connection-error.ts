@@ -3,18 +3,18 @@ import type { PeerCertificate } from "node:tls";
 import { HeadwaterError } from "../../domain/errors.ts";
 import { certificateOf } from "./connector.ts";
 
-/** Why a request got no answer. */
+/** Why a request got no response. */
 export interface ConnectionFailure {
-  /** Of Node, OpenSSL or undici; or of ours, such as `egress_denied`. */
+  /** Code of Node, OpenSSL or undici; or ours, such as `egress_denied`. */
   readonly code: string;
   /**
-   * In words, with the host as the caller wrote it. Node's own messages are never repeated: they name the address that a private name
-   * resolves to, or hold what was sent.
+   * Contains the host as the caller wrote it. Node's own messages are never repeated: they contain the address of a private name, or what
+   * was sent.
    */
   readonly message: string;
 }
 
-/** The one place that puts failed connections into words. @param address http or https URL that was asked for */
+/** Describes failed connections, in one place. @param address the requested http or https URL */
 export function describeConnectionError(thrown: unknown, address: string): ConnectionFailure {
   const error = causeOf(thrown);
   if (error instanceof HeadwaterError) return { code: error.code, message: error.message };
@@ -39,7 +39,7 @@ function targetOf(address: string): Target {
   return { host: hostname, place: `${hostname}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}` };
 }
 
-/** The innermost error that has a code: undici, oauth4webapi and Node (one error for all addresses of a name) wrap theirs. */
+/** The innermost error with a code: undici, oauth4webapi and Node (one error for all addresses of a name) wrap theirs. */
 function causeOf(thrown: unknown): unknown {
   let error = thrown;
   for (let depth = 0; depth < 5; depth++) {
@@ -51,7 +51,7 @@ function causeOf(thrown: unknown): unknown {
   return error;
 }
 
-/** A connect timeout of undici has as its cause the addresses that were tried. */
+/** The cause of undici's connect timeout is the list of tried addresses. */
 const hasKnownCode = (error: Error): boolean => "code" in error && typeof error.code === "string" && error.code.startsWith("UND_ERR_");
 
 function codeOf(error: unknown): string {
@@ -63,9 +63,9 @@ function ofConnection(code: string, { host, place }: Target): string | undefined
   switch (code) {
     case "ENOTFOUND":
     case "ENODATA":
-      return isIP(host) === 0 ? `the name ${host} does not resolve: is it spelt right?` : `${place} cannot be reached`;
+      return isIP(host) === 0 ? `the name ${host} does not resolve: check the spelling` : `${place} cannot be reached`;
     case "EAI_AGAIN":
-      return `the name ${host} does not resolve now: its name server does not answer`;
+      return `the name ${host} does not resolve now: its name server does not respond`;
     case "ECONNREFUSED":
       return `connection refused by ${place}: nothing listens there`;
     case "ECONNRESET":
@@ -96,7 +96,7 @@ function ofCertificate(code: string, error: unknown, host: string): string | und
     case "CERT_NOT_YET_VALID":
       return `the certificate of ${host} is not valid yet${dayOf(certificate?.valid_from, ": only from")}`;
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
-      return `the certificate of ${host} is self-signed: no authority that is trusted here vouches for it`;
+      return `the certificate of ${host} is self-signed: it is not issued by a trusted authority`;
     case "SELF_SIGNED_CERT_IN_CHAIN":
     case "UNABLE_TO_GET_ISSUER_CERT":
     case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
@@ -110,7 +110,8 @@ function ofCertificate(code: string, error: unknown, host: string): string | und
 }
 
 function ofOtherTls(code: string, host: string): string | undefined {
-  if (code.startsWith("ERR_SSL_") || code === "EPROTO") return `${host} does not speak TLS as expected (${code}): is it an http address?`;
+  if (code.startsWith("ERR_SSL_") || code === "EPROTO")
+    return `${host} does not speak TLS as expected (${code}): check whether it is an http URL`;
   return /^(CERT_|CRL_|UNABLE_TO_|INVALID_CA|PATH_LENGTH|HOSTNAME_)/.test(code)
     ? `the certificate of ${host} is not accepted (${code})`
     : undefined;

@@ -5,18 +5,18 @@ import ipaddr from "ipaddr.js";
 import { Forbidden, InvalidInput } from "../../domain/errors.ts";
 
 /**
- * Decides which addresses user code and webhook deliveries may reach: public unicast ones, and the networks of the allow list.
+ * Decides which addresses user code and webhook deliveries may reach: public unicast, and the networks of the allow list.
  *
- * A caller does two things: `check` the host of a URL before connecting, because a literal address never reaches a lookup
- * function; and connect through `lookup`, which resolves once and hands out exactly the addresses it judged, so that a second
- * answer of a hostile resolver is never asked for.
+ * Callers do two things: `check` the host of a URL before connecting, because a literal address never reaches a lookup function; and
+ * connect through `lookup`, which resolves once and returns exactly the addresses it checked, so that a hostile resolver is not asked
+ * twice.
  */
 export interface Egress {
-  /** Throws `egress_denied` for a literal address that may not be reached. Names pass: `lookup` judges what they resolve to. */
+  /** Throws `egress_denied` for a literal address that may not be reached. Names pass: `lookup` checks what they resolve to. */
   check(hostOrAddress: string): void;
   /** For `node:http(s)` agents, `net.connect`, `tls.connect` and undici's `connect.lookup`. */
   readonly lookup: LookupFunction;
-  /** All addresses of a host (a name or a literal), every one of them judged. Throws `egress_denied`, or the resolver's ENOTFOUND. */
+  /** All addresses of a host (a name or a literal), all checked. Throws `egress_denied`, or the resolver's ENOTFOUND. */
   resolve(host: string): Promise<readonly EgressAddress[]>;
 }
 
@@ -26,18 +26,18 @@ export interface EgressAddress {
 }
 
 export interface EgressOptions {
-  /** Networks that may be reached although not public, as CIDR: `10.1.0.0/16`, `fd00::/8`. The value of HEADWATER_EGRESS_ALLOW. */
+  /** Non-public networks that may be reached, as CIDR: `10.1.0.0/16`, `fd00::/8`. The value of HEADWATER_EGRESS_ALLOW. */
   readonly allow: readonly string[];
-  /** All addresses of a name; the system's resolver when absent. */
+  /** Returns all addresses of a name. Default: the system's resolver. */
   readonly resolver?: (host: string) => Promise<readonly EgressAddress[]>;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [address: Address, prefix: number];
 
-/** Public by their class and yet not the internet: Azure's host agent answers here on every virtual machine. */
+/** Public by class, but not the internet: Azure's host agent has this address on every virtual machine. */
 const neverPublic: readonly Network[] = [ipaddr.parseCIDR("168.63.129.16/32")];
-/** The only part of IPv6 that is assigned to global unicast (RFC 4291, IANA): leaves out `::/96`, local NAT64, site-local and what is to come. */
+/** The only IPv6 range assigned to global unicast (RFC 4291, IANA): excludes `::/96`, local NAT64, site-local and unassigned ranges. */
 const globalUnicast: Network = ipaddr.parseCIDR("2000::/3");
 /** Documentation prefix of RFC 9637. */
 const documentation: Network = ipaddr.parseCIDR("3fff::/20");
@@ -82,7 +82,7 @@ export function createEgress(options: EgressOptions): Egress {
 
 function isReachable(text: string, allow: readonly Network[]): boolean {
   if (!ipaddr.isValid(text)) return false;
-  // `process` turns IPv4-mapped IPv6 into the IPv4 it means.
+  // `process` converts IPv4-mapped IPv6 to IPv4.
   const address = ipaddr.process(text);
   if (allow.some((network) => contains(network, address))) return true;
   if (address.range() !== "unicast" || neverPublic.some((network) => contains(network, address))) return false;
@@ -99,7 +99,9 @@ function parseNetwork(text: string): Network {
   return ipaddr.parseCIDR(text);
 }
 
-/** Every spelling that a resolver or a socket would take for an address: brackets, a final dot, and (by the parser) `127.1`, `0x7f000001`, `2130706433`. */
+/**
+ * Normalizes spellings that a resolver or socket accepts: brackets, a final dot, and (by the parser) `127.1`, `0x7f000001`, `2130706433`.
+ */
 function bareHost(host: string): string {
   return host.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
@@ -116,14 +118,14 @@ async function systemResolver(host: string): Promise<EgressAddress[]> {
 
 type Addresses = readonly [EgressAddress, ...EgressAddress[]];
 
-function ofFamily(host: string, addresses: readonly EgressAddress[], wanted: LookupOptions["family"]): Addresses {
-  const family = wanted === "IPv4" ? 4 : wanted === "IPv6" ? 6 : (wanted ?? 0);
+function ofFamily(host: string, addresses: readonly EgressAddress[], requested: LookupOptions["family"]): Addresses {
+  const family = requested === "IPv4" ? 4 : requested === "IPv6" ? 6 : (requested ?? 0);
   const [first, ...rest] = family === 0 ? addresses : addresses.filter((address) => address.family === family);
   if (first === undefined) throw notFound(host);
   return [first, ...rest];
 }
 
-/** Names the host alone: the address that a private name resolves to is not the caller's to know. */
+/** Contains only the host: the caller must not learn what a private name resolves to. */
 function denied(host: string): Forbidden {
   return new Forbidden(
     `egress to ${host} is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached`,

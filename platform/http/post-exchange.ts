@@ -10,11 +10,11 @@ type Handler = Required<
 >;
 
 const sweepEveryMs = 100;
-/** For so long the body of an answer is read, so that the connection can be used again. */
-const readAnswerMs = 2_000;
+/** How long the body of a response is read, so that the connection can be reused. */
+const readBodyMs = 2_000;
 
-/** Cuts off what takes too long, by one timer for all: two for each request cost more than its signatures. */
-export class PostsUnderWay {
+/** Aborts requests that take too long, with one shared timer: two per request cost more than its signatures. */
+export class PendingPosts {
   readonly timeoutMs: number;
   readonly #exchanges = new Set<PostExchange>();
   #timer: NodeJS.Timeout | undefined;
@@ -40,42 +40,42 @@ export class PostsUnderWay {
   #sweep(): void {
     if (this.#exchanges.size === 0) return this.stop();
     const now = performance.now();
-    for (const exchange of this.#exchanges) if (exchange.deadline <= now) exchange.cutOff();
+    for (const exchange of this.#exchanges) if (exchange.deadline <= now) exchange.abort();
   }
 }
 
 /**
- * One request and what comes of it. The status is the answer: a body that breaks off, trickles or is too large changes nothing about it,
- * but is waited for. Straight from undici's dispatch, since nobody reads that body: a stream for it costs as much as the request.
+ * One request and its result. The status decides: a body that breaks off, is slow or too large does not change the result, but is awaited.
+ * Uses undici's dispatch, since the body is not used and a stream for it costs as much as the request.
  */
 export class PostExchange implements Handler {
   readonly #agent: Dispatcher;
   readonly #request: Dispatcher.DispatchOptions;
-  readonly #underWay: PostsUnderWay;
+  readonly #pending: PendingPosts;
   readonly #resolve: (result: PostResult) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #answer: PostResult | undefined;
   #isRepeated = false;
   #isEnded = false;
-  /** By `performance.now()`. At first that of the wait for a connection, then that of the answer. */
+  /** By `performance.now()`: first of the wait for a connection, then of the response. */
   deadline = Number.POSITIVE_INFINITY;
 
-  constructor(agent: Dispatcher, request: Dispatcher.DispatchOptions, underWay: PostsUnderWay, resolve: (result: PostResult) => void) {
+  constructor(agent: Dispatcher, request: Dispatcher.DispatchOptions, pending: PendingPosts, resolve: (result: PostResult) => void) {
     this.#agent = agent;
     this.#request = request;
-    this.#underWay = underWay;
+    this.#pending = pending;
     this.#resolve = resolve;
   }
 
   begin(): void {
-    this.deadline = performance.now() + this.#underWay.timeoutMs;
-    this.#underWay.add(this);
+    this.deadline = performance.now() + this.#pending.timeoutMs;
+    this.#pending.add(this);
     this.#agent.dispatch(this.#request, this);
   }
 
-  /** It is the caller's time that has ended. */
-  cutOff(): void {
-    const { timeoutMs } = this.#underWay;
+  /** The caller's deadline has expired. */
+  abort(): void {
+    const { timeoutMs } = this.#pending;
     const what = this.#controller === undefined ? "no connection was free" : "no answer";
     this.#end(this.#answer ?? { outcome: "unreachable", code: "timeout", message: `${what} within ${timeoutMs} ms` });
     this.#controller?.abort(new errors.RequestAbortedError());
@@ -83,9 +83,9 @@ export class PostExchange implements Handler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It was given up while it waited for a connection: nothing has been written.
+    // It was abandoned while waiting for a connection: nothing has been written.
     if (this.#isEnded) return controller.abort(new errors.RequestAbortedError());
-    this.deadline = performance.now() + this.#underWay.timeoutMs;
+    this.deadline = performance.now() + this.#pending.timeoutMs;
   }
 
   onResponseStart(
@@ -96,7 +96,7 @@ export class PostExchange implements Handler {
     if (status < 200) return;
     const retryAfter = headers["retry-after"];
     this.#answer = { outcome: "answered", status, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter };
-    this.deadline = performance.now() + readAnswerMs;
+    this.deadline = performance.now() + readBodyMs;
   }
 
   onResponseData(): void {
@@ -108,11 +108,11 @@ export class PostExchange implements Handler {
   }
 
   /**
-   * Once more at once when a connection ended that had been used before: its server closed it for its age just as we wrote, so nobody
-   * read what was sent. Were it read all the same, the webhook-id says that it is the same.
+   * Retries once, at once, if a reused connection ended: its server closed it because of its age while we wrote, so the request was not
+   * read. If it was read, the webhook-id identifies the duplicate.
    */
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.#answer !== undefined || this.#isEnded || this.#isRepeated || !hasOutlivedItsConnection(error))
+    if (this.#answer !== undefined || this.#isEnded || this.#isRepeated || !isStaleConnection(error))
       return this.#end(this.#answer ?? { outcome: "unreachable", ...describeConnectionError(error, String(this.#request.origin)) });
     this.#isRepeated = true;
     this.#controller = undefined;
@@ -121,13 +121,13 @@ export class PostExchange implements Handler {
 
   #end(answer: PostResult): void {
     this.#isEnded = true;
-    this.#underWay.delete(this);
+    this.#pending.delete(this);
     this.#resolve(answer);
   }
 }
 
-/** A reset tells nothing of the connection it came from. */
-function hasOutlivedItsConnection(error: Error): boolean {
+/** A reset contains no information about its connection. */
+function isStaleConnection(error: Error): boolean {
   if (error instanceof errors.SocketError) return (error.socket?.bytesRead ?? 0) > 0;
   return "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 }

@@ -4,31 +4,31 @@ import { LimitExceeded, Malformed, Unavailable } from "../../domain/errors.ts";
 
 export interface BodyRequest {
   readonly limitBytes: number;
-  /** Whose memory it is: when there is too little, the holder with the most loses first. */
+  /** Owner of the memory: when memory runs out, the holder with the most loses first. */
   readonly holder: string;
 }
 
-/** A chunk costs a microsecond however small it is: a body of single bytes would take longer to read than to run. */
+/** A chunk costs a microsecond however small: a body of single bytes would take longer to read than to run. */
 const freeChunks = 1_000;
 const minMeanChunkBytes = 16;
 
-/** Reads the bodies of requests. What all of them hold while they arrive is bounded, in bytes and not in chunks. */
+/** Reads request bodies. Bounds the memory of all arriving bodies, in bytes and not in chunks. */
 export class RequestBodies {
   readonly #budget: Budget;
 
-  /** @param maxBytes of all bodies that are arriving */
+  /** @param maxBytes for all arriving bodies together */
   constructor(maxBytes: number) {
     this.#budget = new Budget({ total: maxBytes });
   }
 
-  /** Bytes that are held now. */
+  /** Bytes in memory now. */
   get heldBytes(): number {
     return this.#budget.used;
   }
 
   /**
-   * Sends 100 Continue when the client waits for it.
-   * @throws LimitExceeded, Malformed when the client breaks off, Unavailable when too much is arriving
+   * Sends 100 Continue if the client waits for it.
+   * @throws LimitExceeded, Malformed when the client disconnects, Unavailable when too much is arriving
    */
   read(request: IncomingMessage, response: ServerResponse, { limitBytes, holder }: BodyRequest): Promise<Buffer> {
     const declared = request.headers["content-length"];
@@ -39,7 +39,7 @@ export class RequestBodies {
       const wholeBytes = declared === undefined ? Number.NaN : Number(declared);
       let only: Buffer | undefined;
       const onData = (chunk: Buffer): void => {
-        // Most bodies are a single chunk, which is complete before anything else can happen.
+        // Most bodies are a single chunk, which is complete at once.
         if (chunk.length === wholeBytes) return void (only = chunk);
         const problem = joined.add(chunk);
         if (problem !== undefined) fail(problem);
@@ -55,7 +55,7 @@ export class RequestBodies {
       };
       const fail = (error: Error): void => {
         leave();
-        request.on("error", () => undefined).resume(); // The server bounds what else comes.
+        request.on("error", () => undefined).resume(); // The server bounds the rest.
         reject(error);
       };
       request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
@@ -65,7 +65,7 @@ export class RequestBodies {
 
 const nothing = Buffer.alloc(0);
 
-/** Chunks of one body, joined as they arrive. */
+/** Joins the chunks of one body. */
 class JoinedBody {
   readonly #entry: BudgetEntry;
   readonly #limitBytes: number;

@@ -8,15 +8,15 @@ import type { Egress } from "./egress.ts";
 export interface TextReaderOptions {
   readonly egress: Egress;
   readonly maxBytes: number;
-  /** Of one request; redirects are requests of their own. */
+  /** Per request; redirects are separate requests. */
   readonly timeoutMs: number;
 }
 
-const mostRedirects = 5;
+const maxRedirects = 5;
 
 /**
- * The port `Addresses`: reads texts from http and https addresses that the egress policy allows, over redirects, each of which it
- * judges anew. Messages name addresses without query, fragment and credentials, which may be secret.
+ * Implements the port `Addresses`: reads texts from http and https URLs that the egress policy allows. Follows redirects and checks each
+ * target. Messages omit query, fragment and credentials of URLs, which may be secret.
  */
 export function createTextReader(options: TextReaderOptions): Addresses & { close(): Promise<void> } {
   const { egress, timeoutMs, maxBytes } = options;
@@ -35,7 +35,7 @@ export function createTextReader(options: TextReaderOptions): Addresses & { clos
 
 async function follow(first: URL, { egress, timeoutMs }: TextReaderOptions, agent: Agent, signal: AbortSignal): Promise<AddressedText> {
   let url = first;
-  for (let hops = 0; hops <= mostRedirects; hops++) {
+  for (let hops = 0; hops <= maxRedirects; hops++) {
     if (url.protocol !== "http:" && url.protocol !== "https:")
       throw new InvalidInput(`'${shown(url.href)}' cannot be fetched: only http and https addresses can`);
     egress.check(url.hostname);
@@ -54,15 +54,15 @@ async function follow(first: URL, { egress, timeoutMs }: TextReaderOptions, agen
     if (statusCode >= 400 && statusCode < 500 && statusCode !== 429) return { outcome: "missing", status: statusCode };
     throw new Unavailable(`'${shown(url.href)}' answered ${statusCode}: try again`, { code: "address_unreachable" });
   }
-  throw new InvalidInput(`'${shown(first.href)}' redirects more than ${mostRedirects} times`);
+  throw new InvalidInput(`'${shown(first.href)}' redirects more than ${maxRedirects} times`);
 }
 
 function explain(address: string, error: unknown, { maxBytes }: TextReaderOptions): Error {
   if (error instanceof HeadwaterError) return error;
   const where = shown(address);
-  if (error instanceof TypeError) return new InvalidInput(`'${where}' is no address that can be fetched`, { cause: error });
+  if (error instanceof TypeError) return new InvalidInput(`'${where}' is not a URL that can be fetched`, { cause: error });
   if (error instanceof Error && "code" in error && error.code === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
-    return new LimitExceeded(`what lies at '${where}' is larger than ${maxBytes} bytes`, { cause: error });
+    return new LimitExceeded(`the content of '${where}' is larger than ${maxBytes} bytes`, { cause: error });
   const { message } = describeConnectionError(error, address);
   return new Unavailable(`'${where}' cannot be fetched: ${message}`, { code: "address_unreachable", cause: error });
 }

@@ -13,9 +13,9 @@ export interface TokenRefresherOptions {
   readonly timeoutMs: number;
 }
 
-const largestAnswerBytes = 256 * 1024;
+const maxResponseBytes = 256 * 1024;
 
-/** RFC 6749, section 5.1. Read here and not by the library, which also checks id tokens, of issuers that nobody told us of. */
+/** RFC 6749, section 5.1. Parsed here, because the library would also check id tokens of unknown issuers. */
 const granted = z.object({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1).nullish(),
@@ -27,18 +27,18 @@ const granted = z.object({
     .catch(undefined),
 });
 
-/** RFC 6749, section 5.2. What else a service says may repeat what it was sent. */
+/** RFC 6749, section 5.2. Other texts of a service may repeat what it was sent. */
 const refusals: Readonly<Record<string, string>> = {
   invalid_grant: "the refresh token is expired, revoked, used before, or of another client (invalid_grant)",
-  invalid_client: "the client's id or secret is wrong, or is to be sent another way: see clientAuthentication (invalid_client)",
+  invalid_client: "the client's id or secret is wrong, or must be sent in another way: see clientAuthentication (invalid_client)",
   unauthorized_client: "the client may not refresh tokens (unauthorized_client)",
   invalid_scope: "the scope is more than was granted (invalid_scope)",
-  invalid_request: "the request lacks something that this service asks for (invalid_request)",
-  unsupported_grant_type: "the service refreshes no tokens (unsupported_grant_type)",
+  invalid_request: "the request lacks something that this service requires (invalid_request)",
+  unsupported_grant_type: "the service does not refresh tokens (unsupported_grant_type)",
 };
 const refusal = z.object({ error: z.string() });
 
-/** Any OAuth 2 service, over http or https, at addresses that the egress policy allows; redirects are not followed. */
+/** Supports any OAuth 2 service, over http or https, at addresses that the egress policy allows. Redirects are not followed. */
 export function createTokenRefresher({ egress, timeoutMs }: TokenRefresherOptions): TokenRefresher {
   const send = sender(egress, timeoutMs);
   return {
@@ -51,7 +51,7 @@ export function createTokenRefresher({ egress, timeoutMs }: TokenRefresherOption
           request.refreshToken,
           {
             [customFetch]: send,
-            [allowInsecureRequests]: true, // Services within a private network; the user says which.
+            [allowInsecureRequests]: true, // Services in a private network may use http; the user chooses.
             ...(request.scope === undefined ? {} : { additionalParameters: { scope: request.scope } }),
           },
         );
@@ -74,7 +74,7 @@ function sender(egress: Egress, timeoutMs: number): Send {
   return async (url, { headers, body }) => {
     const { hostname, origin, pathname, search } = new URL(url);
     egress.check(hostname);
-    const agent = new Agent({ connect: createConnector(egress.lookup, timeoutMs), maxResponseSize: largestAnswerBytes });
+    const agent = new Agent({ connect: createConnector(egress.lookup, timeoutMs), maxResponseSize: maxResponseBytes });
     try {
       const answer = await agent.request({
         origin,
@@ -101,7 +101,7 @@ async function outcomeOf(response: Response): Promise<RefreshOutcome> {
   const body = await response.json().catch(() => undefined);
   if (status >= 200 && status < 300) return grantedBy(body, status);
   const why = refusalOf(body);
-  // Some services answer 200 or 4xx as they like; the error code is what counts.
+  // Services differ in their status codes; the error code decides.
   if (why !== undefined && status < 500 && status !== 429) return { outcome: "refused", why };
   if (status >= 300 && status < 500 && status !== 408 && status !== 429) return { outcome: "refused", why: `it answered ${status}` };
   const retryAfterMs = secondsOf(response.headers.get("retry-after"));
@@ -130,14 +130,14 @@ function refusalOf(body: unknown): string | undefined {
   const parsed = refusal.safeParse(body);
   if (!parsed.success) return undefined;
   const { error } = parsed.data;
-  return Object.hasOwn(refusals, error) ? refusals[error] : "it says so with an error of its own";
+  return Object.hasOwn(refusals, error) ? refusals[error] : "it returned an unknown error code";
 }
 
 function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
-/** Messages of others may hold what was sent; codes hold none of it. */
+/** Messages of others may contain what was sent; codes do not. */
 function failureOf(error: unknown, tokenUrl: string, timeoutMs: number): RefreshOutcome {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   for (const each of [error, cause]) if (each instanceof Forbidden) return { outcome: "refused", why: each.message };

@@ -3,46 +3,46 @@ import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import { describeConnectionError } from "./connection-error.ts";
 import { createConnector } from "./connector.ts";
 import type { Egress } from "./egress.ts";
-import { PostExchange, PostsUnderWay, type PostResult } from "./post-exchange.ts";
+import { PostExchange, PendingPosts, type PostResult } from "./post-exchange.ts";
 
 export type { PostResult } from "./post-exchange.ts";
 
 export interface WebhookClientOptions {
   readonly egress: Egress;
-  /** How long a post may wait for a connection, and then the endpoint may take to answer; to within a tenth of a second. */
+  /** Timeout for the wait for a connection, and again for the response; accurate to a tenth of a second. */
   readonly timeoutMs: number;
-  /** Connections to one origin. */
+  /** Connections per origin. */
   readonly connections: number;
-  /** Everything goes through this HTTP proxy, which then resolves names and decides what they may lead to; literal addresses are judged here all the same. */
+  /** HTTP proxy for all requests, which then resolves names and decides what they may lead to. Literal addresses are still checked here. */
   readonly proxy?: string | undefined;
 }
 
 export interface WebhookClient {
-  /** Never throws and follows no redirect. */
+  /** Never throws, does not follow redirects. */
   post(message: { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string }): Promise<PostResult>;
   close(): Promise<void>;
 }
 
 const connectTimeoutMs = 5_000;
-/** Nobody reads the answer's body; this much of it is read, so that the connection can be used again. */
-const largestAnswerBytes = 64 * 1024;
+/** How much of the response's body is read, so that the connection can be reused. The body is not used. */
+const maxResponseBytes = 64 * 1024;
 
 interface Target {
   readonly origin: string;
   readonly path: string;
 }
 
-/** Posts over pooled connections to addresses the egress policy allows. */
+/** Posts over pooled connections to addresses that the egress policy allows. */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
   const { egress, timeoutMs, proxy } = options;
   const agent = agentOf(options);
-  const underWay = new PostsUnderWay(timeoutMs);
+  const pending = new PendingPosts(timeoutMs);
   const targets = new LRUCache<string, Target>({ max: 10_000 });
   const targetOf = (url: string): Target => {
     const known = targets.get(url);
     if (known !== undefined) return known;
     const { hostname, origin, pathname, search } = new URL(url);
-    egress.check(hostname); // A literal address never reaches the lookup; what it may not reach it may never reach.
+    egress.check(hostname); // A literal address never reaches the lookup, so it is checked here.
     const target = { origin, path: pathname + search };
     targets.set(url, target);
     return target;
@@ -53,16 +53,16 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         const report = proxy === undefined ? resolve : (result: PostResult) => resolve(throughProxy(result));
         try {
           const { origin, path } = targetOf(url);
-          // No limits of its own: undici makes a timer for each, of each request.
+          // No timeouts of undici, which creates a timer for each of them and each request.
           const request = { origin, path, method: "POST", headers, body, headersTimeout: 0, bodyTimeout: 0 } as const;
-          new PostExchange(agent, request, underWay, report).begin();
+          new PostExchange(agent, request, pending, report).begin();
         } catch (error) {
           resolve({ outcome: "unreachable", ...describeConnectionError(error, url) });
         }
       }),
     close: async () => {
       await agent.close();
-      underWay.stop();
+      pending.stop();
     },
   };
 }
@@ -76,7 +76,7 @@ function agentOf({ egress, connections, proxy }: WebhookClientOptions): Dispatch
   const settings = {
     connections,
     keepAliveTimeout: 30_000,
-    maxResponseSize: largestAnswerBytes,
+    maxResponseSize: maxResponseBytes,
   };
   const connect = { timeout: connectTimeoutMs };
   if (proxy !== undefined) return new ProxyAgent({ ...settings, uri: proxy, proxyTls: connect, requestTls: connect });

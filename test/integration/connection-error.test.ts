@@ -73,17 +73,17 @@ describe("an endpoint", () => {
     [
       "that vouches for itself",
       async () => `https://localhost:${await tlsServer(selfSigned, keyOfSelfSigned)}/`,
-      "the certificate of localhost is self-signed: no authority that is trusted here vouches for it",
+      "the certificate of localhost is self-signed: it is not issued by a trusted authority",
     ],
     [
       "whose name does not resolve",
       async () => "https://nowhere.test/a?token=x",
-      "the name nowhere.test does not resolve: is it spelt right?",
+      "the name nowhere.test does not resolve: check the spelling",
     ],
     [
       "whose name server is away",
       async () => "http://later.test/",
-      "the name later.test does not resolve now: its name server does not answer",
+      "the name later.test does not resolve now: its name server does not respond",
     ],
     [
       "in a private network",
