@@ -1,5 +1,5 @@
 import { createAccounts } from "../platform/postgres/accounts.ts";
-import { updateStandingAccounts } from "../platform/process/nats-claims.ts";
+import { updatePermanentAccounts } from "../platform/process/nats-claims.ts";
 import { findNatsKeys } from "../platform/process/nats-keys.ts";
 import type { RoleContext } from "./context.ts";
 import { databaseOf } from "./database.ts";
@@ -29,5 +29,5 @@ async function updateRights(context: RoleContext): Promise<void> {
   const { configuration, nats } = context;
   // Only a user whom we signed has an inbox of its own; whoever else lets us in does not know our accounts.
   const keys = nats.inboxPrefix === undefined ? undefined : await findNatsKeys(configuration.keysDirectory);
-  if (keys !== undefined) await asNatsSystem(context, keys, (link) => updateStandingAccounts(link, keys));
+  if (keys !== undefined) await asNatsSystem(context, keys, (link) => updatePermanentAccounts(link, keys));
 }

@@ -5,16 +5,16 @@ import type { ReportedMetrics } from "../telemetry/metrics.ts";
 import type { RoleName } from "./configuration.ts";
 import type { RunningProcess } from "./keep-running.ts";
 import { formatNatsUrl, type NatsConnection } from "./nats-connection.ts";
-import { owned } from "./own-children.ts";
+import { tracked } from "./own-children.ts";
 import { endChild, hasExited } from "./processes.ts";
 
-/** What parent and child say to each other. A child that loses its parent drains as well: see `onParentGone`. */
+/** Messages between parent and child. A child that loses its parent drains as well: see `onParentGone`. */
 export const childReady = "ready";
 export const parentSaysStop = "stop";
 const parentAsksForMetrics = "metrics";
 const metricsTimeoutMs = 1_000;
 
-/** Roles of this process that run in a process of their own. */
+/** Roles started by this process that run in processes of their own. */
 const running = new Set<ChildProcess>();
 
 export interface ChildRoleOptions {
@@ -26,12 +26,12 @@ export interface ChildRoleOptions {
   readonly stopTimeoutMs: number;
 }
 
-/** isolated-vm crashes when Node starts from its snapshot. What is young has some room, docs/operations.md, "Memory". */
+/** isolated-vm crashes when Node starts from its snapshot. The larger semi-space is explained in docs/operations.md, "Memory". */
 const flags = ["--no-node-snapshot", "--max-semi-space-size=8"];
 
 /**
- * Runs one role in a process of its own, by the same main with HEADWATER_ROLES set to it; resolves when it is ready.
- * A session of its own keeps a Ctrl-C from reaching it before its turn.
+ * Starts one role in its own process, with the same main and HEADWATER_ROLES; resolves when it is ready. Its own session keeps a Ctrl-C
+ * from reaching it before its turn.
  */
 export async function startChildRole(options: ChildRoleOptions): Promise<RunningProcess> {
   const child = fork(options.main, [], {
@@ -40,17 +40,17 @@ export async function startChildRole(options: ChildRoleOptions): Promise<Running
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
   });
-  owned(child);
+  tracked(child);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const ready = once(child, "message");
   const ended = exited.then(() => {
     const how = child.signalCode ?? `exit code ${child.exitCode}`;
-    throw new Unavailable(`the role ${options.role} did not start (${how}); its own lines say why`);
+    throw new Unavailable(`the role ${options.role} did not start (${how}); see its log lines`);
   });
   try {
     await Promise.race([ready, ended]);
   } finally {
-    // Whichever did not happen is of no interest any more.
+    // The promise that did not settle is ignored.
     for (const either of [ready, ended]) either.catch(() => undefined);
   }
   if (!hasExited(child)) running.add(child);
@@ -59,18 +59,18 @@ export async function startChildRole(options: ChildRoleOptions): Promise<Running
     exited,
     stop: async () => {
       if (!hasExited(child) && child.connected) child.send(parentSaysStop, () => undefined);
-      await Promise.race([exited, endLater(options.stopTimeoutMs, exited)]);
+      await Promise.race([exited, timeoutOf(options.stopTimeoutMs, exited)]);
       await endChild(child, "SIGKILL", 0);
     },
     kill: () => endChild(child, "SIGKILL", 0),
   };
 }
 
-/** In a child: answers its parent's questions for metrics. */
+/** In a child: responds to its parent's requests for metrics. */
 export function reportMetrics(metrics: () => Promise<ReportedMetrics>): void {
   process.on("message", (message) => {
     if (message !== parentAsksForMetrics) return;
-    // Without an answer, the parent does without.
+    // Without a response the parent omits this child.
     void metrics().then(
       (reported) => process.connected && process.send?.({ metrics: reported }, () => undefined),
       () => undefined,
@@ -78,7 +78,7 @@ export function reportMetrics(metrics: () => Promise<ReportedMetrics>): void {
   });
 }
 
-/** What all running children report. A child that is starting or busy for longer than a second is left out. */
+/** Metrics of all running children. Omits a child that is starting or takes longer than a second. */
 export async function metricsOfChildren(): Promise<readonly ReportedMetrics[]> {
   const reported = await Promise.all([...running].filter(({ connected }) => connected).map(metricsOf));
   return reported.filter((metrics) => metrics !== undefined);
@@ -101,23 +101,24 @@ function metricsOf(child: ChildProcess): Promise<ReportedMetrics | undefined> {
   });
 }
 
-function endLater(ms: number, exited: Promise<void>): Promise<void> {
+function timeoutOf(ms: number, exited: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     void exited.then(() => clearTimeout(timer));
   });
 }
 
-/** Of the surroundings: where programs and certificates are, how to get out, where traces go. The registry's settings go to the builder alone. */
-const forEvery =
+/** Inherited variables: paths of programs and certificates, proxies, tracing. Only the builder gets the registry's settings. */
+const inherited =
   /^(PATH|HOME|USERPROFILE|SystemRoot|TMPDIR|TEMP|TMP|TZ|LANG|LC_.*|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(FILE|DIR)|(HTTPS?|NO|ALL)_PROXY|OTEL_.*|HEADWATER_.*)$/i;
-const forBuilder = /^npm_config_/i;
+const inheritedByBuilder = /^npm_config_/i;
 const never = /^(DATABASE_URL|NATS_URL|HEADWATER_NATS_CREDENTIALS|HEADWATER_ROLES)$/;
 
-/** A runner executes code of others: it is told nothing it does not need, least of all the database. */
+/** Runners execute code of others, so they get only what they need, and never the database. */
 export function childEnvironment({ role, nats, env }: Pick<ChildRoleOptions, "role" | "nats" | "env">): NodeJS.ProcessEnv {
-  const wanted = (name: string): boolean => !never.test(name) && (forEvery.test(name) || (role === "builder" && forBuilder.test(name)));
-  const kept = Object.entries(env).filter(([name]) => wanted(name));
+  const isInherited = (name: string): boolean =>
+    !never.test(name) && (inherited.test(name) || (role === "builder" && inheritedByBuilder.test(name)));
+  const kept = Object.entries(env).filter(([name]) => isInherited(name));
   const { credentialsFile } = nats;
   return {
     ...Object.fromEntries(kept),

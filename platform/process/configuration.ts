@@ -9,7 +9,7 @@ import { settingNotes, type ListenAddress } from "./settings.ts";
 export { roleNames, type RoleName } from "./environment.ts";
 
 const configurationSchema = environment.transform((env) => ({
-  /** Empty when only `setsUp`. */
+  /** Empty if `setsUp`. */
   roles: env.HEADWATER_ROLES === setUp ? [] : env.HEADWATER_ROLES,
   setsUp: env.HEADWATER_ROLES === setUp,
   resources: env.HEADWATER_RESOURCES,
@@ -19,20 +19,20 @@ const configurationSchema = environment.transform((env) => ({
   pool: env.HEADWATER_POOL,
   listen: env.HEADWATER_LISTEN,
   ingressListen: env.HEADWATER_INGRESS_LISTEN,
-  /** Bases of the addresses we hand out, without trailing slash. */
+  /** Base URLs of the API and of endpoints, without trailing slash. */
   publicUrl: env.HEADWATER_PUBLIC_URL ?? baseOf(env.HEADWATER_LISTEN),
   ingressUrl: env.HEADWATER_INGRESS_URL ?? baseOf(env.HEADWATER_INGRESS_LISTEN),
   healthListen: env.HEADWATER_HEALTH_LISTEN,
   trustedProxies: env.HEADWATER_TRUSTED_PROXIES,
   maxConnections: env.HEADWATER_MAX_CONNECTIONS,
   dataDirectory: env.HEADWATER_DATA,
-  /** Where the master key, the pools' keys and the root of the NATS keys lie; absolute. */
+  /** Absolute directory of the master key, the pools' keys and the root of the NATS keys. */
   keysDirectory: resolve(env.HEADWATER_KEYS ?? join(env.HEADWATER_DATA, "keys")),
   egressAllow: env.HEADWATER_EGRESS_ALLOW,
   natsUrl: env.NATS_URL,
   natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
   natsReplicas: env.HEADWATER_STREAM_REPLICAS,
-  /** Undefined: by the disk, or for a server of somebody else's 8 GiB. */
+  /** Undefined: by the disk, or 8 GiB for an external server. */
   storeBytes: env.HEADWATER_STORE_SIZE,
   databaseUrl: env.DATABASE_URL,
   syncInterval: env.HEADWATER_SYNC_INTERVAL,
@@ -50,7 +50,7 @@ const configurationSchema = environment.transform((env) => ({
   sandboxChildren: env.HEADWATER_SANDBOX_CHILDREN,
   sandboxOwners: env.HEADWATER_SANDBOX_OWNERS,
   ownerRuns: env.HEADWATER_RUNS_PER_OWNER,
-  /** Waits in ms; undefined: the schedule of the domain. */
+  /** Delays in ms; undefined: the default schedule. */
   deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,
   deliveryProxy: env.HEADWATER_DELIVERY_PROXY,
   /** Undefined: never. */
@@ -62,7 +62,7 @@ const configurationSchema = environment.transform((env) => ({
     email: env.HEADWATER_OWNER_EMAIL,
   },
   adminTokenFile: env.HEADWATER_ADMIN_TOKEN_FILE,
-  /** Undefined: there are no traces. */
+  /** Undefined: no traces. */
   tracesEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
   tracesShare: env.OTEL_TRACES_SAMPLER_ARG,
   logLevel: env.HEADWATER_LOG_LEVEL,
@@ -72,7 +72,7 @@ const baseOf = ({ host, port }: ListenAddress): string => `http://${host.include
 
 export type Configuration = Readonly<z.output<typeof configurationSchema>>;
 
-/** The settings, typed. An empty variable counts as unset. @throws InvalidInput with a line for each mistake. */
+/** Parses the settings. An empty variable counts as unset. @throws InvalidInput with a line for each mistake */
 export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
   const mistakes = Object.keys(given).filter(isUnknown).map(unknownSetting);
@@ -84,7 +84,7 @@ export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
 
 const names = Object.keys(environment.shape);
 
-/** Kubernetes tells each pod of every Service by variables such as HEADWATER_API_SERVICE_HOST and HEADWATER_API_PORT_3000_TCP. */
+/** Kubernetes sets variables such as HEADWATER_API_SERVICE_HOST and HEADWATER_API_PORT_3000_TCP for every Service in each pod. */
 const ofKubernetes = /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP|SCTP)(_|$)|$)/;
 
 function isUnknown(name: string): boolean {
@@ -102,7 +102,7 @@ function invalidSetting(issue: z.core.$ZodIssue, given: Readonly<Record<string, 
   return `${name}${shown} is invalid: ${issue.message}`;
 }
 
-/** The table that `--help` prints. */
+/** The text of `--help`. */
 export function describeConfiguration(): string {
   const rows = Object.entries(environment.shape).map(([name, schema]) => {
     const notes = settingNotes.get(schema);

@@ -7,45 +7,43 @@ import { isAlive, startOf } from "./processes.ts";
 
 const holderSchema = z.object({
   pid: z.number().int().positive(),
-  /** Tells the holder from a later process of the same id; empty where the system does not say. */
+  /** Distinguishes the holder from a later process with the same id; empty if the system does not provide it. */
   startedAt: z.string(),
   address: z.string(),
 });
 type Holder = z.output<typeof holderSchema>;
 
 export interface DataLock {
-  /** Whether the last holder died without releasing it. Then its role processes may take a moment to end. */
+  /** True if the last holder crashed. Its role processes may take a moment to end. */
   readonly afterCrash: boolean;
   release(): Promise<void>;
 }
 
 /**
- * Makes this process the only one that uses a data directory: two would start two servers on the same files.
- * A lock whose process is gone is taken over. The file is linked into place whole, so that it is never seen
- * half-written, and only one of two can succeed.
- *
- * @throws Conflict naming the holder's process id and address, InvalidInput when nothing can be written there.
+ * Locks a data directory for this process: two processes would start two servers on the same files. A lock of a dead process is taken over.
+ * The file is linked into place, so that it is always complete and only one process can succeed.
+ * @throws Conflict with the holder's process id and address, InvalidInput when the directory is not writable
  */
 export async function lockDataDirectory(dataDirectory: string, address: string): Promise<DataLock> {
   const directory = resolve(dataDirectory);
   const file = join(directory, "lock");
   const own: Holder = { pid: process.pid, startedAt: await startOf(process.pid), address };
-  const fresh = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
     await makeDirectory(directory);
-    await writeFile(fresh, JSON.stringify(own), { mode: 0o600 });
+    await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
   } catch (cause) {
     throw notWritable(directory, cause);
   }
   try {
-    const afterCrash = await takeOver(file, fresh, directory);
+    const afterCrash = await takeOver(file, draft, directory);
     return { afterCrash, release: () => releaseOwn(file, own) };
   } finally {
-    await rm(fresh, { force: true });
+    await rm(draft, { force: true });
   }
 }
 
-/** One step at a time: Node's own recursion never ends in a file system such as /proc, where nothing can be made. */
+/** One level at a time: Node's recursive mkdir never returns in a file system such as /proc, where nothing can be created. */
 async function makeDirectory(directory: string): Promise<void> {
   const made = await mkdir(directory).catch((error: NodeJS.ErrnoException) => error.code);
   if (made === undefined || made === "EEXIST") return;
@@ -62,28 +60,25 @@ function notWritable(directory: string, cause: unknown): InvalidInput {
   });
 }
 
-/** @returns whether a lock of a process that is gone was in the way */
-async function takeOver(file: string, fresh: string, directory: string): Promise<boolean> {
+/** @returns whether it replaced the lock of a dead process */
+async function takeOver(file: string, draft: string, directory: string): Promise<boolean> {
   for (let attempt = 0; attempt < 20; attempt++) {
     try {
-      await link(fresh, file);
+      await link(draft, file);
       return attempt > 0;
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     }
     const holder = await readHolder(file);
     if (holder !== undefined && (await isHolding(holder))) throw heldBy(directory, holder);
-    await removeStale(file, `${fresh}.stale`);
+    await removeStale(file, `${draft}.stale`);
   }
   throw new Conflict(`the lock of ${directory} could not be taken: other processes keep taking it`, {
     code: "data_locked",
   });
 }
 
-/**
- * Moved aside and looked at again before it goes: between reading and removing, another process may have taken the
- * lock over, and its lock is put back.
- */
+/** Renames the lock and reads it again before removing it: another process may have taken it over in between; then its lock is restored. */
 async function removeStale(file: string, aside: string): Promise<void> {
   await rename(file, aside).catch(() => undefined);
   const holder = await readHolder(aside);
@@ -111,7 +106,7 @@ function heldBy(directory: string, holder: Holder): Conflict {
   );
 }
 
-/** Only while it is ours: after a take-over it belongs to somebody else. */
+/** Only if it is ours: it may have been taken over. */
 async function releaseOwn(file: string, own: Holder): Promise<void> {
   const holder = await readHolder(file);
   if (holder?.pid === own.pid && holder.startedAt === own.startedAt) await rm(file, { force: true });

@@ -20,20 +20,20 @@ import {
 export const roleNames = ["ingress", "api", "operator", "delivery", "runner", "builder"] as const;
 export type RoleName = (typeof roleNames)[number];
 
-/** No role, but what is done once before any of them starts in a cluster. */
+/** Not a role: the one-time installation steps before roles start in a cluster. */
 export const setUp = "setup";
 
 const roles = z.string().transform((text, context): readonly RoleName[] | typeof setUp => {
-  const wanted = text.split(",").map((name) => name.trim());
-  if (wanted.length === 1 && wanted[0] === setUp) return setUp;
-  const unknown = wanted.filter((name) => name !== "all" && !roleNames.some((role) => role === name));
+  const names = text.split(",").map((name) => name.trim());
+  if (names.length === 1 && names[0] === setUp) return setUp;
+  const unknown = names.filter((name) => name !== "all" && !roleNames.some((role) => role === name));
   for (const name of unknown) context.addIssue(`'${name}' is no role: choose among ${roleNames.join(", ")}, or all`);
-  return wanted.includes("all") ? roleNames : roleNames.filter((role) => wanted.includes(role));
+  return names.includes("all") ? roleNames : roleNames.filter((role) => names.includes(role));
 });
 
 const number = { unit: "number" } as const;
 
-/** Everything that can be set, read from the environment. The order is that of `--help`. */
+/** All settings from the environment, in the order of `--help`. */
 export const environment = z.object({
   HEADWATER_ROLES: setting(roles, {
     unit: "roles, by comma",

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { Unavailable } from "../../domain/errors.ts";
 
-/** A port on 127.0.0.1 that was free a moment ago; whoever binds it has to cope with losing the race. */
+/** A port on 127.0.0.1 that was free a moment ago; callers must handle losing the race. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../telemetry/logger.ts";
 
-/** A process that we started. */
+/** A process started by this one. */
 export interface RunningProcess {
   /** Resolves when it has ended, for whatever reason. */
   readonly exited: Promise<void>;
@@ -10,13 +10,13 @@ export interface RunningProcess {
 }
 
 const firstWaitMs = 200;
-const longestWaitMs = 10_000;
-/** After this long, an end counts as a first one again. */
-const steadyMs = 30_000;
+const maxWaitMs = 10_000;
+/** After running this long, the next failure counts as the first. */
+const stableMs = 30_000;
 
 /**
- * Starts a process and starts it again whenever it ends by itself, waiting longer each time. The first start must
- * succeed: a mistake in the configuration is better told than repeated.
+ * Starts a process and restarts it with backoff whenever it ends by itself. The first start must succeed: a configuration error is
+ * reported, not retried.
  */
 export async function keepRunning(name: string, start: () => Promise<RunningProcess>, logger: Logger): Promise<RunningProcess> {
   const stopping = new AbortController();
@@ -27,18 +27,18 @@ export async function keepRunning(name: string, start: () => Promise<RunningProc
       const startedAt = Date.now();
       await current.exited;
       if (stopping.signal.aborted) return;
-      failures = Date.now() - startedAt > steadyMs ? 1 : failures + 1;
-      logger.error({ op: "process.restart", process: name, failures }, `${name} ended unexpectedly and is started again`);
+      failures = Date.now() - startedAt > stableMs ? 1 : failures + 1;
+      logger.error({ op: "process.restart", process: name, failures }, `${name} ended unexpectedly and is restarted`);
       await startAgain();
     }
     async function startAgain(): Promise<void> {
       while (!stopping.signal.aborted) {
-        const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1));
+        const waitMs = Math.min(maxWaitMs, firstWaitMs * 2 ** (failures - 1));
         await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
         if (stopping.signal.aborted) return;
         try {
           current = await start();
-          // It was stopped while it started.
+          // Stopped during the start.
           if (stopping.signal.aborted) await current.kill();
           return;
         } catch (error) {

@@ -6,12 +6,11 @@ import { Unavailable } from "../../domain/errors.ts";
 const passable = 0o001;
 
 /**
- * Lets another user walk through (not list) to `directory`: through itself, the folder around it, and temporary
- * folders. Anything further out is not ours to open.
- *
- * @throws Unavailable naming the folder that is closed, and the ways round it.
+ * Grants other users traversal (not listing) of `directory`: of itself, its parent, and temporary folders. Folders further out are not ours
+ * to change.
+ * @throws Unavailable with the closed folder and the alternatives
  */
-export async function letPass(directory: string): Promise<void> {
+export async function allowTraversal(directory: string): Promise<void> {
   const ours = [directory, dirname(directory)];
   for (let folder = directory; folder !== dirname(folder); folder = dirname(folder)) {
     const { mode } = await stat(folder);
@@ -21,8 +20,8 @@ export async function letPass(directory: string): Promise<void> {
   }
 }
 
-/** The same for a program that is only read. */
-export async function requirePassable(directory: string): Promise<void> {
+/** The same check for a program that is only read, without changes. */
+export async function requireTraversal(directory: string): Promise<void> {
   for (let folder = directory; folder !== dirname(folder); folder = dirname(folder)) {
     if (((await stat(folder)).mode & passable) === 0) throw closed(folder, directory);
   }
@@ -30,6 +29,6 @@ export async function requirePassable(directory: string): Promise<void> {
 
 function closed(folder: string, directory: string): Unavailable {
   return new Unavailable(
-    `Postgres refuses to run as root, and the user postgres cannot reach ${directory} because ${folder} is closed to others: run Headwater as an ordinary user, keep it in another place, or set DATABASE_URL`,
+    `Postgres refuses to run as root, and the user postgres cannot reach ${directory} because ${folder} is closed to others: run Headwater as an ordinary user, move it to another directory, or set DATABASE_URL`,
   );
 }

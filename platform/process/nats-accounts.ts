@@ -29,21 +29,21 @@ import { ownTag } from "./nats-connection.ts";
 import type { NatsKeys } from "./nats-keys.ts";
 
 /**
- * The accounts and users of the message server as signed tokens (NATS "operator mode"): it knows the operator's public key and takes
- * any account that the operator signed, and any user that its account signed. They have no end; to end one user, or all, give its
- * account a revocation, and everybody else credentials signed later.
+ * Accounts and users of NATS as signed tokens ("operator mode"): the server knows the operator's public key, and accepts every account that
+ * the operator signed and every user that its account signed. They do not expire. To revoke one user or all, add a revocation to the
+ * account and issue new credentials to the others.
  */
 const names = { streams: "HEADWATER", system: "SYS", builder: "BUILDER" } as const;
 const poolAccount = (pool: string): string => `POOL-${pool}`;
 const algorithm = { algorithm: Algorithms.v2 };
 
-/** Without an owner everybody's sources may run there. */
+/** Without an owner all owners' sources may run there. */
 export interface Pool {
   readonly pool: string;
   readonly owner?: string;
 }
 
-/** An account's public key, and what the server has to know of it. */
+/** An account's public key, and its token for the server. */
 export interface AccountToken {
   readonly id: string;
   readonly token: string;
@@ -53,13 +53,13 @@ export const operatorToken = (keys: NatsKeys): Promise<string> =>
   encodeOperator("headwater", keys.operator, { system_account: idOf(keys, names.system) }, algorithm);
 
 export const systemAccountId = (keys: NatsKeys): string => idOf(keys, names.system);
-/** Of the account that holds the streams. */
+/** Id of the account that contains the streams. */
 export const streamsAccountId = (keys: NatsKeys): string => idOf(keys, names.streams);
 
-/** The accounts that there always are, and the default pool's. */
-export async function standingAccounts(keys: NatsKeys, pools: readonly Pool[]): Promise<readonly AccountToken[]> {
+/** The permanent accounts, and those of the given pools. */
+export async function permanentAccounts(keys: NatsKeys, pools: readonly Pool[]): Promise<readonly AccountToken[]> {
   return Promise.all([
-    accountToken(keys, names.system, {}, { system: everything }),
+    accountToken(keys, names.system, {}, { system: allSubjects }),
     accountToken(
       keys,
       names.streams,
@@ -71,7 +71,7 @@ export async function standingAccounts(keys: NatsKeys, pools: readonly Pool[]): 
         imports: [importOf(keys, names.builder, buildSubject, "service")],
         limits: { ...unlimited, ...storage },
       },
-      { ...rightsOf, admin: everything },
+      { ...rightsOf, admin: allSubjects },
     ),
     accountToken(
       keys,
@@ -86,7 +86,7 @@ export async function standingAccounts(keys: NatsKeys, pools: readonly Pool[]): 
   ]);
 }
 
-/** A pool's account: it consists of what it imports. */
+/** A pool's account, which consists of imports only. */
 export function poolToken(keys: NatsKeys, { pool, owner }: Pool): Promise<AccountToken> {
   return accountToken(
     keys,
@@ -101,21 +101,21 @@ export function poolToken(keys: NatsKeys, { pool, owner }: Pool): Promise<Accoun
   );
 }
 
-/** Asks the server to remove a pool's account; it takes that from the operator alone. */
+/** Request to remove a pool's account; must be signed by the operator. */
 export const poolRemovalToken = (keys: NatsKeys, pool: string): Promise<string> =>
   encodeGeneric("headwater", keys.operator, "generic", { accounts: [idOf(keys, poolAccount(pool))] }, algorithm);
 
 export const roleCredentials = (keys: NatsKeys, role: TrustedRole): Promise<string> => credentials(keys, names.streams, role);
 export const builderCredentials = (keys: NatsKeys): Promise<string> => credentials(keys, names.builder, "builder");
-/** For the runners of a pool; its account must be known to the server, see `poolToken`. */
+/** For the runners of a pool, whose account the server must know: see `poolToken`. */
 export const poolCredentials = (keys: NatsKeys, { pool }: Pick<Pool, "pool">): Promise<string> =>
   credentials(keys, poolAccount(pool), "runner");
-/** May do everything with the streams: for people at a terminal, backups, measurements. */
+/** All rights on streams: for administrators, backups and benchmarks. */
 export const adminCredentials = (keys: NatsKeys): Promise<string> => credentials(keys, names.streams, "admin");
-/** Tells the server of accounts, see nats-claims.ts. */
+/** For updating accounts, see nats-claims.ts. */
 export const systemCredentials = (keys: NatsKeys): Promise<string> => credentials(keys, names.system, "system");
 
-/** What its users may do stands in the account, by role: so credentials stay short, and valid when the lists change. */
+/** Users' permissions are in the account, by role: so credentials stay short, and valid when permissions change. */
 async function accountToken(
   keys: NatsKeys,
   name: string,
@@ -132,7 +132,7 @@ async function accountToken(
 
 const roleKey = (keys: NatsKeys, account: string, role: string): KeyPair => keys.account(`${account} ${role}`);
 
-const everything: Rights = { publish: [">"], subscribe: [">"] };
+const allSubjects: Rights = { publish: [">"], subscribe: [">"] };
 
 function templateOf(role: string, { publish, subscribe }: Rights): Partial<UserPermissionsLimits> {
   return {
@@ -141,7 +141,7 @@ function templateOf(role: string, { publish, subscribe }: Rights): Partial<UserP
     payload: -1,
     pub: { allow: [...publish] },
     sub: { allow: [...subscribe, `${inboxPrefix(role)}.>`] },
-    // Whoever is asked may answer.
+    // Allows replies to requests.
     resp: { max: 1, ttl: 120e9 },
   };
 }

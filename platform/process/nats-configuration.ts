@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import { operatorToken, standingAccounts, systemAccountId, type Pool } from "./nats-accounts.ts";
+import { operatorToken, permanentAccounts, systemAccountId, type Pool } from "./nats-accounts.ts";
 import type { NatsKeys } from "./nats-keys.ts";
 
 /**
- * The part of a server's configuration that says whom it trusts: public, no secret in it. Accounts of further pools are told to the
- * running server (see nats-claims.ts), which keeps them in `directory`.
+ * Authentication settings of a server's configuration; contains no secrets. Accounts of further pools are sent to the running server
+ * (nats-claims.ts), which stores them in `directory`.
  */
 export async function authentication(
   keys: NatsKeys,
   pools: readonly Pool[],
   directory: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const accounts = await standingAccounts(keys, pools);
+  const accounts = await permanentAccounts(keys, pools);
   return {
     operator: await operatorToken(keys),
     system_account: systemAccountId(keys),

@@ -2,24 +2,24 @@ import { z } from "zod";
 import { InvalidInput } from "../../domain/errors.ts";
 import { importedApi, inboxPrefix } from "../jetstream/permissions.ts";
 
-/** What a client needs to connect; its fields are options of `connect` in @nats-io/transport-node. */
+/** Connection settings of a client; options of `connect` in @nats-io/transport-node. */
 export interface NatsConnection {
   /** host:port, or several separated by commas; never with a password. */
   readonly servers: string;
   readonly user?: string;
   readonly pass?: string;
   readonly token?: string;
-  /** Text of a credentials file: a user's signed token and its key. Not an option of `connect`: see `openLink`. */
+  /** Text of a credentials file: a user's signed token and its seed. Not an option of `connect`: see `openLink`. */
   readonly credentials?: string;
-  /** The file that holds it, for a process that we start. */
+  /** The file with these credentials, for child processes. */
   readonly credentialsFile?: string;
-  /** Where answers come to; the user may hear nothing else. */
+  /** Subject prefix for replies, the only one the user may subscribe to. */
   readonly inboxPrefix?: string;
-  /** What it calls `$JS.API`. */
+  /** The user's name for `$JS.API`. */
   readonly apiPrefix?: string;
 }
 
-/** Reads `nats://host:4222`, `nats://user:password@host:4222` or `nats://token@host:4222`. The client itself ignores credentials in an address. */
+/** Parses `nats://host:4222`, `nats://user:password@host:4222` or `nats://token@host:4222`. The client ignores credentials in a URL. */
 export function parseNatsUrl(address: string): NatsConnection {
   const urls = address.split(",").map((part) => new URL(part.includes("://") ? part.trim() : `nats://${part.trim()}`));
   const servers = urls.map((url) => `${url.protocol}//${url.host}`).join(",");
@@ -29,14 +29,14 @@ export function parseNatsUrl(address: string): NatsConnection {
   return named.password === "" ? { servers, token: user } : { servers, user, pass: decodeURIComponent(named.password) };
 }
 
-/** Marks users that we signed: their names are those of roles. */
+/** Marks users signed by Headwater, which are named after roles. */
 export const ownTag = "headwater";
 
 const claims = z.object({ name: z.string(), nats: z.object({ tags: z.array(z.string()).default([]) }) });
 
 /**
- * Reads the text of a credentials file. Users that we signed have inboxes of their own, and those outside the streams' account call
- * JetStream by another name. @throws InvalidInput without a word of the text
+ * Parses the text of a credentials file. Users signed by Headwater have their own inbox prefix, and those outside the streams' account
+ * another prefix of the JetStream API. @throws InvalidInput without quoting the text
  */
 export function parseCredentials(text: string): Pick<NatsConnection, "credentials" | "inboxPrefix" | "apiPrefix"> {
   const token = /-----BEGIN NATS USER JWT-----\s*([\w.-]+)/.exec(text)?.[1];
@@ -50,7 +50,7 @@ export function parseCredentials(text: string): Pick<NatsConnection, "credential
   }
 }
 
-/** The inverse of `parseNatsUrl`, to hand a connection to a child process in its environment. Holds the password: never log it. */
+/** The inverse of `parseNatsUrl`, for the environment of a child process. Contains the password: never log it. */
 export function formatNatsUrl(connection: NatsConnection): string {
   const credentials = connection.token ?? connection.user;
   if (credentials === undefined) return connection.servers;

@@ -7,8 +7,8 @@ import type { NatsKeys } from "./nats-keys.ts";
 
 type Credentials = Omit<NatsConnection, "servers">;
 
-/** What each role connects with, also as files `<role>.creds` (mode 0600), so that a process of a role can be given its own alone. */
-export async function keepRoleCredentials(
+/** Credentials of each role, also stored as `<role>.creds` (mode 0600), so that a process can be given only those of its role. */
+export async function storeRoleCredentials(
   directory: string,
   keys: NatsKeys,
   pool: string,

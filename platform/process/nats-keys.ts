@@ -5,9 +5,8 @@ import { fromSeed, type KeyPair } from "@nats-io/nkeys";
 import { InvalidInput } from "../../domain/errors.ts";
 
 /**
- * Every NATS key comes from one root: 32 random bytes in one file (mode 0600), so that an account made anew, for a pool that was
- * removed or on another machine, is the same account again. Who holds the root can sign for every role: the operator, and the
- * command that writes credentials; nobody else.
+ * Derives every NATS key from one root: 32 random bytes in one file (mode 0600). An account that is created again, even on another machine,
+ * is the same account. The root can sign for every role: only the operator and the command that writes credentials may have it.
  */
 export interface NatsKeys {
   readonly operator: KeyPair;
@@ -29,17 +28,19 @@ export function natsKeysOf(root: string): NatsKeys {
   };
 }
 
-/** In the directory of keys. */
+/** Its path in the directory of keys. */
 export const natsRootFile = (directory: string): string => join(directory, "nats-root");
 
-/** The keys whose root lies in the directory; undefined: there is none, and somebody else makes accounts. @throws InvalidInput */
+/** The keys with their root in this directory; undefined if accounts are managed elsewhere. @throws InvalidInput */
 export async function findNatsKeys(directory: string): Promise<NatsKeys | undefined> {
   const root = await readRoot(natsRootFile(directory));
   return root === undefined ? undefined : natsKeysOf(root);
 }
 
-/** The root kept in the file, made on first use. Several may start at once: one makes the file, whole, and all read that one. */
-export async function keptNatsRoot(file: string): Promise<string> {
+/**
+ * The root stored in the file, created on first use. Safe for concurrent starts: one process creates the complete file, and all read it.
+ */
+export async function storedNatsRoot(file: string): Promise<string> {
   const kept = await readRoot(file);
   if (kept !== undefined) return kept;
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
@@ -60,7 +61,7 @@ async function readRoot(file: string): Promise<string | undefined> {
   });
 }
 
-/** The text form of a seed: two bytes that say what it is of, the seed, a checksum (CRC-16/XMODEM), in base32. */
+/** Text form of a seed: two bytes for its type, the seed, a checksum (CRC-16/XMODEM), in base32. */
 function seedOf(kind: number, seed: Uint8Array): Uint8Array {
   const role = kind << 3;
   const body = Buffer.from([(18 << 3) | (role >> 5), (role & 31) << 3, ...seed]);

@@ -5,10 +5,10 @@ import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Unavailable } from "../../domain/errors.ts";
 
-/** The server this version of Headwater is tested with. */
+/** The version this version of Headwater is tested with. */
 export const natsServerVersion = "2.15.1";
 
-/** SHA-256 of the archives of that release, by `<platform>-<arch>` as Node names them. Where it is absent the release's own SHA256SUMS is asked. */
+/** SHA-256 of the release's archives, by `<platform>-<arch>` as in Node. If absent, the release's own SHA256SUMS is used. */
 const archives: Readonly<Record<string, { readonly file: string; readonly sha256?: string }>> = {
   "linux-x64": archive("linux-amd64", "bf5edc7b1ce98e885c368cb43a886eb148dc5d0551d99f3cf6141fb5e1954c70"),
   "linux-arm64": archive("linux-arm64", "e2fbab4cad7d3c76e3052eb959570393c9d73ba756b70bf8e9eea61e9ae6d49c"),
@@ -24,20 +24,20 @@ function archive(target: string, sha256?: string): { file: string; sha256?: stri
 const release = `https://github.com/nats-io/nats-server/releases/download/v${natsServerVersion}`;
 const timeoutMs = 60_000;
 
-/** Fetches the official release into `tools`; the path of the server. */
+/** Downloads the official release into `tools`; returns the server's path. */
 export async function downloadNatsServer(tools: string, onProgress: (line: string) => void): Promise<string> {
   const platform = `${process.platform}-${process.arch}`;
-  const wanted = archives[platform];
-  if (wanted === undefined) throw new Unavailable(`no release of nats-server is known for ${platform}`);
+  const target = archives[platform];
+  if (target === undefined) throw new Unavailable(`no release of nats-server is known for ${platform}`);
   onProgress(`fetching nats-server ${natsServerVersion} for ${platform}`);
-  const expected = wanted.sha256 ?? (await publishedSum(wanted.file));
-  const packed = await get(`${release}/${wanted.file}`);
+  const expected = target.sha256 ?? (await publishedSum(target.file));
+  const packed = await get(`${release}/${target.file}`);
   const sum = createHash("sha256").update(packed).digest("hex");
-  if (sum !== expected) throw new Unavailable(`${wanted.file} has SHA-256 ${sum}, expected ${expected}`);
+  if (sum !== expected) throw new Unavailable(`${target.file} has SHA-256 ${sum}, expected ${expected}`);
   return install(tools, fileInTar(gunzipSync(packed), "nats-server"));
 }
 
-/** Builds the same version with the Go toolchain; Go checks the module against its sum database. */
+/** Builds the same version with Go, which checks the module against its checksum database. */
 export async function buildNatsServer(tools: string, onProgress: (line: string) => void): Promise<string> {
   onProgress(`building nats-server ${natsServerVersion} with go install (about a minute)`);
   const bin = resolve(tools);
@@ -48,10 +48,10 @@ export async function buildNatsServer(tools: string, onProgress: (line: string) 
       env,
       stdio: ["ignore", "ignore", "pipe"],
     });
-    let said = "";
-    go.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-500)));
+    let output = "";
+    go.stderr.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-500)));
     go.once("error", (error) => fail(new Unavailable(`go could not be run (${error.message})`)));
-    go.once("close", (code) => (code === 0 ? done() : fail(new Unavailable(`go install failed: ${said.trim()}`))));
+    go.once("close", (code) => (code === 0 ? done() : fail(new Unavailable(`go install failed: ${output.trim()}`))));
   });
   return join(bin, process.platform === "win32" ? "nats-server.exe" : "nats-server");
 }
@@ -79,7 +79,7 @@ function reason(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-/** Renamed into place, so that another start at the same time sees all of it or nothing. */
+/** Renames the file into place, so that a concurrent start sees all of it or nothing. */
 async function install(tools: string, content: Buffer): Promise<string> {
   await mkdir(tools, { recursive: true });
   const path = join(tools, "nats-server");
@@ -94,7 +94,7 @@ async function install(tools: string, content: Buffer): Promise<string> {
   return path;
 }
 
-/** The file of that base name in a tar archive: blocks of 512 bytes, the name at 0 and the size in octal at 124 (POSIX ustar). */
+/** The file with this base name in a tar archive: blocks of 512 bytes, the name at 0 and the size in octal at 124 (POSIX ustar). */
 export function fileInTar(tar: Buffer, baseName: string): Buffer {
   for (let at = 0; at + 512 <= tar.length;) {
     const name = tar.toString("utf8", at, at + 100).replace(/\0.*$/s, "");
@@ -102,5 +102,5 @@ export function fileInTar(tar: Buffer, baseName: string): Buffer {
     if (name === baseName || name.endsWith(`/${baseName}`)) return tar.subarray(at + 512, at + 512 + bytes);
     at += 512 + Math.ceil(bytes / 512) * 512;
   }
-  throw new Unavailable(`the archive holds no file named ${baseName}`);
+  throw new Unavailable(`the archive contains no file named ${baseName}`);
 }

@@ -10,57 +10,57 @@ import { adminCredentials, streamsAccountId, type Pool } from "./nats-accounts.t
 import { authentication } from "./nats-configuration.ts";
 import { parseCredentials, type NatsConnection } from "./nats-connection.ts";
 import type { NatsKeys } from "./nats-keys.ts";
-import { owned } from "./own-children.ts";
-import { keptPassword } from "./password.ts";
+import { tracked } from "./own-children.ts";
+import { storedPassword } from "./password.ts";
 import { commandLine, endChild, endProcess, eventually, hasExited } from "./processes.ts";
 
 export { findNatsServer } from "./find-nats-server.ts";
 
 export interface NatsOptions {
-  /** Holds everything the server writes, its configuration and its password. */
+  /** For the server's files, its configuration and its password. */
   readonly dataDirectory: string;
-  /** 0 or absent: the server picks a free one. */
+  /** 0 or absent: any free port. */
   readonly port?: number;
   /** HTTP monitoring (`/healthz`, `/jsz`) on 127.0.0.1; 0: any free port; absent: none. */
   readonly monitoringPort?: number;
-  /** `always` syncs every message before it is acknowledged; an interval loses that much on a power failure. */
+  /** `always` syncs every message before acknowledging it; with an interval a power failure loses that much. */
   readonly syncInterval?: "always" | "100ms";
-  /** What streams may take of the disk; absent: three quarters of what is free when the server starts. */
+  /** Limit of the streams' disk usage; absent: three quarters of the free space at start. */
   readonly maxFileStoreBytes?: number;
-  /** With these keys the server knows accounts and roles (see nats-accounts.ts), else one user who may do everything. */
+  /** With keys the server has accounts and roles (nats-accounts.ts), otherwise one user with all rights. */
   readonly keys?: NatsKeys;
-  /** Pools known from the start; the default one when absent. */
+  /** Pools known from the start. Default: the default pool. */
   readonly pools?: readonly Pool[];
-  /** One of several that keep streams together; absent: it is alone. */
+  /** Membership in a cluster with replicated streams; absent: a single server. */
   readonly cluster?: NatsCluster;
-  /** Path of nats-server; what `findNatsServer()` finds when absent. */
+  /** Path of nats-server. Default: `findNatsServer()`. */
   readonly binary?: string;
 }
 
-/** As the chart configures its servers. */
+/** Configured like the servers of the chart. */
 interface NatsCluster {
-  /** Of this server, another one than that of the others; its copies of streams go by it. */
+  /** Unique per server; identifies its replicas of streams. */
   readonly serverName: string;
   readonly port: number;
   /** Ports of all servers, on 127.0.0.1. */
   readonly ports: readonly number[];
-  /** By which they know each other. */
+  /** Shared password of the servers. */
   readonly password: string;
 }
 
 export interface NatsServer {
   /** nats://127.0.0.1:port, without credentials. */
   readonly url: string;
-  /** Address and credentials; spread it into `connect`. */
+  /** Address and credentials; spread into `connect`. */
   readonly connection: NatsConnection;
   readonly port: number;
   readonly monitoringPort: number | undefined;
   readonly pid: number;
   /** Resolves when the process ends, for whatever reason. */
   readonly exited: Promise<void>;
-  /** Ends the server in good order. */
+  /** Shuts the server down gracefully. */
   stop(): Promise<void>;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, like a crash. */
   kill(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ const user = "headwater";
 const startTimeoutMs = 20_000;
 const stopTimeoutMs = 4_000;
 
-/** Starts a JetStream server on 127.0.0.1 and resolves when it accepts connections. */
+/** Starts a JetStream server on 127.0.0.1; resolves when it accepts connections. */
 export async function startNats(options: NatsOptions): Promise<NatsServer> {
   const directory = resolve(options.dataDirectory);
   const binary = options.binary ?? (await findNatsServer()).path;
@@ -99,7 +99,7 @@ function natsServer(child: ChildProcess, ports: Ports, login: Omit<NatsConnectio
 interface Access {
   /** For the configuration. */
   readonly access: Readonly<Record<string, unknown>>;
-  /** For a client that may do everything with the streams. */
+  /** For a client with all rights on the streams. */
   readonly connection: Omit<NatsConnection, "servers">;
 }
 
@@ -108,18 +108,18 @@ async function accessOf(directory: string, { keys, pools = [{ pool: defaultPool 
     await adoptStreams(directory, streamsAccountId(keys));
     return { access: await authentication(keys, pools, directory), connection: parseCredentials(await adminCredentials(keys)) };
   }
-  const pass = await keptPassword(join(directory, "password"));
+  const pass = await storedPassword(join(directory, "password"));
   return { access: { authorization: { users: [{ user, password: pass }] } }, connection: { user, pass } };
 }
 
-/** What was written before there were accounts lies under the name of the one that everybody was in. */
+/** Renames the streams of a server without accounts, which are stored under the global account's name. */
 async function adoptStreams(directory: string, account: string): Promise<void> {
   const store = join(directory, "jetstream", "jetstream");
   if (existsSync(join(store, account)) || !existsSync(join(store, "$G"))) return;
   await rename(join(store, "$G"), join(store, account));
 }
 
-/** JSON is a subset of the configuration language, so values are quoted by JSON.stringify. */
+/** JSON is a subset of the configuration language. */
 function configuration(directory: string, options: NatsOptions, access: Readonly<Record<string, unknown>>): string {
   const lines = {
     listen: `127.0.0.1:${options.port === undefined || options.port === 0 ? -1 : options.port}`,
@@ -150,25 +150,25 @@ function clustered({ serverName, port, ports, password }: NatsCluster): Readonly
       name: "headwater",
       listen: `127.0.0.1:${port}`,
       authorization: { user, password, timeout: 5 },
-      // Who is dialled asks for the password, and it is told only where it is part of the address.
+      // A server authenticates routes to the others only if the password is in their URL.
       routes: ports.map((each) => `nats://${user}:${encodeURIComponent(password)}@127.0.0.1:${each}`),
     },
   };
 }
 
 /**
- * Its own session keeps a Ctrl-C on the terminal from reaching the server before the roles have drained. It writes to files instead of
- * pipes, so that it survives our death until the watchdog, or the next start, ends it gracefully.
+ * Its own session keeps a Ctrl-C from reaching the server before the roles have drained. It writes to files instead of pipes, so that it
+ * survives our death until the watchdog or the next start shuts it down gracefully.
  */
 function launch(binary: string, directory: string, configFile: string): ChildProcess {
   const { GOMAXPROCS: _, ...env } = process.env;
   const errors = openSync(join(directory, "nats-server.err"), "w", 0o600);
   const child = spawn(binary, ["-c", configFile], { stdio: ["ignore", errors, errors], detached: true, env });
   closeSync(errors);
-  // A failure to start shows as an exit without a ports file.
+  // A failed start shows as an exit without a ports file.
   child.on("error", () => undefined);
   child.unref();
-  return owned(child, "SIGTERM");
+  return tracked(child, "SIGTERM");
 }
 
 interface Ports {
@@ -188,15 +188,15 @@ async function waitForPorts(child: ChildProcess, directory: string): Promise<Por
   }, startTimeoutMs);
   if (ports !== undefined) return ports;
   await endChild(child, "SIGKILL", stopTimeoutMs).catch(() => undefined);
-  const said = (await lastLines(join(directory, "nats-server.err"))) || (await lastLines(join(directory, "nats-server.log")));
-  throw new Unavailable(`nats-server did not start in ${directory}: ${said || "it said nothing"}`);
+  const output = (await lastLines(join(directory, "nats-server.err"))) || (await lastLines(join(directory, "nats-server.log")));
+  throw new Unavailable(`nats-server did not start in ${directory}: ${output || "no output"}`);
 }
 
 async function readPorts(directory: string, pid: number | undefined): Promise<Ports | undefined> {
   const name = (await readdir(directory)).find((entry) => entry.endsWith(`_${pid}.ports`));
   if (name === undefined) return undefined;
   const text = await readFile(join(directory, name), "utf8").catch(() => "");
-  // An empty or half-written file is read again at the next step.
+  // Read an incomplete file again at the next step.
   if (!text.trimEnd().endsWith("}")) return undefined;
   const { nats, monitoring } = portsFile.parse(JSON.parse(text));
   const client = portOf(nats[0]);
@@ -210,7 +210,7 @@ async function lastLines(file: string): Promise<string> {
   return text.trim().split("\n").slice(-3).join(" | ");
 }
 
-/** Ends a server of this data directory that outlived its parent, and removes what it left behind. */
+/** Shuts down a server of this data directory that outlived its parent, and removes its files. */
 async function endStale(directory: string): Promise<void> {
   const pidFile = join(directory, "nats-server.pid");
   const pid = Number((await readFile(pidFile, "utf8").catch(() => "")).trim());

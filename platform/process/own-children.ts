@@ -5,11 +5,10 @@ const own = new Map<ChildProcess, EndSignal>();
 let watchdog: Watchdog | undefined;
 
 /**
- * Remembers a child until it has exited, so that nothing is left when this process ends before it knows what it has started.
- *
- * @param endSignal what a watchdog sends it when this process has died
+ * Tracks a child until it exits, so that none is left if this process ends before the caller has stored it.
+ * @param endSignal sent by the watchdog if this process dies
  */
-export function owned(child: ChildProcess, endSignal?: EndSignal): ChildProcess {
+export function tracked(child: ChildProcess, endSignal?: EndSignal): ChildProcess {
   own.set(child, endSignal);
   const { pid } = child;
   if (pid !== undefined) watchdog?.watch(pid, endSignal);
@@ -20,13 +19,13 @@ export function owned(child: ChildProcess, endSignal?: EndSignal): ChildProcess 
   return child;
 }
 
-/** From now on a watchdog ends our children when this process dies, by SIGKILL for instance. */
+/** Starts a watchdog that ends our children when this process dies, for instance by SIGKILL. */
 export function guardOwnChildren(): void {
   watchdog ??= new Watchdog();
   for (const [{ pid }, endSignal] of own) if (pid !== undefined) watchdog.watch(pid, endSignal);
 }
 
-/** Kills them at once; what they keep survives that. */
+/** Kills all children at once; their data survives that. */
 export function killOwnChildren(): void {
   for (const child of own.keys()) child.kill("SIGKILL");
 }

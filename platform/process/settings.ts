@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { TrustedProxies } from "../../domain/client-address.ts";
 import { isId } from "../../domain/ids.ts";
 
-/** What `--help` says of a setting. `secret` keeps its value out of error messages. */
+/** Help text of a setting. `secret` keeps its value out of error messages. */
 export interface SettingNotes {
   readonly unit: string;
   readonly default?: string;
@@ -13,15 +13,15 @@ export interface SettingNotes {
 
 export const settingNotes = z.registry<SettingNotes>();
 
-/** A setting of the environment with its default: text in, a value out. */
+/** A setting with a default. */
 export function setting<T extends z.ZodType<unknown, string>>(schema: T, notes: SettingNotes & { default: string }): z.ZodPrefault<T> {
-  // `prefault` wants the input of T, which the constraint above says is text.
+  // `prefault` expects the input of T, which is text by the constraint above.
   const withDefault = schema.prefault(notes.default as z.input<T>);
   settingNotes.add(withDefault, notes);
   return withDefault;
 }
 
-/** A setting that may be absent. */
+/** An optional setting. */
 export function optionalSetting<T extends z.ZodType<unknown, string>>(schema: T, notes: SettingNotes): z.ZodOptional<T> {
   const optional = schema.optional();
   settingNotes.add(optional, notes);
@@ -65,13 +65,13 @@ export const listenAddress: z.ZodType<ListenAddress, string> = z.string().transf
   return { host: host === "" ? "0.0.0.0" : host, port: Number(port) };
 });
 
-/** http or https, without a slash at its end. */
+/** http or https, without trailing slash. */
 export const baseUrl: z.ZodType<string, string> = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), "must be an http or https address")
   .transform((text) => text.replace(/\/+$/, ""));
 
-/** One address of NATS or several, separated by commas; a host without a scheme counts as nats://. */
+/** One NATS URL or several, separated by commas; the default scheme is nats://. */
 export const natsAddresses: z.ZodType<string, string> = z
   .string()
   .refine(
@@ -96,7 +96,7 @@ export const cidrList: z.ZodType<readonly string[], string> = commaList.refine(
   "must be networks such as 10.0.0.0/8,fd00::/8",
 );
 
-/** Networks of proxies, or how many proxies there are. */
+/** Networks of proxies, or their number. */
 export const trustedProxies: z.ZodType<TrustedProxies, string> = commaList
   .refine(
     (list) => list.every(isCidr) || (list.length === 1 && /^\d$/.test(list[0] ?? "")),

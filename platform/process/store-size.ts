@@ -3,15 +3,15 @@ import { join, resolve } from "node:path";
 import type { Configuration } from "./configuration.ts";
 
 const gibibyte = 2 ** 30;
-/** For a server of somebody else's, whose disk cannot be asked for. */
+/** For an external server, whose disk size is unknown. */
 const givenStoreBytes = 8 * gibibyte;
 const maxOwnBytes = 64 * gibibyte;
-/** Of the disk, what streams may take that is free or theirs already; the rest is for Postgres, logs and others. */
+/** Streams may take this share of the space that is free or already theirs; the rest is for Postgres, logs and others. */
 const ownShare = 0.6;
-/** So that a few bytes more or less on the disk change no limits. */
+/** Rounds the limits, so that small changes of the disk do not change them. */
 const step = 2 ** 26;
 
-/** What all streams together may take of the disk of each NATS server. */
+/** Limit of all streams together on the disk of each NATS server. */
 export async function storeBytesOf({ storeBytes, natsUrl, dataDirectory }: Configuration): Promise<number> {
   if (storeBytes !== undefined) return storeBytes;
   if (natsUrl !== undefined) return givenStoreBytes;
@@ -20,7 +20,7 @@ export async function storeBytesOf({ storeBytes, natsUrl, dataDirectory }: Confi
   return Math.max(step, Math.floor(Math.min(maxOwnBytes, ownShare * (free + used)) / step) * step);
 }
 
-/** What the server that we start may write at all: more than the streams' limits, so that these decide. */
+/** Limit of the server that we start, above the streams' limits, so that those apply. */
 export async function maxFileStoreOf(configuration: Configuration): Promise<number> {
   const { free, used } = await roomIn(resolve(configuration.dataDirectory, "nats"));
   return Math.max(await storeBytesOf(configuration), free + used);

@@ -1,4 +1,4 @@
-/** The text with its signed tokens (JWT) replaced by what they say but for when they were signed, which makes them unlike each time. */
+/** Replaces signed tokens (JWT) in a text by their claims without signing times, which differ on each call. */
 export function undatedTokens(text: string): string {
   return text.replaceAll(/eyJ[\w-]+\.(eyJ[\w-]+)\.[\w-]+/g, (_token, claims: string) =>
     JSON.stringify(JSON.parse(Buffer.from(claims, "base64url").toString()), (key, value: unknown) =>

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 
-/** What ends a process at once without losing what it keeps; undefined for one that ends by itself when its parent is gone. */
+/** Signal for a graceful shutdown; undefined for a process that ends by itself when its parent is gone. */
 export type EndSignal = "SIGTERM" | "SIGINT" | undefined;
 
 /**
- * Reads `+ <pid> <signal>` and `- <pid>` until its input ends, which it does when the process at the other end dies. Then it sends each
- * remaining process its signal (0 sends none), and kills what is left eight seconds later. A process that has ended is dropped within
- * a tenth of a second, so that a reused process id is never signalled.
+ * Reads `+ <pid> <signal>` and `- <pid>` until its input ends, which means that the other process has died. Then sends each remaining
+ * process its signal (0 sends none), and kills the rest after eight seconds. Drops ended processes within a tenth of a second, so that a
+ * reused process id is never signalled.
  */
 const script = `
 list=
@@ -36,10 +36,10 @@ done
 const restartAfterMs = 1_000;
 
 /**
- * A shell that ends the processes we started when this process dies, however it dies: it waits for the end of a pipe that only we hold.
- * It has its own session, so that neither a Ctrl-C nor a kill of our process group reaches it, and needs 1 MB at most.
+ * A shell that ends our child processes when this process dies, however it dies: it waits for the end of a pipe that only this process
+ * holds. Its own session keeps a Ctrl-C or a kill of our process group from reaching it. It needs at most 1 MB.
  *
- * Without a POSIX shell (Windows, the image) there is none: a container ends with its first process.
+ * Not available without a POSIX shell (Windows, the container image); a container ends with its first process.
  */
 export class Watchdog {
   readonly #watched = new Map<number, EndSignal>();
@@ -65,7 +65,7 @@ export class Watchdog {
     });
     this.#shell = shell;
     shell.on("error", () => undefined); // There is no shell.
-    shell.stdin.on("error", () => undefined); // It ended; `exit` follows.
+    shell.stdin.on("error", () => undefined); // It has ended; `exit` follows.
     shell.once("exit", () => setTimeout(() => this.#start(), restartAfterMs).unref());
     shell.unref();
     if ("unref" in shell.stdin && typeof shell.stdin.unref === "function") shell.stdin.unref();

@@ -8,9 +8,9 @@ import type { RoleName } from "../../platform/process/configuration.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { deliveryBacklog } from "../../platform/jetstream/delivery-backlog.ts";
 import { adminCredentials } from "../../platform/process/nats-accounts.ts";
-import { keepRoleCredentials } from "../../platform/process/nats-credentials.ts";
+import { storeRoleCredentials } from "../../platform/process/nats-credentials.ts";
 import type { NatsConnection } from "../../platform/process/nats-connection.ts";
-import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
+import { storedNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
 import { createDatabase } from "../../platform/postgres/connection.ts";
 import { migrate } from "../../platform/postgres/migrations.ts";
 import { isDatabaseRole, setUpRoles, urlOfRole } from "../../platform/postgres/roles.ts";
@@ -210,8 +210,8 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 async function startServers(directory: string) {
-  const keys = natsKeysOf(await keptNatsRoot(join(directory, "keys", "nats-root")));
-  await keepRoleCredentials(join(directory, "credentials"), keys, defaultPool);
+  const keys = natsKeysOf(await storedNatsRoot(join(directory, "keys", "nats-root")));
+  await storeRoleCredentials(join(directory, "credentials"), keys, defaultPool);
   await writeFile(join(directory, "credentials", "admin.creds"), await adminCredentials(keys), { mode: 0o600 });
   const nats = await startMessageServers(directory, keys);
   let postgres: PostgresServer = await startPostgres({ dataDirectory: join(directory, "postgres") });

@@ -10,7 +10,7 @@ import { setUpStreams } from "../../platform/jetstream/streams.ts";
 import { roleCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
 import { credentialsForPool } from "../../platform/process/nats-claims.ts";
 import { parseCredentials } from "../../platform/process/nats-connection.ts";
-import { keptNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
+import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
 import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { natsBinary } from "../support/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
@@ -33,7 +33,7 @@ async function as(role: string, credentials: string): Promise<Connection> {
 
 beforeAll(async () => {
   directory = await temporaryDirectory("configure-rights");
-  keys = natsKeysOf(await keptNatsRoot(join(directory.path, "keys", "nats.root")));
+  keys = natsKeysOf(await storedNatsRoot(join(directory.path, "keys", "nats.root")));
   server = await startNats({ dataDirectory: join(directory.path, "nats"), keys, binary: await natsBinary() });
   const operator = await as("operator", await roleCredentials(keys, "operator"));
   await setUpStreams(operator, { ...streamOptions, partitions: partitionCount });

@@ -19,7 +19,7 @@ import { createDeliveryRecords } from "../../platform/postgres/deliveries.ts";
 import { createHistory } from "../../platform/postgres/history.ts";
 import { roleCredentials } from "../../platform/process/nats-accounts.ts";
 import { parseCredentials } from "../../platform/process/nats-connection.ts";
-import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
+import { storedNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
 import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
 import { startNatsCluster, type TestNatsCluster } from "../support/nats-cluster.ts";
 import { disorder } from "../support/order.ts";
@@ -46,7 +46,7 @@ let plain: Endpoint;
 
 beforeAll(async () => {
   directory = await temporaryDirectory("replicated");
-  const keys = natsKeysOf(await keptNatsRoot(join(directory.path, "nats.root")));
+  const keys = natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root")));
   servers = await startNatsCluster(directory.path, keys);
   admin = await connect({ server: servers.connection, name: "admin" });
   await setUpStreams(admin, { ...streamOptions, replicas: 3, partitions: partitionCount });

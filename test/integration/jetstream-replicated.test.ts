@@ -6,7 +6,7 @@ import { connect, type Connection } from "../../platform/jetstream/connection.ts
 import { readPartition } from "../../platform/jetstream/consumer.ts";
 import { statePosition } from "../../platform/jetstream/state-position.ts";
 import { setUpStreams } from "../../platform/jetstream/streams.ts";
-import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
+import { storedNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
 import { invokeSubject, streams } from "../../domain/subjects.ts";
 import { startNatsCluster, type TestNatsCluster } from "../support/nats-cluster.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
@@ -18,7 +18,7 @@ let connections: Connection[];
 
 beforeAll(async () => {
   directory = await temporaryDirectory("replicated");
-  cluster = await startNatsCluster(directory.path, natsKeysOf(await keptNatsRoot(join(directory.path, "nats.root"))));
+  cluster = await startNatsCluster(directory.path, natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root"))));
   connections = await Promise.all(["a", "b", "admin"].map((name) => connect({ server: cluster.connection, name })));
   await setUpStreams(admin(), { ...streamOptions, replicas: 3 });
 }, 60_000);

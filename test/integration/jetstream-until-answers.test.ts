@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { setUpStreams } from "../../platform/jetstream/streams.ts";
 import { untilAnswers } from "../../platform/jetstream/until-answers.ts";
-import { keptNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
+import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
 import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { natsBinary } from "../support/nats.ts";
 import { steadyPort } from "../support/steady-port.ts";
@@ -25,7 +25,7 @@ async function start(n: number): Promise<NatsServer> {
 
 beforeAll(async () => {
   directory = await temporaryDirectory("answers");
-  keys = natsKeysOf(await keptNatsRoot(join(directory.path, "nats.root")));
+  keys = natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root")));
   while (new Set(ports).size < 3) ports.splice(0, 3, await steadyPort(), await steadyPort(), await steadyPort());
   connection = await connect({ server: (await start(0)).connection, name: "test", requestTimeoutMs: 30_000 });
 });

@@ -38,9 +38,9 @@ import { publishReplay, readReplays } from "../../platform/jetstream/replays.ts"
 import { setUpPool } from "../../platform/jetstream/pools.ts";
 import { areSetUp, setUpStreams } from "../../platform/jetstream/streams.ts";
 import { builderCredentials, poolCredentials, roleCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
-import { credentialsForPool, removePoolAccount, updateStandingAccounts } from "../../platform/process/nats-claims.ts";
+import { credentialsForPool, removePoolAccount, updatePermanentAccounts } from "../../platform/process/nats-claims.ts";
 import { parseCredentials } from "../../platform/process/nats-connection.ts";
-import { keptNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
+import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
 import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
 import { natsBinary } from "../support/nats.ts";
@@ -68,7 +68,7 @@ async function as(role: string, credentials: string): Promise<Connection> {
 
 beforeAll(async () => {
   directory = await temporaryDirectory("rights");
-  keys = natsKeysOf(await keptNatsRoot(join(directory.path, "keys", "nats.root")));
+  keys = natsKeysOf(await storedNatsRoot(join(directory.path, "keys", "nats.root")));
   server = await startNats({ dataDirectory: join(directory.path, "nats"), keys, binary: await natsBinary() });
   const operator = await as("operator", await roleCredentials(keys, "operator"));
   await setUpStreams(operator, { ...streamOptions, partitions: partitionCount });
@@ -593,7 +593,7 @@ describe("the server of accounts", () => {
     const told: string[] = [];
     operator.onStatus((status) => told.push(status));
     const before = await world();
-    await updateStandingAccounts(system, keys);
+    await updatePermanentAccounts(system, keys);
     expect(await areSetUp(operator)).toBe(true);
     expect(await world()).toBe(before);
     expect(told).toEqual([]);
@@ -613,7 +613,7 @@ describe("the server of accounts", () => {
     await system.nats.request("$SYS.REQ.CLAIMS.UPDATE", older);
     const look = () => builder.nats.request(importedName("$JS.API.STREAM.INFO.OBJ_BUNDLES"), "", { timeout: 500 });
     await expect(look()).rejects.toThrow();
-    await updateStandingAccounts(system, keys);
+    await updatePermanentAccounts(system, keys);
     const mayLook = () =>
       look().then(
         () => true,

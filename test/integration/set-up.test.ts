@@ -8,7 +8,7 @@ import { areSetUp } from "../../platform/jetstream/streams.ts";
 import { parseConfiguration } from "../../platform/process/configuration.ts";
 import { adminCredentials, builderCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
 import { parseCredentials } from "../../platform/process/nats-connection.ts";
-import { keptNatsRoot, natsKeysOf, natsRootFile, type NatsKeys } from "../../platform/process/nats-keys.ts";
+import { storedNatsRoot, natsKeysOf, natsRootFile, type NatsKeys } from "../../platform/process/nats-keys.ts";
 import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
 import type { RoleContext } from "../../wiring/context.ts";
@@ -26,7 +26,7 @@ const keysDirectory = (): string => join(directory.path, "keys");
 
 beforeAll(async () => {
   directory = await temporaryDirectory("set-up");
-  keys = natsKeysOf(await keptNatsRoot(natsRootFile(keysDirectory())));
+  keys = natsKeysOf(await storedNatsRoot(natsRootFile(keysDirectory())));
   server = await startNats({ dataDirectory: join(directory.path, "nats"), keys, binary: await natsBinary() });
 });
 afterAll(async () => {

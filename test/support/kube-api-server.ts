@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { owned } from "../../platform/process/own-children.ts";
+import { tracked } from "../../platform/process/own-children.ts";
 import { endChild, eventually, hasExited } from "../../platform/process/processes.ts";
 import { KubeApiClient, type KubeAccess } from "./kube-api-client.ts";
 import type { KubeAssets } from "./kube-assets.ts";
@@ -158,7 +158,7 @@ function launch(binary: string, args: readonly string[], log: string): ChildProc
   const child = spawn(binary, args, { stdio: ["ignore", output, output] });
   closeSync(output);
   child.on("error", () => undefined); // A failure to start shows as never being ready.
-  return owned(child);
+  return tracked(child);
 }
 
 async function lastLines(file: string): Promise<string> {
