@@ -76,7 +76,7 @@ describe("a PUT whose activate throws", () => {
       details: { reason: "UpdateFailed" },
     });
     expect(failed.body.details?.message).toMatch(
-      /^the update failed: hook activate failed: Error: the service says no; version d_\w+ of \S+Z is still running; correct that and send the update again/,
+      /^the update failed: hook activate failed: Error: the service says no; version d_\w+ of \S+Z is still running; correct it and send the update again/,
     );
 
     expect(await get(source.id)).toMatchObject({

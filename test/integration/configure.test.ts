@@ -216,7 +216,7 @@ describe("a call that fails says why:", () => {
     const component = await save(boards);
     const many = Array.from({ length: 12 }, () => ask(component, options("board"), { props: { token: "a", team: "b" } }));
     const refused = await Promise.race(many.map((one) => failure(one)));
-    expect(refused).toEqual([429, "too_many_calls", expect.stringContaining("8 components")]);
+    expect(refused).toEqual([429, "too_many_calls", expect.stringContaining("8 calls")]);
     await wakeRunner();
     const outcomes = await Promise.allSettled(many);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(8);

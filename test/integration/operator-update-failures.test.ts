@@ -107,7 +107,7 @@ describe("an update that fails in an operator killed between any two steps", () 
       expect(rest).toMatchObject(runs("old"));
       expect([ready, stalled]).toMatchObject([{ status: "False", reason: "UpdateFailed", observedGeneration: 2 }, "True"]);
       expect(ready?.message).toMatch(
-        /^the update failed: hook activate failed: Error: activate fails; version d_\w+ of \S+Z is still running; correct that and send the update again/,
+        /^the update failed: hook activate failed: Error: activate fails; version d_\w+ of \S+Z is still running; correct it and send the update again/,
       );
       expect(status).toMatchObject({
         runningGeneration: 1,
