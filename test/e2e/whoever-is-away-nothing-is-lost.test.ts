@@ -60,7 +60,7 @@ describe(`Postgres, away for ${outageSeconds} s under load`, () => {
         `/sources/${pairs[0]?.source}/event_summaries`,
       );
       expect({ status, code: body.code }).toEqual({ status: 503, code: "database_unavailable" });
-      expect(body.error).toMatch(/Postgres cannot answer now .*; try again/);
+      expect(body.error).toMatch(/Postgres is unavailable .*: try again/);
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
       await away;
       await until(() => pairs.every((pair) => taken(pair).size > (before.get(pair) ?? 0)), "events are delivered meanwhile", waitMs);

@@ -314,7 +314,7 @@ describe("an update", () => {
     world.failing.clear();
     ahead += 20 * 60_000;
     expect(await look()).toBeUndefined();
-    expect((await shown(source)).ready?.message).not.toContain("is tried again");
+    expect((await shown(source)).ready?.message).not.toContain("is retried");
     expect((await shown(source)).status.hookFailures).toHaveLength(1);
   });
 
