@@ -1,6 +1,6 @@
 import type { Deliverer } from "./deliver.ts";
 import { decodeDelivery } from "./delivery.ts";
-import type { Lines } from "./lines.ts";
+import type { OrderedWebhooks } from "./ordered-webhooks.ts";
 import { Pending } from "./pending.ts";
 import type { DeliveryPorts, Reading } from "./ports.ts";
 import { redeliver } from "./redeliver.ts";
@@ -11,7 +11,7 @@ import { untilDone } from "./until-done.ts";
 export interface DueParts {
   readonly deliverer: Deliverer;
   readonly routes: Routes;
-  readonly lines: Lines;
+  readonly ordered: OrderedWebhooks;
   readonly scheduled: ScheduledEvents;
   readonly ports: DeliveryPorts;
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface DueReading extends Reading {
 }
 
 /** Attempts due deliveries, emits due events, and does what requests for redelivery ask for. A message is acked once its work is settled. */
-export async function readDueWork({ deliverer, routes, lines, scheduled, ports, signal }: DueParts): Promise<DueReading> {
+export async function readDueWork({ deliverer, routes, ordered, scheduled, ports, signal }: DueParts): Promise<DueReading> {
   const pending = new Pending();
   const settle = (
     act: () => Promise<void>,
@@ -38,7 +38,7 @@ export async function readDueWork({ deliverer, routes, lines, scheduled, ports, 
       settle(() => deliverer.due(delivery, routes), delivery, ack, giveUp);
     },
     onEvent: (text, ack) => settle(() => scheduled.due(text), { id: "a scheduled event" }, ack),
-    onRequest: (request, ack) => settle(() => redeliver(request, routes, lines, deliverer, ports), { id: request.webhook }, ack),
+    onRequest: (request, ack) => settle(() => redeliver(request, routes, ordered, deliverer, ports), { id: request.webhook }, ack),
   });
   return { stop: () => reading.stop(), idle: () => pending.idle() };
 }

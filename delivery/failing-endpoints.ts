@@ -5,15 +5,16 @@ import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import type { Webhook } from "./routes.ts";
 
 /**
- * Which endpoints fail, since when, and which are disabled for it. What is known in memory decides; it is written behind the
- * deliveries' back and read at the start, but an endpoint is disabled only once that is written. The operator reads it there.
+ * Which endpoints fail, since when, and which are disabled for it. What is known in memory decides; it is written in the background, and
+ * what other replicas have written is read every two seconds, but an endpoint is disabled only once that is written. The operator reads it there.
  */
 export class FailingEndpoints {
   readonly #disableAfterMs: number;
   readonly #history: DeliveryPorts["history"];
   readonly #tell: (delivery: Delivery, disabled: DisabledEndpoint) => Promise<void>;
   readonly #known = new Map<string, EndpointFailures>();
-  readonly #changed = new Set<string>();
+  /** Not written yet: what was known before, which is absent for an endpoint that did not fail. */
+  readonly #changed = new Map<string, EndpointFailures | undefined>();
 
   /** `tell` is told which delivery had an endpoint disabled, before that is remembered: repeated after a crash, it must do no harm. */
   constructor(
@@ -26,10 +27,13 @@ export class FailingEndpoints {
     this.#tell = tell;
   }
 
-  /** What was seen in the meantime is newer. */
+  /** Takes up what this and other replicas have written. What is seen in the meantime, and not written yet, is newer. */
   async load(): Promise<void> {
-    for (const failures of await this.#history.failingEndpoints())
-      if (!this.#known.has(failures.webhook)) this.#known.set(failures.webhook, failures);
+    const before = new Map(this.#known);
+    const stored = new Map((await this.#history.failingEndpoints()).map((failures) => [failures.webhook, failures]));
+    const isNewer = (webhook: string): boolean => this.#changed.has(webhook) || this.#known.get(webhook) !== before.get(webhook);
+    for (const webhook of before.keys()) if (!stored.has(webhook) && !isNewer(webhook)) this.#known.delete(webhook);
+    for (const [webhook, failures] of stored) if (!isNewer(webhook)) this.#known.set(webhook, failures);
   }
 
   /** Why nothing may be posted to it. */
@@ -50,45 +54,61 @@ export class FailingEndpoints {
     // An attempt that was under way when another was answered 410 may still arrive.
     if (before !== undefined) return before;
     if (outcome.outcome === "delivered") {
-      if (this.#known.delete(id)) this.#changed.add(id);
+      if (this.#known.delete(id)) this.#change(id, known);
       return undefined;
     }
     const failure = { at, isGone: outcome.outcome === "listener-gone", error: outcome.error };
     const failures = rememberFailure(known, webhook, failure, this.#disableAfterMs);
     if (failures === known) return undefined;
     this.#known.set(id, failures);
-    if (failures.disabled !== undefined) await this.#disable(delivery, failures, failures.disabled, known);
-    else this.#changed.add(id);
-    return failures.disabled;
+    if (failures.disabled !== undefined) return this.#disable(delivery, webhook, failures, failures.disabled, known);
+    this.#change(id, known);
+    return undefined;
+  }
+
+  #change(webhook: string, before: EndpointFailures | undefined): void {
+    if (!this.#changed.has(webhook)) this.#changed.set(webhook, before);
   }
 
   /** Writes what has changed since the last time. */
   async save(): Promise<void> {
-    const changed = [...this.#changed];
-    if (changed.length === 0) return;
+    const changed = new Map(this.#changed);
+    if (changed.size === 0) return;
     this.#changed.clear();
     try {
-      const failing = changed.flatMap((webhook) => this.#known.get(webhook) ?? []);
-      await this.#history.saveEndpoints(
-        failing,
-        changed.filter((webhook) => !this.#known.has(webhook)),
-      );
+      const failing = [...changed.keys()].flatMap((webhook) => this.#known.get(webhook) ?? []);
+      const recovered = [...changed].flatMap(([webhook, before]) => (this.#known.has(webhook) || before === undefined ? [] : [before]));
+      await this.#history.saveEndpoints(failing, recovered);
     } catch (error) {
-      for (const webhook of changed) this.#changed.add(webhook);
+      for (const [webhook, before] of changed) this.#changed.set(webhook, before);
       throw error;
     }
   }
 
-  /** What could not be told or written is not so: the delivery is settled again. */
-  async #disable(delivery: Delivery, failures: EndpointFailures, disabled: DisabledEndpoint, before: EndpointFailures | undefined) {
-    const { webhook } = failures;
+  /** What could not be told or written is not so: the delivery is settled again. One that another replica has disabled is told of once. */
+  async #disable(
+    delivery: Delivery,
+    webhook: Webhook,
+    failures: EndpointFailures,
+    disabled: DisabledEndpoint,
+    before: EndpointFailures | undefined,
+  ): Promise<DisabledEndpoint> {
+    const { id } = webhook;
     try {
+      const stored = (await this.#history.failingEndpoints()).find((each) => each.webhook === id);
+      const byOther = disabledOf(stored, webhook);
+      if (stored !== undefined && byOther !== undefined) {
+        this.#known.set(id, stored);
+        this.#changed.delete(id);
+        return byOther;
+      }
       await this.#tell(delivery, disabled);
       await this.#history.saveEndpoints([failures], []);
-      this.#changed.delete(webhook);
+      this.#changed.delete(id);
+      return disabled;
     } catch (error) {
-      if (before === undefined) this.#known.delete(webhook);
-      else this.#known.set(webhook, before);
+      if (before === undefined) this.#known.delete(id);
+      else this.#known.set(id, before);
       throw error;
     }
   }

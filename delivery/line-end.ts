@@ -21,6 +21,8 @@ interface Waiting {
 
 /** What the end of a line knows of the rest of it. */
 export interface RestOfLine {
+  /** Resolves once the state is what is stored: a copy that is behind may have told it. */
+  readonly confirm: () => Promise<void>;
   readonly state: () => LineState;
   /** Something more is stored. */
   readonly onStored: () => void;
@@ -142,6 +144,7 @@ export class LineEnd {
   }
 
   async #readLast(): Promise<LineTail> {
+    await this.#rest.confirm();
     const last = await this.#ports.lines.findLast(this.#webhook);
     const { number, upTo } = this.#rest.state();
     if (last === undefined) return { seq: 0, number, ...(upTo === undefined ? {} : { upTo }) };

@@ -1,4 +1,5 @@
-import { failed, nextIn, passed, type LineState } from "../domain/line.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { failed, isFurther, nextIn, passed, type FailingHead, type LineState } from "../domain/line.ts";
 import type { CommitPosition } from "../domain/deployment.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Again, LineAttempts } from "./line-attempts.ts";
@@ -19,9 +20,11 @@ const longestWaitMs = 3_600_000;
 type Ports = Pick<DeliveryPorts, "lines" | "history" | "clock" | "log">;
 
 export interface LineParts {
-  readonly config: Pick<DeliveryConfig, "maxInLine">;
+  readonly config: Pick<DeliveryConfig, "maxInLine" | "attemptTimeoutMs">;
   readonly ports: Ports;
   readonly attempts: Pick<LineAttempts, "attempt">;
+  /** False: another replica may have taken the lines over. Nothing is posted then. */
+  readonly isCurrent: () => boolean;
 }
 
 /**
@@ -37,7 +40,10 @@ export class Line {
   #state: LineState;
   #kept: LineState;
   #running: Promise<void> | undefined;
+  /** How far the line has come if what is being posted fails. */
+  #ifFailed: LineState | undefined;
   #isWoken = false;
+  #confirming: Promise<void> | undefined;
   #hurry: (() => void) | undefined;
   /** Messages that are done and not removed yet. */
   #done: number[] = [];
@@ -49,7 +55,7 @@ export class Line {
     this.#state = state;
     this.#kept = state;
     this.#parts = parts;
-    const rest = { state: () => this.#state, onStored: () => this.wake() };
+    const rest = { state: () => this.#state, onStored: () => this.wake(), confirm: () => this.#confirm() };
     this.#end = new LineEnd(webhook, parts.config, parts.ports, rest, this.#ending.signal);
   }
 
@@ -62,6 +68,10 @@ export class Line {
     return Math.max(0, this.#end.number - this.#state.number);
   }
 
+  get state(): LineState {
+    return this.#state;
+  }
+
   /** Something is, or may be, in line. */
   wake(): void {
     this.#isWoken = true;
@@ -71,6 +81,7 @@ export class Line {
   /** After a start. What was done and not removed before goes. */
   async resume(): Promise<void> {
     const { lines } = this.#parts.ports;
+    await this.#confirm();
     const first = await lines.findNext(this.#webhook, 1);
     if (first !== undefined && first.seq < this.#state.seq) await lines.removeBefore(this.#webhook, this.#state.seq);
     await this.#end.tail();
@@ -86,14 +97,30 @@ export class Line {
     return true;
   }
 
-  /** Resolves when nothing is attempted any more. How far it came is kept, unless its webhook is gone. */
-  async stop(isGone = false): Promise<void> {
-    this.#ending.abort(isGone ? lineIsGone : undefined);
+  /** The webhook is gone. Resolves when nothing is attempted any more. */
+  async end(): Promise<void> {
+    this.#ending.abort(lineIsGone);
     this.#hurry?.();
     await this.#running;
     clearTimeout(this.#timer);
     await this.#keeping;
-    if (!isGone && this.#kept !== this.#state) await this.#write();
+  }
+
+  /**
+   * Attempts nothing more, and keeps how far it came. An attempt that takes longer than `endsWithinMs` goes on: the next owner makes it again, and not
+   * before its time is up.
+   */
+  async stop(endsWithinMs: number): Promise<void> {
+    this.#ending.abort();
+    this.#hurry?.();
+    const late = new AbortController();
+    const tooLate = sleep(endsWithinMs, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([this.#running, tooLate]);
+    late.abort();
+    clearTimeout(this.#timer);
+    await this.#keeping;
+    this.#state = this.#ifFailed ?? this.#state;
+    if (this.#kept !== this.#state) await this.#write();
   }
 
   async #run(): Promise<void> {
@@ -111,8 +138,33 @@ export class Line {
     this.#running = undefined;
   }
 
+  /**
+   * Once, before anything is attempted or stored: writes the state on the condition that nobody has come further. It may have been read
+   * from a copy that is behind, and a former owner that had stalled cannot write an older one from then on. @throws Unavailable
+   */
+  #confirm(): Promise<void> {
+    this.#confirming ??= this.#confirmState().catch((error: unknown) => {
+      this.#confirming = undefined;
+      throw error;
+    });
+    return this.#confirming;
+  }
+
+  async #confirmState(): Promise<void> {
+    for (;;) {
+      const further = await this.#parts.ports.lines.keep(this.#webhook, this.#state);
+      if (further === undefined) return;
+      this.#kept = this.#state = further;
+    }
+  }
+
   async #goOn(): Promise<void> {
+    await this.#confirm();
     while (!this.#ending.signal.aborted) {
+      if (!this.#parts.isCurrent()) {
+        await this.#wait(retryMs);
+        continue;
+      }
       const leftMs = (this.#state.failing?.atMs ?? 0) - this.#parts.ports.clock.now();
       if (leftMs > 0) {
         await this.#wait(Math.min(leftMs, longestWaitMs));
@@ -142,8 +194,10 @@ export class Line {
     const pack = decodePack(text);
     for (let index = nextIn(this.#state, seq); index < pack.deliveries.length; index++) {
       const delivery = pack.deliveries[index];
-      if (delivery === undefined || this.#ending.signal.aborted) return;
+      if (delivery === undefined || this.#ending.signal.aborted || !this.#parts.isCurrent()) return;
+      this.#ifFailed = failed(this.#state, seq, pack, index, this.#failingLater(delivery));
       const settled = await this.#attempt(delivery);
+      this.#ifFailed = undefined;
       if (settled === undefined) return;
       if (settled.again !== undefined) {
         this.#state = failed(this.#state, seq, pack, index, { delivery: delivery.id, ...settled.again });
@@ -153,6 +207,13 @@ export class Line {
       if (this.#state.seq > seq) this.#done.push(seq);
       this.#keepSoon();
     }
+  }
+
+  /** The same attempt again, once the one that is being made must have ended. */
+  #failingLater({ id, attempt }: Delivery): FailingHead {
+    const { failing } = this.#state;
+    const atMs = this.#parts.ports.clock.now() + this.#parts.config.attemptTimeoutMs;
+    return { delivery: id, attempt: failing?.delivery === id ? failing.attempt : attempt, atMs };
   }
 
   /** Undefined: it is not settled, since we stop. */
@@ -195,8 +256,10 @@ export class Line {
     const [done, state] = [this.#done, this.#state];
     this.#done = [];
     try {
-      await this.#parts.ports.lines.keep(this.#webhook, state);
+      const further = await this.#parts.ports.lines.keep(this.#webhook, state);
       this.#kept = state;
+      // Another replica has come further, having taken this one for dead.
+      if (further !== undefined && isFurther(further, this.#state)) this.#kept = this.#state = further;
       await this.#parts.ports.lines.remove(this.#webhook, done);
       for (const sequence of done) this.#end.removed(sequence);
       return true;

@@ -1,4 +1,4 @@
-import { newLine, type LineState } from "../domain/line.ts";
+import { isFurther, newLine, type LineState } from "../domain/line.ts";
 import type { CommitPosition } from "../domain/deployment.ts";
 import type { Delivery } from "./delivery.ts";
 import { Line, type LineParts } from "./line.ts";
@@ -17,11 +17,18 @@ export class Lines {
     this.#parts = parts;
   }
 
-  /** Finds what is in line and goes on with it. What lies there for webhooks that are gone is removed. */
-  async start(routes: Pick<Routes, "webhook">): Promise<void> {
+  /**
+   * Finds what is in line and goes on with it. What lies there for webhooks that are gone is removed.
+   *
+   * @param former the lines that this process had before, of which it may not have been able to store how far they came
+   */
+  async start(routes: Pick<Routes, "webhook">, former?: Lines): Promise<void> {
     const { stream, stored, states } = await this.#parts.ports.lines.load();
     this.#stream = stream;
-    for (const [webhook, state] of states) this.#open(webhook, known(state, stream));
+    for (const [webhook, state] of states) {
+      const own = former?.stateOf(webhook);
+      this.#open(webhook, known(own !== undefined && isFurther(own, state) ? own : state, stream));
+    }
     for (const webhook of stored) if (!this.#lines.has(webhook)) this.#open(webhook, newLine(stream));
     for (const webhook of this.#lines.keys()) if (routes.webhook(webhook) === undefined) this.#end(webhook);
     for (const webhook of stored) void this.#resume(webhook); // Never rejects.
@@ -44,6 +51,10 @@ export class Lines {
     else if (after.url !== before.url || after.enabledAt !== before.enabledAt) this.#lines.get(webhook)?.attemptNow();
   }
 
+  stateOf(webhook: string): LineState | undefined {
+    return this.#lines.get(webhook)?.state;
+  }
+
   /** Deliveries in all lines. */
   get length(): number {
     let length = 0;
@@ -51,9 +62,10 @@ export class Lines {
     return length;
   }
 
-  async stop(): Promise<void> {
+  /** What is being posted has so long to end. What takes longer is told to the next owner as an attempt that fails when its time is up. */
+  async stop(endsWithinMs: number): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([...this.#lines.values()].map((line) => line.stop()));
+    await Promise.all([...this.#lines.values()].map((line) => line.stop(endsWithinMs)));
     await Promise.all(this.#ending);
   }
 
@@ -75,7 +87,7 @@ export class Lines {
     const { ports } = this.#parts;
     if (line === undefined) return;
     const remove = () => untilDone(() => ports.lines.end(webhook), { id: webhook }, ports, this.#stopping.signal);
-    const ending = line.stop(true).then(remove);
+    const ending = line.end().then(remove);
     this.#ending.add(ending);
     void ending.then(() => this.#ending.delete(ending)); // Neither rejects.
   }

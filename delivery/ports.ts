@@ -10,6 +10,7 @@ import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { EmittedEvent } from "../domain/emitted-event.ts";
 import type { Hmac } from "../domain/webhook-signature.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/webhook-test.ts";
+import type { OrderedQueues, Replicas } from "./replica-ports.ts";
 import type { Reading, Runs } from "./runs-port.ts";
 
 /** Everything the delivery role reaches; main.ts wires adapters to it. */
@@ -21,6 +22,8 @@ export interface DeliveryPorts {
   /** Announces a scheduled event that has become due to live streams. Best effort, never throws. */
   readonly announce: (event: EmittedEvent) => void;
   readonly lines: LineMessages;
+  readonly orderedQueues: OrderedQueues;
+  readonly replicas: Replicas;
   readonly tests: Tests;
   readonly invocations: Invocations;
   /** Knows which listening sources are at the bound of their backlog. */
@@ -55,7 +58,8 @@ export interface Log {
   error(fields: object, message?: string): void;
 }
 
-export type { OpenPartition, PartitionReading, Reading, Runs } from "./runs-port.ts";
+export type { OrderedQueue, OrderedQueues, Replicas } from "./replica-ports.ts";
+export type { OpenPartition, OrderedReading, PartitionReading, Reading, Runs } from "./runs-port.ts";
 
 export interface RouteEntries {
   /** Tells every entry there is, resolves, and goes on telling of changes. */
@@ -99,7 +103,7 @@ export interface Replays {
   read(onEvent: (text: string, done: () => void) => void): Promise<Reading>;
 }
 
-/** What lies in the lines of ordered webhooks, and how far each has come. Only one process may work with it. */
+/** What lies in the lines of ordered webhooks, and how far each has come. One process works with it at a time; a former one changes nothing. */
 export interface LineMessages {
   /** The webhooks that messages lie in a line for, and what was kept of every line there has been. */
   load(): Promise<LoadedLines>;
@@ -111,7 +115,8 @@ export interface LineMessages {
   /** What is gone already is no error. */
   remove(webhook: string, sequences: readonly number[]): Promise<void>;
   removeBefore(webhook: string, sequence: number): Promise<void>;
-  keep(webhook: string, state: LineState): Promise<void>;
+  /** Stores how far a line has come. @returns what is stored in its place, when that is further */
+  keep(webhook: string, state: LineState): Promise<LineState | undefined>;
   /** Removes all of a line. */
   end(webhook: string): Promise<void>;
 }
@@ -192,8 +197,8 @@ export interface History {
   /** By their ids: what has died again since stays. */
   removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
   failingEndpoints(): Promise<readonly EndpointFailures[]>;
-  /** Those that fail, in place of what was known of them, and the webhooks whose endpoint fails no more. */
-  saveEndpoints(failing: readonly EndpointFailures[], recovered: readonly string[]): Promise<void>;
+  /** Those that fail, in place of what was known of them, and those that fail no more, as they were known. */
+  saveEndpoints(failing: readonly EndpointFailures[], recovered: readonly EndpointFailures[]): Promise<void>;
 }
 
 export interface RecordedCommit {

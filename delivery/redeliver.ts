@@ -2,7 +2,7 @@ import type { RedeliveryRequest } from "../domain/redelivery.ts";
 import type { Deliverer } from "./deliver.ts";
 import { decodeDelivery, encodeDelivery, redelivery } from "./delivery.ts";
 import type { DeliveryPorts, KeptDeadLetter } from "./ports.ts";
-import type { Lines } from "./lines.ts";
+import type { OrderedWebhooks } from "./ordered-webhooks.ts";
 import type { Routes } from "./routes.ts";
 
 /** Of events of half a mebibyte each, so many are read at once. */
@@ -18,7 +18,7 @@ type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "clock" | "log">;
 export async function redeliver(
   request: RedeliveryRequest,
   routes: Routes,
-  lines: Pick<Lines, "attemptNow">,
+  ordered: Pick<OrderedWebhooks, "attemptNow">,
   deliverer: Deliverer,
   ports: Ports,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function redeliver(
     );
   if ("upTo" in request) return reviveUpTo(webhook, request.upTo, ports);
   for (const id of request.deliveries) {
-    if (lines.attemptNow(webhook, id)) continue;
+    if (routes.wasOrdered(webhook) && (await ordered.attemptNow(webhook, id))) continue;
     const scheduled = await ports.deliveries.findScheduled(webhook, id);
     if (scheduled !== undefined) await deliverer.later(decodeDelivery(scheduled), ports.clock.now());
     const letter = await ports.history.findDeadLetter(webhook, id);

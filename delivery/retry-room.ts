@@ -9,7 +9,8 @@ const overheadBytes = 512;
  * full, everybody's may. Above that an owner's deliveries may hold a quarter of it, and once it is full a thirty-second: the owner of a dead
  * endpoint, whose deliveries pile up, is the first to be refused.
  *
- * It counts what this process has stored; what was stored before a restart counts for the stream, and for no owner.
+ * It counts what this process has stored; what was stored before a restart counts for the stream, and for no owner. Any replica may be handed what
+ * another has stored, so counts drift: they begin again whenever the stream is nearly empty, and only an owner whose deliveries pile up has a high one.
  */
 export class RetryRoom {
   readonly #usage: () => StoreUsage | undefined;
@@ -27,6 +28,8 @@ export class RetryRoom {
   }
 
   stored(delivery: Delivery): void {
+    const usage = this.#usage();
+    if (usage !== undefined && usage.bytes <= usage.maxBytes / 8) this.#bytes.clear();
     this.#bytes.set(delivery.event.owner, this.#bytesOf(delivery) + sizeOf(delivery));
   }
 

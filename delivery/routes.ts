@@ -1,4 +1,4 @@
-import type { CommitPosition, Route, RouteListener } from "../domain/deployment.ts";
+import { isRoutedInOrder, type CommitPosition, type Route, type RouteListener } from "../domain/deployment.ts";
 import { canHearItself, RouteIndex } from "../domain/subscription-match.ts";
 import type { RoutedEvent } from "./delivery.ts";
 
@@ -8,13 +8,19 @@ export type Webhook = Extract<RouteListener, { kind: "webhook" }>;
 export class Routes {
   readonly #index = new RouteIndex();
   readonly #byId = new Map<string, Route>();
+  /** Subscriptions of webhooks that are routed in order. */
+  readonly #inOrder = new Set<string>();
 
   set(subscription: string, route: Route | undefined): void {
     if (route === undefined) {
       this.#index.remove(subscription);
       this.#byId.delete(subscription);
+      this.#inOrder.delete(subscription);
       return;
     }
+    // A webhook's own entry routes no events.
+    if (isRoutedInOrder(route) && route.emitter !== route.listener.id) this.#inOrder.add(subscription);
+    else this.#inOrder.delete(subscription);
     if (route.emitter !== route.listener.id || hearsItself(route)) this.#index.set(route);
     this.#byId.set(subscription, route);
   }
@@ -29,9 +35,28 @@ export class Routes {
     return listener?.kind === "webhook" && listener.id === id ? listener : undefined;
   }
 
-  /** For what a commit emitted: without those that were made after it. */
-  at(position: CommitPosition): Pick<Routes, "listeners"> {
-    return { listeners: (event) => this.listeners(event).filter(({ after }) => !isUpTo(position, after)) };
+  /** Whether there is anything to route in order. */
+  get hasOrdered(): boolean {
+    return this.#inOrder.size > 0;
+  }
+
+  /** Whether the webhook is ordered, or was at some time. */
+  wasOrdered(webhook: string): boolean {
+    const own = this.#byId.get(webhook);
+    return own !== undefined && isRoutedInOrder(own);
+  }
+
+  isRoutedInOrder(subscription: string): boolean {
+    return this.#inOrder.has(subscription);
+  }
+
+  /**
+   * For what a commit emitted: without those that were made after it, and either those that are routed in order or the others. Where
+   * `orderedSince` is known too late, an event is routed twice, and not left out.
+   */
+  at(position: CommitPosition, way: "direct" | "ordered"): Pick<Routes, "listeners"> {
+    const goes = (route: Route): boolean => (isOrderedAt(route, position) ? way === "ordered" : way === "direct");
+    return { listeners: (event) => this.listeners(event).filter((route) => !isUpTo(position, route.after) && goes(route)) };
   }
 
   /** A source that listens to all sources of its owner does not hear itself: each of its events would make another. */
@@ -44,6 +69,8 @@ export class Routes {
 /** Only a subscription that names the source at both ends; a webhook's own entry does that, too, and routes no events. */
 const hearsItself = ({ emitter, listener, channel }: Route): boolean =>
   listener.kind === "source" && emitter === listener.id && canHearItself(channel);
+
+const isOrderedAt = (route: Route, position: CommitPosition): boolean => isRoutedInOrder(route) && !isUpTo(position, route.orderedSince);
 
 function isUpTo({ stream, seq }: CommitPosition, last: CommitPosition | undefined): boolean {
   return last?.stream === stream && seq <= last.seq;

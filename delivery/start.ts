@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { partitionCount } from "../domain/subjects.ts";
 import { AttemptBuffer } from "./attempt-buffer.ts";
 import { commitOf } from "./commit-of.ts";
 import { Chains } from "./chains.ts";
@@ -10,7 +9,7 @@ import { readDueWork, type DueReading } from "./due-work.ts";
 import { Endpoints } from "./endpoints.ts";
 import { FailingEndpoints } from "./failing-endpoints.ts";
 import { LineAttempts } from "./line-attempts.ts";
-import { Lines } from "./lines.ts";
+import { OrderedWebhooks } from "./ordered-webhooks.ts";
 import { Pending } from "./pending.ts";
 import type { DeliveryConfig, DeliveryPorts, PartitionReading } from "./ports.ts";
 import { startQuotas } from "./quotas.ts";
@@ -20,6 +19,7 @@ import { replayEvent } from "./replay.ts";
 import { routeCommit, type Dispatch } from "./router.ts";
 import { Routes } from "./routes.ts";
 import { ScheduledEvents } from "./scheduled-events.ts";
+import { shareWork } from "./shared-work.ts";
 import { tellDisabled } from "./tell-disabled.ts";
 import { testWebhook } from "./test-webhook.ts";
 import { assertDone, untilDone } from "./until-done.ts";
@@ -27,10 +27,15 @@ import { assertDone, untilDone } from "./until-done.ts";
 export interface StartedDelivery {
   /** Deliveries in the lines of ordered webhooks. */
   inLine(): number;
+  /** Resolves once this replica works on its share, or could not open all of it at first. */
+  untilOpen(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the delivery role: router with first attempts, due deliveries, recorder. Routes are known before the first commit is read. */
+/**
+ * Starts a replica of the delivery role: router with first attempts and recorder for its share of partitions, due deliveries, and ordered
+ * webhooks if they are its own. Routes are known before the first commit is read.
+ */
 export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<StartedDelivery> {
   const routes = new Routes();
   const failing = new FailingEndpoints(config, ports, (delivery, disabled) => tellDisabled(delivery, disabled, routes, ports));
@@ -38,39 +43,41 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const endpoints = new Endpoints(config.attemptsPerWebhook);
   const posting = { endpoints, failing, webhooks: new WebhookDeliverer(ports), attempts };
   const deliverer = new Deliverer(config, ports, posting);
-  const lines = new Lines({ config, ports, attempts: new LineAttempts(config, ports, posting, routes) });
   const stopping = new AbortController();
   const { signal } = stopping;
+  const settled = dispatchOf(deliverer, ports, signal);
+  const inOrder = new LineAttempts(config, ports, posting, routes);
+  const ordered = new OrderedWebhooks({ config, ports, routes, attempts: inOrder, dispatch: settled, signal });
+  const dispatch: Dispatch = { ...settled, inLine: (webhook, deliveries) => ordered.append(webhook, deliveries) };
 
-  await loadFailing(failing, ports, signal);
+  await followFailing(failing, ports, signal);
   const watching = await ports.routes.watch((id, route) => {
-    const before = routes.webhook(id);
+    const [before, webhook] = [routes.find(id), routes.webhook(id)];
     routes.set(id, route);
-    lines.changed(id, before, routes.webhook(id));
+    ordered.changed(id, webhook, routes.webhook(id));
+    ordered.onRoute(before, route);
   });
-  await lines.start(routes);
   const recorder = new Recorder(ports);
   const quotas = startQuotas(ports);
-  const dispatch = dispatchOf(deliverer, lines, ports, signal);
   const scheduled = new ScheduledEvents(ports, routes, dispatch, config.maxDirectListeners, signal);
-  const due = await readDueWork({ deliverer, routes, lines, scheduled, ports, signal });
+  const due = await readDueWork({ deliverer, routes, ordered, scheduled, ports, signal });
   const tests = await ports.tests.serve((request) => testWebhook(request, routes, deliverer, ports));
   const parts = { config, ports, routes, dispatch, scheduled, signal };
   const routing = startRouting(parts);
-  for (let partition = 0; partition < partitionCount; partition++) recorder.open(partition);
-  await Promise.all(Array.from({ length: partitionCount }, (_, partition) => routing.open(partition)));
-  const trimming = ports.runs.startTrimming();
   const replaying = await startReplaying(parts);
+  const share = await shareWork({ ports, routing, recorder, ordered });
+  const trimming = ports.runs.startTrimming();
 
   return {
-    inLine: () => lines.length,
+    inLine: () => ordered.length,
+    untilOpen: () => share.untilOpen(),
     stop: async () => {
-      await Promise.all([routing.stop(), replaying.stop(), due.stop(), tests.stop()]);
-      // What is settled now is not repeated by the next process.
-      await atMost(settleMs, Promise.all([routing.idle(), replaying.idle(), due.idle()]));
+      // What is settled now is not repeated by another replica.
+      const reading = Promise.all([replaying.stop(), due.stop(), tests.stop()]);
+      await Promise.all([share.stop(AbortSignal.timeout(settleMs)), reading]);
+      await atMost(settleMs, Promise.all([replaying.idle(), due.idle()]));
       stopping.abort();
-      await Promise.all([recorder.stop(), quotas.stop(), watching.stop(), trimming.stop()]);
-      await lines.stop();
+      await Promise.all([routing.stop(), recorder.stop(), ordered.stop(), quotas.stop(), watching.stop(), trimming.stop()]);
       await deliverer.drain();
       await attempts.stop();
       await ports.runs.close();
@@ -87,14 +94,32 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   enough.abort();
 }
 
-/** Without Postgres no endpoint counts as failing at first: what is known of them is added once it answers. */
-async function loadFailing(failing: FailingEndpoints, ports: DeliveryPorts, signal: AbortSignal): Promise<void> {
-  try {
-    await failing.load();
-  } catch (error) {
-    ports.log.warn({ op: "webhook.load", err: error }, "it is not known yet which endpoints fail, trying again");
-    void untilDone(() => failing.load(), { id: "failing endpoints" }, ports, signal); // Never rejects.
-  }
+const readFailingEveryMs = 2_000;
+
+/**
+ * Reads now and every two seconds which endpoints fail, which other replicas find out as well. Without Postgres no endpoint counts as
+ * failing at first: what is known of them is added once it answers.
+ */
+async function followFailing(failing: FailingEndpoints, ports: DeliveryPorts, signal: AbortSignal): Promise<void> {
+  let isKnown = true;
+  const read = async (): Promise<void> => {
+    try {
+      await failing.load();
+      isKnown = true;
+    } catch (error) {
+      if (isKnown) ports.log.warn({ op: "webhook.load", err: error }, "it is not known now which endpoints fail, trying again");
+      isKnown = false;
+    }
+  };
+  await read();
+  const readOn = async (): Promise<void> => {
+    for (;;) {
+      await sleep(readFailingEveryMs, undefined, { signal }).catch(() => undefined); // Stopping.
+      if (signal.aborted) return;
+      await read();
+    }
+  };
+  void readOn(); // Never rejects, and ends with the signal.
 }
 
 interface RoutingParts {
@@ -120,7 +145,7 @@ function startRouting({ config, ports, routes, dispatch, scheduled, signal }: Ro
     const report = (error: unknown): void => {
       if (!signal.aborted) ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
-    const listeners = routes.at(position);
+    const listeners = routes.at(position, "direct");
     routeCommit({ commit, position }, listeners, chains, commitDispatch, config.maxDirectListeners, ports.clock.now()).then(done, report);
   });
 }
@@ -137,12 +162,11 @@ async function startReplaying({ config, ports, routes, dispatch, signal }: Routi
   return { stop: () => reading.stop(), idle: () => pending.idle() };
 }
 
-function dispatchOf(deliverer: Deliverer, lines: Lines, ports: DeliveryPorts, signal: AbortSignal): Dispatch {
+function dispatchOf(deliverer: Deliverer, ports: DeliveryPorts, signal: AbortSignal): Pick<Dispatch, "direct" | "later"> {
   const settled = (act: () => Promise<void>, delivery: Delivery): Promise<void> =>
     untilDone(act, delivery, ports, signal, (error) => deliverer.abandon(delivery, error)).then(assertDone);
   return {
     direct: (delivery, route, waitedMs) => settled(() => deliverer.direct(delivery, route, waitedMs), delivery),
     later: (delivery, atMs) => settled(() => deliverer.later(delivery, atMs), delivery),
-    inLine: (webhook, deliveries, position) => lines.append(webhook, deliveries, position),
   };
 }

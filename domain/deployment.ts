@@ -83,7 +83,16 @@ export interface Route {
   readonly listener: RouteListener;
   /** The last commit that was made before it: what that one and those before it emitted is not heard. */
   readonly after?: CommitPosition;
+  /**
+   * Of a webhook that is ordered, or was at some time: what commits behind this one emit goes to it by way of the one replica that routes to
+   * ordered webhooks. Absent for one that is ordered: every commit does.
+   */
+  readonly orderedSince?: CommitPosition;
 }
+
+/** By way of the one replica that routes to ordered webhooks, as far as it is about commits behind `orderedSince`. */
+export const isRoutedInOrder = ({ listener, orderedSince }: Route): boolean =>
+  listener.kind === "webhook" && (listener.ordered === true || orderedSince !== undefined);
 
 /** Where a commit lies on RUNS. */
 export interface CommitPosition {

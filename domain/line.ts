@@ -85,6 +85,10 @@ export function hasCommit({ upTo }: Pick<LineTail, "upTo">, position: CommitPosi
   return position !== undefined && upTo?.stream === position.stream && position.seq <= upTo.seq;
 }
 
+/** Whether one state of a line is ahead of another. */
+export const isFurther = (one: LineState, other: LineState): boolean =>
+  one.stream === other.stream && (one.seq > other.seq || (one.seq === other.seq && one.done > other.done));
+
 /** Which of a pack's deliveries is next. */
 export const nextIn = (state: LineState, seq: number): number => (seq === state.seq ? state.done : 0);
 

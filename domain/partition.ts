@@ -12,22 +12,22 @@ export function partitionOf(id: string): number {
 export const partitionWindow = 65_536;
 
 /**
- * The runner that pulls from a partition: the one with the highest score for it (rendezvous hashing). Every runner computes the
- * same from the same list; when one comes or goes, only the partitions that it gains or had move. Undefined without runners.
+ * The member (runner, delivery replica) that reads a partition: the one with the highest score for it (rendezvous hashing). Every member computes
+ * the same from the same list; when one comes or goes, only the partitions that it gains or had move. Undefined without members.
  */
-export function ownerOf(partition: number, runners: Iterable<string>): string | undefined {
+export function ownerOf(partition: number, members: Iterable<string>): string | undefined {
   let [best, bestScore] = [undefined as string | undefined, -1];
-  for (const runner of runners) {
-    const score = hash(`${partition}/${runner}`);
+  for (const member of members) {
+    const score = hash(`${partition}/${member}`);
     // Equal scores are settled by name, so that the order of the list never matters.
-    if (score > bestScore || (score === bestScore && best !== undefined && runner < best)) [best, bestScore] = [runner, score];
+    if (score > bestScore || (score === bestScore && best !== undefined && member < best)) [best, bestScore] = [member, score];
   }
   return best;
 }
 
-/** Ascending. `runners` must name the runner itself for it to own anything. */
-export function partitionsOf(runner: string, runners: readonly string[]): readonly number[] {
-  return Array.from({ length: partitionCount }, (_, partition) => partition).filter((partition) => ownerOf(partition, runners) === runner);
+/** Ascending, of the first `count` partitions. `members` must name the member itself for it to own anything. */
+export function partitionsOf(member: string, members: readonly string[], count: number = partitionCount): readonly number[] {
+  return Array.from({ length: count }, (_, partition) => partition).filter((partition) => ownerOf(partition, members) === member);
 }
 
 /** 32 bits, unsigned. */

@@ -16,6 +16,7 @@ export const buckets = {
   lines: "LINES",
   versions: "VERSIONS",
   floors: "FLOORS",
+  replicas: "REPLICAS",
 } as const;
 /** Object store of bundles, by content address. */
 export const bundleStore = "BUNDLES";
@@ -28,6 +29,8 @@ export const partitionCount = 16;
 export const deploymentKey = (pool: string, source: string): string => `${pool}.${source}`;
 /** Key of a heartbeat in the bucket RUNNERS. */
 export const runnerKey = (pool: string, runner: string): string => `${pool}.${runner}`;
+/** Key of a heartbeat in the bucket REPLICAS: of the processes of one role that share work. */
+export const replicaKey = (role: string, replica: string): string => `${role}.${replica}`;
 /** The server tells here, without its value, of each entry of the bucket once it is stored: to hear it takes no consumer. */
 export const changedSubject = (bucket: string, key: string): string => `changed.${bucket}.${key}`;
 
@@ -76,6 +79,9 @@ export const lineSubject = (webhook: string): string => `ordered.${webhook}`;
 
 /** Request/reply towards delivery: one event to a webhook, now. */
 export const webhookTestSubject = "webhook.test";
+
+/** Request/reply among delivery replicas: to the one that posts to ordered webhooks, to append a delivery to a queue or to attempt its head now. */
+export const orderedQueueSubject = (kind: "append" | "attempt"): string => `webhook.ordered.${kind}`;
 
 /** The queue of a workflow: what it has heard and nobody has run. */
 export const workflowSubject = (workflow: string): string => `workflow.${workflow}`;

@@ -1,3 +1,4 @@
+import type { Joined } from "../domain/partition-share.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { BacklogLimits, BacklogReport } from "../domain/admission.ts";
 import type { DeploymentEntry } from "../domain/deployment.ts";
@@ -134,16 +135,6 @@ export interface RunnerReport {
   readonly backlog: BacklogReport;
   /** Others divide the partitions among themselves, as after `retire`, while this is true. */
   readonly isRetiring?: boolean;
-}
-
-export interface Joined {
-  /** The report changed: sends a heartbeat within 100 ms. */
-  reportSoon(): void;
-  /** Resolves when a heartbeat with the report as it is now is stored. @throws Unavailable */
-  report(): Promise<void>;
-  /** Others divide the partitions among themselves from now on, and open each when this runner does not hold it any more. */
-  retire(): Promise<void>;
-  leave(): Promise<void>;
 }
 
 export interface OverQuota {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { AdmissionGate, defaultBacklogLimits } from "../domain/admission.ts";
 import { systemClock } from "../domain/clock.ts";
 import { nextAttempt } from "../domain/retry-schedule.ts";
@@ -17,10 +18,12 @@ import { deliveryBacklog } from "../platform/jetstream/delivery-backlog.ts";
 import { announceEvent } from "../platform/jetstream/emitted-events.ts";
 import { takeUpLeftBehind } from "../platform/jetstream/left-behind.ts";
 import { linesOf } from "../platform/jetstream/lines.ts";
+import { orderedQueuesOf } from "../platform/jetstream/ordered-requests.ts";
 import { overQuotaOf } from "../platform/jetstream/over-quota.ts";
 import { servePoolRequests } from "../platform/jetstream/pool-requests.ts";
 import { findScheduled, readDue } from "../platform/jetstream/redeliveries.ts";
 import { readReplays } from "../platform/jetstream/replays.ts";
+import { replicasOf } from "../platform/jetstream/replicas.ts";
 import { runsOf } from "../platform/jetstream/runs.ts";
 import { endSchedule, publishScheduled } from "../platform/jetstream/schedules.ts";
 import { followDeliveriesUsage, streamUsage } from "../platform/jetstream/stream-limits.ts";
@@ -105,6 +108,7 @@ export interface DeliveryParts extends Pick<DeliveryPorts, "history" | "poster" 
 
 export function deliveryPorts({ connection, ...parts }: DeliveryParts): DeliveryPorts {
   const routes = new Bucket<Route>(connection, buckets.routes, parseRoute);
+  const replicas = replicasOf(connection, `d${randomBytes(8).toString("hex")}`);
   return {
     admission: new AdmissionGate(defaultBacklogLimits),
     ...parts,
@@ -113,6 +117,8 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     deliveries: deliveriesOf(connection),
     announce: (event) => announceEvent(connection, event),
     lines: linesOf(connection),
+    replicas,
+    orderedQueues: orderedQueuesOf(connection, () => replicas.isCurrent()),
     replays: { read: (onEvent) => readReplays(connection, onEvent) },
     tests: { serve: (test) => serveWebhookTests(connection, test) },
     invocations: {

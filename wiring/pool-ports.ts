@@ -9,7 +9,7 @@ import { appendCommit, lastCommit } from "../platform/jetstream/commits.ts";
 import type { Connection } from "../platform/jetstream/connection.ts";
 import { readPartition } from "../platform/jetstream/consumer.ts";
 import { readFloors } from "../platform/jetstream/floors.ts";
-import { announce, heldByOthers, watchMembers, type Heartbeat } from "../platform/jetstream/membership.ts";
+import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../platform/jetstream/moves.ts";
 import { readOverQuota, readWeights } from "../platform/jetstream/over-quota.ts";
 import { requestArm, requestConsumers, requestMove } from "../platform/jetstream/pool-requests.ts";
@@ -92,26 +92,10 @@ async function heartbeat(report: () => RunnerReport): Promise<Heartbeat> {
 }
 
 function membershipOf(connection: Connection, pool: string): Membership {
+  const group = runnersOf(pool);
   return {
-    heldByOthers: (runner) => heldByOthers(connection, pool, runner),
-    join: async (runner, { onMembers, report }) => {
-      let isRetiring = false;
-      const tell = async (): Promise<Heartbeat> => ({ ...(await heartbeat(report)), ...(isRetiring ? { isRetiring } : {}) });
-      const { leave, beat, beatSoon } = await announce(connection, pool, runner, tell);
-      const members = await watchMembers(connection, pool, onMembers);
-      return {
-        reportSoon: beatSoon,
-        report: beat,
-        retire: async () => {
-          isRetiring = true;
-          if (connection.status() === "connected") await beat().catch(() => undefined); // The next heartbeat says so.
-        },
-        leave: async () => {
-          await members.stop();
-          await leave();
-        },
-      };
-    },
+    heldByOthers: (runner) => heldByOthers(connection, group, runner),
+    join: (runner, { onMembers, report }) => joinGroup(connection, group, runner, { onMembers, report: () => heartbeat(report) }),
   };
 }
 

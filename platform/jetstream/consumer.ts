@@ -28,6 +28,7 @@ export interface QueueOptions {
   /** As for a pull: bytes that one request may bring, and whether one may be made now. */
   readonly maxBytes?: number;
   readonly mayAsk?: () => boolean;
+  readonly expiresMs?: number;
 }
 
 export interface QueueReading extends Reading {
@@ -44,6 +45,7 @@ export async function readQueue(options: QueueOptions): Promise<QueueReading> {
     batch: options.batch ?? 200,
     maxBytes: options.maxBytes,
     mayAsk: options.mayAsk,
+    expiresMs: options.expiresMs,
     onMessage: options.onMessage,
     onInterrupted: options.onInterrupted,
     open: async () => {

@@ -5,15 +5,20 @@ import type { Connection } from "./connection.ts";
 import { isMessageNotFound, isMissing } from "./missing.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
 
-/** How far delivery has come in each partition of RUNS: every commit of it up to these sequences is routed, and recorded. Floors only grow. */
+/**
+ * How far delivery has come in each partition of RUNS: every commit of it up to these sequences is routed, and recorded. Floors only
+ * grow.
+ */
 export interface Floors {
   /** Tells RUNS from an earlier stream of that name, which counted from 1 as well. */
   readonly stream: string;
   readonly routed: readonly number[];
   readonly recorded: readonly number[];
+  /** How far commits of all partitions together are routed to ordered webhooks: one number. */
+  readonly ordered: readonly number[];
 }
 
-export type FloorKind = "routed" | "recorded";
+export type FloorKind = "routed" | "recorded" | "ordered";
 
 const sequence = z.int().min(0);
 const sequences = z.array(sequence).length(partitionCount);
@@ -22,7 +27,7 @@ const floorsEntry = z.object({
   stream: z.string(),
   routed: sequence,
   recorded: sequence,
-  partitions: z.object({ routed: sequences, recorded: sequences }).optional(),
+  partitions: z.object({ routed: sequences, recorded: sequences, ordered: z.array(sequence).length(1).optional() }).optional(),
 });
 /** The only key of the bucket FLOORS. */
 const entryKey = "delivery";
@@ -33,7 +38,12 @@ const ofAll = (floor: number): readonly number[] => Array.from({ length: partiti
 
 function parseFloors(json: unknown): Floors {
   const { stream, routed, recorded, partitions } = floorsEntry.parse(json);
-  return { stream, routed: partitions?.routed ?? ofAll(routed), recorded: partitions?.recorded ?? ofAll(recorded) };
+  return {
+    stream,
+    routed: partitions?.routed ?? ofAll(routed),
+    recorded: partitions?.recorded ?? ofAll(recorded),
+    ordered: partitions?.ordered ?? [routed],
+  };
 }
 
 const entriesOf = (connection: Connection): Bucket<Floors> => new Bucket(connection, buckets.floors, parseFloors);
@@ -46,9 +56,13 @@ export async function loadFloors(connection: Connection): Promise<Floors> {
   const { created, state } = await connection.manager.streams.info(streams.runs);
   const stream = String(created);
   const { value, revision } = await entriesOf(connection).read(entryKey);
-  if (value?.stream !== stream) return { stream, routed: ofAll(await formerFloor(connection)), recorded: ofAll(0) };
+  if (value?.stream !== stream) {
+    const routed = await formerFloor(connection);
+    return { stream, routed: ofAll(routed), recorded: ofAll(0), ordered: [routed] };
+  }
   const known = (floor: number): number => Math.min(floor, state.last_seq);
-  const floors = { stream, routed: value.routed.map(known), recorded: value.recorded.map(known) };
+  const { routed, recorded, ordered } = value;
+  const floors = { stream, routed: routed.map(known), recorded: recorded.map(known), ordered: ordered.map(known) };
   // A server that lost its newest commits uses their sequences again: a floor above the last one must not wait for them.
   if (!isSame(floors, value)) await putFloors(connection, floors, revision);
   return floors;
@@ -64,9 +78,9 @@ async function formerFloor({ manager }: Connection): Promise<number> {
 }
 
 /** For each partition the higher of both. */
-export function higherFloors({ stream, routed, recorded }: Floors, other: Floors): Floors {
-  const higher = (one: readonly number[], two: readonly number[]) => one.map((floor, partition) => Math.max(floor, two[partition] ?? 0));
-  return { stream, routed: higher(routed, other.routed), recorded: higher(recorded, other.recorded) };
+export function higherFloors(one: Floors, other: Floors): Floors {
+  const higher = (kind: FloorKind) => one[kind].map((floor, partition) => Math.max(floor, other[kind][partition] ?? 0));
+  return { stream: one.stream, routed: higher("routed"), recorded: higher("recorded"), ordered: higher("ordered") };
 }
 
 /** How often an entry is read again that others change at the same time. */
@@ -95,9 +109,9 @@ async function putFloors({ publisher }: Connection, floors: Floors, revision: nu
   await publisher.publish(`$KV.${buckets.floors}.${entryKey}`, encodeFloors(floors), { expectedLastSubjectSequence: revision });
 }
 
-function encodeFloors({ stream, routed, recorded }: Floors): string {
-  const lowest = { routed: Math.min(...routed), recorded: Math.min(...recorded) };
-  return JSON.stringify({ stream, ...lowest, partitions: { routed, recorded } });
+function encodeFloors({ stream, routed, recorded, ordered }: Floors): string {
+  const lowest = { routed: Math.min(...routed, ...ordered), recorded: Math.min(...recorded) };
+  return JSON.stringify({ stream, ...lowest, partitions: { routed, recorded, ordered } });
 }
 
 export const isSame = (one: Floors, other: Floors): boolean => encodeFloors(one) === encodeFloors(other);

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { LineMessage, LineMessages } from "../../delivery/ports.ts";
-import type { LineState } from "../../domain/line.ts";
+import { isFurther, type LineState } from "../../domain/line.ts";
 import { buckets, lineSubject, streams } from "../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
@@ -8,6 +9,7 @@ import { isMessageNotFound } from "./missing.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
 
 const stream = streams.ordered;
+const [maxConflicts, conflictPauseMs] = [20, 10] as const;
 const messageIsGone: readonly number[] = [10_037, 10_043, 10_057];
 /** Removals that wait for the server's word at a time. */
 const removedAtOnce = 50;
@@ -46,7 +48,18 @@ export function linesOf(connection: Connection): LineMessages {
       await manager.streams.purge(stream, { filter: lineSubject(webhook), seq: sequence });
     },
     keep: async (webhook, state) => {
-      await states.put(webhook, state);
+      for (let conflicts = 0; ; conflicts++) {
+        const { value, revision } = await states.read(webhook);
+        if (value !== undefined && isFurther(value, state)) return value;
+        try {
+          await states.put(webhook, state, { expectedRevision: revision });
+          return undefined;
+        } catch (error) {
+          // A former owner has written, or the copy that was read is behind.
+          if (!(error instanceof WrongLastSequence) || conflicts === maxConflicts) throw error;
+          await sleep(conflictPauseMs);
+        }
+      }
     },
     end: async (webhook) => {
       await manager.streams.purge(stream, { filter: lineSubject(webhook) });

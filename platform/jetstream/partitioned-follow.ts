@@ -96,6 +96,12 @@ export class PartitionedFollow implements Reading {
     return floors;
   }
 
+  /** Nothing of the partition up to this sequence will be handed out any more; 0: it is not open. */
+  position(number: number): number {
+    const partition = this.#partitions.get(number);
+    return partition === undefined ? 0 : this.#positionOf(partition);
+  }
+
   /** Bytes of messages that are not done. */
   get openBytes(): number {
     return this.#openBytes;

@@ -9,11 +9,13 @@ import {
   deploymentKey,
   emittedSubject,
   lineSubject,
+  orderedQueueSubject,
   operatorStatusSubject,
   partitionCount,
   poolRequests,
   poolRequestSubject,
   redeliverySubject,
+  replicaKey,
   runnerConsumer,
   runnerKey,
   streams,
@@ -126,6 +128,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...["INFO", "PURGE", "MSG.GET", "MSG.DELETE"].map((request) => api(`STREAM.${request}.${streams.ordered}`)),
       api(`DIRECT.GET.${streams.ordered}`),
       `$KV.${buckets.lines}.*`,
+      api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
       ...reading(bucket(buckets.lines)),
       ...reading(streams.runs),
       // Trims RUNS up to what is processed, and copied to STATE.
@@ -135,6 +138,10 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`STREAM.MSG.GET.${streams.state}`),
       `$KV.${buckets.floors}.*`,
       api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),
+      // The replicas tell each other that they live, and ask the one that posts to ordered webhooks.
+      `$KV.${buckets.replicas}.${replicaKey("delivery", "*")}`,
+      api(`DIRECT.GET.${bucket(buckets.replicas)}`),
+      ...(["append", "attempt"] as const).map(orderedQueueSubject),
       api("STREAM.LIST"),
       ...reading(streams.deliveries),
       ...reading(bucket(buckets.routes)),
@@ -153,7 +160,13 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       `$KV.${buckets.quotas}.*`,
       emittedSubject("*"),
     ],
-    subscribe: [`seen.${buckets.routes}`, ...poolRequests.map((request) => poolRequestSubject("*", request)), webhookTestSubject],
+    subscribe: [
+      `seen.${buckets.routes}`,
+      changedSubject(buckets.replicas, replicaKey("delivery", "*")),
+      ...poolRequests.map((request) => poolRequestSubject("*", request)),
+      webhookTestSubject,
+      ...(["append", "attempt"] as const).map(orderedQueueSubject),
+    ],
   },
   /** Makes and changes streams, writes what the others read, sets timers, asks for hooks, ends histories. It deletes no stream. */
   operator: {

@@ -11,6 +11,8 @@ export interface PullOptions {
   readonly batch: number | (() => number);
   /** Bytes that one request may bring: at least the largest message. Absent: any number. */
   readonly maxBytes?: number | undefined;
+  /** What is handed to this process while it stands still is redelivered after the ack wait: a request that ends sooner brings it less. */
+  readonly expiresMs?: number | undefined;
   /** While this returns false nothing more is asked for, until {@link Pull.resume}. Absent: always true. */
   readonly mayAsk?: (() => boolean) | undefined;
   readonly onMessage: (message: StreamMessage) => void;
@@ -18,7 +20,7 @@ export interface PullOptions {
   readonly onLost: (reason: string) => void;
 }
 
-const expiresMs = 10_000;
+const defaultExpiresMs = 10_000;
 const heartbeatMs = 2_500;
 const silenceMs = 3 * heartbeatMs;
 /** How the server ends a request with `max_bytes`: the next message does not fit into what is left, or it has brought all its messages. */
@@ -81,11 +83,13 @@ export class Pull {
   }
 
   #ask(): void {
-    const { nats, apiPrefix, stream, consumer, maxBytes, mayAsk } = this.#options;
+    const { nats, apiPrefix, stream, consumer, maxBytes, mayAsk, expiresMs = defaultExpiresMs } = this.#options;
     if (mayAsk?.() === false) return;
     const batch = this.#batch - this.#asked;
     this.#asked += batch;
-    const request = { batch, max_bytes: maxBytes, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) };
+    // The end of a short request is as good as a heartbeat, which the server refuses there.
+    const heartbeat = expiresMs >= 2 * heartbeatMs ? { idle_heartbeat: nanos(heartbeatMs) } : {};
+    const request = { batch, max_bytes: maxBytes, expires: nanos(expiresMs), ...heartbeat };
     nats.publish(`${apiPrefix}.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply: this.#inbox });
   }
 

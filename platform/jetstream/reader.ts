@@ -11,6 +11,7 @@ export interface ReaderOptions {
   /** As for {@link Pull}. */
   readonly maxBytes?: number | undefined;
   readonly mayAsk?: (() => boolean) | undefined;
+  readonly expiresMs?: number | undefined;
   /** Makes sure that the consumer exists and gives its name; called again whenever the pull broke. */
   readonly open: () => Promise<string>;
   readonly onMessage: (message: StreamMessage) => void;
@@ -90,7 +91,7 @@ export class Reader {
 
   async #open(): Promise<void> {
     const attempt = ++this.#attempt;
-    const { connection, stream, batch, maxBytes, mayAsk, open, onMessage } = this.#options;
+    const { connection, stream, batch, maxBytes, mayAsk, expiresMs, open, onMessage } = this.#options;
     const consumer = await open();
     if (attempt !== this.#attempt || this.#stopped) return;
     this.#openedAt = performance.now();
@@ -104,6 +105,7 @@ export class Reader {
       batch,
       maxBytes,
       mayAsk,
+      expiresMs,
       onMessage,
       onLost: (reason) => this.restart(reason),
     });

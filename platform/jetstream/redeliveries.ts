@@ -33,7 +33,9 @@ const maxRequestBytes = 2 * 1_048_576;
 const requestSubject = redeliverySubject("");
 const eventSubject = deliverSubject(scheduledEvents, "");
 
-const defaultAckWaitMs = 30_000;
+/** A replica that dies or stalls delays what was handed to it by the ack wait, and by a request that it has made. */
+export const defaultAckWaitMs: number = 3_500;
+export const requestExpiresMs = 1_000;
 /** Bytes of messages that are being worked on, beside those that one request may bring. */
 const maxHeldBytes = 32 * 1_048_576;
 
@@ -53,6 +55,7 @@ export async function readDue(
     create: { filter: "deliver.>", ackWaitMs, maxAckPending: 1_024 },
     maxBytes: Math.max(maxRequestBytes, (connection.nats.info?.max_payload ?? 0) + 65_536),
     mayAsk: hasRoom,
+    expiresMs: requestExpiresMs,
     onMessage: (message) => {
       const ackHeld = held.take(message);
       if (ackHeld === undefined) return;

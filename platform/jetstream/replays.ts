@@ -2,11 +2,11 @@ import { laneOf, type ReplayedEvent } from "../../domain/replay.ts";
 import { replayConsumer, replayFilter, replayLaneCount, replaySubject, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { readQueue, type Reading } from "./consumer.ts";
+import { HeldMessages } from "./held-messages.ts";
+import { defaultAckWaitMs, requestExpiresMs } from "./redeliveries.ts";
 
 /** So many wait for the server's word at a time, of which each may be megabytes; they are stored in the order in which they were sent. */
 const batchSize = 25;
-/** Longer than what delivery takes for one: attempts that take their time become messages of their own. */
-const ackWaitMs = 15_000;
 
 /** Resolves when all are stored. @throws Unavailable, LimitExceeded: then those before may be */
 export async function publishReplay({ publisher }: Connection, events: readonly ReplayedEvent[]): Promise<void> {
@@ -22,20 +22,26 @@ export async function publishReplay({ publisher }: Connection, events: readonly 
 
 /** Each event until it is done, and of a lane the next one only then: a crash repeats one, and changes no order. */
 export async function readReplays(connection: Connection, onEvent: (text: string, done: () => void) => void): Promise<Reading> {
+  const held = new HeldMessages(defaultAckWaitMs);
   const lanes = await Promise.all(
     Array.from({ length: replayLaneCount }, (_, lane) =>
       readQueue({
         connection,
         stream: streams.deliveries,
         consumer: replayConsumer(lane),
-        create: { filter: replayFilter(lane), ackWaitMs, maxAckPending: 1 },
-        onMessage: (message) => onEvent(message.text(), () => message.ack()),
+        create: { filter: replayFilter(lane), ackWaitMs: defaultAckWaitMs, maxAckPending: 1 },
+        expiresMs: requestExpiresMs,
+        onMessage: (message) => {
+          const ack = held.take(message);
+          if (ack !== undefined) onEvent(message.text(), ack);
+        },
       }),
     ),
   );
   return {
     stop: async () => {
       await Promise.all(lanes.map((lane) => lane.stop()));
+      held.stop();
     },
   };
 }

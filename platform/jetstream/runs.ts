@@ -14,12 +14,15 @@ export function runsOf(connection: Connection, log: RunsLog): Runs {
   const failed = (error: unknown): void =>
     log.warn({ op: "runs.floor", err: error }, "floors are not published yet: a crash would repeat more deliveries");
   const publisher = new FloorPublisher(connection, failed);
-  const read = (kind: FloorKind, onMessage: PartitionedOptions["onMessage"]): PartitionedFollow => {
+  const read = (
+    kind: FloorKind,
+    onMessage: PartitionedOptions["onMessage"],
+    by: Pick<PartitionedOptions, "filterOf" | "partitionOf"> = byPartition,
+  ): PartitionedFollow => {
     const reader = new PartitionedFollow({
       connection,
       stream: streams.runs,
-      filterOf: runsOfPartition,
-      partitionOf: partitionOfRun,
+      ...by,
       maxOpenBytes,
       nameBegins: "delivery",
       onMessage,
@@ -54,6 +57,28 @@ export function runsOf(connection: Connection, log: RunsLog): Runs {
         stop: () => reader.stop(),
       };
     },
+    routeInOrder: (onCommit) => {
+      let [stream, seenSeq, skippedSeq] = ["", 0, 0];
+      const onMessage: PartitionedOptions["onMessage"] = (message, done) =>
+        onCommit(message.text(), done, message.subject, { stream, seq: message.seq });
+      const reader = read("ordered", onMessage, asOnePartition);
+      publisher.follow("ordered", () => new Map([[0, Math.max(skippedSeq, reader.floors().get(0) ?? 0)]]));
+      return {
+        open: async (from = Number.POSITIVE_INFINITY) => {
+          const floors = await publisher.load();
+          stream = floors.stream;
+          const floor = Math.max(skippedSeq, ...floors.ordered, reader.floors().get(0) ?? 0);
+          return reader.open(0, Math.min(floor, from));
+        },
+        position: () => reader.position(0),
+        skip: async () => {
+          await publisher.load();
+          skippedSeq = seenSeq;
+          seenSeq = (await connection.manager.streams.info(streams.runs)).state.last_seq;
+        },
+        stop: () => reader.stop(),
+      };
+    },
     publishFloors: () => publisher.publish(),
     startTrimming: () =>
       startTrimming({
@@ -65,9 +90,12 @@ export function runsOf(connection: Connection, log: RunsLog): Runs {
   };
 }
 
+const byPartition = { filterOf: runsOfPartition, partitionOf: partitionOfRun };
+const asOnePartition = { filterOf: () => "runs.>", partitionOf: () => 0 };
+
 /** How far all partitions are routed and recorded, `upTo` at most. @throws when NATS does not answer */
 async function processedUpTo(connection: Connection, upTo: number): Promise<number> {
   const floors = await loadFloors(connection);
   const processed = floors.routed.map((routed, partition) => Math.min(routed, floors.recorded[partition] ?? 0));
-  return doneUpTo(connection, processed, upTo);
+  return doneUpTo(connection, processed, Math.min(upTo, ...floors.ordered));
 }

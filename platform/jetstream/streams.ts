@@ -177,12 +177,13 @@ function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): reado
     allow_msg_ttl: true,
     max_consumers: 4_096,
     ...(isToldOf(bucket) ? { republish: { src: `$KV.${bucket}.>`, dest: changedSubject(bucket, ">"), headers_only: true } } : {}),
-    ...(bucket === buckets.runners ? { subject_delete_marker_ttl: nanos(markerTtlMs) } : {}),
+    ...(bucket === buckets.runners || bucket === buckets.replicas ? { subject_delete_marker_ttl: nanos(markerTtlMs) } : {}),
   }));
 }
 
-/** Runners may not make consumers, so the server tells them of these by itself. */
-const isToldOf = (bucket: string): boolean => [buckets.deployments, buckets.runners, buckets.quotas].some((told) => told === bucket);
+/** Runners may not make consumers, so the server tells them of these by itself; members of all kinds are followed alike. */
+const isToldOf = (bucket: string): boolean =>
+  [buckets.deployments, buckets.runners, buckets.replicas, buckets.quotas].some((told) => told === bucket);
 
 /** What cannot be changed later (storage, retention, persist mode) stays as it was made. */
 async function createOrUpdate(manager: JetStreamManager, config: Config, options: StreamOptions): Promise<void> {

@@ -1,9 +1,12 @@
 import type { Msg } from "@nats-io/transport-node";
 import { buckets } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
+import { liveReplicas } from "./membership.ts";
 
 /** How long a writer waits for a reader that is there and does not answer: without one it is told at once. */
 const patienceMs = 5_000;
+/** Replicas come and go while their answers are awaited. */
+const lookAgainMs = 500;
 const subjectOf = (bucket: string): string => `seen.${bucket}`;
 
 /**
@@ -49,7 +52,58 @@ export class SeenRevisions {
   }
 }
 
-/** Resolves when the bucket's reader has seen the revision, or when none answers: then it will see it when it starts. */
+/**
+ * Resolves when every live replica of delivery has seen the revision, or when none answers: then it will see it when it starts. One that
+ * stands still is waited for until the others take it for dead.
+ */
 export async function untilSeen(connection: Connection, bucket: string, revision: number): Promise<void> {
-  await connection.nats.request(subjectOf(bucket), String(revision), { timeout: patienceMs }).catch(() => undefined);
+  const { nats } = connection;
+  const answers = new Answers();
+  const inbox = connection.newInbox();
+  const subscription = nats.subscribe(inbox, {
+    callback: (error, message) => answers.add(error === null && message.headers?.code !== 503),
+  });
+  nats.publish(subjectOf(bucket), String(revision), { reply: inbox });
+  const giveUp = setTimeout(() => answers.add(false), patienceMs);
+  try {
+    while (!answers.isOver) {
+      await answers.next(lookAgainMs);
+      if (answers.count >= Math.max(1, await replicaCount(connection))) return;
+    }
+  } finally {
+    clearTimeout(giveUp);
+    subscription.unsubscribe();
+  }
+}
+
+/** 1 when it cannot be told. */
+const replicaCount = (connection: Connection): Promise<number> =>
+  liveReplicas(connection).then(
+    (replicas) => replicas.length,
+    () => 1,
+  );
+
+/** Answers as they come, until there will be none. */
+class Answers {
+  count = 0;
+  isOver = false;
+  #onNext: (() => void) | undefined;
+
+  add(isAnswer: boolean): void {
+    if (isAnswer) this.count++;
+    else this.isOver = true;
+    this.#onNext?.();
+  }
+
+  /** Resolves at the next one, or after that time. */
+  next(ms: number): Promise<void> {
+    if (this.isOver) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onNext = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
 }

@@ -11,7 +11,7 @@ function deliveryOf(owner: string): Delivery {
 }
 
 it("refuses the owner whose deliveries hold the most first, and nobody while half of the store is free", () => {
-  let usage: StoreUsage | undefined = { bytes: 0, maxBytes: 100 * bytesOfOne };
+  let usage: StoreUsage | undefined = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
   const room = new RetryRoom(() => usage);
   const [flood, other] = [deliveryOf("u_flood"), deliveryOf("u_other")];
   for (let n = 0; n < 40; n++) {
@@ -26,5 +26,16 @@ it("refuses the owner whose deliveries hold the most first, and nobody while hal
   for (let n = 0; n < 3; n++) room.stored(other);
   expect([room.hasRoomFor(flood), room.hasRoomFor(other), room.hasRoomFor(deliveryOf("u_third"))]).toEqual([false, false, true]);
   usage = undefined;
+  expect(room.hasRoomFor(flood)).toBe(true);
+});
+
+it("begins to count again whenever the store is nearly empty, since other replicas deliver what this one has stored", () => {
+  let usage: StoreUsage = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
+  const room = new RetryRoom(() => usage);
+  const flood = deliveryOf("u_flood");
+  for (let n = 0; n < 40; n++) room.stored(flood);
+  usage = { ...usage, bytes: 5 * bytesOfOne };
+  room.stored(flood);
+  usage = { ...usage, bytes: 60 * bytesOfOne };
   expect(room.hasRoomFor(flood)).toBe(true);
 });

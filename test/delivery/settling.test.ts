@@ -52,6 +52,7 @@ function world(post: () => Promise<PostResult>, places = 16) {
     hmac: () => "",
     history: {
       recordAttempts: toPostgres,
+      failingEndpoints: () => toPostgres().then(() => []),
       saveEndpoints: toPostgres,
       recordDeadLetters: () => unlessAway("postgres", () => void asked.letters++),
     },

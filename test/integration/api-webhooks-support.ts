@@ -126,7 +126,7 @@ export function withRepairWorld(): RepairWorld {
     let stopped: Promise<void> | undefined;
     const stop = () => (stopped ??= delivery.stop());
     ends.push(stop);
-    return { inLine: () => delivery.inLine(), stop };
+    return { ...delivery, stop };
   }
 
   async function receive(): Promise<Receiver> {

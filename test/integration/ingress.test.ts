@@ -13,7 +13,7 @@ import { followAdmission } from "../../platform/jetstream/admission.ts";
 import { Asker, sendAnswer } from "../../platform/jetstream/answers.ts";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { readPartition, type Reading } from "../../platform/jetstream/consumer.ts";
-import { announce } from "../../platform/jetstream/membership.ts";
+import { announce, runnersOf } from "../../platform/jetstream/membership.ts";
 import { followOverQuota, overQuotaOf } from "../../platform/jetstream/over-quota.ts";
 import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/endpoint-directory.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
@@ -363,9 +363,9 @@ test("answers 429 for a source that its runner reports at its bound, and 200 onc
   const guarded = await start({}, { admission: gate });
   const post = async (path: string) => await fetch(url(path, guarded), { method: "POST", body: "x" });
   let full = [sources.plain as string];
-  const runner = await announce(nats.connection, "default", "r_full", () =>
-    Promise.resolve({ backlog: { partitions: [], sources: full, owners: [] } }),
-  );
+  const runner = await announce(nats.connection, runnersOf("default"), "r_full", {
+    report: () => Promise.resolve({ backlog: { partitions: [], sources: full, owners: [] } }),
+  });
   await until(async () => (await post("/plain1")).status === 429, "refused");
   const refused = await post("/plain1");
   expect([refused.headers.get("retry-after"), await refused.json()]).toEqual(["2", { error: expect.any(String), code: "backlog_full" }]);

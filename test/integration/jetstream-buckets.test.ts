@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/endpoint-directory.ts";
 import { fencedEntries } from "../../platform/jetstream/fenced-entries.ts";
-import { announce, watchMembers } from "../../platform/jetstream/membership.ts";
+import { announce, runnersOf, watchMembers } from "../../platform/jetstream/membership.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { WrongLastSequence } from "../../platform/jetstream/publish-errors.ts";
 import { until, withJetStream } from "./jetstream-support.ts";
@@ -90,10 +90,10 @@ test("a watch of keys only tells what is new, without values", async () => {
 test("members come, leave, and are missed when they fall silent", async () => {
   const other = await nats.addConnection();
   const told: string[] = [];
-  const watch = await watchMembers(nats.connection, "default", (runners) => told.push(runners.join(",")));
+  const watch = await watchMembers(nats.connection, runnersOf("default"), (runners) => told.push(runners.join(",")));
   expect(told).toEqual([""]);
-  const b = await announce(nats.connection, "default", "runner-b");
-  const a = await announce(other, "default", "runner-a");
+  const b = await announce(nats.connection, runnersOf("default"), "runner-b");
+  const a = await announce(other, runnersOf("default"), "runner-a");
   await until(() => told.at(-1) === "runner-a,runner-b", "both");
   await b.leave();
   await until(() => told.at(-1) === "runner-a", "one has left");
@@ -106,9 +106,9 @@ test("members come, leave, and are missed when they fall silent", async () => {
 test("after kill -9 of the server the members are right again", async () => {
   const other = await nats.addConnection();
   const told: string[] = [];
-  const stays = await announce(nats.connection, "default", "runner-stays");
-  const dies = await announce(other, "default", "runner-dies");
-  const watch = await watchMembers(nats.connection, "default", (runners) => told.push(runners.join(",")));
+  const stays = await announce(nats.connection, runnersOf("default"), "runner-stays");
+  const dies = await announce(other, runnersOf("default"), "runner-dies");
+  const watch = await watchMembers(nats.connection, runnersOf("default"), (runners) => told.push(runners.join(",")));
   expect(told).toEqual(["runner-dies,runner-stays"]);
   await nats.server.server.kill();
   await other.close();

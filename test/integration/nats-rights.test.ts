@@ -21,7 +21,7 @@ import {
 } from "../../domain/subjects.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { openLink, type Link } from "../../platform/jetstream/link.ts";
-import { announce, watchMembers } from "../../platform/jetstream/membership.ts";
+import { announce, runnersOf, watchMembers } from "../../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
@@ -161,8 +161,8 @@ describe("a runner of a pool with an owner", () => {
     expect(await ports.histories.append(owner, source, "{}", 0)).toMatchObject({ outcome: "refused" });
     expect((await ports.histories.last(owner, source)).commit).toBe("{}");
     const told: string[] = [];
-    const announced = await announce(runner, "own", "r1");
-    const members = await watchMembers(runner, "own", (runners) => told.push(runners.join()));
+    const announced = await announce(runner, runnersOf("own"), "r1");
+    const members = await watchMembers(runner, runnersOf("own"), (runners) => told.push(runners.join()));
     await until(() => told.at(-1) === "r1", "itself");
     await announced.leave();
     await until(() => told.at(-1) === "", "nobody");

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { encodePack } from "../../domain/invocation.ts";
 import { invokeSubject } from "../../domain/subjects.ts";
-import { announce } from "../../platform/jetstream/membership.ts";
+import { announce, runnersOf } from "../../platform/jetstream/membership.ts";
 import { createBacklogs } from "../../platform/jetstream/pool-backlogs.ts";
 import { setUpPool } from "../../platform/jetstream/pools.ts";
 import { readPartition } from "../../platform/jetstream/consumer.ts";
@@ -50,9 +50,9 @@ describe("the load of a pool", () => {
     const memory = await followRunnerMemory(nats.connection);
     expect(memory.shareOf("fast")).toBeUndefined();
     const [full, empty, other] = await Promise.all([
-      announce(nats.connection, "fast", "r1", () => Promise.resolve({ memoryShare: 0.9 })),
-      announce(nats.connection, "fast", "r2", () => Promise.resolve({ memoryShare: 0.5 })),
-      announce(nats.connection, "fast2", "r3", () => Promise.resolve({ memoryShare: 0.1 })),
+      announce(nats.connection, runnersOf("fast"), "r1", { report: () => Promise.resolve({ memoryShare: 0.9 }) }),
+      announce(nats.connection, runnersOf("fast"), "r2", { report: () => Promise.resolve({ memoryShare: 0.5 }) }),
+      announce(nats.connection, runnersOf("fast2"), "r3", { report: () => Promise.resolve({ memoryShare: 0.1 }) }),
     ]);
     await vi.waitFor(() => expect(memory.shareOf("fast")).toBeCloseTo(0.7), within);
     await full.leave();

@@ -229,7 +229,7 @@ const delivery: Calls<DeliveryPort> = {
   oldestDeadLetters: (port) => port.oldestDeadLetters(webhook, "1", 10),
   removeDeadLetters: (port) => port.removeDeadLetters(webhook, ["1"]),
   failingEndpoints: (port) => port.failingEndpoints(),
-  saveEndpoints: (port) => port.saveEndpoints([failures], ["wh_2"]),
+  saveEndpoints: (port) => port.saveEndpoints([failures], [failures]),
 };
 
 const upkeep: Calls<Upkeep> = { continueDeletions: (port) => port.continueDeletions(), sweep: (port) => port.sweep() };

@@ -3,7 +3,7 @@ import { encodePack, type Invocation } from "../../domain/invocation.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { ownerOf, partitionOf } from "../../domain/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
-import { heldByOthers } from "../../platform/jetstream/membership.ts";
+import { heldByOthers, runnersOf } from "../../platform/jetstream/membership.ts";
 import { deploymentEntries } from "../../platform/jetstream/moves.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/pool-ports.ts";
@@ -72,7 +72,10 @@ it("hands a partition over once its runs have ended, and repeats nothing", { tim
   await until(() => first.length === 2, "both sources run");
   const starting = start(nameBeside("r_first"), second, () => Promise.resolve());
   await send([quick, 4], [slow, 5]);
-  await until(async () => (await heldByOthers(nats.connection, defaultPool, "r_first")).size > 0, "the other runner reads partitions");
+  await until(
+    async () => (await heldByOthers(nats.connection, runnersOf(defaultPool), "r_first")).size > 0,
+    "the other runner reads partitions",
+  );
   expect(second).toEqual([]);
   gate.resolve();
   await starting;
@@ -150,7 +153,7 @@ it("hands its partitions over while it can start no sandbox processes, and takes
   await until(() => second.length === 2, "the other runner runs what is queued", 60_000);
   startFailure = undefined;
   await until(
-    async () => (await heldByOthers(nats.connection, defaultPool, other)).has(partition),
+    async () => (await heldByOthers(nats.connection, runnersOf(defaultPool), other)).has(partition),
     "the first runner holds the partition again",
     60_000,
   );

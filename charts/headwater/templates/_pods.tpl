@@ -64,11 +64,7 @@ spec:
   selector:
     matchLabels: {{- include "headwater.selector" (list $root .role) | nindent 6 }}
   strategy:
-    {{- if eq (.strategy | default "") "Recreate" }}
-    type: Recreate
-    {{- else }}
     rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
-    {{- end }}
   template:
     metadata:
       labels: {{- include "headwater.labels" (list $root .role) | nindent 8 }}
