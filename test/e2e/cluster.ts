@@ -39,11 +39,11 @@ export interface ClusterOptions {
 /** What was killed may find the servers away when it comes back; then it is started once more. */
 const returnTimeoutMs = 120_000;
 
-/** Every role a process of its own, as in a cluster; whatever is killed is started again. */
+/** Every role a process of its own, as in a cluster, and two of delivery; whatever is killed is started again. */
 export interface Cluster {
   readonly ingressUrl: string;
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
-  /** kill -9; resolves when it runs again. */
+  /** kill -9, of the processes of delivery one after the other; resolves when it runs again. */
   kill(target: Target): Promise<void>;
   /** kill -9 of a server, which stays away; the returned function starts it again, on the same data and port. */
   takeAway(server: ServerName): Promise<() => Promise<void>>;
@@ -59,6 +59,9 @@ export interface Cluster {
   addRunner(): Promise<{ stop(): Promise<void>; kill(): Promise<void> }>;
   stop(): Promise<void>;
 }
+
+const secondDelivery = "second delivery";
+type ProcessName = RoleName | typeof secondDelivery;
 
 interface Role {
   child: ChildProcess;
@@ -91,9 +94,9 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   /** As its own user, so that a missing right fails the test. */
   const databaseOf = (name: RoleName): NodeJS.ProcessEnv =>
     isDatabaseRole(name) ? { DATABASE_URL: urlOfRole(servers.postgres.url, name, rolePasswords) } : {};
-  const roles = new Map<RoleName, Role>();
-  const startRole = async (name: RoleName): Promise<void> => {
-    roles.set(name, await startProcess(name));
+  const roles = new Map<ProcessName, Role>();
+  const startRole = async (name: ProcessName): Promise<void> => {
+    roles.set(name, await startProcess(name === secondDelivery ? "delivery" : name));
   };
   const startProcess = async (name: RoleName): Promise<Role> => {
     const health = envOf[name]?.["HEADWATER_HEALTH_LISTEN"];
@@ -113,6 +116,8 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   };
   try {
     for (const name of ["operator", "delivery", "api", "ingress", "builder", "runner"] as const) await startRole(name);
+    // Both would listen on the same address.
+    if (envOf.delivery?.["HEADWATER_HEALTH_LISTEN"] === undefined) await startRole(secondDelivery);
   } catch (error) {
     for (const { child } of roles.values()) child.kill("SIGKILL");
     await servers.stop();
@@ -120,7 +125,11 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   }
   const key = readFileSync(join(directory, kubeconfig === undefined ? "api-key" : "keys/api-key"), "utf8").trim();
 
-  async function killRole(name: RoleName): Promise<void> {
+  let deliveryTurns = 0;
+  const processOf = (target: RoleName): ProcessName =>
+    target === "delivery" && roles.has(secondDelivery) && deliveryTurns++ % 2 === 1 ? secondDelivery : target;
+
+  async function killRole(name: ProcessName): Promise<void> {
     const role = roles.get(name);
     if (role === undefined) throw new Error(`${name} does not run`);
     role.child.kill("SIGKILL");
@@ -140,11 +149,14 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     kill: async (target) => {
       if (target === "nats" || target === "postgres") return (await servers.takeAway(target))();
       if (target === "sandbox") return killSandboxChild(roles.get("runner")?.child.pid ?? 0);
-      return killRole(target);
+      return killRole(processOf(target));
     },
     takeAway: (server) => servers.takeAway(server),
     backlog: () => backlogOf(servers.natsConnection()),
-    leftDeliveries: async () => `${await leftDeliveriesOf(servers.natsConnection())}\n${roles.get("delivery")?.output.slice(-4_000)}`,
+    leftDeliveries: async () => {
+      const outputs = (["delivery", secondDelivery] as const).map((name) => roles.get(name)?.output.slice(-4_000));
+      return [await leftDeliveriesOf(servers.natsConnection()), ...outputs].join("\n");
+    },
     commits: async () => {
       const commits = await asking(
         servers.natsConnection(),
@@ -154,7 +166,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
       return commits;
     },
     stall: async (target, ms) => {
-      const pid = target === "nats" ? servers.natsPid() : roles.get(target)?.child.pid;
+      const pid = target === "nats" ? servers.natsPid() : roles.get(processOf(target))?.child.pid;
       if (pid === undefined) throw new Error(`${target} does not run`);
       process.kill(pid, "SIGSTOP");
       await sleep(ms);
