@@ -34,8 +34,10 @@ export interface IsolateContext {
 const bundleName = "component.js";
 /** Compiling less than this is quicker than making a code cache of it; characters. */
 const minCachedCharacters = 8 * 1024;
-/** CPU time that an isolate may use while nothing runs in it, ms: collecting garbage, releasing contexts. */
+/** CPU time that an isolate may use between two looks while nothing runs in it, ms: collecting garbage, releasing contexts. */
 const maxUnaskedCpuMs = 100;
+/** An isolate that uses more in so many looks, one after the other, computes without end. */
+const maxUnaskedLooks = 8;
 
 /**
  * One V8 isolate with a context for each of its sources, which all have one owner and one bundle (decision 0015).
@@ -57,9 +59,10 @@ export class GuestIsolate {
   #entry: { readonly context: IsolateContext | undefined; readonly cpuMsBefore: number } | undefined;
   #prelude: readonly ivm.Script[] | undefined;
   #bundle: { readonly script: ivm.Script; readonly characters: number } | undefined;
-  /** CPU time as last read, and as read at the end of the last entry. */
+  /** CPU time as last read, and as read at the end of the last entry or at the last look since. */
   #cpuMs = 0;
   #cpuMsAtRest = 0;
+  #unaskedLooks = 0;
   #isDisposed = false;
   #comesToRest: Promise<boolean> | undefined;
   #catastrophe: string | undefined;
@@ -91,9 +94,16 @@ export class GuestIsolate {
     return this.#turns.waiting;
   }
 
-  /** Whether it uses CPU time although no entry is open. */
-  get computesUnasked(): boolean {
-    return this.#entry === undefined && this.cpuMs() > this.#cpuMsAtRest + maxUnaskedCpuMs;
+  /**
+   * Whether it computes although no entry is open. To be asked regularly. isolated-vm counts until it has released the isolate, also while
+   * the thread waits for a core, so that a single look proves nothing on a busy machine.
+   */
+  computesUnasked(): boolean {
+    if (this.#entry !== undefined) return false;
+    const before = this.#cpuMsAtRest;
+    this.#cpuMsAtRest = this.cpuMs();
+    this.#unaskedLooks = this.#cpuMsAtRest > before + maxUnaskedCpuMs ? this.#unaskedLooks + 1 : 0;
+    return this.#unaskedLooks >= maxUnaskedLooks;
   }
 
   /** CPU time in ms since creation; of a disposed isolate, as last read. */
@@ -123,6 +133,7 @@ export class GuestIsolate {
       if (!this.#isDisposed) await act();
     } finally {
       this.#cpuMsAtRest = this.cpuMs();
+      this.#unaskedLooks = 0;
       context?.charge(this.#cpuMsAtRest - cpuMsBefore);
       this.#entry = undefined;
       this.#open.end();

@@ -134,7 +134,7 @@ export class WarmIsolates {
     for (const place of this.#isolates) {
       const { isolate } = place;
       place.dropUnusedSpare();
-      if (isolate !== undefined && (isolate.isDisposed || (place.isIdle && isolate.computesUnasked))) this.#discard(place);
+      if (isolate !== undefined && (isolate.isDisposed || (place.isIdle && isolate.computesUnasked()))) this.#discard(place);
     }
   }
 
