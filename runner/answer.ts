@@ -57,7 +57,7 @@ async function answerByKind(received: Received, known: Known, config: RunnerConf
       return answerDryRun(received, deployments, config, { ...ports, sandbox: calls });
     default: {
       const deployment = await commitOrMove(received, known, config, ports);
-      if (deployment !== undefined) await armNextLink(received, deployment, ports);
+      if (deployment !== undefined && invocation.chain !== undefined) await armNextLink(received, deployment, ports);
     }
   }
 }
@@ -70,7 +70,8 @@ async function commitOrMove(
   ports: RunnerPorts,
 ): Promise<Deployment | undefined> {
   const { invocation } = received;
-  const deployment = await deployments.get(invocation.source, invocation.generation);
+  const { source, generation } = invocation;
+  const deployment = deployments.cached(source, generation) ?? (await deployments.get(source, generation));
   if (deployment === undefined) return undefined; // The source was deleted.
   if (hasMoved(deployment)) {
     histories.delete(invocation.source);

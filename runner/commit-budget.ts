@@ -49,16 +49,16 @@ export class CommitBudget {
   counting(histories: Histories): Histories {
     return {
       last: (owner, source) => histories.last(owner, source),
-      append: async (...[owner, source, commit, expected]) => {
-        const appended = await histories.append(owner, source, commit, expected);
-        if (appended.outcome === "stored") {
-          const entry = { sequence: appended.sequence, partition: partitionOf(source), owner, bytes: Buffer.byteLength(commit) };
-          this.#appended.push(entry);
-          this.#count(entry, 1);
-          this.#askSoon();
-        }
-        return appended;
-      },
+      append: (...[owner, source, commit, expected]) =>
+        histories.append(owner, source, commit, expected).then((appended) => {
+          if (appended.outcome === "stored") {
+            const entry = { sequence: appended.sequence, partition: partitionOf(source), owner, bytes: Buffer.byteLength(commit) };
+            this.#appended.push(entry);
+            this.#count(entry, 1);
+            this.#askSoon();
+          }
+          return appended;
+        }),
     };
   }
 

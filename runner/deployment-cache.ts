@@ -31,10 +31,16 @@ export class DeploymentCache {
     return this.get(source).then((read) => (read === undefined || hasMoved(read) ? undefined : read.owner));
   }
 
+  /** The entry if it is known and new enough: the common case must not cost a promise. */
+  cached(source: string, generation = 0): DeploymentEntry | undefined {
+    const cached = this.#cached.get(source);
+    return cached !== undefined && (hasMoved(cached) || cached.generation >= generation) ? cached : undefined;
+  }
+
   /** @throws Unavailable when the entry is older than the generation asked for. */
   async get(source: string, generation = 0): Promise<DeploymentEntry | undefined> {
-    const cached = this.#cached.get(source);
-    if (cached !== undefined && (hasMoved(cached) || cached.generation >= generation)) return cached;
+    const cached = this.cached(source, generation);
+    if (cached !== undefined) return cached;
     const changes = this.#changes;
     const read = await this.#deployments.get(source);
     if (read === undefined) return undefined;

@@ -16,13 +16,16 @@ const bytesPerMs = 50_000;
 export function metered(sandbox: Sandbox, { cost, waitsForIo, ended }: Metering): Sandbox {
   return {
     ...sandbox,
-    execute: async (request, onResponse) => {
+    execute: (request, onResponse) => {
       const startedAt = performance.now();
-      const execution = await sandbox.execute(request, onResponse, () => waitsForIo(request.source));
-      const durationMs = performance.now() - startedAt;
-      cost(request.owner, costOf(execution, durationMs));
-      ended(execution.outcome === "limited" ? (execution.error.code ?? "limited") : execution.outcome, durationMs);
-      return execution;
+      return sandbox
+        .execute(request, onResponse, () => waitsForIo(request.source))
+        .then((execution) => {
+          const durationMs = performance.now() - startedAt;
+          cost(request.owner, costOf(execution, durationMs));
+          ended(execution.outcome === "limited" ? (execution.error.code ?? "limited") : execution.outcome, durationMs);
+          return execution;
+        });
     },
   };
 }

@@ -2,7 +2,15 @@ import type { LogRecord } from "../domain/invocation.ts";
 import type { Stacks } from "./ports.ts";
 import type { Execution } from "./sandbox/port.ts";
 
-/** An error's stack in terms of the file its owner wrote, instead of the bundle made of it. */
+/** Stacks, in the error and in the log, in terms of the file its owner wrote, instead of the bundle made of it. Not a promise where there are none. */
+export function withReadableStacks(execution: Execution, bundle: string, stacks: Stacks): Execution | Promise<Execution> {
+  const hasStack = (execution.outcome === "threw" || execution.outcome === "limited") && execution.error.stack !== undefined;
+  const hasLogs = execution.outcome !== "crashed" && execution.logs.some(hasPosition);
+  if (!hasStack && !hasLogs) return execution;
+  return withReadableStack(execution, bundle, stacks).then((mapped) => withReadableLogs(mapped, bundle, stacks));
+}
+
+/** The same for the error alone. */
 export async function withReadableStack(execution: Execution, bundle: string, stacks: Stacks): Promise<Execution> {
   if (execution.outcome !== "threw" && execution.outcome !== "limited") return execution;
   const { stack } = execution.error;
@@ -16,9 +24,8 @@ const position = /component\.js:\d+:\d+/;
 /** Indentation, frame, and what follows when the error has fields: ` {`. */
 const frameLine = /^(\s*)(at .*:\d+:\d+\)?)(.*)$/;
 
-/** The same for errors that a component logs. */
-export async function withReadableLogs(execution: Execution, bundle: string, stacks: Stacks): Promise<Execution> {
-  if (execution.outcome === "crashed" || !execution.logs.some(hasPosition)) return execution;
+async function withReadableLogs(execution: Execution, bundle: string, stacks: Stacks): Promise<Execution> {
+  if (execution.outcome === "crashed") return execution;
   let mapped = 0;
   const logs: LogRecord[] = [];
   for (const record of execution.logs) {

@@ -11,7 +11,7 @@ import { appendFitting } from "./append.ts";
 import { composeCommit, type Ran } from "./compose.ts";
 import type { History } from "./history.ts";
 import { linkHasRun, skippedLinks } from "./chain.ts";
-import { withReadableLogs, withReadableStack } from "./readable.ts";
+import { withReadableStacks } from "./readable.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import type { ExecuteRequest, Execution, Sandbox } from "./sandbox/port.ts";
 import { RunTrace, traceWait } from "./run-trace.ts";
@@ -91,7 +91,7 @@ async function runAndCommit(
   const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, follows);
   let commit: Commit | undefined;
   try {
-    const speculative = await received.speculative;
+    const speculative = received.speculative === undefined ? undefined : await received.speculative;
     const isValid = speculative !== undefined && isStillValid(speculative, deployment.id, history.state);
     const executed = isValid ? speculative.ran : await execute(received, history, deployment, config, ports);
     const traceparent = trace === undefined ? follows : trace.commits();
@@ -150,20 +150,20 @@ export async function execute(
     return { ...about, execution: refusal(internalError(received.failure, (received.failures ?? 0) + 1)) };
   }
   const event = JSON.stringify(receivedEvent(invocation, received.storedAt));
-  const secrets = await secretsOf(deployment, ports);
+  const secrets = deployment.secrets === null ? noSecrets : await openSecrets(deployment.secrets, ports);
   const about = { deployment, invocation, position, runId, startedAt, event, secrets, ...ticksOf(received, history.state, deployment) };
   if (isTooFar(invocation.hops ?? 0)) return { ...about, execution: refusal(hopLimitError(deployment.source, invocation.way)) };
   const { kills } = history.state;
   // A hook is run all the same: there are few, and what it undoes elsewhere should be undone.
   if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook")
     return { ...about, execution: refusal(disabledError(deployment.source)) };
-  const request = await requestOf({ ...received, event, secrets }, history, deployment, config, ports);
+  const path = await ports.bundles.path(deployment.bundle);
+  const request = requestOf({ ...received, event, secrets }, history, deployment, config, path);
   // The source's last run cost its process. The next one must not take the warm isolates of other owners along.
   const alone = kills?.deployment === deployment.id && kills.inRow > 0;
-  let execution: Execution = await ports.sandbox.execute({ ...request, alone }, onResponse);
-  execution = await withReadableStack(execution, deployment.bundle, ports.stacks);
-  execution = await withReadableLogs(execution, deployment.bundle, ports.stacks);
-  return { ...about, execution };
+  const execution = await ports.sandbox.execute(alone ? { ...request, alone } : request, onResponse);
+  const readable = withReadableStacks(execution, deployment.bundle, ports.stacks);
+  return { ...about, execution: readable instanceof Promise ? await readable : readable };
 }
 
 /** What the commit tells of ticks: when this one was due, and those that were left out before it. */
@@ -211,24 +211,26 @@ export function refusal(error: RunError): Execution {
 
 type Secrets = Readonly<Record<string, unknown>>;
 
-async function secretsOf({ secrets }: Deployment, ports: Pick<RunnerPorts, "secrets">): Promise<Secrets> {
-  return secrets === null ? {} : (JSON.parse(await ports.secrets.open(secrets)) as Secrets); // Sealed by the operator from a record.
+const noSecrets: Secrets = {};
+
+async function openSecrets(sealed: string, ports: Pick<RunnerPorts, "secrets">): Promise<Secrets> {
+  return JSON.parse(await ports.secrets.open(sealed)) as Secrets; // Sealed by the operator from a record.
 }
 
-async function requestOf(
+function requestOf(
   received: Received & { readonly event: string; readonly secrets: Secrets },
   history: History,
   deployment: Deployment,
   config: RunnerConfig,
-  ports: RunnerPorts,
-): Promise<ExecuteRequest> {
+  path: string,
+): ExecuteRequest {
   return {
     source: deployment.source,
     owner: deployment.owner,
     revision: deployment.id,
     bundle: {
       hash: deployment.bundle,
-      path: await ports.bundles.path(deployment.bundle),
+      path,
       needsNode: deployment.needsNode,
     },
     entry: received.invocation.hook ?? "run",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withReadableLogs } from "../../runner/readable.ts";
+import { withReadableStacks } from "../../runner/readable.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 
 const stacks = {
@@ -16,7 +16,7 @@ const logged = (msg: string): Execution => ({
   cpuMs: 1,
 });
 const shown = async (msg: string): Promise<unknown> => {
-  const execution = await withReadableLogs(logged(msg), "b", stacks);
+  const execution = await withReadableStacks(logged(msg), "b", stacks);
   return "logs" in execution ? execution.logs[0]?.msg : undefined;
 };
 
