@@ -102,7 +102,8 @@ export class FairSemaphore {
 
   /** Runs the task while holding a permit. @throws the signal's reason when it aborts before the task begins */
   async use<Result>(id: string, task: () => Promise<Result> | Result, signal?: AbortSignal): Promise<Result> {
-    await this.acquire(id, signal);
+    const granted = this.acquire(id, signal);
+    if (granted !== undefined) await granted;
     try {
       signal?.throwIfAborted();
       return await task();

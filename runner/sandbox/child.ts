@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import ivm from "isolated-vm";
 import type { HttpResponse } from "../../domain/invocation.ts";
+import { FairSemaphore } from "../../domain/fair-semaphore.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { batched } from "./batch.ts";
 import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, reportPauses } from "./execute.ts";
@@ -8,7 +9,6 @@ import { inspect } from "./inspect.ts";
 import { limits } from "./limits.ts";
 import type { Egress } from "./operations/index.ts";
 import { Nursery } from "./nursery.ts";
-import { OwnerSlots } from "./owner-slots.ts";
 import { makeCaches, type Prelude } from "./prelude.ts";
 import { cachePath, type ChildOptions, type FromChild, type PreludeCaches, type ToChild } from "./protocol.ts";
 import { WarmIsolates } from "./warm-isolates.ts";
@@ -24,10 +24,10 @@ const send = batched<FromChild>((messages) => {
 /** Work that arrives before the start is done waits for this. */
 const started = Promise.withResolvers<ExecutionRoom>();
 let room: ExecutionRoom | undefined;
-const executions = new OwnerSlots({
-  slots: limits.executionsAtOnce,
-  ofOwner: limits.executionsOfOwner,
-  alone: limits.executionsOfLoneOwner,
+const executions = new FairSemaphore({
+  permits: limits.executionsAtOnce,
+  permitsPerKey: limits.executionsOfOwner,
+  alone: { permits: limits.executionsOfLoneOwner, now: () => performance.now() },
 });
 
 process.on("disconnect", die);
@@ -63,7 +63,7 @@ function receive(message: ToChild): void {
 
 async function perform(id: number, message: Extract<ToChild, { id: number }>): Promise<void> {
   const { owner = "" } = message.request;
-  await executions.take(owner);
+  await executions.acquire(owner);
   try {
     const ready = room ?? (await started.promise);
     if (message.kind === "inspect") return send({ kind: "inspected", id, inspection: await inspect(message.request, ready) });
@@ -88,10 +88,10 @@ async function start(options: ChildOptions): Promise<void> {
   const nursery = new Nursery({
     prelude,
     egress: toEgress(options.egressAllow),
-    slots: new OwnerSlots({
-      slots: limits.entriesAtOnce,
-      ofOwner: limits.entriesOfOwner,
-      alone: limits.entriesOfLoneOwner,
+    slots: new FairSemaphore({
+      permits: limits.entriesAtOnce,
+      permitsPerKey: limits.entriesOfOwner,
+      alone: { permits: limits.entriesOfLoneOwner, now: () => performance.now() },
     }),
     onPoisoned: (reason) => send({ kind: "poisoned", reason }),
   });

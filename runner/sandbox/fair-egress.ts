@@ -1,23 +1,15 @@
 import { isIP } from "node:net";
+import { FairSemaphore } from "../../domain/fair-semaphore.ts";
 import type { Egress } from "./operations/index.ts";
-import { OwnerSlots } from "./owner-slots.ts";
 
 /** The threads that resolve names are few and shared by all isolates of a process, and a hostile name server takes its time. */
-const names = new OwnerSlots({ slots: 6, ofOwner: 2, alone: 4 });
+const names = new FairSemaphore({ permits: 6, permitsPerKey: 2, alone: { permits: 4, now: () => performance.now() } });
 
-/** Lets an owner resolve a few names at a time; what still waits when its run is over is not asked any more. */
+/** Lets an owner resolve a few names at a time; a name that waits when its run is over is not resolved any more. */
 export function fairEgress(egress: Egress, user: { readonly owner: string }, isOver: () => boolean): Egress {
-  return {
-    lookup: async (host) => {
-      if (isIP(host) !== 0) return await egress.lookup(host);
-      const { owner } = user;
-      await names.take(owner);
-      try {
-        if (isOver()) throw new Error("the run has ended");
-        return await egress.lookup(host);
-      } finally {
-        names.release(owner);
-      }
-    },
+  const resolve = (host: string): ReturnType<Egress["lookup"]> => {
+    if (isOver()) throw new Error("the run has ended");
+    return egress.lookup(host);
   };
+  return { lookup: (host) => (isIP(host) === 0 ? names.use(user.owner, () => resolve(host)) : egress.lookup(host)) };
 }

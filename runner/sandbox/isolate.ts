@@ -1,11 +1,11 @@
 import ivm from "isolated-vm";
+import type { FairSemaphore } from "../../domain/fair-semaphore.ts";
 import type { Bundle } from "./port.ts";
 import { findCodeCache, keepCodeCache, readBundle } from "./bundle-cache.ts";
 import { limits } from "./limits.ts";
 import { Mutex } from "./mutex.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { Egress } from "./operations/index.ts";
-import type { OwnerSlots } from "./owner-slots.ts";
 import { compilePrelude, type Prelude, produceCache, runPrelude } from "./prelude.ts";
 
 export interface IsolateOptions {
@@ -13,7 +13,7 @@ export interface IsolateOptions {
   readonly needsNode: boolean;
   readonly memoryMb: number;
   readonly egress: Egress;
-  readonly slots: OwnerSlots;
+  readonly slots: FairSemaphore;
   /** The process must be replaced: V8 ran out of memory for good, or something in it cannot be interrupted. */
   readonly onPoisoned: (reason: string) => void;
 }
@@ -125,7 +125,7 @@ export class GuestIsolate {
   async enter(context: IsolateContext | undefined, act: () => Promise<void>): Promise<void> {
     await this.#turns.take();
     const owner = context === undefined ? undefined : this.owner;
-    if (owner !== undefined) await this.options.slots.take(owner);
+    if (owner !== undefined) await this.options.slots.acquire(owner);
     this.#open.begin();
     const cpuMsBefore = this.cpuMs();
     this.#entry = { context, cpuMsBefore };

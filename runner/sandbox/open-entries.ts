@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OwnerSlots } from "./owner-slots.ts";
+import type { FairSemaphore } from "../../domain/fair-semaphore.ts";
 
 const pollMs = 50;
 /** An entry that does not even compute is not waited for any longer. */
@@ -12,9 +12,9 @@ const longestMs = 10_000;
 export class OpenEntries {
   #count = 0;
   #isLost = false;
-  readonly #slots: Pick<OwnerSlots, "taken">;
+  readonly #slots: Pick<FairSemaphore, "taken">;
 
-  constructor(slots: Pick<OwnerSlots, "taken">) {
+  constructor(slots: Pick<FairSemaphore, "taken">) {
     this.#slots = slots;
   }
 

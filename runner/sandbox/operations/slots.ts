@@ -1,11 +1,6 @@
-import { OwnerSlots } from "../owner-slots.ts";
+import { FairSemaphore } from "../../../domain/fair-semaphore.ts";
 import type { OperationContext } from "./context.ts";
 import { clearOpensslErrors } from "./openssl-errors.ts";
-
-interface Slots {
-  taken: number;
-  readonly waiting: (() => void)[];
-}
 
 const maxWaiting = 2000;
 
@@ -19,53 +14,44 @@ export async function withSlot<Result>(
   limit: number,
   task: () => Promise<Result>,
 ): Promise<Result> {
-  const slots = slotsOf(context, name);
-  if (slots.taken >= limit) {
-    if (slots.waiting.length >= maxWaiting)
-      throw Object.assign(new Error(`more than ${maxWaiting} calls of ${name} are waiting`), {
-        code: "limit_exceeded",
-      });
-    // The one that ends hands its slot over, so `taken` stays as it is.
-    await new Promise<void>((resolve) => slots.waiting.push(resolve));
-  } else slots.taken += 1;
-  try {
+  const slots = slotsOf(context, name, limit);
+  if (slots.waitingFor(name) >= maxWaiting)
+    throw Object.assign(new Error(`more than ${maxWaiting} calls of ${name} are waiting`), {
+      code: "limit_exceeded",
+    });
+  return slots.use(name, () => {
     context.signal.throwIfAborted();
-    return await task();
-  } finally {
-    const next = slots.waiting.shift();
-    if (next === undefined) slots.taken -= 1;
-    else next();
-  }
+    return task();
+  });
 }
 
 /**
  * Threads that compute for components: half of the process's pool (`child-process.ts`). Names are resolved and files are read by the
  * others, and nothing that was begun there can be stopped, so no owner has all of them.
  */
-const pool = new OwnerSlots({ slots: 6, ofOwner: 2, alone: 4 });
+const pool = new FairSemaphore({ permits: 6, permitsPerKey: 2, alone: { permits: 4, now: () => performance.now() } });
 
-/** The same for what a thread of the pool computes: the isolates of one owner share his places. What waits when its run ends is not begun. */
+/** The same for what a thread of the pool computes: the isolates of one owner share its threads. What waits when its run ends is not begun. */
 export function withThread<Result>(context: OperationContext, name: string, limit: number, task: () => Promise<Result>): Promise<Result> {
-  return withSlot(context, name, limit, async () => {
-    const { owner } = context;
-    await pool.take(owner);
-    try {
+  return withSlot(context, name, limit, () =>
+    pool.use(context.owner, async () => {
       context.signal.throwIfAborted();
-      const result = task();
-      clearOpensslErrors(); // Before another job of the pool ends.
-      return await result;
-    } finally {
-      clearOpensslErrors();
-      pool.release(owner);
-    }
-  });
+      try {
+        const result = task();
+        clearOpensslErrors(); // Before another job of the pool ends.
+        return await result;
+      } finally {
+        clearOpensslErrors();
+      }
+    }),
+  );
 }
 
-function slotsOf(context: OperationContext, name: string): Slots {
+function slotsOf(context: OperationContext, name: string, limit: number): FairSemaphore {
   const key = `slots:${name}`;
   const known = context.state.get(key);
-  if (known !== undefined) return known as Slots; // only written below
-  const slots: Slots = { taken: 0, waiting: [] };
+  if (known !== undefined) return known as FairSemaphore; // only written below
+  const slots = new FairSemaphore({ permitsPerKey: limit });
   context.state.set(key, slots);
   return slots;
 }
