@@ -141,6 +141,11 @@ export class SourceQueues {
     });
   }
 
+  /** Another runner waits for the source's partition: what fails is left to it. */
+  #isReleased(source: string): boolean {
+    return this.#stopping || this.#releases.some(({ partition }) => partition === undefined || partition === partitionOf(source));
+  }
+
   #resolveReleases(): void {
     this.#releases = this.#releases.filter(({ partition, resolve }) => {
       const isOver =
@@ -226,7 +231,7 @@ export class SourceQueues {
     const answer = await this.#options.answer({ ...received, ...queue.takeSkipped(), failures, speculative });
     queue.running = undefined;
     this.#scheduler.end(queue.source);
-    if (answer === "failed" && !this.#stopping) this.#retryLater(queue, owner, entry);
+    if (answer === "failed" && !this.#isReleased(queue.source)) this.#retryLater(queue, owner, entry);
     else {
       this.#size--;
       entry.settle(answer === "failed" ? "left" : "done");

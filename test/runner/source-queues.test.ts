@@ -157,6 +157,15 @@ describe("SourceQueues", () => {
     expect([settled, queues.size]).toEqual([["1 left", "0 done", "2 done"], 1]);
   });
 
+  it("leaves an invocation that fails while its partition is released to the next runner", async () => {
+    const { queues, running, settled, push } = queuesByHand();
+    push("a", 1);
+    const released = queues.release(partitionOf("a"));
+    running[0]?.end("failed");
+    await released;
+    expect([settled, queues.size]).toEqual([["1 left"], 0]);
+  });
+
   it("waits for what runs when there is time", async () => {
     const { queues, running, settled, push } = queuesByHand();
     push("a", 1);
