@@ -1,6 +1,6 @@
 import { flushCompileCache } from "node:module";
 import { resolve } from "node:path";
-import { HeadwaterError } from "./domain/errors.ts";
+import { HeadwaterError, InvalidInput } from "./domain/errors.ts";
 import type { Traces } from "./domain/traces.ts";
 import { platformVersion } from "./domain/version.ts";
 import { childReady, metricsOfChildren, parentSaysStop, reportMetrics } from "./platform/process/child-role.ts";
@@ -19,7 +19,7 @@ const sameRequestMs = 250;
 /** A role that a parent process started: it tells the parent when it is ready, and goes when the parent goes. */
 const isChild = process.send !== undefined;
 
-const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key]
+const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --save-streams DIR | --restore-streams DIR]
 
 Starts Headwater: without settings, everything it needs on this machine.
 Settings are environment variables:
@@ -126,6 +126,20 @@ function onLauncherGone(act: () => void): void {
   }, launcherCheckMs).unref();
 }
 
+async function backUpStreamsOnce(
+  configuration: Configuration,
+  logger: Logger,
+  { action, directory }: NonNullable<ReturnType<typeof backupAction>>,
+): Promise<void> {
+  const servers = await startServers({ configuration, needsDatabase: false, logger });
+  try {
+    const { backUpStreams } = await import("./wiring/stream-backup.ts");
+    process.stdout.write(`${await backUpStreams(contextOf(configuration, servers, logger), action, directory)}\n`);
+  } finally {
+    await servers.stop();
+  }
+}
+
 async function setUpOnce(configuration: Configuration, logger: Logger): Promise<void> {
   const servers = await startServers({ configuration, needsDatabase: true, logger });
   try {
@@ -136,10 +150,25 @@ async function setUpOnce(configuration: Configuration, logger: Logger): Promise<
   }
 }
 
+/** `--save-streams DIR` and `--restore-streams DIR`. */
+function backupAction(): { readonly action: "save" | "restore"; readonly directory: string } | undefined {
+  for (const action of ["save", "restore"] as const) {
+    const at = process.argv.indexOf(`--${action}-streams`);
+    if (at === -1) continue;
+    const directory = process.argv[at + 1];
+    if (directory === undefined) throw new InvalidInput(`--${action}-streams needs a directory: --${action}-streams backup`);
+    return { action, directory: resolve(directory) };
+  }
+  return undefined;
+}
+
 async function main(): Promise<void> {
   if (process.argv.includes("--help")) return void process.stdout.write(help);
   if (process.argv.includes("--version")) return void process.stdout.write(`${platformVersion}\n`);
-  const configuration = parseConfiguration(process.argv.includes("--setup") ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env);
+  const backup = backupAction();
+  const configuration = parseConfiguration(
+    process.argv.includes("--setup") || backup !== undefined ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env,
+  );
   if (process.argv.includes("--rotate-key")) {
     const { rotateKey } = await import("./wiring/rotate-key.ts");
     return void process.stdout.write(`${await rotateKey(configuration)}\n`);
@@ -150,6 +179,7 @@ async function main(): Promise<void> {
     guardOwnChildren();
     processMetrics().addChildren(metricsOfChildren);
   }
+  if (backup !== undefined) return backUpStreamsOnce(configuration, logger, backup);
   if (configuration.setsUp) return setUpOnce(configuration, logger);
   const running = start(configuration, logger);
   stopOnRequest(running, logger);

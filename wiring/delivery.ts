@@ -26,6 +26,7 @@ import { readReplays } from "../platform/jetstream/replays.ts";
 import { replicasOf } from "../platform/jetstream/replicas.ts";
 import { runsOf } from "../platform/jetstream/runs.ts";
 import { endSchedule, publishScheduled } from "../platform/jetstream/schedules.ts";
+import { identityOf } from "../platform/jetstream/stream-identity.ts";
 import { followDeliveriesUsage, streamUsage } from "../platform/jetstream/stream-limits.ts";
 import { SeenRevisions } from "../platform/jetstream/visibility.ts";
 import { serveWebhookTests } from "../platform/jetstream/webhook-tests.ts";
@@ -214,7 +215,7 @@ export async function historyOf(
   const records = createDeliveryRecords(database);
   const endpoints = createFailingEndpoints(database);
   // A stream that was made anew counts from 1 again: it must not be taken for the old one.
-  const stream = `${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`;
+  const stream = `${streams.runs}@${identityOf(await connection.manager.streams.info(streams.runs))}`;
   return {
     positions: () => history.readPositions(stream),
     recordCommits: (commits, expected) => history.recordCommits(stream, commits, expected),

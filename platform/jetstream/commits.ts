@@ -6,6 +6,7 @@ import { lastRunSubject, runSubject, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
 import { copiedFrom } from "./state-position.ts";
+import { identityOf } from "./stream-identity.ts";
 
 export interface LastCommit {
   /** Text of the commit; undefined before the first run. */
@@ -119,6 +120,6 @@ const subjectOf = ({ partition, owner, source }: SourceRef): string => runSubjec
 
 /** Where the last commit of all lies. */
 export async function lastPosition({ manager }: Connection): Promise<CommitPosition> {
-  const { created, state } = await manager.streams.info(streams.runs);
-  return { stream: String(created), seq: state.last_seq };
+  const info = await manager.streams.info(streams.runs);
+  return { stream: identityOf(info), seq: info.state.last_seq };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { buckets, partitionCount, runsOfPartition, streams } from "../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
+import { identityOf } from "./stream-identity.ts";
 import { isMessageNotFound, isMissing } from "./missing.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
 

@@ -7,6 +7,7 @@ import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
 import { isMessageNotFound } from "./missing.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
+import { identityOf } from "./stream-identity.ts";
 
 const stream = streams.ordered;
 const [maxConflicts, conflictPauseMs] = [20, 10] as const;
@@ -24,10 +25,10 @@ export function linesOf(connection: Connection): LineMessages {
   const states = new Bucket<LineState>(connection, buckets.lines, (json) => json as LineState);
   return {
     load: async () => {
-      const { created, state } = await manager.streams.info(stream, { subjects_filter: lineSubject(">") });
+      const info = await manager.streams.info(stream, { subjects_filter: lineSubject(">") });
       const prefix = lineSubject("").length;
-      const stored = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix));
-      return { stream: String(created), stored, states: await states.list(">") };
+      const stored = Object.keys(info.state.subjects ?? {}).map((subject) => subject.slice(prefix));
+      return { stream: identityOf(info), stored, states: await states.list(">") };
     },
     // Of the leader's copy: what is stored behind it must be behind the last one.
     findLast: (webhook) => found(manager.streams.getMessage(stream, { last_by_subj: lineSubject(webhook) })),

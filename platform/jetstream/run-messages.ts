@@ -3,6 +3,7 @@ import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
 import { partitionOfRun, streams } from "../../domain/subjects.ts";
 import type { Connection } from "./connection.ts";
 import { followFrom } from "./follow.ts";
+import { identityOf } from "./stream-identity.ts";
 
 /**
  * RUNS for those who follow sources live.
@@ -23,7 +24,7 @@ export function readRunMessages(connection: Connection, readPositions: (stream: 
     // Named as the recorder names it: a stream that was made anew counts from 1 again.
     recordedUpTo: (subject) =>
       orUnavailable(async () => {
-        const positions = await readPositions(`${streams.runs}@${(await connection.manager.streams.info(streams.runs)).created}`);
+        const positions = await readPositions(`${streams.runs}@${identityOf(await connection.manager.streams.info(streams.runs))}`);
         return positions[partitionOfRun(subject)] ?? 0;
       }),
     // Asks the leader: a replica that answers direct gets may lag behind what the consumer has handed out.
