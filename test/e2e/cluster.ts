@@ -47,6 +47,10 @@ export interface Cluster {
   kill(target: Target): Promise<void>;
   /** kill -9 of a server, which stays away; the returned function starts it again, on the same data and port. */
   takeAway(server: ServerName): Promise<() => Promise<void>>;
+  /** kill -9 of one NATS server of several, which loses its volume and comes back without it. */
+  loseVolume(): Promise<void>;
+  /** Streams, consumers and the NATS cluster get other leaders. */
+  changeLeaders(): Promise<void>;
   /** What is still to be delivered; undefined while the message server does not tell. */
   backlog(): Promise<Backlog | undefined>;
   /** What lies in the stream of deliveries, for whoever wonders why: how many of each kind, the oldest few as they are stored, and what the delivery role says. */
@@ -152,6 +156,8 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
       return killRole(processOf(target));
     },
     takeAway: (server) => servers.takeAway(server),
+    loseVolume: async () => (await servers.loseVolume())(),
+    changeLeaders: () => servers.changeLeaders(),
     backlog: () => backlogOf(servers.natsConnection()),
     leftDeliveries: async () => {
       const outputs = (["delivery", secondDelivery] as const).map((name) => roles.get(name)?.output.slice(-4_000));
@@ -231,6 +237,8 @@ async function startServers(directory: string) {
     postgres,
     natsPid: () => nats.pid(),
     natsConnection: () => nats.connection(),
+    loseVolume: () => nats.takeAway({ losesDisk: true }),
+    changeLeaders: () => nats.changeLeaders(),
     takeAway: async (which: ServerName): Promise<() => Promise<void>> => {
       if (which === "nats") return nats.takeAway();
       await postgres.kill();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startCluster, type Cluster, type Target } from "./cluster.ts";
+import { natsServers } from "./message-servers.ts";
 import { until } from "./headwater.ts";
 import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Disturbance } from "./ledger.ts";
 import { failing, load, oneOf, randomOf } from "./mixed-load.ts";
@@ -13,8 +14,12 @@ const outageSeconds = Number(process.env["HEADWATER_TEST_CHAOS_OUTAGE_SECONDS"] 
 const seed = Number(process.env["HEADWATER_TEST_CHAOS_SEED"] ?? Date.now() % 1_000_000);
 
 const targets: readonly Target[] = ["delivery", "runner", "ingress", "api", "sandbox", "nats", "postgres"];
+/** With several NATS servers: what may happen to one of them besides. */
+const natsFaults = ["new leaders", "stall", "lost volume"] as const;
+type NatsFault = (typeof natsFaults)[number];
+const stallMs = 20_000;
 /** What these forget or interrupt shows in the list of attempts. */
-const concernAttempts: ReadonlySet<Target> = new Set(["delivery", "nats", "postgres"]);
+const concernAttempts: ReadonlySet<Target | NatsFault> = new Set(["delivery", "nats", "postgres", ...natsFaults]);
 /** Longer than what was disturbed takes to be written. */
 const calmMs = 20_000;
 const waitMs = 120_000;
@@ -90,22 +95,36 @@ async function deadLetters(): Promise<number | undefined> {
   return body.page_info.total_count;
 }
 
-/** One after the other, now and then two at once; each is back before the next goes. */
-async function killAtRandom(random: () => number): Promise<void> {
+function disturb(what: Target | NatsFault): Promise<void> {
+  if (what === "new leaders") return cluster.changeLeaders();
+  if (what === "stall") return cluster.stall("nats", stallMs);
+  if (what === "lost volume") return cluster.loseVolume();
+  return cluster.kill(what);
+}
+
+/** One after the other, now and then two at once; each is back before the next goes. @returns how often each was disturbed */
+async function killAtRandom(random: () => number): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  const choices = natsServers === 1 ? targets : [...targets, ...natsFaults];
   for (const end = performance.now() + killingSeconds * 1_000; performance.now() < end;) {
-    const one = oneOf(targets, random);
-    const two = random() < 0.25 ? oneOf(targets, random) : one;
+    const one = oneOf(choices, random);
+    // Two of three NATS servers at once are more than may be missing.
+    const two = random() < 0.25 && !isOfNats(one) ? oneOf(choices, random) : one;
     // A runner that was killed has no processes to lose.
     const victims = new Set(
       [one, two].includes("runner") ? [one === "sandbox" ? "runner" : one, two === "sandbox" ? "runner" : two] : [one, two],
     );
     const disturbance: Disturbance = { from: Date.now(), until: Number.POSITIVE_INFINITY };
     if ([...victims].some((victim) => concernAttempts.has(victim))) disturbances.push(disturbance);
-    await Promise.all([...victims].map((victim) => cluster.kill(victim)));
+    await Promise.all([...victims].map(disturb));
     disturbance.until = Date.now();
+    for (const victim of victims) counts.set(victim, (counts.get(victim) ?? 0) + 1);
     await sleep(1_000 + random() * 3_000);
   }
+  return counts;
 }
+
+const isOfNats = (what: Target | NatsFault): boolean => what === "nats" || natsFaults.some((fault) => fault === what);
 
 describe.runIf(killingSeconds > 0)(`anybody, killed with -9 for ${killingSeconds} s, while endpoints fail in five ways`, () => {
   it(
@@ -114,7 +133,8 @@ describe.runIf(killingSeconds > 0)(`anybody, killed with -9 for ${killingSeconds
       const day = new Date().getUTCDate();
       const loading = load(cluster, pairs, 15);
       const failure = failing(pairs, seed + 1);
-      await killAtRandom(randomOf(seed));
+      const counts = await killAtRandom(randomOf(seed));
+      process.stdout.write(`disturbed: ${[...counts].map(([what, times]) => `${what} ${times}`).join(", ")}\n`);
       await sleep(calmMs);
       await loading.stop();
       await failure.stop();

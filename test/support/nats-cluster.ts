@@ -1,11 +1,10 @@
-import { rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "../../platform/jetstream/connection.ts";
 import { untilAnswers } from "../../platform/jetstream/until-answers.ts";
 import type { NatsConnection } from "../../platform/process/nats-connection.ts";
 import type { NatsKeys } from "../../platform/process/nats-keys.ts";
-import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
-import { natsBinary } from "./nats.ts";
+import { findNatsServer, startNats, type NatsServer } from "../../platform/process/nats-server.ts";
 import { steadyPort } from "./steady-port.ts";
 
 export interface TestNatsCluster {
@@ -28,15 +27,22 @@ const returnTimeoutMs = 60_000;
 
 /** Several servers that keep streams together, as with the chart's `nats.replicas`, on loopback. Resolves when each of them takes part. */
 export async function startNatsCluster(directory: string, keys: NatsKeys | undefined, count = 3): Promise<TestNatsCluster> {
-  const binary = await natsBinary();
+  const { path: binary } = await findNatsServer();
   const ports: number[] = [];
   while (ports.length < count) {
     const port = await steadyPort();
     if (!ports.includes(port)) ports.push(port);
   }
+  const dataDirectory = (n: number): string => join(directory, `nats-${n}`);
+  // Without keys a server makes up a password of its own, and a client could not go from one to another.
+  if (keys === undefined)
+    for (const n of ports.keys()) {
+      await mkdir(dataDirectory(n), { recursive: true });
+      await writeFile(join(dataDirectory(n), "password"), "of all servers", { mode: 0o600 });
+    }
   const start = (n: number, port = 0): Promise<NatsServer> =>
     startNats({
-      dataDirectory: join(directory, `nats-${n}`),
+      dataDirectory: dataDirectory(n),
       binary,
       port,
       monitoringPort: 0,
@@ -57,7 +63,7 @@ export async function startNatsCluster(directory: string, keys: NatsKeys | undef
     takeAway: async (n, { gracefully = false, losesDisk = false } = {}) => {
       const { port } = get(n);
       await (gracefully ? get(n).stop() : get(n).kill());
-      if (losesDisk) await rm(join(directory, `nats-${n}`, "jetstream"), { recursive: true });
+      if (losesDisk) await rm(join(dataDirectory(n), "jetstream"), { recursive: true });
       return async () => {
         servers[n] = await start(n, port);
       };
