@@ -3,7 +3,6 @@ import { arch, cpus, platform, release, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { findNatsServer } from "../platform/process/nats-server.ts";
 import { isReached, ratioOf, type Figure } from "./figure.ts";
-import { stopSystems } from "./harness/system.ts";
 import { formatTable } from "./table.ts";
 
 const names = [
@@ -29,7 +28,7 @@ const names = [
 /** Need what not every machine has: measured when they are named. */
 const onDemand = ["cluster"] as const;
 
-const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N]
+const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --nats-servers N]
 
 Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.join(", ")}.
   --json FILE     also writes the figures as JSON
@@ -39,6 +38,7 @@ Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.
   --components N  components that the sources are spread over (1)
   --owners N      owners that the sources are spread over (1)
   --deliveries N  those that wait in the backlog figure (100000)
+  --nats-servers N  3: a cluster of three, with three replicas of each stream (1)
 `;
 
 async function main(): Promise<void> {
@@ -52,6 +52,7 @@ async function main(): Promise<void> {
       components: { type: "string", default: "1" },
       owners: { type: "string", default: "1" },
       deliveries: { type: "string", default: "100000" },
+      "nats-servers": { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
   });
@@ -67,7 +68,8 @@ async function main(): Promise<void> {
     owners: Number(owners),
     deliveries: Number(deliveries),
   };
-  const machine = await describeMachine();
+  process.env["HEADWATER_BENCH_NATS_SERVERS"] = values["nats-servers"]; // Read by harness/system.ts, which figures import.
+  const machine = { ...(await describeMachine()), "nats-servers": values["nats-servers"] };
   const figures: Figure[] = [];
   const failed: string[] = [];
   for (const name of positionals.length === 0 ? names : positionals) {
@@ -107,7 +109,8 @@ async function describeMachine(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stopSystems().finally(() => process.exit(130)));
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => void import("./harness/system.ts").then(({ stopSystems }) => stopSystems()).finally(() => process.exit(130)));
 await main();
 // Whatever a figure left open must not keep the bench alive.
 process.exit();

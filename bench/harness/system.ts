@@ -10,6 +10,7 @@ import { setUp } from "../../platform/process/environment.ts";
 import { freePort } from "../../platform/process/free-port.ts";
 import { startNats } from "../../platform/process/nats-server.ts";
 import { formatNatsUrl, type NatsConnection } from "../../platform/process/nats-connection.ts";
+import { startNatsCluster } from "../../test/support/nats-cluster.ts";
 import { startPostgres } from "../../platform/process/postgres.ts";
 import { cpuOf, memoryOf, type Part, type ProcessUse } from "./process-tree.ts";
 
@@ -46,15 +47,35 @@ export async function stopSystems(): Promise<void> {
 
 export const allRoles: readonly RoleName[] = ["ingress", "api", "operator", "delivery", "runner", "builder"];
 
+/** `--nats-servers`: with several, each stream has a replica on each. */
+const natsServers = Number(process.env["HEADWATER_BENCH_NATS_SERVERS"] ?? 1);
+
+interface NatsServers {
+  readonly connection: NatsConnection;
+  readonly pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+async function startServers(directory: string): Promise<NatsServers> {
+  if (natsServers === 1) {
+    const server = await startNats({ dataDirectory: join(directory, "nats"), syncInterval: "always" });
+    return { connection: server.connection, pids: [server.pid], stop: () => server.stop() };
+  }
+  const { connection, servers, stop } = await startNatsCluster(directory, undefined, natsServers);
+  return { connection, pids: servers.map(({ pid }) => pid), stop };
+}
+
 /** Starts everything in a new data directory, which `stop` removes. `sync_interval` is always. */
 export async function startSystem({ roles, env = {} }: SystemOptions): Promise<System> {
   const directory = await mkdtemp(join(tmpdir(), "headwater-bench-"));
-  const [nats, postgres] = await Promise.all([
-    startNats({ dataDirectory: join(directory, "nats"), syncInterval: "always" }),
-    startPostgres({ dataDirectory: join(directory, "postgres") }),
-  ]);
+  const [nats, postgres] = await Promise.all([startServers(directory), startPostgres({ dataDirectory: join(directory, "postgres") })]);
   const ports = { api: await freePort(), ingress: await freePort() };
-  const servers = { NATS_URL: formatNatsUrl(nats.connection), DATABASE_URL: postgres.url, HEADWATER_DATA: directory };
+  const servers = {
+    NATS_URL: formatNatsUrl(nats.connection),
+    DATABASE_URL: postgres.url,
+    HEADWATER_DATA: directory,
+    HEADWATER_STREAM_REPLICAS: String(natsServers),
+  };
   // Without the API, the operator or delivery, nothing that is started below makes streams and tables.
   await startMain({ ...servers, HEADWATER_ROLES: setUp }, "ignore").ended;
   const main = startMain({
@@ -74,7 +95,7 @@ export async function startSystem({ roles, env = {} }: SystemOptions): Promise<S
   try {
     await main.ready;
     const connection = await connect({ server: nats.connection, name: "bench" });
-    const roots = [main.pid, nats.pid, postgres.pid];
+    const roots = [main.pid, ...nats.pids, postgres.pid];
     return {
       nats: nats.connection,
       databaseUrl: postgres.url,
