@@ -2,9 +2,9 @@ import { z } from "zod";
 import { buckets, partitionCount, runsOfPartition, streams } from "../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "./connection.ts";
-import { identityOf } from "./stream-identity.ts";
 import { isMessageNotFound, isMissing } from "./missing.ts";
 import { WrongLastSequence } from "./publish-errors.ts";
+import { identityOf } from "./stream-identity.ts";
 
 /**
  * How far delivery has come in each partition of RUNS: every commit of it up to these sequences is routed, and recorded. Floors only
@@ -54,14 +54,14 @@ export const readFloors = (connection: Connection): Promise<Floors | undefined> 
 
 /** The floors of the RUNS that there is, to begin with. */
 export async function loadFloors(connection: Connection): Promise<Floors> {
-  const { created, state } = await connection.manager.streams.info(streams.runs);
-  const stream = String(created);
+  const info = await connection.manager.streams.info(streams.runs);
+  const stream = identityOf(info);
   const { value, revision } = await entriesOf(connection).read(entryKey);
   if (value?.stream !== stream) {
     const routed = await formerFloor(connection);
     return { stream, routed: ofAll(routed), recorded: ofAll(0), ordered: [routed] };
   }
-  const known = (floor: number): number => Math.min(floor, state.last_seq);
+  const known = (floor: number): number => Math.min(floor, info.state.last_seq);
   const { routed, recorded, ordered } = value;
   const floors = { stream, routed: routed.map(known), recorded: recorded.map(known), ordered: ordered.map(known) };
   // A server that lost its newest commits uses their sequences again: a floor above the last one must not wait for them.

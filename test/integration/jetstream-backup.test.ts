@@ -8,11 +8,12 @@ import { Bucket } from "../../platform/jetstream/bucket.ts";
 import { appendCommit, lastCommit, lastPosition } from "../../platform/jetstream/commits.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection.ts";
 import { readPartition } from "../../platform/jetstream/consumer.ts";
+import { loadFloors } from "../../platform/jetstream/floors.ts";
 import { openBlobStore } from "../../platform/jetstream/object-store.ts";
 import { setTimer } from "../../platform/jetstream/schedules.ts";
 import { statePosition } from "../../platform/jetstream/state-position.ts";
 import { setUpStreams } from "../../platform/jetstream/streams.ts";
-import { keptNatsRoot, natsKeysOf } from "../../platform/process/nats-keys.ts";
+import { natsKeysOf, storedNatsRoot } from "../../platform/process/nats-keys.ts";
 import { startNats } from "../../platform/process/nats-server.ts";
 import { startNatsCluster } from "../support/nats-cluster.ts";
 import { natsBinary } from "../support/nats.ts";
@@ -59,7 +60,7 @@ async function readAll(connection: Connection, partition: number, count: number)
 /** As docs/kubernetes.md says: save, start three servers without data, restore, set up. */
 test("an installation with one server continues with three, where each stream, bucket and consumer has three replicas", async () => {
   const directory = await temporaryDirectory("growth");
-  const keys = natsKeysOf(await keptNatsRoot(join(directory.path, "nats.root")));
+  const keys = natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root")));
   const backup = join(directory.path, "backup");
   const single = await startNats({ dataDirectory: join(directory.path, "single"), binary: await natsBinary(), keys });
   const before = await connect({ server: single.connection, name: "before" });
@@ -86,6 +87,7 @@ test("an installation with one server continues with three, where each stream, b
   expect(unreplicated).toEqual([]);
   // What has been recorded and routed is known by this.
   expect(await lastPosition(after)).toEqual(position);
+  expect((await loadFloors(after)).stream).toBe(position.stream);
   expect(await lastCommit(after, ref)).toEqual({ text: "commit 50", sequence: 50 });
   expect(await appendCommit(after, ref, "twice", 49)).toEqual({ outcome: "refused" });
   expect(await appendCommit(after, ref, "commit 51", 50)).toEqual({ outcome: "stored", sequence: position.seq + 1 });
