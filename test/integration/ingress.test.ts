@@ -12,6 +12,7 @@ import { startIngress, type Ingress } from "../../ingress/start.ts";
 import { followAdmission } from "../../platform/jetstream/admission.ts";
 import { Asker, sendAnswer } from "../../platform/jetstream/answers.ts";
 import { Bucket } from "../../platform/jetstream/bucket.ts";
+import { setUpPool } from "../../platform/jetstream/pools.ts";
 import { readPartition, type Reading } from "../../platform/jetstream/consumer.ts";
 import { announce, runnersOf } from "../../platform/jetstream/membership.ts";
 import { followOverQuota, overQuotaOf } from "../../platform/jetstream/over-quota.ts";
@@ -53,6 +54,7 @@ async function receive(source: string, onInvocation: (invocation: Invocation) =>
   const reading = await readPartition({
     connection: nats.connection,
     pool: "default",
+    restore: () => setUpPool(nats.connection, { pool: "default" }),
     partition: partitionOf(source),
     onMessage: (message) => {
       for (const invocation of decodePack(message.text())) onInvocation(invocation);
@@ -260,6 +262,7 @@ test("requests that arrive together share messages, each once", async () => {
     await readPartition({
       connection: nats.connection,
       pool: "default",
+      restore: () => setUpPool(nats.connection, { pool: "default" }),
       partition: partitionOf(sources.plain),
       onMessage: (message) => {
         sequences.add(message.seq);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { invokeSubject, timerFilter } from "../../domain/subjects.ts";
+import { setUpPool } from "../../platform/jetstream/pools.ts";
 import { readPartition, readQueue, type Reading } from "../../platform/jetstream/consumer.ts";
 import { endSchedule, endTimers, publishScheduled, setTimer, type Schedule } from "../../platform/jetstream/schedules.ts";
 import type { StreamMessage } from "../../platform/jetstream/stream-message.ts";
@@ -21,6 +22,7 @@ beforeAll(async () => {
   reading = await readPartition({
     connection: nats.connection,
     pool: "default",
+    restore: () => setUpPool(nats.connection, { pool: "default" }),
     partition: 0,
     onMessage: (message) => {
       got.push(message);
