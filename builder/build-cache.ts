@@ -9,7 +9,7 @@ import type { BundleText } from "./bundle/bundle.ts";
 export interface BuildCache {
   find(key: string): Promise<Build | undefined>;
   add(key: string, build: Build): Promise<void>;
-  /** Where a bundle's text lies for those who read files: the sandbox. */
+  /** The file with a bundle's text, which the sandbox reads. */
   bundlePath(hash: string): string;
   writeBundle(bundle: BundleText): Promise<void>;
   readBundle(hash: string): Promise<{ text: Uint8Array; map: Uint8Array } | undefined>;

@@ -6,7 +6,7 @@ import type { Deadline } from "./deadline.ts";
 import { planDependencies, type Dependencies } from "./dependencies.ts";
 import type { EsbuildLane } from "./esbuild-lane.ts";
 import { sha256 } from "./hash.ts";
-import { inspect, type Look } from "./inspect.ts";
+import { inspect, type InspectionResult } from "./inspect.ts";
 import { inspectEither } from "./inspect-either.ts";
 import type { BuildLimits } from "./limits.ts";
 import { modulesOf, type Modules } from "./modules.ts";
@@ -28,14 +28,14 @@ export interface BuildParts {
 /** Part of the cache's key: another number whenever the same code would give another build. */
 const buildVersion = "3";
 
-/** What tells two requests apart. */
+/** Equal for requests that give the same build. */
 export function buildKey({ language = "auto", lockfile = null, ...code }: BuildRequest): string {
   return sha256(buildVersion, language, lockfile ?? "", identityOf(code));
 }
 
 /**
  * Component code in, bundle and definition out.
- * @throws InvalidInput (422) for whatever its author can mend, with {@link BuildErrorDetails}; LimitExceeded (413); Unavailable (503).
+ * @throws InvalidInput (422) for errors that its author can correct, with {@link BuildErrorDetails}; LimitExceeded (413); Unavailable (503).
  */
 export async function build(request: BuildRequest, parts: BuildParts, deadline: Deadline): Promise<Build> {
   const { ports, limits, cache } = parts;
@@ -58,7 +58,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
       parts.esbuild.run(owner, () => (begin(), bundle(input, limits, deadline.signal)), limits.bundleMs),
     );
   };
-  const look = async (text: BundleText): Promise<Look> => {
+  const look = async (text: BundleText): Promise<InspectionResult> => {
     await cache.writeBundle(text);
     const asked = { inspector: ports.inspector, owner, timeoutMs: limits.inspectMs };
     return deadline.during("inspect", inspect(asked, text, cache.bundlePath(text.hash), modules));
@@ -101,7 +101,7 @@ async function provide(
   }
 }
 
-/** Puts a bundle where runners find it; its map first, so that whoever has the bundle has the map. */
+/** Puts a bundle where runners find it; its map first, so that a runner with the bundle always finds the map. */
 async function store({ hash, text, map }: BundleText, { ports }: BuildParts): Promise<void> {
   if (await ports.bundles.has(hash)) return;
   await ports.bundles.put(`${hash}.map`, Buffer.from(map));

@@ -3,7 +3,7 @@ import { InvalidInput } from "../domain/errors.ts";
 import { codeFrame, type Place } from "./code-frame.ts";
 import type { Modules } from "./modules.ts";
 
-/** `details` of every 422 the builder answers with: what is known of where and what. */
+/** `details` of every 422 of the builder: the place and the cause, as far as they are known. */
 export interface BuildErrorDetails {
   /** Path of the module; absent for one that has none of its own. */
   readonly file?: string;

@@ -2,7 +2,7 @@ import { stop } from "esbuild";
 import { FairSemaphore } from "../domain/fair-semaphore.ts";
 import { refuse } from "./errors.ts";
 import { formatBytes } from "./limits.ts";
-import { mostMemoryBytes, residentBytesOfEsbuild } from "./process-memory.ts";
+import { maxMemoryBytes, residentBytesOfEsbuild } from "./process-memory.ts";
 
 const watchMs = 100;
 
@@ -16,7 +16,7 @@ export interface EsbuildLane {
 /**
  * esbuild is one process for all who use it here. Code nested a hundred thousand levels deep overflows its stack, some code keeps it
  * busy for minutes, and once gone it stays gone until `stop` is called. One at a time, so that a death has one cause and takes
- * nobody else along. It starts with the first use, and ends when there was none for `idleMs`.
+ * no other build with it. It starts with the first use, and ends when there was none for `idleMs`.
  */
 export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): EsbuildLane {
   const lane = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
@@ -31,7 +31,7 @@ export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: n
       } finally {
         users -= 1;
         clearTimeout(resting);
-        // A process that nobody needs takes 12 MB; it starts again within a build.
+        // An idle process takes 12 MB; it starts again within a build.
         if (users === 0) resting = setTimeout(() => void stop(), idleMs).unref();
       }
     },
@@ -41,7 +41,7 @@ export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: n
 
 async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  // Ending its process is the only way to interrupt esbuild, and leaves the calls it had without an answer for ever.
+  // Ending its process is the only way to interrupt esbuild, and leaves its pending calls without a response.
   const end = (why: string): void => {
     void stop();
     reject(tooComplex(why));
@@ -49,7 +49,7 @@ async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>
   const timer = setTimeout(() => end(` in ${timeoutMs / 1_000} s`), timeoutMs);
   // A few lines have it multiply texts, and what it takes is taken from all that runs on this machine.
   const watch = setInterval(() => {
-    void residentBytesOfEsbuild().then((bytes) => bytes > mostMemoryBytes && end(` with ${formatBytes(mostMemoryBytes)} of memory`));
+    void residentBytesOfEsbuild().then((bytes) => bytes > maxMemoryBytes && end(` with ${formatBytes(maxMemoryBytes)} of memory`));
   }, watchMs);
   try {
     return await Promise.race([work(), late]);
@@ -66,5 +66,5 @@ async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>
 const tooComplex = (why: string, cause?: unknown): Error =>
   refuse("code_too_complex", `the code, or a package it imports, is too complex to be bundled${why}`, {}, cause);
 
-/** esbuild's own words for every call that its process did not answer. */
+/** esbuild's message for every call that its process did not answer. */
 const isEnd = (error: unknown): boolean => error instanceof Error && /^The service (was stopped|is no longer running)/.test(error.message);

@@ -1,14 +1,14 @@
 import type { BundleText } from "./bundle/bundle.ts";
-import type { Inspected, Look } from "./inspect.ts";
+import type { Inspected, InspectionResult } from "./inspect.ts";
 
 /**
- * Looks at a bundle. Where a package failed in it, the bundle is made once more without strict mode: packages of old assign to names that
+ * Inspects a bundle. If a package failed in it, the bundle is made once more without strict mode: packages of old assign to names that
  * are not declared, or hold what only V8 refuses, such as two parameters of one name.
- * @throws what the first look rejected, when the second one is rejected too
+ * @throws the first rejection, when the second bundle is rejected too
  */
 export async function inspectEither(
   first: BundleText,
-  look: (bundled: BundleText) => Promise<Look>,
+  look: (bundled: BundleText) => Promise<InspectionResult>,
   makeSloppy: () => Promise<BundleText>,
 ): Promise<{ readonly bundled: BundleText; readonly inspected: Inspected }> {
   const strict = await look(first);

@@ -8,14 +8,14 @@ import { placeDetails, refuse } from "./errors.ts";
 import type { Modules } from "./modules.ts";
 import type { Inspection, Inspector } from "./ports.ts";
 
-/** The definition, and what its author probably meant otherwise. */
+/** The definition, and warnings about likely mistakes. */
 export interface Inspected {
   readonly definition: ComponentDefinition;
   readonly warnings: readonly Warning[];
 }
 
-/** What came of a look at a bundle. */
-export type Look =
+/** The result of inspecting a bundle. */
+export type InspectionResult =
   | { readonly outcome: "read"; readonly inspected: Inspected }
   | {
       readonly outcome: "rejected";
@@ -35,7 +35,7 @@ export async function inspect(
   bundled: BundleText,
   path: string,
   modules: Modules,
-): Promise<Look> {
+): Promise<InspectionResult> {
   const { hash, needsNode } = bundled;
   const inspection = await inspector.inspect({ bundle: { hash, path, needsNode }, owner, timeoutMs });
   if (inspection.outcome === "read") {
@@ -57,7 +57,7 @@ function withoutAccounts(definition: ComponentDefinition, bundle: string): Compo
   return hasApp && !bundle.includes("$auth") ? { ...definition, needsNoAccounts: true } : definition;
 }
 
-function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modules): Look {
+function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modules): InspectionResult {
   const mapped = rejected.stack === undefined ? "" : mapper.mapStack(rejected.stack);
   const stack = /^[ \t]+at /m.test(mapped) ? mapped : undefined;
   const place = placeOf(rejected, mapper, stack, modules);

@@ -16,18 +16,18 @@ export interface BuildLimits {
   /** Files and folders of one set. */
   readonly unpackedFiles: number;
   readonly lockfileBytes: number;
-  /** Builds under way and in line; more are refused. */
+  /** Builds in progress and in the queue; further ones are rejected. */
   readonly waiting: number;
   /** Of one owner. */
   readonly waitingOfOwner: number;
-  /** From request to answer, waiting in line included. */
+  /** From request to response, including the time in the queue. */
   readonly buildMs: number;
   readonly scanMs: number;
   readonly bundleMs: number;
   readonly inspectMs: number;
   /** All sets of packages together; the least recently used go first. */
   readonly storeBytes: number;
-  /** npm's cache of tarballs and answers; it is begun anew above that. */
+  /** npm's cache of tarballs and responses; it is cleared when it is larger. */
   readonly cacheBytes: number;
   /** Bundles and answers given before, each; the oldest go first. */
   readonly keptBytes: number;

@@ -8,7 +8,7 @@ export const manifestName = "package.json";
 const versions = z.record(z.string(), z.string()).optional();
 const manifest = z.looseObject({ dependencies: versions, optionalDependencies: versions, peerDependencies: versions });
 
-/** A version as somebody wrote it, and where. */
+/** A version as it is written in a package.json. */
 export interface Written {
   readonly range: string;
   /** Path of the package.json. */

@@ -49,10 +49,10 @@ const loaders: Readonly<Record<string, Loader>> = {
  */
 const nowhere = `/nowhere${"/component".repeat(64)}`;
 
-/** Whether a relative path leads to nothing from there: one that climbs further may find something, which must not be told apart. */
+/** Whether a relative path leads to nothing from there: one that climbs further may find a file, and errors must not reveal it. */
 export const isNowhere = (path: string | undefined): boolean => path !== undefined && resolve(nowhere, path).startsWith("/nowhere/");
 
-/** A module as esbuild gets it. Maps that its comments name are not read: stacks show what was sent. */
+/** A module as esbuild gets it. Maps that its comments name are not read: stacks show the code as submitted. */
 export function loadModule({ texts }: Pick<Modules, "texts">, path: string, loader: Loader): OnLoadResult {
   const contents = (texts.get(path) ?? "").replaceAll(/([/*])[#@](\s*sourceMappingURL=)/g, "$1 $2");
   return { contents: withPlainRequire(contents), loader, resolveDir: nowhere };

@@ -1,7 +1,7 @@
 import { InvalidInput } from "../domain/errors.ts";
 
 /** Sets of packages that one build tries, the newest of all among them. */
-const mostTries = 4;
+const maxAttempts = 4;
 
 interface Fit {
   /** Folder name below node_modules → what npm is asked for. */
@@ -19,7 +19,7 @@ export async function withFittingPackages<T>({ wanted, mayBeOlder }: Fit, make: 
   const first = await attempt(() => make(wanted));
   let older: Readonly<Record<string, string>> = {};
   let last = first;
-  for (let tries = 1; "error" in last && tries < mostTries && mayBeOlder; tries++) {
+  for (let tries = 1; "error" in last && tries < maxAttempts && mayBeOlder; tries++) {
     const step = olderThan(last.error, wanted);
     if (step === undefined) break;
     older = { ...older, ...step };
@@ -37,7 +37,7 @@ async function attempt<T>(make: () => Promise<T>): Promise<{ readonly made: T } 
   }
 }
 
-/** What to ask for in place of a package that lacks an export or a path, and that nobody named a version of. */
+/** What to ask for in place of a package that lacks an export or a path, and that no version is written for. */
 function olderThan(error: unknown, wanted: Fit["wanted"]): Readonly<Record<string, string>> | undefined {
   if (!(error instanceof InvalidInput)) return undefined;
   const { package: name, version } = (error.details ?? {}) as { package?: unknown; version?: unknown }; // checked by what follows

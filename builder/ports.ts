@@ -2,7 +2,7 @@ import type { ComponentCode } from "../domain/component-code.ts";
 import type { Build, ComponentDefinition } from "../domain/definition.ts";
 import type { Warning } from "../domain/warning.ts";
 
-/** What the builder needs of the world; whoever wires the role gives the adapters. */
+/** The ports of the builder; the role's wiring provides the adapters. */
 export interface BuilderPorts {
   readonly inspector: Inspector;
   readonly bundles: BundleStore;
@@ -52,11 +52,11 @@ export interface BuildRequest extends ComponentCode {
   readonly language?: "js" | "ts" | "auto";
   /** `Build.lockfile` of an earlier build: its versions and integrity hashes are used again. */
   readonly lockfile?: string | null;
-  /** For whom it is built: owners take turns. Without one it is nobody's, and shares turns with all such. */
+  /** The owner it is built for: owners take turns. Requests without one share their turns. */
   readonly owner?: string;
 }
 
-/** Reads what lies at addresses of the outside world, as far as the egress policy allows. */
+/** Reads files at external addresses that the egress policy allows. */
 export interface Addresses {
   /**
    * Follows redirects, judging each. What is no http or https address is refused.

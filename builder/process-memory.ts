@@ -4,14 +4,14 @@ const pageBytes = 4096;
 const ownBytes = 1_280 * 2 ** 20;
 
 /** What a process may use that does the builder's work: the largest bundles take half of it. In a container with a limit, not so much that all of it is ended. */
-export const mostMemoryBytes = Math.min(ownBytes, 0.6 * (process.constrainedMemory() || Infinity));
+export const maxMemoryBytes = Math.min(ownBytes, 0.6 * (process.constrainedMemory() || Infinity));
 
-/** Bytes that a process uses; 0 where the system does not tell. */
+/** Bytes that a process uses; 0 where the system does not report them. */
 export async function residentBytesOf(pid: number | string | undefined): Promise<number> {
   return Number((await read(`/proc/${pid}/statm`)).split(" ")[1] ?? 0) * pageBytes;
 }
 
-/** The same of esbuild's process, whose id its library does not tell. */
+/** The same for esbuild's process, whose id its library does not expose. */
 export async function residentBytesOfEsbuild(): Promise<number> {
   const children = (await read(`/proc/self/task/${process.pid}/children`)).split(" ").filter(Boolean);
   const bytes = await Promise.all(

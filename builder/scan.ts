@@ -160,7 +160,7 @@ function readImport(modules: Modules, message: Message): Import {
   return { text, specifier, place };
 }
 
-/** A computed path that fits no file is a warning, one whose folder is not there an error: both are told alike. */
+/** A computed path that fits no file is a warning, one whose folder is missing an error: both are reported the same way. */
 function refuseErrors(modules: Modules, { errors, warnings }: Parse): void {
   const [error] = [...errors, ...warnings.filter(isComputedPath)];
   if (error) throw explain(modules, error);

@@ -172,7 +172,7 @@ function buildOptions(options: PluginOptions, format: Format): BuildOptions {
 }
 
 /**
- * CommonJS is not strict in Node, and older components assign to names that nobody declared. A bundle is one scope: where a single module of
+ * CommonJS is not strict in Node, and older components assign to undeclared names. A bundle is one scope: where a single module of
  * the component is an ES module, all is strict, unless a package has code that cannot be.
  */
 const isStrict = ({ isSloppy }: PluginOptions, format: Format): boolean => format === "esm" && !isSloppy;

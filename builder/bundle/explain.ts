@@ -11,7 +11,7 @@ type Bundled = Pick<PluginOptions, "modules" | "packages" | "dependencies" | "pl
 /** Of an import whose path is computed: esbuild looks for what fits, and says of folders and files that there are none. */
 const computed = /^(?:Could not resolve|The glob pattern) (?:import|require)\("([^"]*\*[^"]*)"/;
 
-/** @throws InvalidInput for a computed path out of the packages: whether something lies there must not be told apart. */
+/** @throws InvalidInput for a computed path out of the packages, whether or not a file exists there: the error must not reveal it. */
 export function refuseOutside(messages: readonly Message[], bundled: Bundled): void {
   const outside = messages.find((message) => isOutside(message, bundled));
   if (outside !== undefined) throw refuseFile(outside, outsidePackages);

@@ -6,12 +6,12 @@ import type { Specifier } from "../specifier.ts";
 type Package = Extract<Specifier, { kind: "package" }>;
 
 const manifest = z.looseObject({ name: z.string().max(214), version: z.string().max(100), exports: z.unknown().optional() });
-const mostNames = 5;
+const maxNames = 5;
 
 /** Says of an installed package that it has nothing under a path, and what could be imported instead. */
 export async function nothingToImport(packages: string, key: string, { name, range, subpath }: Package): Promise<Nothing> {
   const { described, exports, version } = await describePackage(packages, key, range, name);
-  const names = subpathsIn(exports).slice(0, mostNames);
+  const names = subpathsIn(exports).slice(0, maxNames);
   const instead = names.length === 0 ? "" : `; it offers ${names.map((path) => `"${name}${path.slice(1)}"`).join(", ")}`;
   const text = `package ${described} has nothing to import under "${name}${subpath}"${instead}`;
   return { text, detail: { package: name, ...(version !== undefined && { version }) } };

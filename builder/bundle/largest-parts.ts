@@ -26,7 +26,7 @@ export function largestParts({ outputs }: Metafile, { wanted }: Pick<Dependencie
   return parts.sort((a, b) => b.bytes - a.bytes).slice(0, maxParts);
 }
 
-/** A package inside another one's folder counts for itself: it may be what is to be avoided. */
+/** A package inside another one's folder is counted separately: it may be the one to avoid. */
 function partOf(file: string, wanted: Dependencies["wanted"]): string {
   if (modulePathOf(file) !== undefined) return "the component's own files";
   const key = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];

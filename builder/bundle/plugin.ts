@@ -28,7 +28,7 @@ export interface PluginOptions {
   /** Real path of our implementation of the platform package. */
   readonly platform: string;
   readonly dependencies: Dependencies;
-  /** Of one file: what is larger fits into no bundle. */
+  /** Of one file: a larger one fits into no bundle. */
   readonly fileBytes: number;
   /** Whether modules run as CommonJS does, without "use strict". */
   readonly isSloppy: boolean;
@@ -52,8 +52,8 @@ const keyIn = ({ packages }: PluginOptions, ...parts: readonly string[]): string
 
 /**
  * Decides where every import of a bundle leads: the user's code, a package of the set, our platform package, a built-in of the
- * sandbox, or a stub that throws when it is reached. Nothing outside these is read: what lies on the builder's disk must not be
- * inlined into a bundle, nor may its existence be told apart.
+ * sandbox, or a stub that throws when it is reached. Nothing outside these is read: other files on the builder's disk must not be
+ * inlined into a bundle, nor may errors reveal that they exist.
  */
 export function sandboxPlugin(options: PluginOptions): Plugin {
   return {
@@ -161,7 +161,7 @@ function builtin(options: PluginOptions, name: string): OnResolveResult {
   return { path: name, namespace: "builtin", sideEffects: false };
 }
 
-/** An optional dependency that is not there, or a native addon: whoever requires it in `try` goes on without. */
+/** An optional dependency that is missing, or a native addon: code that requires it in `try` continues without it. */
 const missing = (path: string): OnResolveResult => ({ path, namespace: "missing" });
 const nativeHint = ": native addons cannot be loaded in the sandbox; use a package that is written in JavaScript, or call a service";
 const throwing = (path: string): string =>
@@ -195,7 +195,7 @@ async function loadFile(options: PluginOptions, path: string): Promise<OnLoadRes
   return undefined;
 }
 
-/** The comment that names a source map, but for one that is in the comment itself or lies beside the file: esbuild reads whatever is named, devices too. */
+/** The comment that names a source map, except one inlined in the comment or in the same folder: esbuild reads any path named there, devices too. */
 const distantMap = /([/*])[#@](\s{0,100}sourceMappingURL=)(?!data:|[\w@.~-]{1,255}(?:\s|\*|$))/g;
 
 function fileBeside(options: PluginOptions, { resolveDir, path }: OnResolveArgs): OnResolveResult {

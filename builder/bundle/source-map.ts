@@ -15,7 +15,7 @@ export interface StackMapper {
 
 const frame = /^\s*at (?:(.*?) \()?.*?:(\d+):(\d+)\)?$/;
 const stackBytes = 16_384;
-/** A line beyond is no frame: a pattern would try each of its parts from each of its places, and whoever throws an error writes its stack. */
+/** A line beyond is no frame: a pattern would try each of its parts from each of its places, and the code that throws an error controls its stack. */
 const frameCharacters = 1_000;
 /** The bundle's own first module, which only hands the component over; the plugin names it. */
 const handingOver = "headwater:entry";

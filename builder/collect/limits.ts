@@ -8,7 +8,7 @@ export interface CollectLimits {
   readonly bytes: number;
   /** Of all texts that are read: servers that answer every address are asked no further. */
   readonly readBytes: number;
-  /** Requests, those for addresses where nothing lies included. */
+  /** Requests, including those for addresses without a file. */
   readonly requests: number;
   /** How many imports lie between the entry and a module. */
   readonly depth: number;

@@ -15,11 +15,11 @@ interface Asked {
   readonly status: number;
 }
 
-const mostTold = 6;
+const maxShown = 6;
 
 /**
- * The module that a relative import names: of the same paths as among a component's files, the first at which something lies.
- * What is likely is asked for first, and what is about as likely at the same time.
+ * The module that a relative import names: of the same paths as among a component's files, the first at which a file exists.
+ * Likely paths are requested first, about equally likely ones concurrently.
  * @throws InvalidInput `import_not_found`, `import_refused`
  */
 export async function locateModule(wanted: Wanted, fetcher: ModuleFetcher): Promise<Fetched> {
@@ -47,8 +47,8 @@ function inOrder(path: string): readonly (readonly string[])[] {
 
 function notFound(wanted: Wanted, asked: readonly Asked[], { addressOf }: ModuleFetcher): Error {
   const { importer, specifier, place } = wanted;
-  const told = asked.slice(0, mostTold).map(({ path, status }) => `${addressOf(path)} (${status === 200 ? "a web page" : status})`);
-  const more = asked.length > mostTold ? ` and ${asked.length - mostTold} more` : "";
+  const told = asked.slice(0, maxShown).map(({ path, status }) => `${addressOf(path)} (${status === 200 ? "a web page" : status})`);
+  const more = asked.length > maxShown ? ` and ${asked.length - maxShown} more` : "";
   const message = `${addressOf(importer.path)} imports "${specifier}", and nothing is found for it: asked ${told.join(", ")}${more}`;
   return refuseAt("import_not_found", message, { texts: new Map([[importer.path, importer.text]]) }, place);
 }

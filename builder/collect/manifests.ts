@@ -5,7 +5,7 @@ import type { Fetched, ModuleFetcher } from "./module-fetcher.ts";
 
 /**
  * The package.json files beside the modules that import packages without a version, and above them up to the root of the component.
- * Most folders have none, and what is there and none is nobody's mistake: nobody named it.
+ * Most folders have none, and a file that is not a manifest is no error: no import names it.
  * @param imports paths of modules → what they import that is not relative
  */
 export async function findManifests(

@@ -10,7 +10,7 @@ export interface Fetched {
   readonly text: string;
 }
 
-/** What lies at a path of one server, each asked for once. */
+/** The files at the paths of one server, each requested once. */
 export interface ModuleFetcher {
   /** By path without the leading slash. @throws what `Addresses.read` throws, LimitExceeded */
   read(path: string): Promise<AddressedText>;

@@ -1,4 +1,4 @@
-/** How sites that show files address their pages, and where the text of the same file lies. */
+/** The page addresses of sites that show files, and the address of the same file's text. */
 const sites: readonly { readonly page: RegExp; readonly raw: string }[] = [
   { page: /^https:\/\/(?:www\.)?github\.com\/([^/]+)\/([^/]+)\/(?:blob|raw)\/(.+)$/, raw: "https://raw.githubusercontent.com/$1/$2/$3" },
   { page: /^https:\/\/gist\.github\.com\/([^/]+)\/([0-9a-f]+)$/, raw: "https://gist.githubusercontent.com/$1/$2/raw" },

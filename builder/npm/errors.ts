@@ -56,7 +56,7 @@ export function explainInstall(error: unknown, modules: Modules, imports: readon
           )
         : isOurs(failure)
           ? new Unavailable(`installing the packages failed: ${failure.message}`, { code: "install_failed", cause: error })
-          : // What is left is about what packages say of themselves, or hold: trying again does not mend it.
+          : // The remaining failures are caused by a package's metadata or content: a retry does not help.
             at("package_refused", `the packages cannot be installed: ${reasonOf(failure)}`);
   }
 }
@@ -90,7 +90,7 @@ function parseFailure(error: unknown): Failure {
   // Every field is checked before it is used.
   const fields = (typeof error === "object" && error !== null ? error : {}) as Record<string, unknown>;
   const text = (value: unknown): string | undefined =>
-    typeof value === "string" && value !== "" ? value.slice(0, mostCharacters) : undefined;
+    typeof value === "string" && value !== "" ? value.slice(0, maxCharacters) : undefined;
   const uri = text(fields["uri"]) ?? text(fields["url"]);
   const host = uri && URL.canParse(uri) ? new URL(uri).host : undefined;
   const spec = text(fields["package"]) ?? text(fields["spec"]) ?? text(fields["pkgid"]);
@@ -110,9 +110,9 @@ function parseFailure(error: unknown): Failure {
 }
 
 /** Of what packages say of themselves, in an error. */
-const mostCharacters = 200;
+const maxCharacters = 200;
 
-/** Where the builder keeps what it installs is nobody's business. */
+/** Messages do not reveal the builder's paths. */
 const withoutPaths = (message: string): string => message.replaceAll(/(?:, \w+)? '\/[^']*'?(?: -> '[^']*'?)?/g, "");
 
 /** A registry's address may hold a name and a password. */

@@ -7,7 +7,7 @@ export interface FolderSize {
   readonly files: number;
 }
 
-/** What is below a folder; no more than a little beyond `most` is looked at. What goes away meanwhile does not count. */
+/** What is below a folder; no more than a little beyond `most` is looked at. Files deleted during the measurement are not counted. */
 export async function measureFolder(directory: string, most: FolderSize): Promise<FolderSize> {
   let bytes = 0;
   let files = 0;

@@ -6,7 +6,7 @@ import type { NpmConfig } from "./config.ts";
 import { failureFields } from "./failure-fields.ts";
 import { omitted, vetTree } from "./vet.ts";
 
-/** What the program is told, once. */
+/** The input of the program, sent once. */
 export interface InstallOrder {
   /** Holds the package.json, and perhaps the package-lock.json. */
   readonly directory: string;

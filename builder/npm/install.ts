@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { InvalidInput, LimitExceeded } from "../../domain/errors.ts";
 import { fileBytes } from "../disk-room.ts";
 import { formatBytes, type BuildLimits } from "../limits.ts";
-import { mostMemoryBytes, residentBytesOf } from "../process-memory.ts";
+import { maxMemoryBytes, residentBytesOf } from "../process-memory.ts";
 import type { NpmConfig } from "./config.ts";
 import { measureFolder, type FolderSize } from "./folder-size.ts";
 import type { InstallAnswer, InstallOrder } from "./install-program.ts";
@@ -104,7 +104,7 @@ function start({ directory, cache }: InstallOrder): ChildProcess {
 
 /** The registry's word on sizes is its publisher's word, so the folder is measured while it fills. */
 async function excessWhile(program: ChildProcess, { directory, limits }: InstallOrder): Promise<Error | undefined> {
-  if ((await residentBytesOf(program.pid)) > mostMemoryBytes) return tooMuchMemory();
+  if ((await residentBytesOf(program.pid)) > maxMemoryBytes) return tooMuchMemory();
   return excessOf(await measureFolder(directory, { bytes: limits.unpackedBytes, files: limits.unpackedFiles }), limits);
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { refuse } from "../errors.ts";
 import { formatBytes, type BuildLimits } from "../limits.ts";
 
-/** A folder below node_modules and nothing else: the text may come from whoever can write a Component. */
+/** A folder below node_modules and nothing else: the text may come from anyone who can write a Component. */
 const location = /^node_modules\/(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?:\/node_modules\/(?:@[\w.~-]+\/)?[\w~-][\w.~-]*)*$/;
 const version = /^\d+\.\d+\.\d+[\w.+-]*$/;
 
@@ -26,7 +26,7 @@ const lockfile = z.looseObject({
 
 /**
  * Checks a lockfile that came with a request and makes it independent of the registry that wrote it: addresses go, versions and
- * integrity hashes stay, so that another mirror may serve the same bytes and nobody can name a place to fetch from.
+ * integrity hashes stay, so that another mirror may serve the same bytes and a lockfile cannot name an address to fetch from.
  * @throws InvalidInput `invalid_lockfile`.
  */
 export function parseLockfile(text: string, limits: BuildLimits): string {
@@ -67,7 +67,7 @@ export function pinTags(wanted: Readonly<Record<string, string>>, lockfileText: 
   );
 }
 
-/** The lockfile as if it had been made for `wanted`, whatever was pinned on the way. */
+/** The lockfile as if it had been made for `wanted`, without the versions pinned in between. */
 export function restoreWishes(lockfileText: string, wanted: Readonly<Record<string, string>>): string {
   const parsed = lockfile.parse(parseJson(lockfileText));
   return formatLockfile({

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile 
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/clock.ts";
-import { beginAnew, DiskRoom } from "../disk-room.ts";
+import { clearIfTooLarge, DiskRoom } from "../disk-room.ts";
 import { sha256 } from "../hash.ts";
 import type { BuildLimits } from "../limits.ts";
 import type { NpmConfig } from "./config.ts";
@@ -55,7 +55,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   await Promise.all(Object.values(paths).map((path) => mkdir(path, { recursive: true })));
   await removeAbandoned(paths.filling, clock.now());
   const roomForResolutions = new DiskRoom(paths.resolutions, limits.keptBytes);
-  const roomForCache = new DiskRoom(paths.cache, limits.cacheBytes, beginAnew);
+  const roomForCache = new DiskRoom(paths.cache, limits.cacheBytes, clearIfTooLarge);
   const resolutions = new LRUCache<string, Resolution>({ max: 10_000 });
   const installing = new Map<string, Promise<PackageSet>>();
 
@@ -70,7 +70,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
     return started;
   }
 
-  /** Without a lockfile a wish like "latest" means something else tomorrow; with one it means the same for ever. */
+  /** Without a lockfile a range like "latest" resolves differently tomorrow; with one it always resolves to the same. */
   async function find(wish: string, pinned: boolean): Promise<PackageSet | undefined> {
     const resolution = resolutions.get(wish) ?? (await readResolution(join(paths.resolutions, `${wish}.json`)));
     if (!resolution || (!pinned && clock.now() - resolution.at > limits.freshMs)) return undefined;
@@ -102,7 +102,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
       resolutions.set(wish, { set, at: clock.now() });
       await collectGarbage(paths.sets, set, limits.storeBytes);
       await roomForResolutions.wrote(0);
-      // In line still, so that nobody installs from it meanwhile.
+      // Before the queue moves on, so that no install uses it at the same time.
       await roomForCache.wrote(installed.bytes);
       return { directory: join(paths.sets, set), lockfile: installed.lockfile };
     } finally {
@@ -113,7 +113,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   return { provide, empty: paths.empty };
 }
 
-/** Folders of installs that died. An hour is longer than any install, so nobody else's is taken. */
+/** Folders of installs that died. An hour is longer than any install, so none in progress is deleted. */
 async function removeAbandoned(filling: string, now: number): Promise<void> {
   for (const name of await readdir(filling)) {
     const { mtimeMs } = await stat(join(filling, name));

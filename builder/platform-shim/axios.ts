@@ -15,7 +15,7 @@ interface PlatformConfig extends AxiosRequestConfig {
 
 /**
  * One HTTP request by the npm package axios: the answer's data, undefined settings left out. When the server answers with an error,
- * the message of what is thrown is the answer's data as JSON, so that the server's own words reach whoever reads the log.
+ * the message of what is thrown is the answer's data as JSON, so that the server's own message is in the log.
  */
 export async function axios(step: Step | undefined, config: PlatformConfig): Promise<unknown> {
   const { returnFullResponse, debug, ...rest } = config;

@@ -72,7 +72,7 @@ function unsupported(name: string): never {
   });
 }
 
-/** Sent directly, what was meant for a proxy would arrive from the wrong address. */
+/** Sent directly, a request meant for a proxy would arrive from the wrong address. */
 function refuseProxy(dispatcher: unknown): void {
   if ((dispatcher ?? chosen) instanceof ProxyAgent) unsupported("ProxyAgent");
 }
