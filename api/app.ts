@@ -46,7 +46,7 @@ import { userRoutes } from "./routes/users.ts";
 import { webhookRoutes } from "./routes/webhooks.ts";
 import { workflowRoutes } from "./routes/workflows.ts";
 
-/** Everything the API answers. */
+/** All routes of the API. */
 export function routes(context: ApiContext): RoutesOf<TabledOperations, Call> & RouteTable {
   const accounts = accountRoutes(context);
   const autoSubscriptions = autoSubscriptionRoutes(context);
@@ -135,12 +135,12 @@ export function routes(context: ApiContext): RoutesOf<TabledOperations, Call> & 
   };
 }
 
-/** Requests that may hold the code of a component. */
+/** Whether the request may contain a component's code. */
 function takesCode({ method, path }: Request): boolean {
   return method === "POST" ? /^\/(components|sources)\/?$/.test(path) : method === "PUT" && /^\/sources\/[^/]+\/?$/.test(path);
 }
 
-/** Who is calling is asked before a body is read: strangers cost us neither memory nor parsing. */
+/** Creates the API. It authenticates callers before it reads bodies, so unknown callers cost neither memory nor parsing. */
 export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   const { config, ports } = context;
   const app = express().disable("x-powered-by").disable("etag");

@@ -4,27 +4,27 @@ export interface ApiConfig {
   readonly listen: { readonly host: string; /** 0: any free port. */ readonly port: number };
   /** How long a request waits for its source, subscription or component to be ready. */
   readonly deployTimeoutMs: number;
-  /** How long DELETE waits until a resource is gone; the deletion goes on after that. */
+  /** How long DELETE waits until a resource is deleted; the deletion continues after that. */
   readonly deletionTimeoutMs: number;
-  /** How long a manual run is waited for before its id is answered instead. */
+  /** How long a request waits for a manual run before it returns the run's id instead. */
   readonly runTimeoutMs: number;
-  /** How long the answer to a run waits until the history shows that run. */
+  /** How long the response to a run waits until the history has the run. */
   readonly recordTimeoutMs: number;
-  /** Bytes of a request body. */
+  /** Maximum bytes of a request body. */
   readonly bodyBytes: number;
-  /** Of one that may hold the code of a component: 1 MiB, with room for how JSON writes it. */
+  /** Maximum bytes of a body that may contain a component's code: 1 MiB, plus room for JSON escapes. */
   readonly codeBodyBytes: number;
-  /** Bytes of a component's code as UTF-8. */
+  /** Maximum bytes of a component's code as UTF-8. */
   readonly codeBytes: number;
-  /** Per API key: so many at once, refilled evenly over the window. */
+  /** Burst per API key, refilled evenly over the window. */
   readonly rateLimit: RateLimit;
   /** Failed authentications, per address. */
   readonly failureLimit: RateLimit;
-  /** Live streams that one API key may have open at a time, in each process. */
+  /** Maximum live streams of one API key, in each process. */
   readonly streamsPerKey: number;
-  /** Of the admin API; absent: there is no admin API. */
+  /** Token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
-  /** Are `/metrics` answered beside the API? Not when whoever reads them has an address of their own: this one may be public. */
+  /** Whether the API's address, which may be public, serves `/metrics` too. */
   readonly servesMetrics: boolean;
   readonly trustedProxies: TrustedProxies;
   readonly maxConnections: number;

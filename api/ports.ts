@@ -26,14 +26,14 @@ import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.t
 
 export type { User };
 
-/** Everything the API reaches; whoever wires the role gives the adapters. */
+/** Dependencies of the API. `wiring` supplies the adapters. */
 export interface ApiPorts {
   readonly store: ResourceStore;
   readonly owners: OwnerNamespaces;
   readonly secretValues: Pick<SecretValues, "keep" | "settle">;
   readonly pages: ResourcePages;
   readonly library: ComponentLibrary;
-  /** The components that come with the installation. */
+  /** The registry's components. */
   readonly published: readonly PublishedCode[];
   readonly accounts: Accounts;
   readonly history: History;
@@ -48,24 +48,24 @@ export interface ApiPorts {
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;
   readonly replays: Replays;
-  /** The component at an http or https address, with the modules it imports from there. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
+  /** Fetches a component and the modules that it imports by relative paths. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
   readonly fetchComponent: (url: string, owner: string) => Promise<ComponentCode>;
   readonly clock: Clock;
-  /** Cryptographic: ids and signing keys are made of them. */
+  /** Cryptographic: the source of ids and signing keys. */
   readonly randomBytes: RandomBytes;
   readonly createServer: (limits: ServerLimits, onRequest: RequestListener) => DrainableServer;
   readonly bodies: RequestBodies;
   readonly log: Log;
-  /** Absent: there are none. */
+  /** Absent: tracing is off. */
   readonly traces?: Traces | undefined;
-  /** What `/readyz` asks about. */
+  /** The checks of `/readyz`. */
   readonly readiness: Pick<Readiness, "read">;
 }
 
 export interface ServerLimits {
-  /** For a whole request to arrive. */
+  /** Maximum time to receive a complete request. */
   readonly requestTimeoutMs: number;
-  /** Without a byte on a connection that is not idle, in either direction; longer than an answer may take. */
+  /** Maximum time without a byte in either direction on a connection that is not idle; longer than a response may take. */
   readonly silenceTimeoutMs: number;
   readonly maxConnections: number;
   readonly trustedProxies: TrustedProxies;
@@ -73,12 +73,12 @@ export interface ServerLimits {
 
 export interface DrainableServer {
   readonly server: Server;
-  /** Takes no more connections and finishes what is in flight; cuts off the rest when the signal aborts. */
+  /** Accepts no more connections and finishes requests in progress; when the signal aborts, closes them. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface RequestBodies {
-  /** Bounds what all bodies hold while they arrive. @throws LimitExceeded, Malformed, Unavailable */
+  /** Reads a body within a memory bound for all bodies being received. @throws LimitExceeded, Malformed, Unavailable */
   read(request: IncomingMessage, response: ServerResponse, options: { limitBytes: number; holder: string }): Promise<Buffer>;
 }
 
@@ -91,38 +91,38 @@ export interface Log {
 export interface ResourceSelection {
   readonly namespace?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Only those without this label. */
+  /** Only resources without this label. */
   readonly withoutLabel?: string;
-  /** Only those in whose spec or status this text occurs somewhere, such as an id. */
+  /** Only resources whose spec or status contains this text, such as an id. */
   readonly mentions?: string;
-  /** Only those with this `status.nameSlug`. */
+  /** Only resources with this `status.nameSlug`. */
   readonly slug?: string;
-  /** Of the kind Source. */
+  /** For the kind Source. */
   readonly sources?: SourceSelection;
 }
 
-/** Which sources a list shows; all that are given hold. */
+/** Filters of a list of sources; all of them apply. */
 export interface SourceSelection {
   readonly state?: HealthState | undefined;
-  /** Occurs in the name, the slug, the id or the key of the component, in any case. */
+  /** Contained in the name, the slug, the id or the component's key, ignoring case. */
   readonly text?: string | undefined;
-  /** The key of the component that runs, exactly. */
+  /** Exact key of the running component. */
   readonly componentKey?: string | undefined;
 }
 
-/** Lists of resources as pages show them; in a cluster they lag a moment behind the store. */
+/** Pages of resources. In a cluster they lag slightly behind the store. */
 export interface ResourcePages {
   /** Newest first; cursors are public ids. @throws InvalidInput for a cursor that is not in the list */
   listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, page: PageRequest): Promise<Listed<Resource<S, T>>>;
   findNewest<S, T>(kind: Kind<S, T>, selection: ResourceSelection): Promise<Resource<S, T> | undefined>;
   findById<S, T>(kind: Kind<S, T>, id: string): Promise<Resource<S, T> | undefined>;
-  /** What a caller has just been told of: their next list shows it no older. */
+  /** Makes a resource that a response contained visible in the caller's next list, at least at this version. */
   show<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<void>;
 }
 
 export interface Listed<Item> {
   readonly items: readonly Item[];
-  /** Of the whole list. */
+  /** Size of the whole list. */
   readonly total: number;
 }
 
@@ -132,16 +132,16 @@ export interface StoredEvent extends CommittedEvent {
   readonly indexedAtMs: number;
 }
 
-/** The latest runs, as the recorder wrote them. */
+/** The latest recorded runs. */
 export interface Activity {
-  /** Of the sources that have run after the given time, epoch ms; one query for all. */
+  /** Returns sources that have run after the given time (epoch ms), with one query. */
   since(
     known: readonly { readonly source: string; readonly lastRunAt: number }[],
   ): Promise<readonly (LatestRuns & { readonly source: string })[]>;
 }
 
 export interface SourceBacklogs {
-  /** Invocations accepted and not finished, by source; a source without any is absent. @throws Unavailable */
+  /** Returns the number of unfinished invocations by source; sources without any are absent. @throws Unavailable */
   read(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -156,61 +156,61 @@ export interface EventDeletion {
   readonly id: string;
   /** Null: from the first. */
   readonly startId: string | null;
-  /** The last that goes; null: there was none. */
+  /** The last event to delete; null: there was none. */
   readonly endId: string | null;
   /** Null: all of them. */
   readonly channel: string | null;
-  /** How many are gone. */
+  /** Number of deleted events. */
   readonly deleted: number;
   readonly createdAtMs: number;
-  /** Null: it is under way. */
+  /** Null: in progress. */
   readonly finishedAtMs: number | null;
 }
 
 export interface History {
   /** Newest first; without a channel, all of them. */
   pageEvents(source: string, page: PageRequest & TimeRange & { readonly channel?: string }): Promise<Listed<StoredEvent>>;
-  /** Errors and log lines of runs in the form of events, newest first. @throws InvalidInput for a cursor whose entry is gone */
+  /** Errors and log lines of runs as events, newest first. @throws InvalidInput when the cursor's entry is deleted */
   pageDerived(source: string, channel: "$errors" | "$logs", page: PageRequest & TimeRange): Promise<Listed<StoredEvent>>;
   /** Events that are not due yet, newest first. */
   pageScheduled(source: string, page: PageRequest & TimeRange): Promise<Listed<StoredEvent>>;
-  /** Cancels scheduled events; both ends inclusive and optional. @throws InvalidInput for an id that is none */
+  /** Cancels scheduled events; both ends inclusive and optional. @throws InvalidInput for an invalid id */
   deleteScheduled(source: string, range: { readonly startId?: string; readonly endId?: string }): Promise<void>;
-  /** Oldest first; both ends inclusive and optional. @throws InvalidInput for an id that is none */
+  /** Oldest first; both ends inclusive and optional. @throws InvalidInput for an invalid id */
   listEvents(
     source: string,
     range: { readonly startId?: string; readonly endId?: string; readonly channel?: string },
   ): Promise<readonly StoredEvent[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
-  /** Both ends inclusive and optional; they are hidden when it returns. @throws InvalidInput for an id that is none */
+  /** Hides the events, then deletes them in the background; both ends inclusive and optional. @throws InvalidInput for an invalid id */
   deleteEvents(
     source: string,
     range: { readonly startId?: string; readonly endId?: string; readonly channel?: string },
   ): Promise<EventDeletion>;
   /** Newest first. */
   listDeletions(source: string): Promise<readonly EventDeletion[]>;
-  /** Newest first. @throws InvalidInput for a cursor whose run is gone */
+  /** Newest first. @throws InvalidInput when the cursor's run is deleted */
   pageRuns(source: string, page: PageRequest & { readonly failed?: boolean }): Promise<Listed<Omit<RunSummary, "logs">>>;
   findRun(source: string, id: string): Promise<RunSummary | undefined>;
-  /** Newest first by the time at which they were due; a cursor's tick may be gone. */
+  /** Newest first by due time; the cursor's tick may be deleted. */
   pageTicks(source: string, page: PageRequest): Promise<Listed<Tick>>;
   /** Oldest first. */
   lastLogs(source: string, limit?: number): Promise<readonly { readonly run: string; readonly record: LogRecord }[]>;
-  /** Of the days that begin from the first to before the second, both midnight UTC; of the first alone when there is no second. */
+  /** Usage of the days from `fromMs` to before `untilMs`, both midnight UTC; without `untilMs`, of the first day. */
   readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
 }
 
 export interface Builds {
-  /** Building the same code again costs next to nothing. Owners take turns. @throws InvalidInput, LimitExceeded, Unavailable */
+  /** Builds, or returns the cached build of the same code. Owners take turns. @throws InvalidInput, LimitExceeded, Unavailable */
   build(component: ComponentCode, owner: string): Promise<Build>;
 }
 
-/** What somebody who configures a component, maybe for a source that runs it, wants its code to tell. */
+/** A call to a component's code while a user configures it, or a source that runs it. */
 export interface ConfigureRequest {
   readonly namespace: string;
   /** Name of the Component. */
   readonly component: string;
-  /** Name of the Source: its secrets count where none are given, its props when nothing is. */
+  /** Name of the Source, whose secrets are the default for absent ones, and whose props for absent `props`. */
   readonly source?: string;
   readonly props?: Readonly<Record<string, unknown>>;
   readonly call: ConfigureCall;
@@ -218,37 +218,37 @@ export interface ConfigureRequest {
 
 export interface Configurations {
   /**
-   * @throws UserCode or InvalidInput for what the component threw, a limit that it met, a prop without options; NotFound; QuotaExceeded;
-   * Unavailable; 504 `configure_timeout` when no runner answers in time
+   * @throws UserCode or InvalidInput for an error of the component, an exceeded limit, or a prop without options; NotFound; QuotaExceeded;
+   * Unavailable; 504 `configure_timeout` when no runner replies in time
    */
   configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
 }
 
 export interface ManualRun {
-  /** Id that the run will have, `r_…`. */
+  /** Id of the future run, `r_…`. */
   readonly run: string;
   readonly source: string;
   readonly owner: string;
-  /** That the source is deployed in. */
+  /** Pool of the source's deployment. */
   readonly pool: string;
   /** The runner must have seen this generation of the source. */
   readonly generation: number;
-  /** What `run` receives; absent: nothing. */
+  /** Argument of `run`; absent: undefined. */
   readonly event?: unknown;
-  /** Of that event, when a source emitted it. */
+  /** Metadata of that event, if a source emitted it. */
   readonly metadata?: EventMetadata;
   readonly trace?: TraceContext;
 }
 
 export interface Runs {
   /**
-   * Asks for a run, durably. @returns its end, undefined when the signal aborts before: the run goes on
-   * @throws Unavailable when it cannot be asked for; QuotaUsedUp `backlog_full` when the backlog of the source or its owner is at its bound
+   * Stores an invocation. `ended` is undefined if the signal aborts first; the run continues.
+   * @throws Unavailable when it cannot be stored; QuotaUsedUp `backlog_full` when the backlog of the source or its owner is full
    */
   run(request: ManualRun, signal: AbortSignal): Promise<{ readonly ended: Promise<RunSummary | undefined> }>;
   /**
-   * Asks for a run that leaves nothing. @returns what it would have left, undefined when no runner answers in that time: then no runner runs it
-   * any more; it rejects with UserCode when the runner's answer is none. @throws Unavailable when it cannot be asked for
+   * Requests a run that stores nothing. `outcome` is undefined if no runner replies in time: then no runner runs it later. It rejects
+   * with UserCode if the runner's reply is invalid. @throws Unavailable when the run cannot be requested
    */
   dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;
 }

@@ -10,19 +10,19 @@ import { startContext } from "./routes/context.ts";
 
 export interface StartedApi {
   readonly address: { readonly host: string; readonly port: number };
-  /** Takes no more requests and lets those under way end; when the signal aborts, breaks them off. */
+  /** Accepts no more requests and finishes those in progress; when the signal aborts, closes their connections. */
   stop(signal: AbortSignal): Promise<void>;
 }
 
 const requestTimeoutMs = 60_000;
-/** Beside what is waited for on purpose: an answer takes a moment to be made. */
-const answerMs = 30_000;
+/** Time to produce a response, apart from deliberate waits. */
+const responseMs = 30_000;
 
-/** Starts the role: the watches first, so that whoever waits for a resource hears of it. @throws Unavailable when the address is taken */
+/** Starts the role: the watches first, so that requests see changes of their resources. @throws Unavailable when the address is in use */
 export async function startApi(config: ApiConfig, ports: ApiPorts, registry?: Registry): Promise<StartedApi> {
   const context = await startContext(config, ports);
-  const longestWaitMs = Math.max(config.deployTimeoutMs, config.deletionTimeoutMs, config.runTimeoutMs);
-  const limits = { ...config, requestTimeoutMs, silenceTimeoutMs: requestTimeoutMs + longestWaitMs + answerMs };
+  const maxWaitMs = Math.max(config.deployTimeoutMs, config.deletionTimeoutMs, config.runTimeoutMs);
+  const limits = { ...config, requestTimeoutMs, silenceTimeoutMs: requestTimeoutMs + maxWaitMs + responseMs };
   const { server, drain } = ports.createServer(limits, createApp(context, createHttpMetrics(registry)));
   try {
     const port = await listen(server, config.listen);

@@ -4,7 +4,7 @@ import { accountIdsAmong } from "../../domain/account-props.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page.ts";
-import { unlessGone } from "../resources/change.ts";
+import { unlessDeleted } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Listed } from "../ports.ts";
 import type { ApiContext } from "../routes/context.ts";
@@ -22,7 +22,7 @@ export async function deleteAccount(account: AccountResource, force: boolean, { 
   // Sources may also call it by its name.
   const ids = new Set([publicIdOf(account), idOfResourceName(name)].filter((id) => id !== undefined));
   if (!force) for (const id of ids) await refuseInUse(id, namespace, ports);
-  await unlessGone(ports.store.delete(accountKind, namespace, name));
+  await unlessDeleted(ports.store.delete(accountKind, namespace, name));
 }
 
 async function refuseInUse(id: string, namespace: string, ports: ApiContext["ports"]): Promise<void> {

@@ -4,7 +4,7 @@ import type { ResourceStore } from "../../crds/resource-store.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { workflowKind, type WorkflowSpec } from "../../crds/workflow.ts";
 import { Conflict } from "../../domain/errors.ts";
-import { unlessGone } from "../resources/change.ts";
+import { unlessDeleted } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiPorts } from "../ports.ts";
@@ -23,7 +23,7 @@ type Ports = Pick<ApiPorts, "store">;
 export async function deleteComponent(component: ComponentResource, { store }: Ports): Promise<void> {
   const { namespace, name, labels } = component.metadata;
   refuseInUse(component, await usersOf(component, store));
-  await unlessGone(store.delete(componentKind, namespace, name));
+  await unlessDeleted(store.delete(componentKind, namespace, name));
   const users = await usersOf(component, store);
   if (!isUsed(users)) return;
   await store.create(componentKind, { namespace, name, labels, spec: component.spec }).catch((error: unknown) => {

@@ -11,7 +11,7 @@ export interface SignedIn {
   readonly grant: KeyGrant;
 }
 
-/** `Authorization: Bearer <API key>` becomes the user whose key it is, and what the key may do. */
+/** Resolves `Authorization: Bearer <API key>` to the key's user and scopes. */
 export function authenticate(accounts: Accounts, failures: Omit<FailureLimit, "needed">): RequestHandler {
   return limitFailures({ needed: "a valid API key", ...failures }, async (request, response) => {
     const keyHash = keyHashOf(bearerOf(request.headers.authorization, "API key"));
@@ -34,9 +34,9 @@ export function isExpired({ expiresAt }: KeyGrant, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 
-/** Set by {@link authenticate} for every route behind it. */
+/** Set by {@link authenticate} for every route after it. */
 export function signedIn(response: Response): SignedIn {
-  const found = response.locals["signedIn"] as SignedIn | undefined; // only set above
+  const found = response.locals["signedIn"] as SignedIn | undefined; // Only set above.
   if (found === undefined) throw new Unauthenticated("no user is signed in");
   return found;
 }
@@ -46,7 +46,7 @@ export function signedInCall(asked: Asked, response: Response): Call {
   return { ...asked, user, grant };
 }
 
-/** Lets pass what the key may do. Runs behind the authentication. */
+/** Refuses methods outside the key's scopes. Runs after {@link authenticate}. */
 export const checkScope: RequestHandler = (request, response, next) => {
   const { scopes } = signedIn(response).grant;
   const needed = scopeOf(request.method);
@@ -58,7 +58,7 @@ export const checkScope: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** Asking which methods there are takes none. */
+/** OPTIONS needs no scope. */
 function scopeOf(method: string): Scope | undefined {
   if (method === "OPTIONS") return undefined;
   return method === "GET" || method === "HEAD" ? "read" : "write";

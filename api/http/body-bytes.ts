@@ -12,7 +12,7 @@ const decompressors: Readonly<Record<string, Decompress>> = {
   br: promisify<InputType, ZlibOptions, Buffer>(brotliDecompress),
 };
 
-/** @throws LimitExceeded, Malformed, Unavailable when too many bodies arrive */
+/** @throws LimitExceeded, Malformed, Unavailable when too many bodies are being received */
 export async function readBytes(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,7 +23,7 @@ export async function readBytes(
   const decompress = decompressors[encoding];
   if (decompress === undefined && encoding !== "identity")
     throw new Malformed(
-      `the content encoding '${encoding.slice(0, 100)}' is not known: send the body as it is, or with gzip, deflate or br`,
+      `the content encoding '${encoding.slice(0, 100)}' is unknown: send the body without one, or with gzip, deflate or br`,
       {
         code: "wrong_content_encoding",
       },

@@ -8,20 +8,20 @@ import { isMultipart, parseUpload, type UploadLimits } from "./upload.ts";
 
 export interface BodyRules {
   readonly bodies: RequestBodies;
-  /** Of the whole API. */
+  /** Shared by all requests of the API. */
   readonly parsing: Parsing;
   /** Who is charged for a body's memory: the user who sent it, or the client network before sign-in. */
   readonly holderOf: (request: Request, response: Response) => string;
   readonly limitBytes: (request: Request) => number;
-  /** Absent: no request may hold the files of a component. */
+  /** Absent: no request may contain a component's files. */
   readonly uploads?: { readonly takes: (request: Request) => boolean; readonly limits: UploadLimits };
 }
 
 type Form = "json" | "form" | "upload";
 
 /**
- * Reads a JSON object, a form, or a component sent as multipart/form-data. A body without a content type is JSON, since known clients
- * leave it out. A body of another type is refused rather than ignored: its sender believes it was read.
+ * Reads a JSON object, a form, or a component sent as multipart/form-data. A body without a content type is JSON, because known clients
+ * omit it. A body of another type is refused, because ignoring it would mislead the client.
  */
 export function readBodies(rules: BodyRules): RequestHandler {
   return async (request, response, next) => {
@@ -55,12 +55,12 @@ async function readOne(
   return uploads === undefined ? {} : parseUpload(request.headers["content-type"] ?? "", bytes, uploads.limits);
 }
 
-/** What the parsed body takes; released when the answer is out, or earlier. */
+/** Memory of the parsed body; released when the response is sent, or earlier. */
 export function bodyMemoryOf(response: Response): BudgetEntry | undefined {
-  return response.locals["bodyMemory"] as BudgetEntry | undefined; // only set above
+  return response.locals["bodyMemory"] as BudgetEntry | undefined; // Only set above.
 }
 
-/** Undefined: there is no body, or the body of a GET, which is ignored. @throws Malformed for a type that is not read */
+/** Undefined: there is no body, or it is ignored because the method is GET. @throws Malformed for an unsupported type */
 function formOf(request: Request, { uploads }: BodyRules): Form | undefined {
   const { "content-length": length, "transfer-encoding": encoding, "content-type": type } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return undefined;
@@ -91,10 +91,10 @@ const isForm = ({ headers }: Typed): boolean => /^application\/x-www-form-urlenc
 /** curl sends every body as a form unless a content type is given. */
 const looksLikeJson = (bytes: Buffer): boolean => /^\s*[{[]/.test(bytes.toString("latin1", 0, 100));
 
-/** Texts, each a property of its own, whatever its name. */
+/** Maps each field of a form to an own property, also for names such as `__proto__`. */
 const fieldsOf = (form: string): object => Object.fromEntries(new URLSearchParams(form));
 
-/** Without the mark that some editors put before UTF-8. */
+/** Removes a byte order mark. */
 const textOf = (bytes: Buffer): string => new TextDecoder().decode(bytes);
 
 function parseJson(text: string): unknown {
@@ -105,7 +105,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** V8 quotes the text around the mistake, which may hold a secret: of its message only the reason is kept. */
+/** Keeps only the reason of V8's message, which quotes the surrounding text and so may contain a secret. */
 function invalidJson(cause: unknown): Malformed {
   const reason = cause instanceof Error ? `: ${cause.message.replace(/,? (\.\.\.)?".*$/s, "")}` : "";
   return new Malformed(`the body is not valid JSON${reason}`, { code: "invalid_json", cause });

@@ -4,7 +4,7 @@ import type { Warning } from "../../domain/warning.ts";
 import type { KeyGrant } from "../owners/ports.ts";
 import type { Listed, User } from "../ports.ts";
 
-/** What is asked, whoever asks. */
+/** A request, without its caller. */
 export interface Asked {
   /** Parameters of the path, by name. */
   readonly path: Readonly<Record<string, string>>;
@@ -13,29 +13,29 @@ export interface Asked {
   readonly body: Readonly<Record<string, unknown>>;
   /** Query parameters without a value. They count as absent. */
   readonly emptyParameters: readonly string[];
-  /** What is done for it follows from this, see domain/traces.ts. */
+  /** Parent of all that the request causes, see domain/traces.ts. */
   readonly trace?: TraceContext | undefined;
-  /** Of the parsed body. */
+  /** Memory of the parsed body. */
   readonly memory?: { release(): void } | undefined;
 }
 
 /**
- * Lets go of what the request brought. To be called before a wait of seconds, when all of it is stored. The waiting function must not hold a
- * part of it in a variable either, since a suspended function keeps all of its variables.
+ * Releases the request's body and parameters. Call it before a wait of seconds, when everything is stored. The waiting function must not
+ * hold parts of them in variables either, because a suspended function keeps all of its variables.
  */
 export function dropBody(call: Asked): void {
   Object.assign(call, { body: {}, parameters: {} });
   call.memory?.release();
 }
 
-/** A request as the routes see it. */
+/** A request with its caller, as routes receive it. */
 export interface Call extends Asked {
   readonly user: User;
-  /** Of the key that the user came in by. */
+  /** Grant of the caller's API key. */
   readonly grant: KeyGrant;
 }
 
-/** What a route answers. `include` and `exclude` are applied to `data` where the answer is written, and warnings of the request added. */
+/** Response of a route. `handle` applies `include` and `exclude` to `data`, and adds the request's warnings. */
 export type Reply<Data extends object = object> =
   | {
       readonly status: number;
@@ -45,16 +45,16 @@ export type Reply<Data extends object = object> =
   | { readonly status: number; readonly json: object }
   | { readonly status: number; readonly text: string };
 
-/** @typeParam Data what its answer has under `data` */
+/** @typeParam Data the response's `data` */
 export type Handle<Request extends Asked = Call, Data extends object = object> = (call: Request) => Promise<Reply<Data>>;
 
 export const ok = <const Data extends object>(data: Data, warnings: readonly Warning[] = []): Reply<Data> => ({
   status: 200,
   body: { data, warnings },
 });
-/** What is asked for is under way. */
+/** The requested work is in progress. */
 export const accepted = <const Data extends object>(data: Data): Reply<Data> => ({ status: 202, body: { data } });
-/** A page of a list, with the cursors to the next ones. */
+/** A page of a list, with the cursors of adjacent pages. */
 export function okPage<Item extends { readonly id: string }, Shown extends object>(
   { items, total }: Listed<Item>,
   show: (item: Item) => Shown,

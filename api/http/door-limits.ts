@@ -1,7 +1,7 @@
 import type { FailureLimit } from "./limit-failures.ts";
 import type { Parsing } from "./parsing.ts";
 
-/** What all routers of the API share. */
+/** Limits that all routers of the API share. */
 export interface DoorLimits {
   readonly failures: Omit<FailureLimit, "needed">;
   readonly parsing: Parsing;

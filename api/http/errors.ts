@@ -5,15 +5,15 @@ import { hooks } from "../../domain/invocation.ts";
 import type { Log } from "../ports.ts";
 import { requestId } from "./request-log.ts";
 
-/** What user code threw. */
+/** An error thrown by user code. */
 export const thrownSchema = z
   .object({
     name: z.string(),
     message: z.string(),
     stack: z.string().optional(),
-    code: z.string().optional().describe("Of a limit or rule of ours that ended the run."),
+    code: z.string().optional().describe("Code of the limit or rule that ended the run."),
   })
-  .meta({ id: "Thrown", description: "What the code of a component threw." });
+  .meta({ id: "Thrown", description: "An error thrown by a component's code." });
 
 const observationSchema = z
   .object({
@@ -24,35 +24,35 @@ const observationSchema = z
   })
   .meta({
     id: "Observation",
-    description: "One thing that a component did wrong while a request waited for it; the shape is that of a line of its log.",
+    description: "An error of a component while a request waited for it, in the form of a line of its log.",
   });
 export type Observation = Readonly<z.infer<typeof observationSchema>>;
 
-/** The body of every answer that is an error. */
+/** The body of every error response. */
 export const errorSchema = z
   .object({
-    error: z.string().describe("For people: what failed, with which value, and what would be right."),
+    error: z.string().describe("For people: what failed, with which value, and what would be valid."),
     code: z.string().describe("For programs: stable, snake_case."),
-    details: z.unknown().optional().describe("Fields, props, lines: whatever the code has more to tell of."),
-    observations: z.array(observationSchema).optional().describe("With the code observation_error: what hooks threw."),
+    details: z.unknown().optional().describe("More about the error, depending on its code: fields, props, lines."),
+    observations: z.array(observationSchema).optional().describe("With the code observation_error: the errors of hooks."),
   })
-  .meta({ id: "Error", description: "The body of every answer that is an error." });
+  .meta({ id: "Error", description: "The body of every error response." });
 
 /** A hook failed on a synchronous call: known clients read `error` and `observations`. */
 export class ObservationError extends UserCode {
   readonly observations: readonly Observation[];
 
-  /** @param details what else there is to know, such as which version runs now */
+  /** @param details further information, such as which version is running */
   constructor(observations: readonly Observation[], details?: { readonly reason: string; readonly message: string }) {
     super("observation error", { code: "observation_error", ...(details === undefined ? {} : { details }) });
     this.observations = observations;
   }
 }
 
-/** Turns every error into `{"error", "code", "details"?}`. What nobody expected is logged with the id that the answer names, and told without internals. */
+/** Responds with `{"error", "code", "details"?}`. Unexpected errors are logged under the response's request id, and hidden from the client. */
 export function answerErrors(log: Log): ErrorRequestHandler {
   return (thrown: unknown, _request, response, next) => {
-    // The head is out: all that is left is to break the connection.
+    // The headers are sent: express closes the connection.
     if (response.headersSent) {
       next(thrown);
       return;
@@ -76,7 +76,7 @@ export function known(thrown: unknown): HeadwaterError | undefined {
   return fromExpress(thrown);
 }
 
-/** Errors of express carry a status of 4xx: a path that cannot be decoded. */
+/** Express throws errors with a 4xx status, for instance for a path that cannot be decoded. */
 function fromExpress(thrown: unknown): HeadwaterError | undefined {
   if (
     !(thrown instanceof Error) ||

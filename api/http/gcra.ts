@@ -3,18 +3,18 @@ import type { RateLimit } from "../config.ts";
 
 export interface Taken {
   readonly allowed: boolean;
-  /** Of the burst, counting this one; more than the limit exactly when it is refused. */
+  /** Requests used of the burst, including this one; above the limit exactly if it is refused. */
   readonly used: number;
-  /** Epoch ms: when refused, of the next request that is let through; else, when the whole burst is there again. */
+  /** Epoch ms: if refused, when the next request is allowed; otherwise, when the whole burst is available again. */
   readonly resetAt: number;
 }
 
-/** Strangers can make up keys, such as addresses: the one that came first is forgotten first. */
+/** Clients can invent keys, such as addresses, so the oldest key is evicted first. */
 const maxKeys = 100_000;
 
 /**
  * Generic cell rate algorithm: a bucket of `requests` that refills evenly over `windowMs`, kept as one number per key, the time at
- * which it would be full again. Unlike a fixed window it lets nobody through twice around the window's edge.
+ * which it would be full again. Unlike a fixed window, it does not allow two bursts around a window's edge.
  */
 export class Gcra {
   readonly #limit: RateLimit;
@@ -35,11 +35,11 @@ export class Gcra {
     const taken = this.peek(key);
     if (taken.allowed) this.#fullAt.set(key, taken.resetAt);
     if (this.#fullAt.size > this.#sweepAt) this.#sweep();
-    if (this.#fullAt.size > maxKeys) this.#forgetOldest();
+    if (this.#fullAt.size > maxKeys) this.#evictOldest();
     return taken;
   }
 
-  /** What {@link take} would say, without taking. */
+  /** The result of {@link take}, without taking. */
   peek(key: string): Taken {
     const { requests, windowMs } = this.#limit;
     const now = this.#clock.now();
@@ -58,11 +58,11 @@ export class Gcra {
     this.#fullAt.delete(key);
   }
 
-  #forgetOldest(): void {
+  #evictOldest(): void {
     for (const [key] of this.#fullAt) return void this.#fullAt.delete(key);
   }
 
-  /** Full buckets need no memory. Waits until there are twice as many keys again, so that it costs little per request. */
+  /** Removes full buckets. The next sweep waits until the number of keys has doubled, so that it costs little per request. */
   #sweep(): void {
     const now = this.#clock.now();
     for (const [key, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(key);

@@ -11,13 +11,13 @@ export interface KnownNames {
   readonly operation: string;
   readonly query: readonly string[];
   readonly body: readonly string[];
-  /** Fields of `data`; undefined when it answers none, or any. */
+  /** Fields of `data`; undefined if the response has none, or any. */
   readonly fields: readonly string[] | undefined;
-  /** Whatever the method, it changes nothing. */
+  /** Whether the operation changes nothing, whatever its method. */
   readonly onlyReads: boolean;
 }
 
-/** What a request brought, with what was probably meant otherwise. */
+/** Parameters and body of a request, with warnings about probable mistakes. */
 export interface Given {
   readonly body: Fields;
   /** Query and body together; where both have a name, the query's value. */
@@ -30,7 +30,7 @@ export interface Given {
 /** Taken by every operation (specification, "Common parameters"). */
 const commonNames = ["include", "exclude", "org_id", "workspace_id"];
 
-/** Other services' names for ours. */
+/** Names of parameters in other services → our names. */
 const synonyms: Readonly<Record<string, string>> = {
   code: "component_code",
   props: "configured_props",
@@ -47,7 +47,7 @@ const synonyms: Readonly<Record<string, string>> = {
   offset: "after",
 };
 
-/** How other services ask for a page; without an effect, the first page would come again and again. */
+/** Pagination parameters of other services. Ignoring them would return the first page again and again. */
 const pageNames = new Set(["page", "offset", "cursor", "page_token", "starting_after"]);
 const firstPage = /^[01]?$/;
 const maxWarnings = 20;
@@ -56,7 +56,7 @@ const maxListed = 12;
 
 /**
  * Reads query and body by the names that the operation knows. Unknown names are accepted with a warning, since known clients send some.
- * @throws InvalidInput where ignoring a name would do, without a word, something else than was asked for
+ * @throws InvalidInput if ignoring a name would silently do something other than intended
  */
 export function readGiven(query: Fields, body: Fields, method: string, known: KnownNames | undefined): Given {
   refuseRepeated(query, known);
@@ -69,7 +69,7 @@ export function readGiven(query: Fields, body: Fields, method: string, known: Kn
   const unknownParameters = unknownOf(Object.keys(query), known);
   const unknownFields = unknownOf(Object.keys(body), known);
   refuseOtherPages(named, known);
-  if (method === "DELETE") refuseMisspelt([...unknownParameters, ...unknownFields], known);
+  if (method === "DELETE") refuseMisspelled([...unknownParameters, ...unknownFields], known);
   refuseUnknownBody(body, unknownFields, named, known);
   const warnings = [
     ...unknownParameters.map((name) => warning("unknown_parameter", "query parameter", name, known)),
@@ -78,7 +78,7 @@ export function readGiven(query: Fields, body: Fields, method: string, known: Kn
   return { ...given, warnings: warnings.slice(0, maxWarnings) };
 }
 
-/** @throws InvalidInput for a field of `include` or `exclude` that the answer never has */
+/** @throws InvalidInput for a field of `include` or `exclude` that the response never has */
 export function checkSelectedFields(selected: FieldQuery, fields: readonly string[] | undefined): void {
   if (fields === undefined) return;
   for (const [parameter, list] of Object.entries(selected)) {
@@ -86,7 +86,7 @@ export function checkSelectedFields(selected: FieldQuery, fields: readonly strin
     const unknown = names.map((name) => name.trim()).find((name) => name !== "" && !fields.includes(name));
     if (unknown === undefined) continue;
     throw new InvalidInput(
-      `${parameter} names the field '${unknown.slice(0, maxShown)}', which the answer does not have${hint(unknown, fields)}; it has ${fields.join(", ")}`,
+      `${parameter} names the field '${unknown.slice(0, maxShown)}', which the response does not have${hint(unknown, fields)}; it has ${fields.join(", ")}`,
       { code: "unknown_field" },
     );
   }
@@ -98,7 +98,7 @@ function refuseRepeated(query: Fields, known: KnownNames | undefined): void {
   const [repeated] = Object.entries(query).filter(([name, value]) => Array.isArray(value) && candidatesOf(known).includes(name));
   if (repeated === undefined) return;
   const [name, values] = repeated;
-  const message = `is given ${(values as readonly unknown[]).length} times: give it once`; // an array by the lines above
+  const message = `is given ${(values as readonly unknown[]).length} times: give it once`; // An array by the lines above.
   throw new InvalidInput(`${name} ${message}`, { details: [{ field: name, message }] });
 }
 
@@ -115,17 +115,17 @@ function refuseOtherPages(query: Fields, { query: known }: KnownNames): void {
   throw new InvalidInput(`${name}=${String(query[name]).slice(0, maxShown)} is not possible: ${right}`, { code: "unknown_page" });
 }
 
-/** A deletion cannot be taken back, and most have no body for warnings. */
-function refuseMisspelt(unknown: readonly string[], known: KnownNames): void {
+/** A deletion cannot be undone, and most have no response body for warnings. */
+function refuseMisspelled(unknown: readonly string[], known: KnownNames): void {
   const names = candidatesOf(known);
-  const misspelt = unknown.find((name) => nearestName(translated(name, names), names) !== undefined);
-  if (misspelt === undefined) return;
-  throw new InvalidInput(`nothing was deleted: ${known.operation} does not know '${misspelt.slice(0, maxShown)}'${hint(misspelt, names)}`, {
+  const wrong = unknown.find((name) => nearestName(translated(name, names), names) !== undefined);
+  if (wrong === undefined) return;
+  throw new InvalidInput(`nothing was deleted: ${known.operation} does not know '${wrong.slice(0, maxShown)}'${hint(wrong, names)}`, {
     code: "unknown_parameter",
   });
 }
 
-/** Its sender believes that the body was read. */
+/** Refuses a body without known fields, because ignoring it would mislead the client. */
 function refuseUnknownBody(body: Fields, unknown: readonly string[], query: Fields, known: KnownNames): void {
   const isRead = unknown.length < Object.keys(body).length || Object.keys(query).some((name) => known.body.includes(name));
   if (unknown.length === 0 || isRead || known.body.length === 0 || known.onlyReads) return;
@@ -145,10 +145,10 @@ function warning(code: string, what: string, name: string, known: KnownNames): W
 
 const namesOf = ({ query, body }: KnownNames): readonly string[] => [...new Set([...query, ...body])];
 
-/** All that may have been meant. */
+/** Candidates for suggestions. */
 const candidatesOf = (known: KnownNames): readonly string[] => [...namesOf(known), ...commonNames];
 
-/** Our name for what other services call so. */
+/** Translates another service's name to ours. */
 function translated(name: string, known: readonly string[]): string {
   const ours = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
   return ours !== undefined && known.includes(ours) ? ours : name;

@@ -8,10 +8,10 @@ import { checkSelectedFields, readGiven, type KnownNames } from "./given.ts";
 import { fieldParameters, parse } from "./parameters.ts";
 import { traceOf } from "./traces.ts";
 
-/** Adds who is asking to what is asked. */
+/** Adds the caller to a request. */
 export type CallOf<Call extends Asked> = (asked: Asked, response: Response) => Call;
 
-/** Joins a route to express: request in, call; reply, response out. */
+/** Adapts a route to express: parses the request, calls the route, and writes its reply. */
 export function handle<Call extends Asked>(
   route: string,
   act: Handle<Call>,
@@ -25,9 +25,9 @@ export function handle<Call extends Asked>(
   };
 }
 
-/** A function of its own, so that the call alone holds the body while it is answered, see `dropBody`. */
+/** A separate function, so that only the call holds the body while the route runs, see `dropBody`. */
 function prepare<Call extends Asked>(request: Request, response: Response, callOf: CallOf<Call>, known: KnownNames | undefined) {
-  const sent = (request.body ?? {}) as Readonly<Record<string, unknown>>; // checked by body.ts
+  const sent = (request.body ?? {}) as Readonly<Record<string, unknown>>; // Checked by body.ts.
   request.body = undefined;
   const { warnings, ...given } = readGiven(request.query, sent, request.method, known);
   const fields = parse(fieldParameters, given.parameters);
@@ -40,10 +40,10 @@ function pathParameters(params: Readonly<Record<string, unknown>>): Readonly<Rec
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "string" ? value : ""]));
 }
 
-/** A parameter that the route's pattern names. */
+/** A parameter of the route's path. */
 export function pathOf(call: Asked, name: string): string {
   const value = call.path[name];
-  if (value === undefined || value.includes("\0")) throw new NotFound("record not found: no id holds the character U+0000");
+  if (value === undefined || value.includes("\0")) throw new NotFound("record not found: no id contains U+0000");
   return value;
 }
 

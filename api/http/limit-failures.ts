@@ -6,11 +6,11 @@ import { QuotaExceeded, Unauthenticated } from "../../domain/errors.ts";
 import type { RateLimit } from "../config.ts";
 import { Gcra } from "./gcra.ts";
 
-/** Finds out who is calling, for what comes behind. @throws Unauthenticated */
+/** Identifies the caller for the handlers after it. @throws Unauthenticated */
 type Identify = (request: Request, response: Response) => Promise<void> | void;
 
 export interface FailureLimit {
-  /** What callers must have. */
+  /** The credential that callers need. */
   readonly needed: string;
   readonly limit: RateLimit;
   readonly clock: Clock;
@@ -18,8 +18,8 @@ export interface FailureLimit {
 }
 
 /**
- * Answers 429 to clients that fail too often. Who is calling is found out first: many clients may share an address, and one that has a
- * key must not wait for the failures of another.
+ * Responds 429 to clients that fail too often. Authentication comes first: many clients may share an address, and one with a valid key
+ * must not be limited by the failures of another.
  */
 export function limitFailures({ needed, limit, clock, clientOf }: FailureLimit, identify: Identify): RequestHandler {
   const failures = new Gcra(limit, clock);
@@ -40,7 +40,7 @@ export function limitFailures({ needed, limit, clock, clientOf }: FailureLimit, 
   };
 }
 
-/** What stands behind `Authorization: Bearer`; `what` says what should. @throws Unauthenticated */
+/** Returns the token of `Authorization: Bearer`. @param what the expected token, for messages @throws Unauthenticated */
 export function bearerOf(header: string | undefined, what: string): string {
   if (header === undefined) throw new Unauthenticated(`the Authorization header is missing: send 'Authorization: Bearer <${what}>'`);
   const bearer = /^Bearer +(\S{1,512}) *$/i.exec(header)?.[1];

@@ -6,14 +6,14 @@ export interface HttpMetrics {
   text(): Promise<string>;
 }
 
-/** Methods are part of a label, and anybody can invent one. */
+/** Known methods. Others share one label value, because clients can invent methods. */
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]);
 
-/** @param registry where other roles of this process register theirs; without one, a registry with the metrics of the process. */
+/** @param registry shared with other roles of this process; by default, a new one with the metrics of the process */
 export function createHttpMetrics(registry: Registry = processRegistry()): HttpMetrics {
   const duration = new Histogram({
     name: "headwater_http_request_duration_seconds",
-    help: "Time from a request's head to the end of its answer.",
+    help: "Time from a request's headers to the end of its response.",
     labelNames: ["method", "route", "status"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
     registers: [registry],

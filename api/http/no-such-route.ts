@@ -3,7 +3,7 @@ import { NotFound } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/nearest-name.ts";
 import type { Route } from "./route-table.ts";
 
-/** Longer paths are no misspelt ones. */
+/** Longer paths are not misspellings of routes. */
 const maxSegments = 8;
 
 /** Answers 404 with the route that was probably meant. */
@@ -16,8 +16,8 @@ export function noSuchRoute(base: string, routes: readonly Route[]): RequestHand
 }
 
 /**
- * Returns the route that a request to no route probably meant, as `GET /v1/sources/dc_x/runs` with the request's own ids, or undefined.
- * A segment may be misspelt, and the base of the API may be missing.
+ * Returns the route that an unknown path probably meant, as `GET /v1/sources/dc_x/runs` with the request's own ids, or undefined.
+ * A segment may be misspelled, and the base of the API may be missing.
  */
 function nearestRoute(method: string, path: string, base: string, routes: readonly Route[]): string | undefined {
   const asked = segmentsOf(path);
@@ -25,8 +25,8 @@ function nearestRoute(method: string, path: string, base: string, routes: readon
   if (asked.length > maxSegments) return undefined;
   const [best] = routes
     .flatMap((route) => {
-      const wanted = [...baseSegments, ...segmentsOf(route.path)];
-      const fits = [asked, [...baseSegments, ...asked]].map((segments) => fit(wanted, segments)).filter((found) => found !== undefined);
+      const pattern = [...baseSegments, ...segmentsOf(route.path)];
+      const fits = [asked, [...baseSegments, ...asked]].map((segments) => fit(pattern, segments)).filter((found) => found !== undefined);
       return fits.map((found) => ({ ...found, method: route.method, edits: found.edits + (route.method === method ? 0 : 0.5) }));
     })
     .toSorted((a, b) => a.edits - b.edits);
@@ -35,7 +35,7 @@ function nearestRoute(method: string, path: string, base: string, routes: readon
 
 const segmentsOf = (path: string): readonly string[] => path.split("/").filter((segment) => segment !== "");
 
-/** The path with these segments, and how many of the literal ones are misspelt; undefined when they do not fit the pattern. */
+/** The path with these segments, and the number of misspelled literals; undefined if it does not match the pattern. */
 function fit(pattern: readonly string[], segments: readonly string[]): { readonly path: string; readonly edits: number } | undefined {
   if (pattern.length !== segments.length) return undefined;
   const found = pattern.map((literal, index) => {

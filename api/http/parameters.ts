@@ -2,7 +2,7 @@ import { z } from "zod";
 import { InvalidInput } from "../../domain/errors.ts";
 import { maxLimit, parsePageQuery, type CursorForm, type PageRequest } from "../../domain/page.ts";
 
-/** @throws InvalidInput that names every field and what it must be; `details` has the values that are no secrets */
+/** @throws InvalidInput that names every invalid field and what it must be; `details` has values that are not secret */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -15,7 +15,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   });
 }
 
-/** Fields that may hold secrets, or a user's code. Where a field is not known to be harmless, add it. */
+/** Fields that may contain secrets or user code. Add every field that is not known to be harmless. */
 const secretFields = new Set([
   "credentials",
   "oauth",
@@ -40,20 +40,20 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function explain(issue: z.core.$ZodIssue, given: unknown): string {
-  const wanted = wantedBy(issue);
-  return `is ${given === undefined && issue.path.length > 0 ? "missing" : "invalid"}: ${wanted}`;
+  const expectation = expectationOf(issue);
+  return `is ${given === undefined && issue.path.length > 0 ? "missing" : "invalid"}: ${expectation}`;
 }
 
-/** A schema's own words, else what zod expected. Of alternatives without words, the last says what is wanted. */
-function wantedBy(issue: z.core.$ZodIssue): string {
-  const hasWords = !issue.message.startsWith("Invalid input");
-  if (issue.code === "invalid_type" && (!hasWords || issue.expected === "int")) return `it must be ${article(issue.expected)}`;
-  if (hasWords) return issue.message;
+/** The schema's own message, or what zod expected. Of alternatives without a message, the last one decides. */
+function expectationOf(issue: z.core.$ZodIssue): string {
+  const hasMessage = !issue.message.startsWith("Invalid input");
+  if (issue.code === "invalid_type" && (!hasMessage || issue.expected === "int")) return `it must be ${article(issue.expected)}`;
+  if (hasMessage) return issue.message;
   const last = issue.code === "invalid_union" ? issue.errors.at(-1)?.[0] : undefined;
-  return last === undefined ? issue.message : wantedBy(last);
+  return last === undefined ? issue.message : expectationOf(last);
 }
 
-/** As those say it who do not know zod. */
+/** Common names of zod's types. */
 const typeNames: Readonly<Record<string, string>> = { record: "object", int: "integer" };
 
 function article(expected: string): string {
@@ -61,13 +61,13 @@ function article(expected: string): string {
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** Text that Postgres can be asked for: any but with the character U+0000 or with half a character, as a text has that was cut between two surrogates. */
+/** A string that Postgres can store: without U+0000, and without unpaired surrogates, as in a string that was cut within a pair. */
 export const text = z
   .string()
-  .refine((value) => !value.includes("\0"), "it must not hold the character U+0000")
-  .refine((value) => value.isWellFormed(), "it must not hold half of a surrogate pair");
+  .refine((value) => !value.includes("\0"), "it must not contain U+0000")
+  .refine((value) => value.isWellFormed(), "it must not contain half of a surrogate pair");
 
-/** Booleans of a body, and as the query writes them. */
+/** A boolean, also as written in a query. */
 export const flag = z.union(
   [z.boolean(), z.enum(["true", "1"]).transform(() => true), z.enum(["false", "0"]).transform(() => false)],
   "it must be true or false",
@@ -75,7 +75,7 @@ export const flag = z.union(
 
 export const fieldParameters = z.object({ include: text.optional(), exclude: text.optional() });
 
-/** A number of items, as a query or a body writes it; domain/page.ts reads it. */
+/** A number of items in a query or a body; domain/page.ts parses it. */
 export const itemCount = z.union([z.string(), z.number()], "it must be an integer from 1 to 100");
 
 export const pageParameters = z.object({
@@ -84,17 +84,17 @@ export const pageParameters = z.object({
   before: text.optional(),
 });
 
-/** `limit`, `after`, `before`. Empty cursors count as none: clients fill them from the first page's. @throws InvalidInput */
-export function parsePage(parameters: unknown, form: CursorForm = "resource", limitIfAbsent?: number): PageRequest {
+/** Parses `limit`, `after` and `before`. Empty cursors count as absent: clients copy them from the first page. @throws InvalidInput */
+export function parsePage(parameters: unknown, form: CursorForm = "resource", defaultLimit?: number): PageRequest {
   const { limit, after, before } = parse(pageParameters, parameters);
   const cursors = { after: after === "" ? undefined : after, before: before === "" ? undefined : before };
-  return parsePageQuery({ limit, ...cursors }, form, limitIfAbsent);
+  return parsePageQuery({ limit, ...cursors }, form, defaultLimit);
 }
 
 /** A page of a list of events: up to 100 when `limit` is absent. @throws InvalidInput */
 export const parseEventPage = (parameters: unknown): PageRequest => parsePage(parameters, "event", maxLimit);
 
-/** Does the caller ask for a page, where the whole list is the answer otherwise? */
-export function asksForPage(parameters: Readonly<Record<string, unknown>>): boolean {
+/** Whether the caller requests a page of a list that is otherwise returned whole. */
+export function requestsPage(parameters: Readonly<Record<string, unknown>>): boolean {
   return ["limit", "after", "before"].some((name) => parameters[name] !== undefined);
 }

@@ -2,24 +2,24 @@ import { Budget, type BudgetEntry } from "../../domain/budget.ts";
 import { InvalidInput, LimitExceeded, Unavailable } from "../../domain/errors.ts";
 import { measureJson } from "../../domain/json-shape.ts";
 
-/** Of values that are parsed and not let go of yet, with what they take in memory; half for one user. */
+/** Bound on the memory of parsed values that are not released yet; a user may have half of it. */
 const totalBytes = 64 * 2 ** 20;
-/** A value that a parser makes takes so much at most, beside its bytes. */
+/** Maximum memory of a parsed value, in addition to its bytes. */
 const bytesPerValue = 64;
 const limits = { depth: 64, values: 100_000 } as const;
-/** Parsing more than this takes a millisecond or longer. */
+/** Parsing a larger body takes a millisecond or longer. */
 const largeBytes = 64 * 2 ** 10;
 
 /**
- * Admits bodies to be parsed: not too deep, not too many values, not too much of one user or of all at once. Of large ones one after
- * the other goes on, with the other work of the event loop in between.
+ * Admits bodies for parsing, within bounds on depth, on values, and on memory per user and in total. Large bodies are parsed one by one,
+ * with other work of the event loop in between.
  */
 export class Parsing {
   readonly #budget = new Budget({ total: totalBytes, share: totalBytes / 2 });
   #turn: Promise<void> = Promise.resolve();
 
   /**
-   * @returns what the values take, to be released when nothing holds them any more
+   * @returns the memory of the values; release it when nothing refers to them any more
    * @throws InvalidInput, LimitExceeded, Unavailable
    */
   async admitJson(bytes: Buffer, user: string): Promise<BudgetEntry> {
@@ -44,12 +44,12 @@ export class Parsing {
       throw new LimitExceeded(`the body has more than ${limits.values} values: send less at once`, { code: "too_many_values" });
     const entry = this.#budget.open(user);
     if (!entry.take(bytes.length + values * bytesPerValue))
-      throw new Unavailable("too many large requests are under way: send it again as Retry-After says", { code: "overloaded" });
-    if (bytes.length > largeBytes) await this.#myTurn();
+      throw new Unavailable("too many large requests are in progress: retry as Retry-After says", { code: "overloaded" });
+    if (bytes.length > largeBytes) await this.#nextTurn();
     return entry;
   }
 
-  #myTurn(): Promise<void> {
+  #nextTurn(): Promise<void> {
     return (this.#turn = this.#turn.then(() => new Promise((resolve) => setImmediate(resolve))));
   }
 }

@@ -1,12 +1,12 @@
 import { InvalidInput } from "../../domain/errors.ts";
 import { compareEventIds } from "../../domain/event-id.ts";
 
-/** @throws InvalidInput when `start_id` is after `end_id`: such a range holds nothing */
+/** @throws InvalidInput when `start_id` is after `end_id`: such a range is empty */
 export function checkEventIds(start: string | undefined, end: string | undefined): void {
   if (start !== undefined && end !== undefined && compareEventIds(start, end) > 0) throw swapped("start_id", start, "end_id", end);
 }
 
-/** @throws InvalidInput when `since` is after `until`, or when either is given in seconds: as milliseconds it would be in early 1970 */
+/** @throws InvalidInput when `since` is after `until`, or when either is in seconds, which as milliseconds is in early 1970 */
 export function checkTimes(since: number | undefined, until: number | undefined): void {
   for (const [name, time] of Object.entries({ since, until }))
     if (time !== undefined && time >= 1e9 && time < 1e10)

@@ -6,7 +6,7 @@ import type { RateLimit } from "../config.ts";
 import { signedIn } from "./authentication.ts";
 import { Gcra } from "./gcra.ts";
 
-/** Headers `RateLimit`, `RateLimit-Policy` (draft 8) and, with 429, `Retry-After`. Runs behind the authentication. */
+/** Sets `RateLimit`, `RateLimit-Policy` (draft 8) and, with 429, `Retry-After`. Runs after the authentication. */
 export function limitRate(limit: RateLimit, clock: Clock): RequestHandler {
   return rateLimit({
     windowMs: limit.windowMs,
@@ -33,7 +33,7 @@ function storeOf(gcra: Gcra): Store {
       const { used, resetAt } = gcra.take(key);
       return { totalHits: used, resetTime: new Date(resetAt) };
     },
-    // Only called when requests are not to count depending on how they end; all of ours count.
+    // Only called if some outcomes do not count; here all count.
     decrement: () => undefined,
     resetKey: (key) => gcra.reset(key),
   };

@@ -3,25 +3,25 @@ interface Log {
   warn(fields: object, message?: string): void;
 }
 
-/** One thing without which a component cannot be saved and run. */
+/** A dependency without which a component cannot be saved and run. */
 export interface ReadinessCheck {
-  /** In the answer of `/readyz`, snake_case. */
+  /** Name in the response of `/readyz`, snake_case. */
   readonly name: string;
-  /** Resolves when it is there. @throws an error whose message says what is missing, without addresses or secrets */
+  /** Resolves if it is available. @throws an error whose message says what is missing, without addresses or secrets */
   check(): Promise<void>;
 }
 
 export interface ReadinessReport {
   readonly ready: boolean;
-  /** By name: "ok", or what is missing. */
+  /** "ok" or what is missing, by name. */
   readonly checks: Readonly<Record<string, string>>;
 }
 
-/** Anybody may ask, as often as they like. A report is reused for this long, one that something is missing not at all. */
+/** Reports are public, so they are reused for this long; reports of a failed check are not reused. */
 const reuseMs = 500;
 const checkTimeoutMs = 2_000;
 
-/** Runs all checks at once, for all who ask at that time. Logs which checks fail whenever that changes. */
+/** Runs all checks concurrently, once for concurrent callers. Logs changes of the failed checks. */
 export class Readiness {
   readonly #checks: readonly ReadinessCheck[];
   readonly #log: Log;

@@ -4,7 +4,7 @@ import type { Clock } from "../../domain/clock.ts";
 import type { Log } from "../ports.ts";
 import type { HttpMetrics } from "./metrics.ts";
 
-/** One line and one observation per request, when its answer is out or its connection broke. Neither query nor body: both hold what is not ours. */
+/** Logs and measures each request when its response is sent or its connection is closed. Never logs query or body, which contain user data. */
 export function logRequests(log: Log, metrics: HttpMetrics, clock: Clock): RequestHandler {
   return (request, response, next) => {
     const startedAt = clock.now();
@@ -24,14 +24,14 @@ export function requestId(response: Response): string {
   return String(response.locals["requestId"] ?? "");
 }
 
-/** The pattern, never the path: paths hold ids, and there is no end to what people ask for. */
+/** The route's pattern, never the path, which contains ids and is unbounded. */
 export function routeOf(response: Response): string {
   const route: unknown = response.locals["route"];
   return typeof route === "string" ? route : "none";
 }
 
 function line(method: string, route: string, response: Response, durationMs: number): object {
-  const signedIn = response.locals["signedIn"] as { user: { id: string } } | undefined; // set by authentication.ts
+  const signedIn = response.locals["signedIn"] as { user: { id: string } } | undefined; // Set by authentication.ts.
   const error: unknown = response.locals["errorCode"];
   return {
     op: "http.request",

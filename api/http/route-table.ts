@@ -8,23 +8,23 @@ const methods = ["GET", "POST", "PUT", "DELETE"] as const;
 export type Method = (typeof methods)[number];
 export type RouteTable<Request extends Asked = Call> = Readonly<Record<string, Readonly<Partial<Record<Method, Handle<Request>>>>>>;
 
-/** A path as express writes it, `/sources/:id`, and a method that it answers. */
+/** A path in express syntax, `/sources/:id`, and one of its methods. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
 }
 
-/** All that the table answers. */
+/** All routes of the table. */
 export function routesOf<Request extends Asked>(table: RouteTable<Request>): readonly Route[] {
   return Object.entries(table).flatMap(([path, actions]) =>
     methods.filter((method) => actions[method] !== undefined).map((method) => ({ method, path })),
   );
 }
 
-/** The names that an operation knows; undefined when it is not described. */
+/** The names that an operation knows; undefined if the document does not describe it. */
 export type KnownNamesOf = (route: Route) => KnownNames | undefined;
 
-/** Joins the table to a router. Every path also answers OPTIONS, HEAD where it answers GET, and 405 with `Allow` to the rest. */
+/** Mounts the table on a router. Every path also supports OPTIONS, HEAD if it has GET, and returns 405 with `Allow` otherwise. */
 export function mount<Request extends Asked>(
   router: Router,
   base: string,
@@ -45,13 +45,13 @@ export function mount<Request extends Asked>(
 
 const verbs = { GET: "get", POST: "post", PUT: "put", DELETE: "delete" } as const;
 
-/** Answers OPTIONS, and 405 to what is not among these. */
+/** Responds to OPTIONS, and with 405 to all other methods. */
 export function otherMethods(methods: readonly string[]): RequestHandler {
   const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
   return (request, response) => {
     response.setHeader("allow", allowed);
     if (request.method === "OPTIONS") return void response.status(204).end();
-    const changes = request.method === "PATCH" && methods.includes("PUT") ? "; PUT changes what is given" : "";
+    const changes = request.method === "PATCH" && methods.includes("PUT") ? "; PUT changes the given fields" : "";
     throw new HeadwaterError(
       405,
       "method_not_allowed",

@@ -1,6 +1,6 @@
 import type { RequestHandler } from "express";
 
-/** Answers are data for programs: nothing to render, frame, sniff or keep. */
+/** Responses are data for programs: browsers must not render, frame, sniff or cache them. */
 const headers: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -15,7 +15,7 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Of our own pages: scripts and styles are files beside them, and they talk to this server alone. */
+/** For Headwater's own pages: scripts and styles are files, and requests go only to this server. */
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -2,7 +2,7 @@ import type { RequestHandler, Response } from "express";
 import { parseTraceContext, type TraceContext, type Traces } from "../../domain/traces.ts";
 import { routeOf } from "./request-log.ts";
 
-/** Of each request, what follows from it; with traces, its span as well. */
+/** Sets the trace context of each request, and starts a span if tracing is on. */
 export function traceRequests(traces: Traces | undefined): RequestHandler {
   return (request, response, next) => {
     const given = parseTraceContext(request.headers);
@@ -20,8 +20,8 @@ export function traceRequests(traces: Traces | undefined): RequestHandler {
   };
 }
 
-/** Undefined: the caller named none, and there are no traces. */
+/** Undefined: the caller sent none, and tracing is off. */
 export function traceOf(response: Response): TraceContext | undefined {
-  const trace = response.locals["trace"] as TraceContext | undefined; // Nobody else writes it.
+  const trace = response.locals["trace"] as TraceContext | undefined; // Only set above.
   return trace?.traceparent === undefined ? undefined : trace;
 }

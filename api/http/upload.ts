@@ -5,7 +5,7 @@ import { Busboy } from "@fastify/busboy";
 import { HeadwaterError, InvalidInput, LimitExceeded, Malformed } from "../../domain/errors.ts";
 
 export interface UploadLimits {
-  /** Bytes of one file. */
+  /** Maximum bytes of one file. */
   readonly codeBytes: number;
   readonly files: number;
 }
@@ -16,22 +16,22 @@ interface Upload {
 }
 
 const maxFields = 50;
-/** A body of JSON says what is a boolean or an object; the fields of a form are texts. */
+/** Fields that are parsed as JSON, because fields of a form are strings. */
 const jsonFields = new Set(["active", "emit_on_deploy", "configured_props"]);
 
 export const isMultipart = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
   /^multipart\/form-data *;/i.test(headers["content-type"] ?? "");
 
 /**
- * Reads a component sent as multipart/form-data into the body that JSON would have had: each part with a file name is one of
- * `component_files` under that name, the field `entry` is `component_entry`, every other field is itself.
+ * Converts a component sent as multipart/form-data to the equivalent JSON body: each part with a file name is one of
+ * `component_files` under that name, the field `entry` is `component_entry`, and other fields keep their names.
  */
 export async function parseUpload(contentType: string, body: Buffer, limits: UploadLimits): Promise<Readonly<Record<string, unknown>>> {
   try {
     return asJson(await parse(contentType, body, limits));
   } catch (error) {
     if (error instanceof HeadwaterError) throw error;
-    throw new Malformed(`the body is no readable multipart/form-data: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Malformed(`the body is not valid multipart/form-data: ${error instanceof Error ? error.message : String(error)}`, {
       code: "invalid_multipart",
       cause: error,
     });
@@ -46,9 +46,9 @@ async function parse(contentType: string, body: Buffer, limits: UploadLimits): P
   const fail = (error: Error): void => void (failure ??= error);
   const parser = new Busboy({
     headers: { "content-type": contentType },
-    // The file's name is its path; by default only the last segment would be left.
+    // File names are paths; by default busboy keeps only the last segment.
     preservePath: true,
-    // One more than may be, so that the last one does not pass for the end.
+    // One more than allowed, to detect files and bytes above the limit.
     limits: { files: limits.files + 2, fields: maxFields, fieldSize: limits.codeBytes, fileSize: limits.codeBytes + 1, headerPairs: 100 },
   });
   parser.on("field", (name, value, _nameIsCut, valueIsCut) => {
@@ -84,7 +84,7 @@ async function readText(stream: AsyncIterable<Buffer>, filename: string, limits:
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new InvalidInput(`the file "${clip(filename)}" is no text: components consist of UTF-8 texts`, {
+    throw new InvalidInput(`the file "${clip(filename)}" is not text: components consist of UTF-8 text files`, {
       code: "not_text",
       cause: error,
     });
@@ -103,11 +103,11 @@ function parseField(name: string, value: string): unknown {
   try {
     return JSON.parse(value);
   } catch (error) {
-    throw new InvalidInput(`the field "${name}" is no JSON`, { cause: error });
+    throw new InvalidInput(`the field "${name}" is not valid JSON`, { cause: error });
   }
 }
 
 const tooLarge = (what: string, { codeBytes }: UploadLimits): LimitExceeded =>
-  new LimitExceeded(`${what} is larger than ${codeBytes} bytes, which a component has at most`, { code: "code_too_large" });
+  new LimitExceeded(`${what} is larger than ${codeBytes} bytes, the limit of a component`, { code: "code_too_large" });
 
 const clip = (text: string): string => text.slice(0, 120);

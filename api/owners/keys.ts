@@ -7,9 +7,9 @@ import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import { scopes, type ApiKey, type KeyGrant } from "./ports.ts";
 
-/** Each key has its own share of requests, so that there must be an end to keys. */
-const mostKeys = 50;
-/** The end of the year 9999: milliseconds given as seconds are noticed. */
+/** Bounds a user's keys, because each key has its own rate limit. */
+const maxKeys = 50;
+/** The end of the year 9999, to detect milliseconds given as seconds. */
 const lastSecond = 253_402_300_799;
 const inSeconds = "it must be epoch seconds";
 
@@ -22,48 +22,48 @@ export const keyFields = z.object({
   expires_at: z.int(inSeconds).max(lastSecond, inSeconds).nullish(),
 });
 
-/** Of a key that nobody made with another key. */
+/** Grant of a key that was not created with another key. */
 export const everyGrant: KeyGrant = { scopes, expiresAt: null };
 
 export interface IssuedKey {
   readonly key: ApiKey;
-  /** The key itself: told to its user now, and to nobody ever again. */
+  /** The key itself, which is returned only once. */
   readonly text: string;
 }
 
-/** @throws Forbidden when the key would be more than `most`; InvalidInput, NotFound, Conflict */
+/** @param max grant that the key must not exceed @throws Forbidden when it would; InvalidInput, NotFound, Conflict */
 export async function issueKey(
   user: string,
   fields: z.output<typeof keyFields>,
-  most: KeyGrant,
+  max: KeyGrant,
   { accounts, clock, randomBytes }: Pick<ApiPorts, "accounts" | "clock" | "randomBytes">,
 ): Promise<IssuedKey> {
-  const grant = grantOf(fields, most, clock.now());
+  const grant = grantOf(fields, max, clock.now());
   const made = `hw_${Buffer.from(randomBytes(32)).toString("base64url")}`;
   const key = { id: newId("apiKey", randomBytes), hash: keyHashOf(made), prefix: made.slice(0, 10), name: fields.name, ...grant };
-  return { key: await accounts.createKey(user, key, mostKeys), text: made };
+  return { key: await accounts.createKey(user, key, maxKeys), text: made };
 }
 
-/** A key of 256 random bits cannot be guessed, so one SHA-256 is right; slow hashes are for passwords. */
+/** One SHA-256 is enough, because a key has 256 random bits; slow hashes are for passwords. */
 export function keyHashOf(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
-/** What is asked for; where nothing is, what `most` is. */
-function grantOf({ scopes: wanted, expires_at }: z.output<typeof keyFields>, most: KeyGrant, now: number): KeyGrant {
-  const granted = scopes.filter((scope) => (wanted ?? most.scopes).includes(scope));
-  const beyond = granted.find((scope) => !most.scopes.includes(scope));
+/** The requested grant; absent parts default to `max`. */
+function grantOf({ scopes: requested, expires_at }: z.output<typeof keyFields>, max: KeyGrant, now: number): KeyGrant {
+  const granted = scopes.filter((scope) => (requested ?? max.scopes).includes(scope));
+  const beyond = granted.find((scope) => !max.scopes.includes(scope));
   if (beyond !== undefined)
     throw new Forbidden(`the new key would have the scope '${beyond}', which this one does not have`, { code: "scope_missing" });
-  const expiresAt = typeof expires_at === "number" ? expires_at * 1000 : most.expiresAt;
+  const expiresAt = typeof expires_at === "number" ? expires_at * 1000 : max.expiresAt;
   if (expiresAt !== null && expiresAt <= now)
     throw new InvalidInput(`expires_at ${epochSeconds(expiresAt)} is invalid: it must be later than now, ${epochSeconds(now)}`);
-  if (expiresAt !== null && most.expiresAt !== null && expiresAt > most.expiresAt)
-    throw new Forbidden(`the new key would expire later than this one, which does at ${epochSeconds(most.expiresAt)}`);
+  if (expiresAt !== null && max.expiresAt !== null && expiresAt > max.expiresAt)
+    throw new Forbidden(`the new key would expire later than this one, which expires at ${epochSeconds(max.expiresAt)}`);
   return { scopes: granted, expiresAt };
 }
 
-/** Without the key itself: the answer that tells of its creation adds that, and no other does. */
+/** Without the key itself, which only the response to its creation adds. */
 export function keyResponse(key: ApiKey) {
   const { id, name, prefix, createdAt, expiresAt, lastUsedAt } = key;
   return {

@@ -9,16 +9,16 @@ import type { StoredEvent, User } from "../ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { ApiContext } from "../routes/context.ts";
 
-/** Which events, and for whom. Both ends inclusive. */
+/** A range of events and their listeners. Both ends inclusive. */
 export interface ReplayRequest {
   readonly source: string;
   readonly owner: string;
   readonly startId?: string | undefined;
   readonly endId?: string | undefined;
   readonly channel?: string | undefined;
-  /** Absent: all who listen. */
+  /** Absent: all listeners. */
   readonly listener?: string | undefined;
-  /** Of the request: the deliveries follow from it, and not from the runs that emitted the events long ago. */
+  /** Trace of the request, which is the parent of the deliveries, instead of the original runs. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Replayed {
   readonly events: readonly StoredEvent[];
 }
 
-/** Has every event of the range that is still kept delivered once more. Resolves when none of them can be lost. @throws Unavailable */
+/** Delivers all stored events of the range again. Resolves when they are stored durably. @throws Unavailable */
 export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiContext, "ports">): Promise<Replayed> {
   const { source, owner, startId, endId, channel, listener, trace } = request;
   const events = await ports.history.listEvents(source, {
@@ -56,7 +56,7 @@ export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiCo
   return { id, events };
 }
 
-/** Is it something that may listen, and the user's to see? Whether it does is seen when an event's turn comes. @throws InvalidInput, NotFound */
+/** Checks that it can listen and that the user may see it; subscriptions are checked at delivery. @throws InvalidInput, NotFound */
 export async function checkListener(listener: string, user: User, access: Access): Promise<void> {
   try {
     if (isId("source", listener)) return void (await access.get(sourceKind, "source", listener, user));

@@ -11,7 +11,7 @@ type AccessPorts = Pick<ApiPorts, "accounts" | "store" | "pages" | "owners">;
 
 export const ownerParameters = z.object({ org_id: text.optional(), workspace_id: text.optional() });
 
-/** Who may see and own what: a user sees what is theirs and their organizations'. */
+/** Checks access: users see their own resources and those of their organizations. */
 export class Access {
   readonly #ports: AccessPorts;
 
@@ -19,21 +19,21 @@ export class Access {
     this.#ports = ports;
   }
 
-  /** In whose name the call acts: the organization of `org_id` (or `workspace_id`), else the user. @throws Forbidden, NotFound */
+  /** The owner on whose behalf the call acts: the organization of `org_id` (or `workspace_id`), or the user. @throws Forbidden, NotFound */
   async owner({ user, parameters }: Pick<Call, "user" | "parameters">): Promise<string> {
     const { org_id, workspace_id } = parse(ownerParameters, parameters);
-    const wanted = org_id ?? workspace_id;
-    if (wanted === undefined || wanted === "" || wanted === user.id) return user.id;
-    await this.checkOrganization(user, wanted);
-    return wanted;
+    const organization = org_id ?? workspace_id;
+    if (organization === undefined || organization === "" || organization === user.id) return user.id;
+    await this.checkOrganization(user, organization);
+    return organization;
   }
 
-  /** @throws Forbidden for an organization of others, NotFound for none */
+  /** @throws Forbidden unless the user is a member, NotFound if it does not exist */
   async checkOrganization(user: User, id: string): Promise<void> {
     if (!isId("organization", id)) throw new NotFound(`organization '${id.slice(0, 80)}' is not found: its id must look like o_…`);
     if (await this.#ports.accounts.isMember(user.id, id)) return;
     if ((await this.#ports.accounts.findOrganization(id)) === undefined) throw new NotFound(`organization ${id} is not found`);
-    throw new Forbidden(`you are no member of organization ${id}`);
+    throw new Forbidden(`you are not a member of organization ${id}`);
   }
 
   /** The user and their organizations. */
@@ -41,30 +41,30 @@ export class Access {
     return [user.id, ...(await this.#ports.accounts.organizationsOf(user.id)).map(({ id }) => id)];
   }
 
-  /** As it is now. What belongs to others is not found, just as what does not exist: ids tell nobody anything. @throws NotFound */
+  /** Reads the current resource. Resources of others are not found, so that ids reveal nothing. @throws NotFound */
   async get<S, T>(kind: Kind<S, T>, idKind: IdKind, id: string, user: User): Promise<Resource<S, T>> {
     const found = isId(idKind, id) ? await this.#ports.store.findById(kind, id) : undefined;
-    if (found === undefined || !(await this.#isShown(found, user))) throw notFound(idKind, id);
+    if (found === undefined || !(await this.#isVisible(found, user))) throw notFound(idKind, id);
     return found;
   }
 
-  /** Undefined in a namespace that nobody owns. */
+  /** Undefined in a namespace without an owner. */
   async ownerOf({ metadata }: Resource): Promise<string | undefined> {
     return this.#ports.owners.ownerOf(metadata.namespace);
   }
 
   /**
-   * As lists show it, which is enough for whoever reads its history: that asks nothing of the store, however often it is read.
-   * What no list shows yet is looked for in the store. @throws NotFound
+   * Reads the resource from the pages, which is enough to read its history and puts no load on the store. Falls back to the store for
+   * resources that are not listed yet. @throws NotFound
    */
   async getListed<S, T>(kind: Kind<S, T>, idKind: IdKind, id: string, user: User): Promise<Resource<S, T>> {
     const listed = isId(idKind, id) ? await this.#ports.pages.findById(kind, id) : undefined;
     if (listed === undefined) return this.get(kind, idKind, id, user);
-    if (!(await this.#isShown(listed, user))) throw notFound(idKind, id);
+    if (!(await this.#isVisible(listed, user))) throw notFound(idKind, id);
     return listed;
   }
 
-  async #isShown(found: Resource, user: User): Promise<boolean> {
+  async #isVisible(found: Resource, user: User): Promise<boolean> {
     return found.metadata.deletionTimestamp === undefined && (await this.#mayUse(user, found));
   }
 

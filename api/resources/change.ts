@@ -3,18 +3,18 @@ import type { Kind, Resource } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { Conflict, InvalidInput, NotFound } from "../../domain/errors.ts";
 
-const mostTries = 8;
+const maxTries = 8;
 
-/** What is gone meanwhile is told like what never was: the store's own words name its places. @throws NotFound */
-export async function unlessGone<Result>(asked: Promise<Result>): Promise<Result> {
+/** Hides the store's message if the resource was deleted in the meantime: it contains internal names. @throws NotFound */
+export async function unlessDeleted<Result>(read: Promise<Result>): Promise<Result> {
   try {
-    return await asked;
+    return await read;
   } catch (error) {
     throw error instanceof NotFound ? new NotFound() : error;
   }
 }
 
-/** Changes the spec, again on what others have made of it meanwhile: the operator writes the same resource. @throws Conflict, InvalidInput, NotFound */
+/** Changes the spec, and retries on conflicts, because the operator writes the same resource. @throws Conflict, InvalidInput, NotFound */
 export async function changeResource<S, T>(
   kind: Kind<S, T>,
   store: ResourceStore,
@@ -24,24 +24,24 @@ export async function changeResource<S, T>(
   let current = resource;
   for (let tries = 1; ; tries++) {
     if (current.invalid !== undefined)
-      throw new InvalidInput(`the ${kind.kind.toLowerCase()} cannot be changed, as what is stored of it does not fit: ${current.invalid}`);
+      throw new InvalidInput(`the ${kind.kind.toLowerCase()} cannot be changed, because its stored spec is invalid: ${current.invalid}`);
     try {
       return await store.update(kind, { ...current, spec: await change(current) });
     } catch (error) {
       if (error instanceof NotFound) throw new NotFound();
-      if (!(error instanceof Conflict) || tries === mostTries) throw error;
+      if (!(error instanceof Conflict) || tries === maxTries) throw error;
     }
     await pause(5 * tries);
     const { namespace, name } = resource.metadata;
-    current = await unlessGone(store.get(kind, namespace, name));
+    current = await unlessDeleted(store.get(kind, namespace, name));
     if (current.metadata.deletionTimestamp !== undefined) throw new NotFound();
   }
 }
 
 /**
- * To be called once it is made: what it needs, an owner or an end, may have been deleted since it was looked at, and has taken along what
- * was there then. Whoever deletes such a thing looks again afterwards, so that one of the two finds what was made.
- * @throws whatever `check` does; what was made is gone then
+ * Call this after creating the resource: an owner or an end that it needs may have been deleted after it was checked, and the deletion
+ * may have missed the new resource. Deletions check again afterwards, so that one of the two finds it.
+ * @throws what `check` throws, after deleting the resource
  */
 export async function confirmCreated<S, T>(
   kind: Kind<S, T>,

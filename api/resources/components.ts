@@ -17,37 +17,37 @@ import { keyOf, type ResourceWatch } from "./resource-watch.ts";
 import { untilCreated } from "./until-created.ts";
 import { verdictOf } from "./verdict.ts";
 
-/** As requests may name it. */
-const mostKeyCharacters = 255;
+/** Bound on keys in requests. */
+const maxKeyCharacters = 255;
 
 export type ComponentResource = Resource<ComponentSpec, ComponentStatus>;
 
-/** What lists need of a source's component; its code may be a mebibyte. */
+/** The parts of a source's component that lists need, without its code of up to a mebibyte. */
 export interface KnownComponent {
   readonly id: string;
   readonly definition: ComponentDefinition | undefined;
-  /** What its author probably meant otherwise. */
+  /** Probable mistakes of its author. */
   readonly warnings: readonly Warning[];
 }
 
-/** Where code came from. */
+/** Origin of code. */
 export interface Origin {
-  /** For people. */
+  /** For information only. */
   readonly url?: string | undefined;
-  /** Key of the component of the registry that it is a copy of. */
+  /** Key of the registry component that it copies. */
   readonly registryKey?: string | undefined;
 }
 
-/** Whose a component is, and what its name follows from. */
-interface Place {
+/** Owner of a component, and the parts of its name. */
+interface Identity {
   readonly namespace: string;
   readonly owner: string;
-  /** Public id that follows from the owner and all of the code. */
+  /** Public id, derived from the owner and all of the code. */
   readonly id: string;
   readonly origin: Origin;
 }
 
-/** Saved components, and what is known of them. */
+/** Saves components, and caches what lists need of them. */
 export class Components {
   readonly #ports: ApiPorts;
   readonly #config: ApiConfig;
@@ -58,7 +58,7 @@ export class Components {
     this.#ports = ports;
     this.#config = config;
     this.#watch = watch;
-    // A read begun before a change is forgotten with it: the promise itself is what is kept.
+    // The cache holds promises, so a change also evicts a read that began before it.
     watch.onChange((key) => (key === undefined ? this.#known.clear() : this.#known.delete(key)));
   }
 
@@ -68,7 +68,7 @@ export class Components {
     if (cached !== undefined) return cached;
     const reading = this.#read(namespace, name);
     this.#known.set(key, reading);
-    // Neither a failure nor an absence is worth keeping.
+    // Do not cache failures and absent components.
     reading.then(
       (found) => found?.definition === undefined && this.#known.delete(key),
       () => this.#known.delete(key),
@@ -76,7 +76,7 @@ export class Components {
     return reading;
   }
 
-  /** Of several, with one query for those that are not in memory; absent ones are left out. In a cluster the query lags a moment. */
+  /** Reads several components, with one query for those not cached; absent ones are omitted. In a cluster the query lags slightly. */
   async knownOf(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, NamedComponent>> {
     const cached = await Promise.all(
       [...new Set(names)].map(async (name) => [name, await this.#known.get(keyOf(namespace, name))?.catch(() => undefined)] as const),
@@ -95,7 +95,7 @@ export class Components {
   }
 
   /**
-   * The owner's component with this code and these files, made unless it exists, and built.
+   * Returns the owner's built component with this code and these files, creating it if it does not exist.
    * @throws InvalidInput when the code cannot be built, LimitExceeded when it is too long, Unavailable
    */
   async save(owner: string, component: ComponentCode, origin: Origin = {}): Promise<ComponentResource> {
@@ -112,10 +112,10 @@ export class Components {
       found.status.build !== undefined
     )
       return found;
-    // Its author hears of a mistake now, with all the builder says, and no component is made.
+    // Build first: a mistake is reported with all details, and no component is created.
     const { definition } = await this.#ports.builds.build(component, owner);
-    if ((definition.key ?? "").length > mostKeyCharacters)
-      throw new InvalidInput(`the component's key has ${definition.key?.length} characters; the limit is ${mostKeyCharacters}`);
+    if ((definition.key ?? "").length > maxKeyCharacters)
+      throw new InvalidInput(`the component's key has ${definition.key?.length} characters; the limit is ${maxKeyCharacters}`);
     const spec: ComponentSpec = {
       code,
       ...(entry === undefined ? {} : { entry }),
@@ -143,9 +143,9 @@ export class Components {
     }
   }
 
-  /** The name follows from owner and code, so that the same request twice at once makes one component. */
-  async #create({ namespace, owner, id: wanted, origin }: Place, spec: ComponentSpec): Promise<ComponentResource> {
-    const make = (id: string): Promise<ComponentResource> =>
+  /** Derives the name from owner and code, so that equal concurrent requests create one component. */
+  async #create({ namespace, owner, id: derived, origin }: Identity, spec: ComponentSpec): Promise<ComponentResource> {
+    const create = (id: string): Promise<ComponentResource> =>
       this.#ports.store.create(componentKind, {
         name: resourceNameOf(id),
         namespace,
@@ -156,13 +156,13 @@ export class Components {
         },
       });
     try {
-      return await make(wanted);
+      return await create(derived);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      const there = await this.#ports.store.find(componentKind, namespace, resourceNameOf(wanted));
-      if (there !== undefined && isSameCode(there.spec, spec) && there.metadata.deletionTimestamp === undefined) return there;
-      // Somebody has put other code under that name.
-      return make(newId("component", this.#ports.randomBytes));
+      const existing = await this.#ports.store.find(componentKind, namespace, resourceNameOf(derived));
+      if (existing !== undefined && isSameCode(existing.spec, spec) && existing.metadata.deletionTimestamp === undefined) return existing;
+      // Other code has that name, for instance from kubectl.
+      return create(newId("component", this.#ports.randomBytes));
     }
   }
 
@@ -170,7 +170,7 @@ export class Components {
     const { namespace, name, generation } = component.metadata;
     const following = this.#watch.follow(namespace, name);
     try {
-      following.tell(await this.#ports.store.find(componentKind, namespace, name));
+      following.notify(await this.#ports.store.find(componentKind, namespace, name));
       return settled(
         component,
         await following.until((seen) => verdictOf(seen, generation), AbortSignal.timeout(this.#config.deployTimeoutMs)),
@@ -185,13 +185,13 @@ function settled(component: ComponentResource, verdict: ReturnType<typeof verdic
   if (verdict?.outcome === "stalled")
     throw new InvalidInput(`the component cannot be built: ${verdict.message}`, { code: "component_failed" });
   if (verdict?.outcome !== "ready" || verdict.resource === undefined)
-    throw new Unavailable(`component ${publicIdOf(component)} is saved and not built in time: try again`, {
+    throw new Unavailable(`component ${publicIdOf(component)} is saved, but was not built in time: try again`, {
       code: "not_ready_in_time",
     });
   return verdict.resource;
 }
 
-/** @param codeHash of all that is its code */
+/** @param codeHash of all files */
 export const idOfCode = (owner: string, codeHash: string): string => derivedId("component", `${owner} ${codeHash}`);
 
 export function sha256(text: string): string {
@@ -202,13 +202,13 @@ function componentLabels(id: string, owner: string, { code, key }: ComponentSpec
   return {
     [labels.id]: id,
     [labels.owner]: owner,
-    // A label's value holds 63 characters at most, one less than the hash has.
+    // A label's value has at most 63 characters, one less than the hash.
     [labels.codeHash]: sha256(code).slice(0, 63),
     ...(key === undefined ? {} : { [labels.componentKey]: labelOfKey(key) }),
   };
 }
 
-/** A key may hold what a label may not; then its hash stands for it. */
+/** Uses the key's hash if it contains characters that a label must not contain. */
 export function labelOfKey(key: string): string {
   return /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(key) ? key : `sha256-${sha256(key).slice(0, 48)}`;
 }

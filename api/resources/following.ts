@@ -2,7 +2,7 @@ import type { Resource } from "../../crds/resource.ts";
 
 type State<S, T> = { readonly resource: Resource<S, T> | undefined };
 
-/** One request's view of one resource as it changes. */
+/** Follows the changes of one resource for one request. */
 export class Following<S, T> {
   readonly of: { readonly namespace: string; readonly name: string };
   readonly #onEnd: () => void;
@@ -14,12 +14,12 @@ export class Following<S, T> {
     this.#onEnd = onEnd;
   }
 
-  tell(resource: Resource<S, T> | undefined): void {
+  notify(resource: Resource<S, T> | undefined): void {
     this.#state = { resource };
     this.#wake();
   }
 
-  /** The first answer that `read` gives of the resource (undefined: it is gone); undefined when the signal aborts before. */
+  /** Resolves with the first defined result of `read`, which gets undefined for a deleted resource; undefined if the signal aborts first. */
   async until<V>(read: (resource: Resource<S, T> | undefined) => V | undefined, signal: AbortSignal): Promise<V | undefined> {
     const onAbort = (): void => this.#wake();
     signal.addEventListener("abort", onAbort, { once: true });

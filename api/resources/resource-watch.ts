@@ -7,8 +7,8 @@ import { Following } from "./following.ts";
 const retryMs = 500;
 
 /**
- * One watch of a kind for all requests that wait for a resource of it: a request costs an entry in a map, not a poll or a
- * watch of its own. When the watch has to begin anew, everybody who waits is told the present state of what they wait for.
+ * Shares one watch of a kind among all requests that wait for its resources: a request costs a map entry instead of a poll or its own
+ * watch. When the watch has to restart, all waiting requests are notified of the current state of their resource.
  */
 export class ResourceWatch<S, T> {
   readonly #store: ResourceStore;
@@ -25,7 +25,7 @@ export class ResourceWatch<S, T> {
     this.#log = log;
   }
 
-  /** Resolves once changes are told. */
+  /** Resolves when changes are being watched. */
   async start(): Promise<void> {
     this.#running = this.#run(await this.#now());
   }
@@ -35,12 +35,12 @@ export class ResourceWatch<S, T> {
     await this.#running;
   }
 
-  /** Told with `namespace/name` of each change; undefined when changes of any may have been missed. */
+  /** Notifies of the changed `namespace/name`; with undefined if changes of any resource may have been missed. */
   onChange(listener: (key: string | undefined) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Begin before the write whose effect is waited for, so that no change falls between; `end` it in any case. */
+  /** Call before the write whose effect you wait for, so that no change is missed. Always call `end`. */
   follow(namespace: string, name: string): Following<S, T> {
     const key = keyOf(namespace, name);
     const following: Following<S, T> = new Following({ namespace, name }, () => {
@@ -68,31 +68,31 @@ export class ResourceWatch<S, T> {
             continue;
           }
           version = event.resource.metadata.resourceVersion;
-          this.#tell(event.resource, event.type === "deleted");
+          this.#notify(event.resource, event.type === "deleted");
         }
       } catch (error) {
         if (signal.aborted) return;
-        this.#log.warn({ op: "resource.watch", kind: this.#kind.kind, err: error }, "a watch ended, beginning anew");
-        version = await this.#beginAnew(version);
+        this.#log.warn({ op: "resource.watch", kind: this.#kind.kind, err: error }, "a watch ended, restarting it");
+        version = await this.#restart(version);
       }
     }
   }
 
-  #tell(resource: Resource<S, T>, deleted: boolean): void {
+  #notify(resource: Resource<S, T>, deleted: boolean): void {
     const key = keyOf(resource.metadata.namespace, resource.metadata.name);
     for (const listener of this.#listeners) listener(key);
-    for (const following of this.#followings.get(key) ?? []) following.tell(deleted ? undefined : resource);
+    for (const following of this.#followings.get(key) ?? []) following.notify(deleted ? undefined : resource);
   }
 
-  /** Everything may have changed since: those who wait are told by a read. Resolves with the version to go on from. */
-  async #beginAnew(version: string): Promise<string> {
+  /** Reads the resources of all waiting requests, because anything may have changed. Resolves with the version to continue from. */
+  async #restart(version: string): Promise<string> {
     const { signal } = this.#stopping;
-    await pause(retryMs, undefined, { signal }).catch(() => undefined); // The loop looks at the signal.
+    await pause(retryMs, undefined, { signal }).catch(() => undefined); // The loop checks the signal.
     try {
       const next = await this.#now();
       for (const listener of this.#listeners) listener(undefined);
       for (const following of [...this.#followings.values()].flatMap((all) => [...all])) {
-        following.tell(await this.#store.find(this.#kind, following.of.namespace, following.of.name));
+        following.notify(await this.#store.find(this.#kind, following.of.namespace, following.of.name));
       }
       return next;
     } catch (error) {

@@ -3,16 +3,16 @@ import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SecretHolder } from "../../crds/secret-values.ts";
 import type { ApiPorts } from "../ports.ts";
 
-/** Keeps secret texts by a name each, and says where each is. */
+/** Stores secret texts by name, and returns a reference for each. */
 export type Keep = (texts: Readonly<Record<string, string>>) => Promise<Readonly<Record<string, SecretReference>>>;
 
-/** For one request and one resource: a change that is tried again on a newer state keeps its texts once. */
+/** Stores the texts of one request for one resource only once, also if a conflict makes the request retry its change. */
 export function keepOnce(holder: SecretHolder, { secretValues }: Pick<ApiPorts, "secretValues">): Keep {
   let kept: ReturnType<Keep> | undefined;
   return (texts) => (kept ??= secretValues.keep(holder, texts));
 }
 
-/** After the resource was written. The operator settles as well, so a failure here ends no request. */
+/** Call after writing the resource. The operator settles as well, so a failure here does not fail the request. */
 export async function settleSecrets(
   { kind, metadata: { namespace, name, uid, generation } }: Resource,
   references: readonly SecretReference[],

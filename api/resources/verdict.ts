@@ -1,6 +1,6 @@
 import type { Condition, Resource } from "../../crds/resource.ts";
 
-/** What the operator made of a generation of a resource. */
+/** The operator's result for a generation of a resource. */
 export interface Verdict<S, T> {
   readonly outcome: "ready" | "stalled" | "gone";
   readonly reason: string;
@@ -12,10 +12,10 @@ interface Conditioned {
   readonly conditions?: readonly Condition[] | undefined;
 }
 
-/** Of that generation or a later one; undefined while the operator is still at it. */
+/** The result for that generation or a later one; undefined while the operator is working on it. */
 export function verdictOf<S, T extends Conditioned>(resource: Resource<S, T> | undefined, generation: number): Verdict<S, T> | undefined {
   if (resource === undefined || resource.metadata.deletionTimestamp !== undefined)
-    return { outcome: "gone", reason: "Deleted", message: "it was deleted meanwhile", resource };
+    return { outcome: "gone", reason: "Deleted", message: "it was deleted in the meantime", resource };
   if (resource.metadata.generation < generation) return undefined;
   const holds = (type: Condition["type"]): Condition | undefined =>
     resource.status.conditions?.find((each) => each.type === type && each.status === "True" && each.observedGeneration >= generation);

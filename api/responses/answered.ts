@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What is of the schema, as it is answered: only written, so that nothing in it needs to be changeable. */
+/** A response of the schema, with all fields read-only. */
 export type Answered<Schema extends z.ZodType> = Read<z.output<Schema>>;
 
 export type Read<T> = T extends readonly (infer Item)[]

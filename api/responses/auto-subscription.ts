@@ -1,10 +1,10 @@
 import { publicIdOf } from "../resources/identity.ts";
-import { listeningBy, type AutoSubscriptionResource } from "../subscriptions/auto-subscription.ts";
+import { listeningOf, type AutoSubscriptionResource } from "../subscriptions/auto-subscription.ts";
 import type { Answered } from "./answered.ts";
 import type { autoSubscriptionSchema } from "./schemas.ts";
 
-/** A listener that a reference names and that is not there yet is null. */
+/** The listener is null if it does not exist yet. */
 export function autoSubscriptionResponse(auto: AutoSubscriptionResource): Answered<typeof autoSubscriptionSchema> {
-  const { channel, listener } = listeningBy(auto);
+  const { channel, listener } = listeningOf(auto);
   return { id: publicIdOf(auto), listener_id: listener ?? null, event_name: channel ?? null };
 }

@@ -6,7 +6,7 @@ import type { componentSchema, listedComponentSchema } from "./schemas.ts";
 import { readText } from "./read.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 
-/** One of a list: its code is not read for that. */
+/** An item of a list, for which the code is not read. */
 export function listedComponentResponse({
   id,
   definition,

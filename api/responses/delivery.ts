@@ -7,7 +7,7 @@ import type { attemptSchema, backlogSchema, deadLetterSchema, lineHeadSchema, te
 /** One attempt at a delivery. A test has no source. */
 export function attemptResponse(stored: StoredAttempt): Answered<typeof attemptSchema> {
   const { attempt, outcome } = stored;
-  return { ...subjectOf(stored), attempt, outcome, ...answerOf(stored) };
+  return { ...subjectOf(stored), attempt, outcome, ...resultOf(stored) };
 }
 
 /** @param isWhole with the event itself */
@@ -23,10 +23,10 @@ export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): 
 }
 
 export function testResponse({ outcome, delivery, ...answer }: Tested): Answered<typeof testedWebhookSchema> {
-  return { delivery_id: delivery, outcome, ...answerOf(answer) };
+  return { delivery_id: delivery, outcome, ...resultOf(answer) };
 }
 
-/** @param lastAttempt of the first in line */
+/** @param lastAttempt of the first delivery in the queue */
 export function backlogResponse(backlog: WebhookBacklog, lastAttempt: StoredAttempt | undefined): Answered<typeof backlogSchema> {
   const { due, scheduled, nextAt, inLine, head } = backlog;
   return {
@@ -43,11 +43,11 @@ function headResponse(head: LineHead, lastAttempt: StoredAttempt | undefined): A
     attempts,
     waiting_since_ms: since,
     next_attempt_at_ms: nextAt ?? null,
-    last_attempt: lastAttempt === undefined ? null : answerOf(lastAttempt),
+    last_attempt: lastAttempt === undefined ? null : resultOf(lastAttempt),
   };
 }
 
-function answerOf({ at, durationMs, status, error }: Pick<StoredAttempt, "at" | "durationMs" | "status" | "error">) {
+function resultOf({ at, durationMs, status, error }: Pick<StoredAttempt, "at" | "durationMs" | "status" | "error">) {
   return { at_ms: at, duration_ms: durationMs, response_status: status, cause: error };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is stored may not be of its schema's form: another version of that may have let it in (`Resource.invalid`, which lists do not
- * keep). One such resource is shown as far as it can be, since it must not hide a whole list.
+ * Reads a field of a stored resource that may violate its schema, because another version accepted it (`Resource.invalid`, which lists
+ * do not have). Such a resource is shown as far as possible, so that it does not break a whole list.
  */
 export function readText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

@@ -22,7 +22,7 @@ export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSumm
   };
 }
 
-/** What a run would have left; of its events, those that are `emitted`. */
+/** What a dry run would have stored; of its emits, only those with the verdict `emitted`. */
 export function dryRunResponse(
   { run, source }: { readonly run: string; readonly source: string },
   outcome: DryRunOutcome,
@@ -51,7 +51,7 @@ function emitResponse({ verdict, id, channel, summary, ts, deliverAt, payload }:
   return { verdict, id, name: channel, summary, ts, ...delivery, event: JSON.parse(payload) as unknown };
 }
 
-/** JSON's null is a value, so a key that would be gone says so. */
+/** JSON's null is a value, so deletions have their own field. */
 function writeResponse({ prop, key, value }: DbWrite): Answered<typeof dryRunSchema>["db_writes"][number] {
   return value === null ? { prop, key, deleted: true } : { prop, key, value: JSON.parse(value) as unknown };
 }

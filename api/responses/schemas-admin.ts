@@ -18,8 +18,8 @@ export const planSchema = z
     form: z.enum(planForms),
     daily_invocations_quota: z.number().nullable().describe("Null: no limit."),
     daily_compute_time_quota: z.number().nullable().describe("Milliseconds; null: no limit."),
-    weight: z.number().describe("1 to 100: of runs that wait for a turn, its owners get so many times as many as those of weight 1."),
-    max_organizations: z.int().describe("How many organizations one user can create."),
+    weight: z.number().describe("1 to 100: the share of queued runs that its owners get, relative to weight 1."),
+    max_organizations: z.int().describe("Maximum organizations that one user can create."),
   })
   .meta({ id: "Plan" });
 

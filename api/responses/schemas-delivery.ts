@@ -6,31 +6,31 @@ const ms = z.number().describe("Epoch milliseconds.");
 
 export const rotatedWebhookSchema = webhookSchema
   .extend({
-    signing_key: z.string().optional().describe("`whsec_…`, in this answer and in no other."),
+    signing_key: z.string().optional().describe("`whsec_…`, only in this response."),
     previous_key_until: z
       .int()
       .nullable()
-      .describe("Until when the key before signs as well, epoch seconds; null: only the new one signs."),
+      .describe("Time until which the previous key also signs, epoch seconds; null: only the new one signs."),
   })
   .meta({ id: "RotatedWebhook" });
 
 const subject = {
   delivery_id: z.string(),
   event_id: z.string(),
-  source_id: z.string().nullable().describe("Null of a test."),
-  subscription_id: z.string().nullable().describe("Null of a test."),
+  source_id: z.string().nullable().describe("Null for a test."),
+  subscription_id: z.string().nullable().describe("Null for a test."),
   event_name: z.string().describe("The channel; empty is the default one."),
 };
 
-const answered = {
+const result = {
   at_ms: ms,
   duration_ms: z.number(),
-  response_status: z.int().nullable().describe("What the address answered."),
-  cause: z.string().nullable().describe("Why it failed."),
+  response_status: z.int().nullable().describe("HTTP status of the endpoint's response; null: there was none."),
+  cause: z.string().nullable().describe("Why it failed; null: it was delivered."),
 };
 
 export const attemptSchema = z
-  .object({ ...subject, attempt: z.int().describe("The first is 1."), outcome: z.enum(attemptOutcomes), ...answered })
+  .object({ ...subject, attempt: z.int().describe("The first is 1."), outcome: z.enum(attemptOutcomes), ...result })
   .meta({ id: "Attempt", description: "One attempt at a delivery." });
 
 export const deadLetterSchema = z
@@ -41,38 +41,38 @@ export const deadLetterSchema = z
     cause: z.string(),
     event: z.unknown().optional().describe("With `expand=event`."),
   })
-  .meta({ id: "DeadLetter", description: "A delivery that failed for good." });
+  .meta({ id: "DeadLetter", description: "A delivery whose last attempt failed." });
 
 export const lineHeadSchema = z
   .object({
     ...subject,
-    attempts: z.int().describe("Made so far."),
-    waiting_since_ms: ms.describe("In line since then, epoch milliseconds."),
-    next_attempt_at_ms: ms.nullable().describe("Null: it is attempted as soon as there is a place."),
-    last_attempt: z.object(answered).nullable().describe("What came of it; null of none, or when it is not written yet."),
+    attempts: z.int().describe("Attempts so far."),
+    waiting_since_ms: ms.describe("Start of the wait in the queue, epoch milliseconds."),
+    next_attempt_at_ms: ms.nullable().describe("Null: it is attempted as soon as a permit is free."),
+    last_attempt: z.object(result).nullable().describe("Its result; null if there was none, or it is not recorded yet."),
   })
-  .meta({ id: "LineHead", description: "The delivery that all others in line wait for." });
+  .meta({ id: "LineHead", description: "The delivery that all others in the queue wait for." });
 
 export const backlogSchema = z
   .object({
-    due: z.int().describe("Their time has come, and they wait to be attempted."),
+    due: z.int().describe("Deliveries that are due and wait to be attempted."),
     scheduled: z
       .object({
         count: z.int(),
-        next_at_ms: ms.nullable().describe("The first of their times; null: there is none, or there are too many to look at."),
+        next_at_ms: ms.nullable().describe("The earliest of their times; null: there is none, or there are too many to read."),
       })
-      .describe("Deliveries with a time of their own: of the next attempt, or that their event asked for."),
-    line: z
-      .object({ count: z.int(), head: lineHeadSchema.nullable() })
-      .describe("Of an ordered webhook: what waits for its turn, the first included."),
+      .describe("Deliveries that wait for a retry or for the event's delivery time."),
+    line: z.object({ count: z.int(), head: lineHeadSchema.nullable() }).describe("The queue of an ordered webhook, including its head."),
   })
-  .meta({ id: "Backlog", description: "What is stored for a webhook and not delivered yet." });
+  .meta({ id: "Backlog", description: "Stored deliveries of a webhook that are not delivered yet." });
 
 export const testedWebhookSchema = z
-  .object({ delivery_id: z.string(), outcome: z.enum(["delivered", "failed"]), ...answered })
+  .object({ delivery_id: z.string(), outcome: z.enum(["delivered", "failed"]), ...result })
   .meta({ id: "TestedWebhook" });
 
-export const redrivenSchema = z.object({ queued: z.int().describe("How many are tried again.") }).meta({ id: "Redriven" });
+export const redrivenSchema = z
+  .object({ queued: z.int().describe("Number of dead letters that are redelivered.") })
+  .meta({ id: "Redriven" });
 
 export const purgedSchema = z.object({ deleted: z.int() }).meta({ id: "Purged" });
 

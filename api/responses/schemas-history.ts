@@ -28,9 +28,9 @@ export const runSchema = z
     duration_ms: z.number(),
     cpu_ms: z.number(),
     event_ids: z.array(z.string()),
-    logs: z.array(logLine).optional().describe("Only where one run is asked for."),
+    logs: z.array(logLine).optional().describe("Only in the response for a single run."),
     error: thrownSchema.nullable(),
-    result: z.unknown().describe("What it returned; null when that is no JSON of at most 64 KiB."),
+    result: z.unknown().describe("Return value; null if it is not JSON of at most 64 KiB."),
   })
   .meta({ id: "Run" });
 
@@ -41,7 +41,7 @@ export const startedRunSchema = z
 
 const emitSchema = z
   .object({
-    verdict: z.enum(emitVerdicts).describe("`duplicate`: dedupe knows its id; `refused`: it cannot judge it."),
+    verdict: z.enum(emitVerdicts).describe("`duplicate`: dedupe has seen its id; `refused`: dedupe cannot compare it."),
     id: z.string().nullable().describe("The id given to `$emit`."),
     name: z.string().describe("The channel; empty is the default one."),
     summary: z.string().nullable(),
@@ -49,9 +49,9 @@ const emitSchema = z
     delivery_ts: z.number().optional(),
     event: z.unknown(),
   })
-  .meta({ id: "JudgedEmit", description: "What an emit would have become." });
+  .meta({ id: "JudgedEmit", description: "The result that an emit would have had." });
 
-/** What a run would have left. */
+/** What a dry run would have stored. */
 export const dryRunSchema = runSchema
   .omit({ hook: true, event_ids: true })
   .extend({
@@ -66,16 +66,16 @@ export const dryRunSchema = runSchema
         base64: z.boolean().optional(),
       })
       .nullable()
-      .describe("What http.respond() was given."),
+      .describe("Argument of http.respond()."),
     logs: z.array(logLine),
   })
-  .meta({ id: "DryRun", description: "What a run would have left." });
+  .meta({ id: "DryRun", description: "What a dry run would have stored." });
 
 export const replaySchema = z
   .object({
     id: z.string().describe("`rp_…`."),
     source_id: z.string(),
-    events: z.int().describe("How many are delivered once more."),
+    events: z.int().describe("Number of events that are delivered again."),
     start_id: z.string().nullable(),
     end_id: z.string().nullable(),
     event_name: z.string().nullable(),
@@ -89,9 +89,9 @@ export const eventDeletionSchema = z
     source_id: z.string(),
     status: z.enum(["pending", "finished"]),
     start_id: z.string().nullable().describe("Null: from the first."),
-    end_id: z.string().nullable().describe("The last that goes: as it was asked for, or the newest of that moment. Null: there was none."),
+    end_id: z.string().nullable().describe("The last event to delete: as requested, or the newest at that time. Null: there was none."),
     event_name: z.string().nullable().describe("Null: all channels."),
-    deleted: z.int().describe("How many are gone."),
+    deleted: z.int().describe("Number of deleted events."),
     created_at_ms: ms,
     finished_at_ms: ms.nullable(),
   })
@@ -99,13 +99,13 @@ export const eventDeletionSchema = z
 
 const eventMetadataSchema = z
   .object({
-    emit_id: z.string().describe("The id that deliveries carry."),
+    emit_id: z.string().describe("The event id in deliveries."),
     name: z.string().describe("The channel; empty is the default one."),
     emitter_id: z.string(),
-    id: z.string().optional().describe("The id given to `$emit`; absent without one."),
-    summary: z.string().optional().describe("Absent without one."),
+    id: z.string().optional().describe("The id given to `$emit`, or absent."),
+    summary: z.string().optional().describe("The summary given to `$emit`, or absent."),
     ts: ms,
-    delivery_ts: ms.optional().describe("When it is emitted; only in the list of scheduled events, `event_name=$in`."),
+    delivery_ts: ms.optional().describe("When the event is due; only in the list of scheduled events, `event_name=$in`."),
   })
   .meta({ id: "EventMetadata" });
 
@@ -113,12 +113,12 @@ export const eventSchema = z
   .object({
     id: z.string().describe("`<epoch milliseconds>-<sequence>`."),
     indexed_at_ms: ms,
-    event: z.unknown().describe("What was emitted; shortened when it has more than 1 KiB, unless `expand=event` asks for it whole."),
+    event: z.unknown().describe("The emitted value; truncated above 1 KiB unless `expand=event` is given."),
     metadata: eventMetadataSchema,
   })
   .meta({ id: "Event" });
 
 /** The form before event summaries. */
 export const legacyEventSchema = z
-  .object({ id: z.string(), e: z.unknown().describe("What was emitted."), k: z.literal("emit"), ts: ms, metadata: eventMetadataSchema })
+  .object({ id: z.string(), e: z.unknown().describe("The emitted value."), k: z.literal("emit"), ts: ms, metadata: eventMetadataSchema })
   .meta({ id: "LegacyEvent" });

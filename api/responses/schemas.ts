@@ -4,7 +4,7 @@ import { healthStates } from "../../domain/source-health.ts";
 import { memberRoles, scopes } from "../owners/ports.ts";
 
 /**
- * The resources as they are answered: what the document of the API says of them, and what tests hold every answer against. An `id`
+ * Schemas of the resources in responses, for the OpenAPI document and for tests, which check every response. An `id`
  * in a schema's meta names it in the document.
  */
 
@@ -13,15 +13,15 @@ const times = { created_at: seconds, updated_at: seconds };
 
 const quotaExceededUntil = seconds
   .optional()
-  .describe("Epoch seconds. There while a quota of the day is used up: until then what comes waits, and is run afterwards.");
+  .describe("Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards.");
 
 export const warningSchema = z
   .object({
     code: z.string().describe("For programs: stable, snake_case."),
-    message: z.string().describe("What was found, and what would be right."),
-    path: z.string().describe("A field of the request, or a place in the component's definition, such as `props.count.default`."),
+    message: z.string().describe("What was found, and how to fix it."),
+    path: z.string().describe("A field of the request, or a path in the component's definition, such as `props.count.default`."),
   })
-  .meta({ id: "Warning", description: "Something that was accepted and was probably meant otherwise." });
+  .meta({ id: "Warning", description: "A probable mistake in an accepted request." });
 
 export const organizationSchema = z
   .object({
@@ -40,7 +40,7 @@ export const userSchema = z
     email: z.string(),
     orgs: z.array(organizationSchema),
     daily_compute_time_quota: z.number().optional().describe("Milliseconds."),
-    daily_compute_time_used: z.number().optional().describe("Milliseconds, of the day that began at midnight UTC."),
+    daily_compute_time_used: z.number().optional().describe("Milliseconds since midnight UTC."),
     daily_invocations_quota: z.number().optional(),
     daily_invocations_used: z.number().optional(),
     billing_period_start_ts: seconds.optional(),
@@ -50,15 +50,15 @@ export const userSchema = z
   })
   .meta({
     id: "User",
-    description: "The plan says which: of the free form the daily fields, of the paid form those of the billing period.",
+    description: "A free plan has the daily fields, a paid plan those of the billing period.",
   });
 
 const propSchema = z.looseObject({ name: z.string(), type: z.string() }).meta({
   id: "Prop",
-  description: "A prop of a component, with all that its code says of it: label, description, optional, default, options …",
+  description: "A prop of a component, with all fields of its definition: label, description, optional, default, options …",
 });
 
-const ownerId = z.string().optional().describe("Only where an organization owns it.");
+const ownerId = z.string().optional().describe("Only if an organization owns it.");
 
 const configurableProps = z.array(propSchema);
 
@@ -66,8 +66,8 @@ export const componentSchema = z
   .object({
     id: z.string().describe("`sc_…`."),
     code: z.string(),
-    entry: z.string().nullable().describe("Path of the file that holds the code, where it has one."),
-    files: z.array(z.string()).describe("Paths of the files beside it."),
+    entry: z.string().nullable().describe("Path of the file with the code, if it has one."),
+    files: z.array(z.string()).describe("Paths of the other files."),
     code_hash: z.string().describe("SHA-256 of the code, hex."),
     name: z.string().nullable(),
     version: z.string().nullable(),
@@ -86,10 +86,10 @@ export const listedComponentSchema = z
     description: z.string().nullable(),
     type: z.enum(componentTypes),
     configurable_props: configurableProps,
-    registry: z.boolean().describe("Is it one of the registry?"),
+    registry: z.boolean().describe("Whether it is part of the registry."),
     ...times,
   })
-  .meta({ id: "ListedComponent", description: "A component as lists show it: without its code." });
+  .meta({ id: "ListedComponent", description: "A component in lists, without its code." });
 
 export const foundKeysSchema = z
   .object({ sources: z.array(z.string()), actions: z.array(z.string()) })
@@ -98,33 +98,33 @@ export const foundKeysSchema = z
 export const sourceSchema = z
   .object({
     id: z.string().describe("`dc_…`."),
-    user_id: z.string().optional().describe("Only where the caller has just made or changed it."),
+    user_id: z.string().optional().describe("Only in responses to requests that create or change it."),
     owner_id: ownerId,
     component_id: z.string().nullable(),
-    configurable_props: configurableProps.optional().describe("Only of components with additional props."),
-    configured_props: z.record(z.string(), z.unknown()).describe("Values by prop; secret ones never come back."),
+    configurable_props: configurableProps.optional().describe("Only for components with additional props."),
+    configured_props: z.record(z.string(), z.unknown()).describe("Values by prop, without secret ones."),
     active: z.boolean(),
     ...times,
     name: z.string(),
     name_slug: z.string(),
-    state: z.enum(healthStates).describe("How it is doing; `paused` exactly if `active` is false."),
+    state: z.enum(healthStates).describe("State of the source; `paused` exactly if `active` is false."),
     problem: z
       .object({
         code: z
           .string()
-          .describe("Stable: that of the run's error (`run_failed` if it has none), or of what keeps it from being deployed."),
+          .describe("Stable: the code of the run's error (`run_failed` if it has none), or the reason why it is not deployed."),
         message: z.string(),
         since: seconds,
       })
       .nullable()
-      .describe("What is wrong; null when nothing is."),
-    last_run_at: seconds.nullable().describe("When its last run began, epoch seconds; null before the first."),
+      .describe("Current problem; null if there is none."),
+    last_run_at: seconds.nullable().describe("Start of its last run, epoch seconds; null before the first."),
     last_error: z
       .object({ code: z.string().nullable().describe("Null: the component's code threw it."), message: z.string(), at: seconds })
       .nullable()
-      .describe("Of the last failed run that is kept; it may be older than the last run."),
-    next_tick_at: seconds.nullable().describe("When the first of its timers is due, epoch seconds; null: no timer will tick."),
-    backlog: z.int().nullable().describe("Invocations accepted and not finished; null while NATS does not answer."),
+      .describe("Error of the last stored failed run, which may be older than the last run."),
+    next_tick_at: seconds.nullable().describe("Next tick of its timers, epoch seconds; null: no timer will tick."),
+    backlog: z.int().nullable().describe("Accepted invocations that are not finished; null while NATS does not respond."),
   })
   .meta({ id: "Source" });
 
@@ -143,12 +143,12 @@ export const accountSchema = z
     id: z.string().describe("`apn_…`."),
     app: appSchema.nullable(),
     name: z.string(),
-    healthy: z.boolean().nullable().describe("Null until it was looked at."),
-    problem: z.string().nullable().describe("What is wrong, when it is not healthy."),
+    healthy: z.boolean().nullable().describe("Null until it was checked."),
+    problem: z.string().nullable().describe("Why it is not healthy."),
     created_at: isoTime,
     updated_at: isoTime,
   })
-  .meta({ id: "Account", description: "An account without its credentials: those come in and never go out." });
+  .meta({ id: "Account", description: "An account, without its credentials." });
 
 export const subscriptionSchema = z
   .object({
@@ -170,32 +170,32 @@ export const autoSubscriptionSchema = z
 export const webhookSchema = z
   .object({
     id: z.string().describe("`wh_…`."),
-    user_id: z.string().optional().describe("Only where the caller has just made or changed it."),
+    user_id: z.string().optional().describe("Only in responses to requests that create or change it."),
     owner_id: ownerId,
     name: z.string().nullable(),
     description: z.string().nullable(),
     url: z.string(),
-    active: z.boolean().describe("Whether anything is posted."),
+    active: z.boolean().describe("Whether events are posted."),
     ordered: z.boolean().describe("Whether events arrive in the order of their commits, one at a time."),
     disabled: z
       .object({ at: z.int().describe("Epoch seconds."), reason: z.enum(["EndpointGone", "EndpointFailing"]), message: z.string() })
       .optional()
       .describe(
-        "Only while nothing is posted because the endpoint answered 410 Gone or has failed for days; PUT with `active: true` ends it.",
+        "Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that.",
       ),
     ...times,
   })
   .meta({ id: "Webhook" });
 
 export const createdWebhookSchema = webhookSchema
-  .extend({ signing_key: z.string().describe("`whsec_…`, in this answer and in no other.") })
+  .extend({ signing_key: z.string().describe("`whsec_…`, only in this response.") })
   .meta({ id: "CreatedWebhook" });
 
 export const optionsSchema = z
   .object({
     options: z.array(z.unknown()).describe("Values, or `{label, value}`."),
-    context: z.unknown().describe("To be given back as prev_context for the next page; null when there is none."),
-    truncated: z.literal(true).optional().describe("There were more than are let through."),
+    context: z.unknown().describe("The prev_context of the next page; null if there is none."),
+    truncated: z.literal(true).optional().describe("There were more options than the limit."),
   })
   .meta({ id: "Options" });
 
@@ -213,17 +213,15 @@ export const keySchema = z
   })
   .meta({ id: "Key", description: "An API key, without the key itself." });
 
-export const createdKeySchema = keySchema
-  .extend({ key: z.string().describe("`hw_…`, in this answer and in no other.") })
-  .meta({ id: "CreatedKey" });
+export const createdKeySchema = keySchema.extend({ key: z.string().describe("`hw_…`, only in this response.") }).meta({ id: "CreatedKey" });
 
 export const tokenSchema = z
   .object({
     access_token: z.string().describe("The API key."),
     token_type: z.literal("Bearer"),
-    expires_in: z.int().describe("Seconds, at most 3600: then ask again."),
+    expires_in: z.int().describe("Seconds, at most 3600: then request it again."),
     created_at: seconds,
-    scope: z.string().describe("Those of the key, with spaces between them."),
+    scope: z.string().describe("Scopes of the key, separated by spaces."),
   })
   .meta({ id: "Token" });
 
@@ -238,4 +236,4 @@ export const tokenErrorSchema = z
 
 export const memberSchema = z
   .object({ user_id: z.string().describe("`u_…`."), username: z.string(), role: z.enum(memberRoles) })
-  .meta({ id: "Member", description: "Who belongs to an organization." });
+  .meta({ id: "Member", description: "A member of an organization." });

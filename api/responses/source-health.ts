@@ -9,11 +9,11 @@ import type { SourceResource } from "../sources/source.ts";
 import type { Answered } from "./answered.ts";
 import type { sourceSchema } from "./schemas.ts";
 
-/** What is known of a source besides its resource. */
+/** Facts about a source that are not in its resource. */
 export interface HealthFacts {
   /** Undefined: it has never run. */
   readonly latest: LatestRuns | undefined;
-  /** Undefined: NATS does not answer. */
+  /** Undefined: NATS does not respond. */
   readonly backlog: number | undefined;
   /** Epoch ms. */
   readonly now: number;
@@ -21,7 +21,7 @@ export interface HealthFacts {
 
 type HealthFields = Pick<Answered<typeof sourceSchema>, "state" | "problem" | "last_run_at" | "last_error" | "next_tick_at" | "backlog">;
 
-/** How a source is doing. @param definition of what runs, with its additional props */
+/** The health fields of a source. @param definition of the running version, with its additional props */
 export function healthResponse(
   source: SourceResource,
   definition: ComponentDefinition | undefined,
@@ -41,14 +41,14 @@ export function healthResponse(
   };
 }
 
-/** Undefined without timers, and while nothing is deployed that could tick. */
+/** Undefined without timers, and while no deployment could tick. */
 function nextTick(source: SourceResource, state: HealthState, definition: ComponentDefinition, now: number): number | undefined {
   const { spec, status } = asItRuns(source);
   if (state === "paused" || state === "disabled" || status.deployment === undefined) return undefined;
   try {
     return nextTickOf(definition, spec.props, now, status.updatedAt);
   } catch (error) {
-    if (error instanceof InvalidInput) return undefined; // What is asked for and cannot be deployed: the problem says so.
+    if (error instanceof InvalidInput) return undefined; // The spec cannot be deployed, which `problem` reports.
     throw error;
   }
 }

@@ -11,13 +11,13 @@ import { asItRuns } from "../sources/running.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { sourceSchema } from "./schemas.ts";
 
-/** What is known of a source besides its resource. */
+/** Facts about a source that are not in its resource. */
 export interface SourceFacts extends HealthFacts {
   readonly component: Pick<KnownComponent, "id" | "definition"> | undefined;
   readonly owner: string | undefined;
 }
 
-/** A source (specification, "Source"): `user_id` only where the caller made or changed it, `owner_id` where an organization owns it. */
+/** A source (specification, "Source"): `user_id` only after a change by the caller, `owner_id` only if an organization owns it. */
 export function sourceResponse(source: SourceResource, facts: SourceFacts, userId?: string): Answered<typeof sourceSchema> {
   const { component, owner } = facts;
   const { spec, status } = asItRuns(source);

@@ -5,7 +5,7 @@ import { publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "./answered.ts";
 import type { subscriptionSchema } from "./schemas.ts";
 
-/** An end that a reference names and that is not there yet is null. */
+/** An end that does not exist yet is null. */
 export function subscriptionResponse(subscription: Resource<SubscriptionSpec, SubscriptionStatus>): Answered<typeof subscriptionSchema> {
   const { emitter, listener, channel } = connectedBy(subscription);
   return { id: publicIdOf(subscription), emitter_id: emitter ?? null, listener_id: listener ?? null, event_name: channel ?? "" };

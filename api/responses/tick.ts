@@ -8,17 +8,17 @@ export const tickSchema = z
     id: z.string().describe("`<epoch milliseconds>-<number>`."),
     due_at: z.int().describe("Epoch seconds."),
     due_at_ms: ms,
-    state: z.enum(tickStates).describe("`late`: its run began more than 1 s after it was due."),
+    state: z.enum(tickStates).describe("`late`: its run started more than 1 s after it was due."),
     reason: z
       .enum(tickReasons)
       .nullable()
       .describe(
-        "`waited`: for a run before it, its owner's share or a runner; `earlier_tick_unfinished`: one before it still waited or ran.",
+        "`waited`: for an earlier run, its owner's share or a runner; `earlier_tick_unfinished`: an earlier tick was still queued or running.",
       ),
-    run_id: z.string().nullable().describe("Null of a skipped one."),
+    run_id: z.string().nullable().describe("Null if it was skipped."),
     started_at: z.int().nullable().describe("Epoch seconds."),
-    started_at_ms: ms.nullable().describe("When that run began."),
-    late_ms: z.number().nullable().describe("From the time it was due to that."),
+    started_at_ms: ms.nullable().describe("Start of that run."),
+    late_ms: z.number().nullable().describe("Delay from the due time to the start of the run."),
   })
   .meta({ id: "Tick", description: "A tick of a timer." });
 

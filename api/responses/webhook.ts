@@ -8,7 +8,7 @@ import { readText } from "./read.ts";
 import type { rotatedWebhookSchema } from "./schemas-delivery.ts";
 import type { webhookSchema } from "./schemas.ts";
 
-/** What only some answers have: the caller who made or changed it, when that was (epoch ms), and the only sight of a signing key. */
+/** Fields of some responses: the caller who created or changed it, the time of that (epoch ms), and a new signing key. */
 export interface WebhookChange {
   readonly userId: string;
   readonly changedAt?: number;
@@ -40,7 +40,7 @@ export function webhookResponse(
   };
 }
 
-/** With until when the key before signs as well, epoch seconds; null: only the new one signs. */
+/** With the time until which the previous key also signs, epoch seconds; null: only the new one signs. */
 export function rotationResponse(
   webhook: Resource<WebhookSpec, WebhookStatus>,
   owner: string | undefined,

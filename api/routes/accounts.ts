@@ -10,7 +10,7 @@ import { parse } from "../http/parameters.ts";
 import { accountResponse } from "../responses/account.ts";
 import type { ApiContext } from "./context.ts";
 
-/** Credentials come in and never go out. */
+/** Accounts. Responses never contain credentials. */
 export function accountRoutes(context: ApiContext) {
   const { access, ports } = context;
   const accountOf = (call: Call): Promise<AccountResource> => access.get(accountKind, "account", pathOf(call, "id"), call.user);

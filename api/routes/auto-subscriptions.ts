@@ -13,22 +13,22 @@ export function autoSubscriptionRoutes(context: ApiContext) {
   const { access } = context;
   return {
     create: async (call: Call) => {
-      const wanted = parseAutoSubscription(call.parameters);
+      const request = parseAutoSubscription(call.parameters);
       const owner = await access.owner(call);
       const check = async (): Promise<void> => {
-        await checkListener(wanted.listener, owner, call.user, access);
+        await checkListener(request.listener, owner, call.user, access);
         await checkPresent(owner, context.ports);
       };
       await check();
-      const made = await createAutoSubscription(wanted, owner, check, context);
-      await context.ports.pages.show(autoSubscriptionKind, made);
-      return ok(autoSubscriptionResponse(made));
+      const created = await createAutoSubscription(request, owner, check, context);
+      await context.ports.pages.show(autoSubscriptionKind, created);
+      return ok(autoSubscriptionResponse(created));
     },
-    /** The listener may be gone by now, so it is not looked for. What was subscribed so far ends with it. */
+    /** Does not look up the listener, which may be deleted. Also deletes the subscriptions that it created. */
     delete: async (call: Call) => {
-      const wanted = parseAutoSubscription(call.parameters);
-      const found = await findOfCaller(call, access, (owner) => findAutoSubscription(wanted, owner, context));
-      if (found === undefined) throw new NotFound(`no auto-subscription of ${wanted.listener} to ${wanted.channel} is found`);
+      const request = parseAutoSubscription(call.parameters);
+      const found = await findOfCaller(call, access, (owner) => findAutoSubscription(request, owner, context));
+      if (found === undefined) throw new NotFound(`no auto-subscription of ${request.listener} to ${request.channel} is found`);
       await deleteAutoSubscription(found, context);
       return ok(autoSubscriptionResponse(found));
     },

@@ -33,7 +33,7 @@ export const detailedSearch = search.extend({
 });
 export const selection = z.object({ version: text.optional() });
 
-/** Components as lists, searches and the registry show them. */
+/** Lists, searches and the registry of components. */
 export function componentListRoutes(context: ApiContext) {
   const { access, ports, registry } = context;
   return {
@@ -69,7 +69,7 @@ export function componentListRoutes(context: ApiContext) {
         );
       if (version !== undefined && version !== "" && version !== found.definition.version)
         throw new NotFound(
-          `the registry has version ${found.definition.version ?? ""} of ${key}, and no version '${version.slice(0, 80)}'`,
+          `the registry has version ${found.definition.version ?? ""} of ${key}, but not version '${version.slice(0, 80)}'`,
         );
       return ok(publishedComponentResponse(found));
     },
@@ -101,15 +101,15 @@ async function find({ query, limit, ...filter }: Search, call: Call, context: Ap
   });
 }
 
-/** All with the key of the component that the path names, of whoever has that one. */
+/** All components with the key of the component in the path, of the same owner. */
 async function listVersions(call: Call, request: PageRequest, context: ApiContext) {
   const { metadata } = await componentOf(call, context);
   const keyLabel = metadata.labels[labels.componentKey];
-  if (keyLabel === undefined) throw new NotFound("the component has no key, so nothing says which others are versions of it");
+  if (keyLabel === undefined) throw new NotFound("the component has no key, so it has no other versions");
   return pageOf(await context.ports.library.listPage({ namespace: metadata.namespace, keyLabel }, request));
 }
 
-/** Of `org_id`, else of the user and then of their organizations. */
+/** The namespace of `org_id`, or those of the user and their organizations, in this order. */
 async function namespacesOf(call: Call, { access, ports }: ApiContext): Promise<readonly string[]> {
   const named = await access.owner(call);
   const owners = named === call.user.id ? await access.ownersOf(call.user) : [named];
@@ -117,7 +117,7 @@ async function namespacesOf(call: Call, { access, ports }: ApiContext): Promise<
   return namespaces.filter((namespace) => namespace !== undefined);
 }
 
-/** What is best first has no pages: a cursor would not stay where it is. */
+/** Searches are sorted by relevance and have no cursors, because positions in them are not stable. */
 function pageOf({ items, total }: ListedComponents, hasCursors = true): Reply<readonly Answered<typeof listedComponentSchema>[]> {
   const page_info = pageInfo(hasCursors ? items.map(({ id }: ListedComponent) => id) : [], total);
   return { status: 200, body: { page_info: { ...page_info, count: items.length }, data: items.map(listedComponentResponse) } };

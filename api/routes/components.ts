@@ -29,7 +29,7 @@ export function componentRoutes(context: ApiContext) {
       return ok(componentResponse(saved), saved.status.build?.warnings);
     },
     get: async (call: Call) => ok(componentResponse(await componentOf(call, context))),
-    /** By id alone: a key names the newest of several. */
+    /** Takes only an id, because several components can share a key. */
     delete: async (call: Call) => {
       await deleteComponent(await access.get(componentKind, "component", pathOf(call, "key"), call.user), ports);
       return noContent;
@@ -37,7 +37,7 @@ export function componentRoutes(context: ApiContext) {
   };
 }
 
-/** A key can be any string, so ids of other kinds are recognised first. */
+/** A key can be any string, so ids of other kinds are recognized first. */
 function componentNotFound(key: string, version: string | undefined): string {
   const kind = kindOfId(key);
   if (kind !== undefined && kind !== "component") return `record not found: ${whyNotFound("component", key)}`;
@@ -48,7 +48,7 @@ function componentNotFound(key: string, version: string | undefined): string {
 export const selection = z.object({ version: text.optional() });
 
 /**
- * The component that the path names, by id, else by key: the newest of the user, then of each of their organizations; with `version`,
+ * Finds the component in the path by id, or by key: the user's newest, then that of each of their organizations; with `version`,
  * the newest that has it. @throws NotFound
  */
 export async function componentOf(call: Call, { access, ports }: ApiContext): Promise<ComponentResource> {

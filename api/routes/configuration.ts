@@ -10,23 +10,23 @@ import { componentOf } from "./components.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceOf } from "./sources.ts";
 
-/** Absent and null mean the same, as clients that always send every field mean it. */
+/** Absent and null are equivalent, for clients that always send every field. */
 const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
 
-/** JSON of all values together; each one may have 64 KiB when it is stored. */
-const mostBytes = 512 * 1024;
+/** Bound on the JSON of all values; each stored value may have 64 KiB. */
+const maxBytes = 512 * 1024;
 
 export const values = z.object({ configured_props: optional(z.record(z.string(), z.unknown())) });
 export const options = values.extend({
   prop_name: text.min(1, "it must not be empty").max(255, "it must have at most 255 characters"),
-  page: optional(z.int("it must be an integer from 0 on").min(0, "it must be an integer from 0 on")),
+  page: optional(z.int("it must be an integer of at least 0").min(0, "it must be an integer of at least 0")),
   prev_context: optional(z.unknown()),
   query: optional(z.string().max(1_000, "it must have at most 1000 characters")),
 });
 
 type Configured = Omit<ConfigureRequest, "call">;
 
-/** For whoever configures a component: what its code says of the values chosen so far. */
+/** Calls a component's code while a user configures it, with the values chosen so far. */
 export function configurationRoutes(context: ApiContext) {
   return {
     componentOptions: async (call: Call) => listOptions(call, await ofComponent(call, context), context),
@@ -57,24 +57,24 @@ async function listOptions({ body }: Call, configured: Configured, { ports }: Ap
     ...(prev_context === undefined || prev_context === null ? {} : { prevContext: prev_context }),
     ...(query === undefined ? {} : { query }),
   };
-  const told = await ports.configurations.configure({ ...configured, ...given(configured_props), call });
-  if (told.outcome !== "options") throw new Invariant("the operator answered another question than it was asked");
-  return ok({ options: told.options, context: told.context, ...(told.truncated ? { truncated: true } : {}) });
+  const result = await ports.configurations.configure({ ...configured, ...given(configured_props), call });
+  if (result.outcome !== "options") throw new Invariant(`the operator replied with ${result.outcome} instead of options`);
+  return ok({ options: result.options, context: result.context, ...(result.truncated ? { truncated: true } : {}) });
 }
 
 async function listProps({ body }: Call, configured: Configured, { ports }: ApiContext) {
   const { configured_props } = parse(values, body);
-  const told = await ports.configurations.configure({ ...configured, ...given(configured_props), call: { kind: "props" } });
-  if (told.outcome !== "props") throw new Invariant("the operator answered another question than it was asked");
-  return ok({ configurable_props: told.props.map(({ name, type, ...rest }) => ({ name, type, ...rest })) });
+  const result = await ports.configurations.configure({ ...configured, ...given(configured_props), call: { kind: "props" } });
+  if (result.outcome !== "props") throw new Invariant(`the operator replied with ${result.outcome} instead of props`);
+  return ok({ configurable_props: result.props.map(({ name, type, ...rest }) => ({ name, type, ...rest })) });
 }
 
 function given(props: Readonly<Record<string, unknown>> | undefined): Pick<ConfigureRequest, "props"> {
   if (props === undefined) return {};
   const bytes = Buffer.byteLength(JSON.stringify(props));
-  if (bytes <= mostBytes) return { props };
-  throw new LimitExceeded(`configured_props have ${bytes} bytes of JSON: they may have at most ${mostBytes}`, {
+  if (bytes <= maxBytes) return { props };
+  throw new LimitExceeded(`configured_props have ${bytes} bytes of JSON: the limit is ${maxBytes}`, {
     code: "configured_props_too_large",
-    details: { bytes, limit: mostBytes },
+    details: { bytes, limit: maxBytes },
   });
 }

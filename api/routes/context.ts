@@ -11,7 +11,7 @@ import { Components } from "../resources/components.ts";
 import { ResourceWatch } from "../resources/resource-watch.ts";
 import { Streams } from "../streams/streams.ts";
 
-/** What all routes share. */
+/** Dependencies of all routes. */
 export interface ApiContext {
   readonly config: ApiConfig;
   readonly ports: ApiPorts;

@@ -19,18 +19,18 @@ export const filter = z.object({
   until: optional(epochMs),
 });
 export const expansion = z.object({ expand: optional(z.literal("event", "it must be 'event'")) });
-const mostNamed = 1_000;
+const maxDeliveries = 1_000;
 export const redrive = z.object({
   deliveries: z
-    .array(text.max(200, "an id of a delivery has at most 200 characters"))
-    .max(mostNamed, `it must have at most ${mostNamed} ids; without it, all are meant`)
+    .array(text.max(200, "a delivery's id has at most 200 characters"))
+    .max(maxDeliveries, `it must have at most ${maxDeliveries} ids; without it, all dead letters are redriven`)
     .optional(),
 });
 
-/** What became of deliveries to a webhook, what waits for it, and their repair. */
+/** Attempts, backlog and dead letters of a webhook, and their redelivery. */
 export function deliveryRoutes(context: ApiContext) {
   const { deliveries, backlogs } = context.ports;
-  /** Of the newest that are kept. */
+  /** The last attempt that is still stored. */
   const lastAttemptOf = async (head: LineHead | undefined, webhook: string): Promise<StoredAttempt | undefined> => {
     if (head === undefined || head.attempts === 0) return undefined;
     return (await deliveries.pageAttempts(webhook, { limit: 1, cursor: null, delivery: head.delivery })).items[0];

@@ -16,7 +16,7 @@ import type { eventDeletionSchema } from "../responses/schemas-history.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf } from "./sources.ts";
 
-/** An empty value means the same as none, here as in subscriptions. */
+/** An empty value counts as absent, as in subscriptions. */
 const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
 const filter = z.object({ event_name: optionalText });
 const timeMs = optionalText
@@ -27,7 +27,7 @@ const eventId = optionalText.refine((value) => value === undefined || isEventId(
 export const deletion = filter.extend({ start_id: eventId, end_id: eventId });
 export const legacy = z.object({ n: itemCount.optional(), limit: itemCount.optional() });
 
-/** Of the system's channels, those that have something to read. */
+/** The system channels that can be read. */
 export const readableChannels = ["$errors", "$logs", scheduledChannel];
 
 export function eventRoutes(context: ApiContext) {
@@ -51,7 +51,7 @@ export function eventRoutes(context: ApiContext) {
         "event",
       );
     },
-    // The form before event_summaries: some clients still read it.
+    // The form before event_summaries, which some clients still use.
     legacy: async (call: Call) => {
       const { n, limit: given } = parse(legacy, call.parameters);
       const limit = n === undefined ? parseLimit(given, "limit", maxLimit) : parseLimit(n, "n");
@@ -73,12 +73,12 @@ export function eventRoutes(context: ApiContext) {
       checkChannel(event_name, readableChannels);
       checkEventIds(start_id, end_id);
       if (isDerived(event_name))
-        throw new InvalidInput(`event_name '${event_name}' cannot be deleted: it tells of runs, and holds no events`);
+        throw new InvalidInput(`event_name '${event_name}' cannot be deleted: it shows runs, and contains no events`);
       const source = await sourceIdOf(call, context);
       const range = { ...(start_id === undefined ? {} : { startId: start_id }), ...(end_id === undefined ? {} : { endId: end_id }) };
       if (event_name === scheduledChannel) await history.deleteScheduled(source, range);
       else await history.deleteEvents(source, { ...range, ...(event_name === undefined ? {} : { channel: event_name }) });
-      // Known clients assert this very body.
+      // Known clients assert exactly this body.
       return { status: 202, text: " " };
     },
     deletions: async (call: Call) => {
@@ -90,8 +90,8 @@ export function eventRoutes(context: ApiContext) {
 }
 
 /**
- * A variable that a script forgot to set must not delete everything, so one parameter alone must have a value. Clients that always send
- * both bounds leave both empty when they mean all.
+ * Protects against unset variables of scripts, which must not delete everything: a single parameter must have a value. Clients that
+ * always send both bounds leave both empty to delete all events.
  * @throws InvalidInput
  */
 function refuseEmptyRange({ emptyParameters, parameters }: Call): void {

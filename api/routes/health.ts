@@ -3,8 +3,8 @@ import type { HttpMetrics } from "../http/metrics.ts";
 import type { Readiness } from "../http/readiness.ts";
 
 /**
- * Probes without a key. `/readyz` is about the whole installation (can a component be saved and run?), and names each check; a process'
- * own readiness is at `HEADWATER_HEALTH_LISTEN`. Metrics are here unless they are there.
+ * Probes without a key. `/readyz` reports whether the installation can save and run a component, with each check. The readiness of a
+ * single process is at `HEADWATER_HEALTH_LISTEN`, and so are metrics if it is set.
  */
 export function healthRoutes(readiness: Pick<Readiness, "read">, metrics: HttpMetrics | undefined): Router {
   const router = express.Router();

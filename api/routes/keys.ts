@@ -21,7 +21,7 @@ export function keyRoutes({ ports }: Pick<ApiContext, "ports">) {
   };
 }
 
-/** @throws NotFound when what the path names cannot be the id of a key */
+/** @throws NotFound when the path has no valid id of a key */
 export function keyIdOf(call: Asked, name: string): string {
   const id = pathOf(call, name);
   if (!isId("apiKey", id)) throw new NotFound(`there is no API key '${id.slice(0, 80)}': its id looks like pk_…`);

@@ -9,7 +9,7 @@ import { pageInfo, type PageRequest } from "../../domain/page.ts";
 import type { Call, Handle, Reply } from "../http/call.ts";
 import { listFields } from "../accounts/request.ts";
 import { pathOf } from "../http/handle.ts";
-import { asksForPage, parse, parsePage } from "../http/parameters.ts";
+import { requestsPage, parse, parsePage } from "../http/parameters.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ResourceSelection } from "../ports.ts";
 import { factsOfAll } from "../sources/facts.ts";
@@ -26,10 +26,10 @@ const nothing = { items: [], total: 0 } as const;
 
 type Lister<Shown extends object> = (owner: string, call: Call) => Promise<Reply<readonly Shown[]>>;
 
-/** Of a list that the specification gives without pages, so many are answered at once; more of them by `limit` and `after`. */
-const mostUnpaged: PageRequest = { limit: 1_000, cursor: null };
+/** Page of a list that is unpaged in the specification; callers get more with `limit` and `after`. */
+const unpaged: PageRequest = { limit: 1_000, cursor: null };
 
-/** Lists of what an owner has: newest first, without what is on its way out. */
+/** Lists of an owner's resources: newest first, without those being deleted. */
 export function listRoutes(context: ApiContext) {
   const listers = {
     sources: listOf(
@@ -69,7 +69,7 @@ export function listRoutes(context: ApiContext) {
     accounts: handle(listers.accounts),
   });
   return {
-    /** Lists of the caller, or of the organization that `org_id` names. */
+    /** Lists of the caller, or of the organization in `org_id`. */
     mine: each((list) => async (call) => list(await context.access.owner(call), call)),
     organizations: each((list) => async (call) => {
       const id = pathOf(call, "org_id");
@@ -79,7 +79,7 @@ export function listRoutes(context: ApiContext) {
   };
 }
 
-/** Answers with all resources of a page, which are of one namespace. */
+/** Converts the resources of a page, which are in one namespace. */
 type Respond<Listed, Shown> = (page: readonly Listed[], namespace: string) => Promise<readonly Shown[]>;
 
 const eachOf =
@@ -89,7 +89,7 @@ const eachOf =
 
 interface ListOptions {
   readonly whole?: boolean;
-  /** What the call asks for. */
+  /** Filters of the call. */
   readonly selectionOf?: (call: Call) => Pick<ResourceSelection, "labels" | "sources">;
 }
 
@@ -101,13 +101,13 @@ function listOf<S, T extends { readonly id?: string | undefined }, Shown extends
 ): Lister<Shown> {
   return async (owner, call) => {
     const { parameters } = call;
-    const request = whole && !asksForPage(parameters) ? mostUnpaged : parsePage(parameters);
+    const request = whole && !requestsPage(parameters) ? unpaged : parsePage(parameters);
     const selection = selectionOf(call);
     const namespace = await ports.owners.find(owner);
     const { items, total } = namespace === undefined ? nothing : await ports.pages.listPage(kind, { namespace, ...selection }, request);
     const shown = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     const data = namespace === undefined ? [] : await respond(shown, namespace);
-    // The cursors are those of the whole page: one that only holds what is excluded must not look like the end.
+    // Cursors include excluded items: a page that has only these must not look like the end.
     const { start_cursor, end_cursor } = pageInfo(items.map(publicIdOf), total);
     return {
       status: 200,

@@ -8,13 +8,13 @@ import type { User } from "../owners/ports.ts";
 import { removeMember } from "../owners/remove-member.ts";
 import type { ApiContext } from "./context.ts";
 
-/** Unknown names that one user can try: adding people takes a few tries, guessing who exists takes many. */
-const guesses = { requests: 20, windowMs: 3_600_000 } as const;
+/** Unknown names that a user can try: enough for typing errors, too few to guess existing users. */
+const guessLimit = { requests: 20, windowMs: 3_600_000 } as const;
 
 /** Members of an organization. Every member can list them and leave; admins add, change and remove members. */
 export function memberRoutes({ access, ports }: Pick<ApiContext, "access" | "ports">) {
   const { accounts, clock } = ports;
-  const misses = new Gcra(guesses, clock);
+  const misses = new Gcra(guessLimit, clock);
   const organizationOf = async (call: Call): Promise<string> => {
     const id = pathOf(call, "org_id");
     await access.checkOrganization(call.user, id);
@@ -65,5 +65,5 @@ export async function administeredOrganization(call: Call, { access, ports }: Pi
   const id = pathOf(call, "org_id");
   await access.checkOrganization(call.user, id);
   if ((await getMember(id, call.user.id, ports.accounts)).role === "admin") return id;
-  throw new Forbidden(`you are no admin of organization ${id}: only admins may do this`, { code: "not_an_admin" });
+  throw new Forbidden(`you are not an admin of organization ${id}: only admins may do this`, { code: "not_an_admin" });
 }

@@ -16,9 +16,9 @@ export function organizationRoutes(context: ApiContext) {
       return ok({ name, id, orgname, email });
     },
     get: async (call: Call) => {
-      const wanted = pathOf(call, "org_id");
-      await access.checkOrganization(call.user, wanted);
-      const found = await ports.accounts.findOrganization(wanted);
+      const organization = pathOf(call, "org_id");
+      await access.checkOrganization(call.user, organization);
+      const found = await ports.accounts.findOrganization(organization);
       if (found === undefined) throw new NotFound();
       const { name, id, orgname, email } = found;
       const until = await quotaExceededUntil(id, await ports.accounts.planOf(id), ports);

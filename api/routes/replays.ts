@@ -11,7 +11,7 @@ import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceOf } from "./sources.ts";
 
-/** Missing, null and empty mean the same. */
+/** Absent, null and empty are equivalent. */
 const optionalText = text.nullish().transform((value) => (value === null || value === "" ? undefined : value));
 const eventId = optionalText.refine((value) => value === undefined || isEventId(value), "it must be <epoch milliseconds>-<sequence>");
 export const replayRequest = z.object({ start_id: eventId, end_id: eventId, event_name: optionalText, listener_id: optionalText });
@@ -23,9 +23,9 @@ export function replayRoutes(context: ApiContext) {
       const { start_id, end_id, event_name, listener_id } = parse(replayRequest, call.body);
       checkEventIds(start_id, end_id);
       if (isDerived(event_name))
-        throw new InvalidInput(`event_name '${event_name}' cannot be replayed: it tells of runs, and holds no events`);
+        throw new InvalidInput(`event_name '${event_name}' cannot be replayed: it shows runs, and contains no events`);
       if (event_name === scheduledChannel)
-        throw new InvalidInput(`event_name '${event_name}' cannot be replayed: its events are not due yet, and go out when they are`);
+        throw new InvalidInput(`event_name '${event_name}' cannot be replayed: its events are delivered when they are due`);
       const found = await sourceOf(call, context);
       const owner = await access.ownerOf(found);
       if (owner === undefined) throw new NotFound();

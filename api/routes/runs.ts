@@ -35,23 +35,23 @@ export const request = z.object({
 export const filter = z.object({ failed: flag.optional() });
 export const logParameters = z.object({ limit: z.string().optional() });
 
-/** Of runs that had not ended when their request was answered. */
+/** Bound on runs that had not ended when their request returned. */
 const maxStarted = 10_000;
 const startedMs = 60 * 60 * 1_000;
 
 export function runRoutes(context: ApiContext) {
   const { ports } = context;
-  /** Run → source. The history knows a run once it has ended. */
+  /** Run → source, for runs that are not in the history because they have not ended. */
   const started = new LRUCache<string, string>({ max: maxStarted, ttl: startedMs });
   return {
-    /** Waits for the end of the run; one whose code threw has succeeded as a request. */
+    /** Waits for the end of the run. The request succeeds even if the code throws. */
     create: async (call: Call) => {
-      const asked = await askForRun(call, context);
+      const newRun = await startRun(call, context);
       dropBody(call);
-      const { run, source } = asked;
-      if ("outcome" in asked) return dryRunReply(asked, await asked.outcome, context);
-      // The answer may be lost on its way, or larger than a message may be; the history has it as well.
-      const summary = (await asked.ended) ?? (await ports.history.findRun(source, run));
+      const { run, source } = newRun;
+      if ("outcome" in newRun) return dryRunReply(newRun, await newRun.outcome, context);
+      // The reply may be lost or exceed the size of a message; the history has it as well.
+      const summary = (await newRun.ended) ?? (await ports.history.findRun(source, run));
       if (summary !== undefined) return ok(runResponse(summary), await untilRecorded(source, run, context));
       started.set(run, source);
       return accepted(startedRun(run, source));
@@ -70,7 +70,7 @@ export function runRoutes(context: ApiContext) {
       if (started.get(id) === source) return ok(startedRun(id, source));
       throw runNotFound(source, id);
     },
-    /** The last hundred lines unless fewer are asked for, newest first as every list. */
+    /** The last hundred lines or `limit`, newest first. */
     logs: async (call: Call) => {
       const { limit } = parse(logParameters, call.parameters);
       const source = await sourceIdOf(call, context);
@@ -83,13 +83,13 @@ export function runRoutes(context: ApiContext) {
 const startedRun = (id: string, source: string) => ({ id, source_id: source, status: "running", trigger: "manual" }) as const;
 
 function runNotFound(source: string, id: string): NotFound {
-  const why = isId("run", id) ? `source ${source} has no run ${id}, or keeps it no more` : whyNotFound("run", id);
+  const why = isId("run", id) ? `source ${source} has no run ${id}, or it was deleted` : whyNotFound("run", id);
   return new NotFound(`record not found: ${why}`);
 }
 
 /**
- * What `run` receives: given as it is, or as the id of an event of this source or of another one that the caller may see; without
- * either, what the source's own trigger would bring.
+ * The argument of `run`: the given event, or the event of this or another visible source with the given id, or, without either, what
+ * the source's own trigger would send.
  */
 async function eventOf(
   { event, event_id: id, emitter_id }: z.infer<typeof request>,
@@ -101,7 +101,7 @@ async function eventOf(
   const source = publicIdOf(resource);
   const emitter = emitter_id ?? source;
   if (id === undefined || id === null) {
-    if (emitter !== source) throw new InvalidInput(`emitter_id ${emitter} is given without event_id: an event has both`);
+    if (emitter !== source) throw new InvalidInput(`emitter_id ${emitter} is given without event_id: send both`);
     const given = event === undefined ? await defaultEventOf(resource, context) : event;
     return given === undefined ? {} : { event: given };
   }
@@ -109,20 +109,20 @@ async function eventOf(
   if (emitter !== source) await access.getListed(sourceKind, "source", emitter, user);
   const found = await ports.history.findEvent(emitter, id);
   if (found === undefined)
-    throw new NotFound(`event ${id} of ${emitter} is not found: there was none, or it is not kept any more`, { code: "event_not_found" });
+    throw new NotFound(`event ${id} of ${emitter} is not found: it never existed, or was deleted`, { code: "event_not_found" });
   return { event: JSON.parse(found.payload) as unknown, metadata: eventMetadata(found, emitter) };
 }
 
-interface AskedRun {
+interface NewRun {
   readonly run: string;
   readonly source: string;
 }
 
-/** Stores what the run receives. It alone holds that, see `dropBody`. */
-async function askForRun(
+/** Stores the invocation. Only this function holds the event, see `dropBody`. */
+async function startRun(
   call: Call,
   context: ApiContext,
-): Promise<AskedRun & ({ readonly ended: Promise<RunSummary | undefined> } | { readonly outcome: Promise<DryRunOutcome | undefined> })> {
+): Promise<NewRun & ({ readonly ended: Promise<RunSummary | undefined> } | { readonly outcome: Promise<DryRunOutcome | undefined> })> {
   const { access, config, ports } = context;
   const fields = parse(request, call.body);
   const resource = await sourceOf(call, context);
@@ -143,9 +143,9 @@ async function askForRun(
   return { run, source, ...(await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) };
 }
 
-function dryRunReply(asked: AskedRun, outcome: DryRunOutcome | undefined, { config }: ApiContext): Reply<Answered<typeof dryRunSchema>> {
-  if (outcome !== undefined) return ok(dryRunResponse(asked, outcome));
-  const message = `the dry run did not end within ${Math.round(config.runTimeoutMs / 1000)} s, or no runner took it up: it left nothing, try again`;
+function dryRunReply(newRun: NewRun, outcome: DryRunOutcome | undefined, { config }: ApiContext): Reply<Answered<typeof dryRunSchema>> {
+  if (outcome !== undefined) return ok(dryRunResponse(newRun, outcome));
+  const message = `the dry run did not end within ${Math.round(config.runTimeoutMs / 1000)} s, or no runner started it: it stored nothing, try again`;
   throw new HeadwaterError(504, "dry_run_timeout", message);
 }
 
@@ -156,12 +156,12 @@ function checkRunnable(source: SourceResource): void {
       code: "source_inactive",
     });
   const verdict = verdictOf(source, source.metadata.generation);
-  if (verdict?.outcome === "ready" || goesOnRunning(source)) return;
+  if (verdict?.outcome === "ready" || isPreviousRunning(source)) return;
   const why = verdict?.message ?? "it is being deployed; try again in a moment";
   throw new Conflict(`source ${id} is not deployed: ${why}`, { code: "source_not_ready" });
 }
 
-/** The version before runs while an update waits, and after it has failed; not while it is being replaced. */
-function goesOnRunning({ status }: SourceResource): boolean {
+/** The previous version runs while an update is pending or has failed, but not while it is being replaced. */
+function isPreviousRunning({ status }: SourceResource): boolean {
   return status.running !== undefined && status.deployment !== undefined;
 }

@@ -16,7 +16,7 @@ import { untilAutoSubscribed } from "../subscriptions/until-auto-subscribed.ts";
 import type { ApiContext } from "./context.ts";
 
 export function sourceRoutes(context: ApiContext) {
-  /** The next list shows the source as this answer does. */
+  /** Makes the caller's next list show the source like this response. */
   const respondTo = async (user: string, source: SourceResource) => {
     await context.ports.pages.show(sourceKind, source);
     const facts = await factsOf(source, context);
@@ -47,7 +47,7 @@ export function sourceRoutes(context: ApiContext) {
   };
 }
 
-/** Like {@link updated} it alone holds the code, see `dropBody`. */
+/** Like {@link updated}, only this function holds the code, see `dropBody`. */
 async function created(call: Call, context: ApiContext): Promise<Deployment> {
   const fields = parse(sourceFields, call.body);
   return createSource(fields, await context.access.owner(call), call.user, context);
@@ -59,7 +59,7 @@ async function updated(call: Call, context: ApiContext): Promise<Deployment> {
   return updateSource(await sourceOf(call, context), fields, call.user, context);
 }
 
-/** The source that the path names by id or slug, if the caller may see it. @throws NotFound */
+/** Finds the source in the path, by id or slug, if the caller may see it. @throws NotFound */
 export async function sourceOf(call: Call, context: ApiContext): Promise<SourceResource> {
   return context.access.get(sourceKind, "source", await sourceIdFor(pathOf(call, "id"), call, context), call.user);
 }

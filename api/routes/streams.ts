@@ -34,7 +34,7 @@ const own: readonly Route[] = Object.keys(channels).map((path) => ({ method: "GE
 /** All addresses of streams, for the OpenAPI document. */
 export const streamed: readonly Route[] = [...own, ...aliasesOf(own)];
 
-/** Serves the live streams. Errors and other methods are answered as on every route. */
+/** Serves the live streams. Errors and other methods are handled as on every route. */
 export function streamRoutes(context: ApiContext): Router {
   const router = express.Router();
   const served = [...own.map((route) => ({ ...route, of: route })), ...aliasesOf(own)];
@@ -62,7 +62,7 @@ async function open(request: Request, response: Response, channel: string | unde
   const { user } = signedIn(response);
   const id = await sourceIdFor(String(request.params["id"] ?? ""), { user, parameters: request.query }, context);
   const { namespace, name } = (await context.access.getListed(sourceKind, "source", id, user)).metadata;
-  // Followed before it is read once more: from then on its end is told.
+  // Follow the source before reading it again, so that its deletion is not missed.
   const following = context.sources.follow(namespace, name);
   try {
     const source = await context.access.get(sourceKind, "source", id, user);
@@ -83,7 +83,7 @@ async function open(request: Request, response: Response, channel: string | unde
 
 const isGone = (source: SourceResource | undefined): boolean => source?.metadata.deletionTimestamp !== undefined || source === undefined;
 
-/** `Last-Event-ID` comes before `replay`: clients that come back send it to the same address. @throws InvalidInput */
+/** `Last-Event-ID` takes precedence over `replay`: clients reconnect to the same URL. @throws InvalidInput */
 function fromOf(request: Request): From {
   const last = request.get("last-event-id") ?? "";
   if (last !== "" && !isEventId(last))
@@ -95,7 +95,7 @@ function fromOf(request: Request): From {
   return replay === undefined || replay === "0" ? { kind: "now" } : { kind: "last", count: parseLimit(replay, "replay") };
 }
 
-/** The owner is part of where a source's commits lie: a runner may write under its owner's name alone. */
+/** The subject of a source's commits contains the owner: a runner may only publish to subjects of its owners. */
 async function followedOf(source: SourceResource, channel: string | undefined, { access }: ApiContext) {
   const [id, owner] = [publicIdOf(source), await access.ownerOf(source)];
   if (owner === undefined) throw new NotFound();

@@ -12,31 +12,31 @@ import { findOfCaller, findSubscription } from "../subscriptions/find.ts";
 import { parseSubscription } from "../subscriptions/request.ts";
 import type { ApiContext } from "./context.ts";
 
-/** Of the system's channels, those whose events are delivered. */
+/** The system channels whose events are delivered. */
 const deliveredChannels = ["$errors", "$logs"];
 
 export function subscriptionRoutes(context: ApiContext) {
   const { access } = context;
   return {
     create: async (call: Call) => {
-      const wanted = parseSubscription(call.parameters);
-      checkChannel(wanted.channel, deliveredChannels);
+      const request = parseSubscription(call.parameters);
+      checkChannel(request.channel, deliveredChannels);
       const owner = await access.owner(call);
       const check = async (): Promise<void> => {
-        await checkSubscription(wanted, owner, call.user, access);
+        await checkSubscription(request, owner, call.user, access);
         await checkPresent(owner, context.ports);
       };
       await check();
-      const made = await createSubscription(wanted, owner, check, context);
-      await context.ports.pages.show(subscriptionKind, made);
-      return ok(subscriptionResponse(made));
+      const created = await createSubscription(request, owner, check, context);
+      await context.ports.pages.show(subscriptionKind, created);
+      return ok(subscriptionResponse(created));
     },
-    /** Either end may be gone by now, so neither is looked for. */
+    /** Does not look up the ends, which may be deleted. */
     delete: async (call: Call) => {
-      const wanted = parseSubscription(call.parameters);
-      const found = await findOfCaller(call, access, (owner) => findSubscription(wanted, owner, context));
+      const request = parseSubscription(call.parameters);
+      const found = await findOfCaller(call, access, (owner) => findSubscription(request, owner, context));
       if (found === undefined)
-        throw new NotFound(`no subscription of ${wanted.listener} to ${wanted.emitter} with event_name '${wanted.channel}' is found`);
+        throw new NotFound(`no subscription of ${request.listener} to ${request.emitter} with event_name '${request.channel}' is found`);
       await deleteSubscription(found, context);
       return ok(subscriptionResponse(found));
     },

@@ -4,7 +4,7 @@ import { tickResponse } from "../responses/tick.ts";
 import type { ApiContext } from "./context.ts";
 import { sourceIdOf } from "./sources.ts";
 
-/** What became of the ticks of a source's timers. */
+/** The results of the ticks of a source's timers. */
 export function tickRoutes(context: ApiContext) {
   return {
     list: async (call: Call) => {

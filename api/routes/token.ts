@@ -20,7 +20,7 @@ const maxBodyBytes = 16 * 1024;
 /** OAuth 2.0 client credentials (RFC 6749, section 4.4), for programs that cannot send an API key. Responses have no `data` envelope. */
 export function tokenRouter({ config, ports }: Pick<ApiContext, "config" | "ports">, { failures, parsing }: DoorLimits): Router {
   const { accounts, bodies, clock } = ports;
-  // The body says who is calling, so that it is read before anybody is known.
+  // The body has the credentials, so it is read before the caller is known.
   const holderOf = (request: Request): string => networkOf(failures.clientOf(request).address);
   const identify = async (request: Request, response: Response): Promise<void> => {
     const client = readTokenRequest(request.headers.authorization, request.body);
@@ -28,12 +28,12 @@ export function tokenRouter({ config, ports }: Pick<ApiContext, "config" | "port
     const key = await accounts.findKey(keyHash);
     // One message for an unknown key and for a key of another user, so that it does not reveal which users exist.
     if (key === undefined || (client.id !== key.id && client.id !== key.user.id))
-      throw new Unauthenticated("the client is unknown, or client_secret is no API key of it");
+      throw new Unauthenticated("the client is unknown, or client_secret is not an API key of it");
     response.locals["signedIn"] = signIn(key, keyHash, clock.now());
     response.locals["clientSecret"] = client.secret;
   };
   const answer: RequestHandler = (_request, response) => {
-    const secret = String(response.locals["clientSecret"]); // set above
+    const secret = String(response.locals["clientSecret"]); // Set above.
     response.setHeader("pragma", "no-cache").json(tokenResponse(secret, signedIn(response).grant, clock.now()));
   };
   const named: RequestHandler = (_request, response, next) => {

@@ -5,7 +5,7 @@ import { formatSigningKey } from "../../domain/webhook-signature.ts";
 import { noContent, ok, type Call } from "../http/call.ts";
 import { parse } from "../http/parameters.ts";
 import { confirmOwned } from "../owners/present.ts";
-import { unlessGone } from "../resources/change.ts";
+import { unlessDeleted } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import { testResponse } from "../responses/delivery.ts";
@@ -23,7 +23,7 @@ export { creation };
 
 export function webhookRoutes(context: ApiContext) {
   const { access, ports } = context;
-  /** The next list shows the webhook as this answer does. */
+  /** Makes the caller's next list show the webhook like this response. */
   const changed = async ({ user }: Call, webhook: WebhookResource): Promise<WebhookChange> => {
     await ports.pages.show(webhookKind, webhook);
     return { userId: user.id, changedAt: ports.clock.now() };
@@ -68,12 +68,12 @@ export function webhookRoutes(context: ApiContext) {
       const webhook = await changeWebhook(await webhookOf(call, context), given, context);
       return ok(webhookResponse(webhook, await access.ownerOf(webhook), await changed(call, webhook)));
     },
-    /** Its subscriptions go first: without it they would lead nowhere. So would those that are made meanwhile, which it goes by once more. */
+    /** Deletes the subscriptions first, and afterwards those that were created in the meantime. */
     delete: async (call: Call) => {
       const webhook = await webhookOf(call, context);
       const { namespace, name } = webhook.metadata;
       await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
-      await unlessGone(ports.store.delete(webhookKind, namespace, name));
+      await unlessDeleted(ports.store.delete(webhookKind, namespace, name));
       await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
       await ports.deliveries.deleteWebhook(publicIdOf(webhook));
       return noContent;

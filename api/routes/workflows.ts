@@ -14,8 +14,8 @@ import type { ApiContext } from "./context.ts";
 export const summaries = z.object({ expand: text.optional() });
 
 /**
- * What workflows emitted and what went wrong in their runs, read where that of sources is. Nothing runs workflows yet, so nothing of
- * theirs is recorded: a workflow that exists has an empty page.
+ * Events and errors of workflows, read from the same history as those of sources. Workflows do not run yet, so nothing of
+ * theirs is recorded: an existing workflow has an empty page.
  */
 export function workflowRoutes(context: ApiContext) {
   const { history } = context.ports;

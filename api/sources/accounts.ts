@@ -7,13 +7,13 @@ import type { PropComplaint } from "../../domain/prop-types.ts";
 import type { ApiContext } from "../routes/context.ts";
 
 /**
- * Each app prop names an account of the source's owner and of the prop's app. What belongs to others is not found, just as what does
- * not exist.
- * @throws InvalidInput that lists every complaint
+ * Checks that each app prop refers to an account of the source's owner and of the prop's app. Accounts of others are not found, like
+ * missing ones.
+ * @throws InvalidInput that lists every problem
  */
 export async function checkAccounts(named: readonly AccountProp[], namespace: string, { ports }: Pick<ApiContext, "ports">): Promise<void> {
-  const looked = await Promise.all(named.map((prop) => complaintAbout(prop, namespace, ports)));
-  const complaints = looked.filter((complaint) => complaint !== undefined);
+  const results = await Promise.all(named.map((prop) => complaintAbout(prop, namespace, ports)));
+  const complaints = results.filter((complaint) => complaint !== undefined);
   if (complaints.length > 0)
     throw new InvalidInput(complaints.map(({ message }) => message).join("; "), { code: "invalid_props", details: complaints });
 }
@@ -23,7 +23,7 @@ async function complaintAbout(
   namespace: string,
   { store }: ApiContext["ports"],
 ): Promise<PropComplaint | undefined> {
-  // Within the namespace: anybody may write the id of another's account on a label of their own.
+  // Search only the namespace: a label with another owner's account id can be forged.
   const { items } = await store.list(accountKind, { namespace, labels: { [labels.id]: id }, limit: 10 });
   const named = items.length > 0 ? undefined : await store.find(accountKind, namespace, resourceNameOf(id));
   const account = [...items, named].find((each) => each !== undefined && each.metadata.deletionTimestamp === undefined);

@@ -6,8 +6,8 @@ import type { CodeFields } from "./request.ts";
 type WrittenCode = Pick<CodeFields, "component_code" | "component_files" | "component_entry" | "component_url">;
 
 /**
- * The code that a request holds or points to: `component_code` and `component_files` before `component_url`, which beside them only
- * says where they came from. Undefined when it names none.
+ * Returns the code of a request: `component_code` and `component_files`, or that at `component_url`, which beside the former only
+ * documents the origin. Undefined if the request has none.
  * @throws InvalidInput, and what fetching throws
  */
 export async function codeOf(
@@ -22,10 +22,10 @@ export async function codeOf(
   return url === undefined ? undefined : fetchedCode(url, owner, fetchComponent);
 }
 
-/** Codes of the builder for an address that gives no answer. */
+/** Error codes of the builder for an unreachable address. */
 const unreachable: ReadonlySet<string> = new Set(["address_unreachable", "fetch_timeout"]);
 
-/** To the builder an address that gives no answer may be there later; to the caller it is a wrong value of component_url. */
+/** For the builder, an unreachable address is a temporary failure; for the caller, it is an invalid component_url. */
 async function fetchedCode(url: string, owner: string, fetchComponent: ApiPorts["fetchComponent"]): Promise<ComponentCode> {
   try {
     return await fetchComponent(url, owner);
@@ -54,7 +54,7 @@ function fromFiles(files: Readonly<Record<string, string>>, named: string | unde
   return written(code, entry, files);
 }
 
-/** The entry's own text is `code` and stands nowhere else. */
+/** Removes the entry from the files, because its text is `code`. */
 function written(code: string, entry: string | undefined, files: Readonly<Record<string, string>>): ComponentCode {
   const others = Object.entries(files).filter(([path, text]) => path !== (entry ?? defaultEntry) || text !== code);
   return {
@@ -67,7 +67,7 @@ function written(code: string, entry: string | undefined, files: Readonly<Record
 function plainPaths(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const entries = Object.entries(files).map(([path, text]) => [plain(path), text] as const);
   const repeated = entries.find(([path], index) => entries.findIndex(([other]) => other === path) !== index);
-  if (repeated !== undefined) throw new InvalidInput(`component_files holds "${repeated[0].slice(0, 120)}" twice`, { code: "file_twice" });
+  if (repeated !== undefined) throw new InvalidInput(`component_files has "${repeated[0].slice(0, 120)}" twice`, { code: "file_twice" });
   return Object.fromEntries(entries);
 }
 

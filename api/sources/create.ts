@@ -23,12 +23,12 @@ import type { SourceFields } from "./request.ts";
 import { resolveComponent } from "./resolve-component.ts";
 import type { SourceResource } from "./source.ts";
 
-/** Makes a source. One that cannot be deployed is deleted again. */
+/** Creates a source, and deletes it if it cannot be deployed. */
 export async function createSource(fields: SourceFields, owner: string, user: User, context: ApiContext): Promise<Deployment> {
   const { component, build } = await resolveComponent(fields, owner, user, context);
   const { ports, sources } = context;
   const id = newId("source", ports.randomBytes);
-  const { namespace } = component.metadata; // A source and its component live in one.
+  const { namespace } = component.metadata; // A source and its component share a namespace.
   const name = resourceNameOf(id);
   const keep = keepOnce({ kind: sourceKind.kind, namespace, name }, ports);
   const definition = await definitionFor(component, build.definition, { props: fields.configured_props ?? {} }, context);
@@ -54,7 +54,7 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
     await confirmOwned(sourceKind, created, owner, ports);
     await confirmCreated(sourceKind, created, () => checkComponent(component, ports.store), ports.store);
     await settleSecrets(created, Object.values(stored.secrets), ports);
-    // One that was deleted since it was looked at did not know of this source, and would be waited for.
+    // An account may have been deleted before this source existed; the operator would wait for it.
     await checkAccounts(accounts, namespace, context);
     return deploymentOf(created, following, accounts, context);
   } catch (error) {
@@ -64,7 +64,7 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
   }
 }
 
-/** A function of its own, so that nothing of the request is among its variables. */
+/** A separate function, so that none of its variables holds the request. */
 function deploymentOf(
   created: SourceResource,
   following: Following<SourceSpec, SourceStatus>,
@@ -104,10 +104,10 @@ async function checkComponent(component: ComponentResource, store: ResourceStore
     throw new NotFound(`component ${publicIdOf(component)} was deleted in the meantime`);
 }
 
-/** The operator clears away what there is of it; nobody waits for that. */
+/** The operator cleans up in the background. */
 async function discard(namespace: string, name: string, { ports }: ApiContext): Promise<void> {
   await ports.store.delete(sourceKind, namespace, name).catch((error: unknown) => {
     if (!(error instanceof NotFound))
-      ports.log.warn({ op: "source.discard", namespace, name, err: error }, "a source that could not be deployed is left behind");
+      ports.log.warn({ op: "source.discard", namespace, name, err: error }, "a source that could not be deployed was not deleted");
   });
 }

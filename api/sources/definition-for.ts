@@ -5,13 +5,13 @@ import type { SourceResource } from "./source.ts";
 
 interface Configured {
   readonly props: Readonly<Record<string, unknown>>;
-  /** Its secrets stay where none are given. */
+  /** Source whose secrets are the default for absent ones. */
   readonly source?: SourceResource;
 }
 
 /**
- * The definition that these values are checked by: with the additional props that the component's code tells for them, since a secret
- * one must be known as such before it is stored. What is wrong with the values of its own props is told without a call.
+ * Returns the definition for these values, including the additional props that the component's code returns for them: a secret prop
+ * must be known as secret before its value is stored. Checks the values of declared props before the call.
  * @throws InvalidInput, and what a call throws
  */
 export async function definitionFor(
@@ -24,12 +24,12 @@ export async function definitionFor(
   const hidden = Object.keys(source?.spec.secrets ?? {});
   checkConfiguredProps(definition, { ...Object.fromEntries(hidden.map((name) => [name, ""])), ...props }, new Set(hidden));
   const { namespace, name } = component.metadata;
-  const told = await ports.configurations.configure({
+  const result = await ports.configurations.configure({
     namespace,
     component: name,
     ...(source === undefined ? {} : { source: source.metadata.name }),
     props,
     call: { kind: "props" },
   });
-  return told.outcome === "props" ? withAdditional(definition, told.props) : definition;
+  return result.outcome === "props" ? withAdditional(definition, result.props) : definition;
 }

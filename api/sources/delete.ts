@@ -1,10 +1,10 @@
 import { sourceKind } from "../../crds/source.ts";
-import { unlessGone } from "../resources/change.ts";
+import { unlessDeleted } from "../resources/change.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { changeSource } from "./change.ts";
 import type { SourceResource } from "./source.ts";
 
-/** Deletes and waits until it is gone, or long enough: the deletion then goes on by itself. @throws NotFound */
+/** Deletes the source and waits for that, up to a limit; the deletion continues afterwards. @throws NotFound */
 export async function deleteSource(
   source: SourceResource,
   ignoreHookErrors: boolean,
@@ -15,7 +15,7 @@ export async function deleteSource(
   try {
     if (ignoreHookErrors && source.invalid === undefined)
       await changeSource(ports.store, source, ({ spec }) => ({ ...spec, ignoreHookErrors: true }));
-    await unlessGone(ports.store.delete(sourceKind, namespace, name));
+    await unlessDeleted(ports.store.delete(sourceKind, namespace, name));
     await following.until((seen) => (seen === undefined ? true : undefined), AbortSignal.timeout(config.deletionTimeoutMs));
   } finally {
     following.end();

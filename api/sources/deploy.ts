@@ -7,15 +7,15 @@ import type { SourceSpec, SourceStatus } from "../../crds/source.ts";
 import type { ApiContext } from "../routes/context.ts";
 import type { SourceResource } from "./source.ts";
 
-/** A source that is stored, and not deployed yet. It keeps nothing of the request that made or changed it. */
+/** A stored source that is not deployed yet. It holds nothing of the request that created or changed it. */
 export interface Deployment {
-  /** To be called once. @throws as {@link untilDeployed} */
+  /** Call only once. @throws as {@link untilDeployed} */
   deployed(): Promise<SourceResource>;
 }
 
 /**
- * Waits until the operator has deployed what was just written.
- * @throws ObservationError when a hook failed; the version before runs on when there is one. InvalidInput when the source cannot be deployed; Unavailable when it takes too long
+ * Waits until the operator has deployed the written source.
+ * @throws ObservationError when a hook failed; a previous version keeps running. InvalidInput when the source cannot be deployed; Unavailable when it takes too long
  */
 export async function untilDeployed(
   written: SourceResource,
@@ -33,13 +33,13 @@ export async function untilDeployed(
   const id = publicIdOf(written);
   if (verdict === undefined)
     throw new Unavailable(
-      `source ${id} is saved and was not deployed within ${config.deployTimeoutMs / 1000} s${whyNot(last)}; it will be as soon as it can: see GET /v1/sources/${id}`,
+      `source ${id} is saved, but was not deployed within ${config.deployTimeoutMs / 1000} s${whyNot(last)}; the deployment continues: see GET /v1/sources/${id}`,
       { code: "not_ready_in_time", details: { id } },
     );
   if (verdict.outcome === "ready" && verdict.resource !== undefined) return verdict.resource;
-  if (verdict.outcome === "gone") throw new NotFound(`source ${id} was deleted meanwhile`);
+  if (verdict.outcome === "gone") throw new NotFound(`source ${id} was deleted in the meantime`);
   const failures = verdict.resource?.status.hookFailures ?? [];
-  const { reason, message: what } = verdict;
+  const { reason, message } = verdict;
   if ((reason === "HookFailed" || reason === "UpdateFailed") && failures.length > 0) {
     throw new ObservationError(
       failures.map(({ hook, error: { name, message, stack, code } }) => ({
@@ -48,16 +48,16 @@ export async function untilDeployed(
         ts: ports.clock.now(),
         err: { name, message, ...(stack === undefined ? {} : { stack }), ...(code === undefined ? {} : { code }) },
       })),
-      reason === "UpdateFailed" ? { reason, message: what } : undefined,
+      reason === "UpdateFailed" ? { reason, message } : undefined,
     );
   }
-  throw new InvalidInput(`the source cannot be deployed: ${verdict.message}`, {
+  throw new InvalidInput(`the source cannot be deployed: ${message}`, {
     code: "not_deployable",
-    details: { reason: verdict.reason },
+    details: { reason },
   });
 }
 
-/** What the operator waits for, such as an account without a token. */
+/** What the operator is waiting for, such as a token of an account. */
 function whyNot({ metadata, status }: SourceResource): string {
   const ready = status.conditions?.find(({ type }) => type === "Ready");
   return ready?.status === "False" && ready.observedGeneration >= metadata.generation ? ` (${ready.message})` : "";

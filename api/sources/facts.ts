@@ -6,17 +6,17 @@ import type { ApiContext } from "../routes/context.ts";
 import { asItRuns } from "./running.ts";
 import type { SourceResource } from "./source.ts";
 
-/** The component that runs: the referenced one, or the one that the operator made from the source's code. */
+/** The running component: the referenced one, or the one that the operator created from the source's code. */
 export function componentNameOf({ spec, status }: SourceResource): string | undefined {
   return spec.componentRef?.name ?? status.component;
 }
 
-/** Names of all components that it needs: of the one that runs, and of the one that is asked for. */
+/** Names of all components that the source needs: those of its spec and of its running version. */
 export function componentNamesOf(source: SourceResource): readonly (string | undefined)[] {
   return [componentNameOf(source), componentNameOf(asItRuns(source))];
 }
 
-/** The component of what runs. */
+/** The component of the running version. */
 export async function findComponent(source: SourceResource, { components }: ApiContext): Promise<KnownComponent | undefined> {
   const name = componentNameOf(asItRuns(source));
   return name === undefined ? undefined : components.known(source.metadata.namespace, name);
@@ -35,7 +35,7 @@ export async function factsOf(
   return { component, owner, now: clock.now(), ...activity(source) };
 }
 
-/** Of the sources of one namespace, with a constant number of queries. */
+/** Facts about sources of one namespace, with a constant number of queries. */
 export async function factsOfAll(
   namespace: string,
   sources: readonly SourceResource[],
@@ -54,7 +54,7 @@ export async function factsOfAll(
 
 type ActivityFacts = Pick<SourceFacts, "latest" | "backlog">;
 
-/** One query for the latest runs. Backlogs are unknown while NATS does not answer: that must not fail what Postgres can answer. */
+/** One query for the latest runs. While NATS does not respond, backlogs are unknown, and the rest is still returned. */
 async function activityOf(
   sources: readonly SourceResource[],
   { ports }: Pick<ApiContext, "ports">,

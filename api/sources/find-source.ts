@@ -5,8 +5,8 @@ import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../routes/context.ts";
 
 /**
- * Returns the id of the source that a path names: the id itself, or the `name_slug` of a source of the caller or of their organizations
- * (with `org_id`, only of that one). A name that is neither is returned as it is, and is not found later.
+ * Resolves the id or `name_slug` of a source in a path to its id. Slugs are those of the caller and their organizations
+ * (with `org_id`, only of that one). Other names are returned unchanged, and are not found later.
  * @throws NotFound when several sources have the slug
  */
 export async function sourceIdFor(

@@ -7,10 +7,10 @@ export type StoredProps = Pick<SourceSpec, "props" | "secrets">;
 const none: StoredProps = { props: {}, secrets: {} };
 
 /**
- * Prop values as they are stored: checked, the secret ones apart. `given` replaces what was there, except that a secret which is
- * not given stays: nobody could read it to send it back (null removes it). Without `given`, everything stays that the definition
- * still knows.
- * @throws InvalidInput that lists every complaint and no secret value
+ * Checks prop values and separates secret ones for storage. `given` replaces the previous values, except that an absent secret
+ * stays, because clients cannot read it to send it back (null removes it). Without `given`, all values stay that the definition
+ * still has.
+ * @throws InvalidInput that lists every problem, without secret values
  */
 export async function storedProps(
   definition: ComponentDefinition,
@@ -25,17 +25,17 @@ export async function storedProps(
     { ...Object.fromEntries([...hidden].map((name) => [name, ""])), ...(given ?? kept.props) },
     hidden,
   );
-  const fresh = checked.secrets.filter((name) => !hidden.has(name));
-  const texts = Object.fromEntries(fresh.map((name) => [name, JSON.stringify(checked.values[name])]));
+  const added = checked.secrets.filter((name) => !hidden.has(name));
+  const texts = Object.fromEntries(added.map((name) => [name, JSON.stringify(checked.values[name])]));
   const plain = Object.entries(checked.values).filter(([name]) => !checked.secrets.includes(name) && !hidden.has(name));
-  // Values were read from JSON, so they are JSON.
+  // The values come from JSON.
   return {
     props: Object.fromEntries(plain) as SourceSpec["props"],
-    secrets: { ...kept.secrets, ...(fresh.length === 0 ? {} : await keep(texts)) },
+    secrets: { ...kept.secrets, ...(added.length === 0 ? {} : await keep(texts)) },
   };
 }
 
-/** Of what was stored: values that the (perhaps new) definition has a prop for, secrets that are still secret and not given anew. */
+/** Keeps stored values that the definition has a prop for, and stored secrets that are still secret and not replaced. */
 function keepKnown(
   definition: ComponentDefinition,
   before: StoredProps,

@@ -3,26 +3,26 @@ import { httpUrl as storedUrl } from "../../crds/rules.ts";
 import { flag, text } from "../http/parameters.ts";
 
 const tooLong = "it must have at most 2048 characters";
-const noHttpUrl = "it must begin with http:// or https:// and have a host name";
+const invalidUrl = "it must begin with http:// or https:// and have a host name";
 
-/** What is stored as it is given: another parser must not read another address in it. */
+/** A URL that is stored unchanged, and that no parser reads as another address. */
 export const httpUrl = z
   .string()
   .max(2_048, tooLong)
-  .refine(isHttpUrl, noHttpUrl)
+  .refine(isHttpUrl, invalidUrl)
   .refine(
     (value) => !isHttpUrl(value) || storedUrl.safeParse(value).success,
     "it must be written as a URL is: a blank, a control character or a lone % as %20, %00 or %25, and no fragment next to the host",
   );
 
-/** Absent and null mean the same, as clients that always send every field mean it. */
+/** Absent and null are equivalent, for clients that always send every field. */
 const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
 
-/** An empty text says nothing either: languages whose fields always have a value send it for those that nobody set. */
+/** Empty strings count as absent too: in some languages, unset fields are sent as empty strings. */
 const optionalText = (schema: z.ZodType<string>) =>
   schema.nullish().transform((value) => (value === "" ? undefined : (value ?? undefined)));
 
-/** Where code comes from; unknown fields are ignored. */
+/** Fields that name code; unknown fields are ignored. */
 export const codeFields = z.object({
   component_id: optionalText(text),
   component_code: optionalText(z.string()),
@@ -30,7 +30,7 @@ export const codeFields = z.object({
     z
       .string()
       .max(2_048, tooLong)
-      .refine((value) => value === "" || isHttpUrl(value), noHttpUrl),
+      .refine((value) => value === "" || isHttpUrl(value), invalidUrl),
   ),
   component_files: optional(z.record(z.string(), z.string())),
   component_entry: optionalText(z.string()),
@@ -54,6 +54,6 @@ export type UpdateFields = z.infer<typeof updateFields>;
 export const deletionFields = z.object({ ignore_hook_errors: flag.optional() });
 
 function isHttpUrl(value: string): boolean {
-  // URL itself is lenient ("http:x" has the host x); this asks for what the specification asks for.
+  // URL is lenient ("http:x" has the host x); the specification is not.
   return /^https?:\/\/[^/?#\s]/i.test(value) && URL.canParse(value) && new URL(value).hostname !== "";
 }

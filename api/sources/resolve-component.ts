@@ -10,7 +10,7 @@ import type { ApiContext } from "../routes/context.ts";
 import { codeOf } from "./code.ts";
 import type { CodeFields } from "./request.ts";
 
-/** A component in the namespace of whoever owns the source, and what the builder made of it. */
+/** A component in the namespace of the source's owner, and its build. */
 export interface Resolved {
   readonly component: ComponentResource;
   readonly build: Build;
@@ -22,8 +22,8 @@ export function namesCode(fields: CodeFields): boolean {
 }
 
 /**
- * The component that a request means: by id, else code and files, else URL, else key; a URL beside code only says where it came from.
- * @throws InvalidInput when it names none, or one that is no source; NotFound
+ * Resolves the component of a request by id, else code and files, else URL, else key. A URL beside code only documents its origin.
+ * @throws InvalidInput when it names none, or one that is not a source; NotFound
  */
 export async function resolveComponent(fields: CodeFields, owner: string, user: User, context: ApiContext): Promise<Resolved> {
   const component = await find(fields, owner, user, context);
@@ -52,12 +52,12 @@ async function findById(id: string, owner: string, user: User, { access, compone
   const component = await access.get(componentKind, "component", id, user).catch((error: unknown) => {
     throw error instanceof NotFound ? new NotFound(`component_id is not found: ${whyNotFound("component", id)}`) : error;
   });
-  // A source and its component live in one namespace: what belongs to another owner is copied.
-  const here = component.metadata.namespace === (await ports.owners.find(owner));
-  return here && component.status.build !== undefined ? component : components.save(owner, component.spec, { url: component.spec.url });
+  // A source and its component share a namespace: components of another owner are copied.
+  const isOwn = component.metadata.namespace === (await ports.owners.find(owner));
+  return isOwn && component.status.build !== undefined ? component : components.save(owner, component.spec, { url: component.spec.url });
 }
 
-/** The owner's newest, else that of the registry. Copies of former versions of this one do not stand in its way. */
+/** The owner's newest component with the key, or the registry's. Copies of earlier registry versions are ignored. */
 async function findByKey(key: string, owner: string, { components, ports, registry }: ApiContext): Promise<ComponentResource> {
   const namespace = await ports.owners.find(owner);
   const selection = { labels: { [labels.componentKey]: labelOfKey(key) }, withoutLabel: labels.registry };

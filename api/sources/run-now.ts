@@ -6,7 +6,7 @@ import { findComponent } from "./facts.ts";
 import { asItRuns } from "./running.ts";
 import type { SourceResource } from "./source.ts";
 
-/** The event of a run that is asked for without one. @throws InvalidInput when the source's run needs an event that nothing describes */
+/** The event of a manual run without one. @throws InvalidInput when `run` needs an event and the source has no trigger that defines it */
 export async function defaultEventOf(source: SourceResource, context: ApiContext): Promise<unknown> {
   const component = await findComponent(source, context);
   if (component?.definition === undefined) return undefined;
@@ -20,13 +20,13 @@ const firstPauseMs = 10;
 const maxPauseMs = 100;
 
 /**
- * Waits until the history shows the run and its events, so that the caller's next request finds what this answer names.
- * @returns a warning when that takes too long: the run has ended all the same, and is shown later
+ * Waits until the history has the run and its events, so that the caller's next request finds them.
+ * @returns a warning if that takes too long; the run has ended, and appears later
  */
 export async function untilRecorded(source: string, run: string, { config, ports }: ApiContext): Promise<readonly Warning[]> {
   const deadline = performance.now() + config.recordTimeoutMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-    // A history that cannot be read now may be readable a moment later, and the run is answered in any case.
+    // Ignore errors: the history may be readable a moment later, and the run's result is returned in any case.
     if ((await ports.history.findRun(source, run).catch(() => undefined)) !== undefined) return [];
     if (performance.now() + pauseMs > deadline) return [notRecorded(run)];
     await pause(pauseMs);
@@ -35,6 +35,6 @@ export async function untilRecorded(source: string, run: string, { config, ports
 
 const notRecorded = (run: string): Warning => ({
   code: "not_recorded_yet",
-  message: `run ${run} has ended and is not recorded yet: until it is, GET does not show it, its events and its logs`,
+  message: `run ${run} has ended, but is not recorded yet: until then, GET does not show it, its events and its logs`,
   path: "id",
 });

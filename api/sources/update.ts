@@ -22,14 +22,14 @@ import { namesCode, resolveComponent, type Resolved } from "./resolve-component.
 import type { SourceResource } from "./source.ts";
 
 /**
- * Changes what is given. With code, name and active have the specification's defaults ("PUT /sources/{id}"); a request without code,
- * which only we take, keeps the rest of what runs. When the update fails, the version before it goes on running (decision 20).
+ * Changes the given fields. With code, name and active have the specification's defaults ("PUT /sources/{id}"). A request without
+ * code, our addition, keeps the rest of the running version. If the update fails, the previous version keeps running (decision 20).
  */
 export async function updateSource(source: SourceResource, fields: UpdateFields, user: User, context: ApiContext): Promise<Deployment> {
   const { ports, sources } = context;
   const { namespace, name } = source.metadata;
   const owner = await ports.owners.ownerOf(namespace);
-  if (owner === undefined) throw new Invariant(`namespace ${namespace} belongs to nobody`);
+  if (owner === undefined) throw new Invariant(`namespace ${namespace} has no owner`);
   const replaced = namesCode(fields) ? await resolveComponent(fields, owner, user, context) : undefined;
   const definition = await definitionOfUpdate(asItRuns(source), fields, replaced, context);
   const keep = keepOnce({ kind: sourceKind.kind, namespace, name }, ports);
@@ -40,8 +40,8 @@ export async function updateSource(source: SourceResource, fields: UpdateFields,
     const changed = await changeSource(ports.store, source, async (now): Promise<SourceSpec> => {
       before = asItRuns(now).spec;
       return {
-        ...(replaced === undefined ? before : runs(before, replaced.component.metadata.name)),
-        ...triesAgain(now, context),
+        ...(replaced === undefined ? before : withComponent(before, replaced.component.metadata.name)),
+        ...redeployAfterFailure(now, context),
         ...(await storedProps(definition, fields.configured_props, before, keep)),
         ...nameOf(fields.name ?? (replaced === undefined ? before.name : nameSlug(definition.name))),
         active: fields.active ?? (replaced === undefined ? before.active : true),
@@ -49,7 +49,7 @@ export async function updateSource(source: SourceResource, fields: UpdateFields,
         ignoreHookErrors: fields.ignore_hook_errors ?? before.ignoreHookErrors,
       };
     });
-    // Those of the version that runs are needed until the update has succeeded: the operator ends them then.
+    // Secrets of the running version are needed until the update succeeds; then the operator deletes them.
     await settleSecrets(changed, [...Object.values(before.secrets), ...Object.values(changed.spec.secrets)], ports);
     return deploymentOf(changed, following, context);
   } catch (error) {
@@ -58,25 +58,25 @@ export async function updateSource(source: SourceResource, fields: UpdateFields,
   }
 }
 
-/** A function of its own, so that nothing of the request is among its variables. */
+/** A separate function, so that none of its variables holds the request. */
 function deploymentOf(changed: SourceResource, following: Following<SourceSpec, SourceStatus>, context: ApiContext): Deployment {
   return { deployed: () => untilDeployed(changed, following, context).finally(() => following.end()) };
 }
 
-/** Exactly one of the four says what runs. */
-function runs({ code: _code, codeFrom: _codeFrom, url: _url, ...spec }: SourceSpec, component: string): SourceSpec {
+/** The spec with this component as its only code. */
+function withComponent({ code: _code, codeFrom: _codeFrom, url: _url, ...spec }: SourceSpec, component: string): SourceSpec {
   return { ...spec, componentRef: { name: component } };
 }
 
 const nameOf = (name: string | undefined): Pick<SourceSpec, "name"> => (name === undefined ? {} : { name });
 
-/** A source that could not be deployed is tried again by the same request: what its hook needs may be there now. */
-function triesAgain(source: SourceResource, { ports }: ApiContext): Pick<SourceSpec, "redeploy"> {
+/** Retries a source that could not be deployed, even if its spec is unchanged: its hook may succeed now. */
+function redeployAfterFailure(source: SourceResource, { ports }: ApiContext): Pick<SourceSpec, "redeploy"> {
   if (verdictOf(source, source.metadata.generation)?.outcome !== "stalled") return {};
   return { redeploy: newId("deployment", ports.randomBytes) };
 }
 
-/** Of what will run. A component is asked for its additional props only when it or its values change: to switch a source off takes no call. */
+/** The definition after the update. Calls the component for additional props only if it or its values change, not to pause a source. */
 async function definitionOfUpdate(
   source: SourceResource,
   { configured_props: given }: SourceFields,

@@ -6,12 +6,12 @@ import { isScheduled, scheduledChannel } from "../../domain/scheduled-event.ts";
 import { itemOf, type Item } from "./frames.ts";
 import type { RunMessage } from "./ports.ts";
 
-/** A scheduled event shows on `$in` alone. */
+/** A scheduled event appears only on `$in`. */
 function eventItem(event: CommittedEvent, source: string): Item {
   return isScheduled(event) ? { ...itemOf(event, source), channel: scheduledChannel } : itemOf(event, source, event.id);
 }
 
-/** All that a commit has to tell; nothing of one that is forged, which the history leaves out as well. */
+/** All items of a commit; none of a forged one, which the history ignores too. */
 export function itemsOf(message: RunMessage): readonly Item[] {
   const commit = readCommit(message.text(), message.subject);
   if (commit === undefined) return [];

@@ -5,41 +5,41 @@ import { comment, handshake, type Item } from "./frames.ts";
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
-  // Not to be kept, and not to be compressed on the way either: that would hold events back.
+  // Proxies must neither store nor compress the stream, which would delay events.
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 } as const;
 
-/** So many ticks without taking anything of what waits, and a reader counts as gone. */
-const mostStalledTicks = 4;
+/** A reader that takes nothing of the queued frames for so many ticks is disconnected. */
+const maxStalledTicks = 4;
 
 export interface EventStreamOptions {
   readonly channel: string | undefined;
-  /** Id of the event that the reader saw last. */
+  /** Id of the last event that the reader received. */
   readonly after: string | undefined;
-  /** Once more than this waits for the reader, nothing is added. */
+  /** The stream ends when more than this is queued for the reader. */
   readonly waitingBytes: number;
 }
 
 /**
- * One reader's stream. States: gathering (what is heard waits until the gap before it is told) → live → over, from where the response
- * ends or, when nobody reads its end, is destroyed at the second tick.
+ * One reader's stream. States: buffering (live items wait until the gap before them is written) → live → over. When it is over, the
+ * response ends, or is destroyed at the second tick if the reader does not read its end.
  */
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #options: EventStreamOptions;
-  #gathered: Item[] | undefined = [];
-  #gatheredCharacters = 0;
+  #buffered: Item[] | undefined = [];
+  #bufferedCharacters = 0;
   #hasMissed = false;
-  #firstHeard: number | undefined;
+  #firstLive: number | undefined;
   #after: string | undefined;
   #isOver = false;
-  /** Of a stream that was over before it began. */
+  /** Last frame of a stream that was over before it began. */
   #lastFrame = "";
   #ticksOver = 0;
-  /** Frames that have left for the network; what it was at the last tick, and for how many ticks it has stood still. */
-  #left = 0;
-  #leftBefore = 0;
+  /** Number of frames written to the network, now and at the last tick, and the number of ticks without a change. */
+  #written = 0;
+  #writtenBefore = 0;
   #stalledTicks = 0;
 
   constructor(response: ServerResponse, options: EventStreamOptions) {
@@ -48,104 +48,104 @@ export class EventStream {
     this.#after = options.after;
   }
 
-  /** Sequence of the first commit that it heard live. */
-  get firstHeard(): number | undefined {
-    return this.#firstHeard;
+  /** Sequence of the first live commit. */
+  get firstLive(): number | undefined {
+    return this.#firstLive;
   }
 
-  /** Has anything been answered? */
+  /** Whether the response has begun. */
   get hasBegun(): boolean {
     return this.#response.headersSent;
   }
 
-  /** What a commit contains, in the order of commits. Without a sequence: what is of no commit. */
-  hear(sequence: number | undefined, items: readonly Item[]): void {
-    this.#firstHeard ??= sequence;
+  /** Receives the items of a commit, in the order of commits. Without a sequence, items that belong to no commit. */
+  receive(sequence: number | undefined, items: readonly Item[]): void {
+    this.#firstLive ??= sequence;
     for (const item of items) {
       if (this.#isOver) return;
-      if (this.#gathered === undefined) this.#tell(item);
-      else this.#gather(this.#gathered, item);
+      if (this.#buffered === undefined) this.#send(item);
+      else this.#buffer(this.#buffered, item);
     }
   }
 
-  /** Answers, tells the gap at the pace of the reader, and from then on what is heard. */
+  /** Starts the response, writes the gap at the reader's pace, and then live items. */
   async begin(gap: readonly Item[]): Promise<void> {
     if (this.#response.destroyed) return;
-    // The end of a stream is to be seen by the client at once, and leaves no connection behind that is kept for nothing.
+    // The client must notice the end of the stream at once, and no idle connection must stay open.
     this.#response.shouldKeepAlive = false;
     this.#response.writeHead(200, headers);
     this.#write(handshake);
     if (this.#isOver) return void this.#response.end(this.#lastFrame);
     for (const item of gap) {
-      await this.#room();
+      await this.#drained();
       if (this.#isOver) return;
-      this.#tell(item);
+      this.#send(item);
     }
-    const heard = this.#gathered ?? [];
-    this.#gathered = undefined;
-    for (const item of heard) this.#tell(item, Infinity);
+    const live = this.#buffered ?? [];
+    this.#buffered = undefined;
+    for (const item of live) this.#send(item, Infinity);
     if (this.#hasMissed) this.#cutOff(this.#tooMuch());
   }
 
-  /** Keeps the stream open for proxies, and finds out whether anybody reads. */
+  /** Keeps the stream open for proxies, and detects readers that stopped reading. */
   tick(): void {
     if (this.#isOver) {
       if (++this.#ticksOver > 1) this.#response.destroy();
       return;
     }
     if (!this.hasBegun) return;
-    const waits = this.#response.writableLength > 0;
-    this.#stalledTicks = waits && this.#left === this.#leftBefore ? this.#stalledTicks + 1 : 0;
-    this.#leftBefore = this.#left;
-    if (this.#stalledTicks >= mostStalledTicks) this.#cutOff("nothing was read for too long");
-    else if (!waits) this.#write(handshake);
+    const isQueued = this.#response.writableLength > 0;
+    this.#stalledTicks = isQueued && this.#written === this.#writtenBefore ? this.#stalledTicks + 1 : 0;
+    this.#writtenBefore = this.#written;
+    if (this.#stalledTicks >= maxStalledTicks) this.#cutOff("nothing was read for too long");
+    else if (!isQueued) this.#write(handshake);
   }
 
-  /** The last that the reader gets. */
+  /** Ends the stream with a last frame. */
   end(frame: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#gathered = undefined;
+    this.#buffered = undefined;
     if (this.hasBegun) this.#response.end(frame);
     else this.#lastFrame = frame;
   }
 
-  /** Nobody reads: what waits is given up. */
+  /** Drops queued frames, because the reader is gone. */
   destroy(): void {
     this.#isOver = true;
     this.#response.destroy();
   }
 
-  #gather(gathered: Item[], item: Item): void {
-    if (this.#hasMissed || !this.#wants(item)) return;
-    // Nothing may follow what was left out: the stream tells what it has, and ends.
-    this.#hasMissed = this.#gatheredCharacters > this.#options.waitingBytes;
+  #buffer(buffered: Item[], item: Item): void {
+    if (this.#hasMissed || !this.#isSelected(item)) return;
+    // No item may follow an omitted one: the stream writes its buffer, and ends.
+    this.#hasMissed = this.#bufferedCharacters > this.#options.waitingBytes;
     if (this.#hasMissed) return;
-    gathered.push(item);
-    this.#gatheredCharacters += item.frame.length;
+    buffered.push(item);
+    this.#bufferedCharacters += item.frame.length;
   }
 
-  #tell(item: Item, most = this.#options.waitingBytes): void {
+  #send(item: Item, maxQueuedBytes = this.#options.waitingBytes): void {
     const { id } = item;
     if (this.#isOver || (id !== undefined && this.#after !== undefined && compareEventIds(id, this.#after) <= 0)) return;
-    if (this.#wants(item)) {
-      // Looked at before and not after: a single event of any size goes to a reader for whom nothing waits.
-      if (this.#response.writableLength > most) return this.#cutOff(this.#tooMuch());
+    if (this.#isSelected(item)) {
+      // Check before the write: a reader without queued frames gets an event of any size.
+      if (this.#response.writableLength > maxQueuedBytes) return this.#cutOff(this.#tooMuch());
       this.#write(item.frame);
     }
     this.#after = id ?? this.#after;
   }
 
-  #wants({ channel, id, isEvent }: Item): boolean {
+  #isSelected({ channel, id, isEvent }: Item): boolean {
     return this.#options.channel === undefined ? id !== undefined || isEvent === true : channel === this.#options.channel;
   }
 
   #write(frame: string): void {
-    this.#response.write(frame, () => this.#left++);
+    this.#response.write(frame, () => this.#written++);
   }
 
-  /** Resolves when what waits has been taken, or nobody is there to take it. */
-  async #room(): Promise<void> {
+  /** Resolves when queued frames are written, or the reader is gone. */
+  async #drained(): Promise<void> {
     const response = this.#response;
     if (!response.writableNeedDrain || response.destroyed) return;
     await new Promise<void>((resolve) => {
@@ -161,7 +161,7 @@ export class EventStream {
     const resume =
       this.#after === undefined || isDerived(this.#options.channel)
         ? "open it again"
-        : `open it again with the header 'Last-Event-ID: ${this.#after}' to go on without a gap`;
+        : `open it again with the header 'Last-Event-ID: ${this.#after}' to continue without a gap`;
     this.end(comment(`this stream was cut off, ${why}: ${resume}`));
   }
 

@@ -4,7 +4,7 @@ import { itemsOf } from "./commit-items.ts";
 import { itemOf, type Item } from "./frames.ts";
 import type { RunMessages } from "./ports.ts";
 
-/** Where a stream begins: with what comes, behind an event, or with the last few events. */
+/** Start of a stream: new events, after an event, or with the last few events. */
 export type From =
   | { readonly kind: "now" }
   | { readonly kind: "after"; readonly id: string }
@@ -12,37 +12,37 @@ export type From =
 
 export interface Followed {
   readonly source: string;
-  /** On RUNS. */
+  /** Subject on RUNS. */
   readonly subject: string;
-  /** Absent: every channel that is emitted to. */
+  /** Absent: all channels except `$errors` and `$logs`. */
   readonly channel: string | undefined;
 }
 
 /**
- * The events that came before those a stream hears live, oldest first.
+ * Reads the events before those that a stream receives live, oldest first.
  *
- * The stream must hear already: what it has heard lies at some sequence of RUNS and behind, so the gap ends there. Before that, the
- * position of the history is read first and its events second: rows and position are written in one transaction, so each commit up to
- * the position is among those events. The commits behind the position are read from RUNS itself, up to what was heard, or to the end as
- * the stream's leader knows it, which is no earlier than anything that was handed out. So every commit is in the history, or read here, or
- * heard: there is no hole. One may be in two of them; ids grow strictly within a source, so whatever is not behind the last is a double.
+ * The stream must receive live commits already; the first of them is the end of the gap. The position of the history is read
+ * before its events: rows and position are written in one transaction, so every commit up to the position is among the events.
+ * Commits after the position are read from RUNS, up to the first live commit, or to the end according to the stream's leader,
+ * which is never behind delivered messages. So every commit is in the history, read here, or received live: there is no gap.
+ * A commit may be in two of them. Ids grow strictly within a source, so an event that is not after the last one is a duplicate.
  */
 export async function readGap(
   { history, runs }: { readonly history: Pick<History, "pageEvents" | "listEvents">; readonly runs: RunMessages },
   followed: Followed,
   from: From,
-  firstHeard: () => number | undefined,
+  firstLive: () => number | undefined,
 ): Promise<readonly Item[]> {
   if (from.kind === "now") return [];
   const recorded = await runs.recordedUpTo(followed.subject);
   const stored = await storedItems(history, followed, from);
-  const unrecorded = await unrecordedItems(runs, followed, recorded, firstHeard);
+  const unrecorded = await unrecordedItems(runs, followed, recorded, firstLive);
   const last = stored.at(-1)?.id;
   const items = [...stored, ...unrecorded.filter(({ id }) => last === undefined || (id !== undefined && compareEventIds(id, last) > 0))];
   return from.kind === "last" ? items.slice(-from.count) : items;
 }
 
-/** At once rather than in pages: what the history forgets between two pages would be a hole. */
+/** Reads all events at once: events that are deleted between two pages would be a gap. */
 async function storedItems(
   history: Pick<History, "pageEvents" | "listEvents">,
   { source, channel }: Followed,
@@ -60,14 +60,14 @@ async function unrecordedItems(
   runs: RunMessages,
   { subject, channel }: Followed,
   recorded: number,
-  firstHeard: () => number | undefined,
+  firstLive: () => number | undefined,
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
-  const isBeforeHeard = (sequence: number): boolean => sequence < (firstHeard() ?? Infinity);
+  const isBeforeLive = (sequence: number): boolean => sequence < (firstLive() ?? Infinity);
   let sequence = recorded + 1;
-  while (isBeforeHeard(sequence)) {
+  while (isBeforeLive(sequence)) {
     const message = await runs.findNext(subject, sequence);
-    if (message === undefined || !isBeforeHeard(message.sequence)) break;
+    if (message === undefined || !isBeforeLive(message.sequence)) break;
     items.push(...itemsOf(message));
     sequence = message.sequence + 1;
   }

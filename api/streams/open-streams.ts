@@ -4,13 +4,13 @@ import type { Followed, From } from "./gap.ts";
 
 export interface StreamRequest extends Followed {
   readonly from: From;
-  /** Whose streams are counted together: the API key, in whatever form. */
+  /** API key, whose streams are counted together. */
   readonly key: string;
-  /** Streams with the same text may be read by the same callers: they are looked after together. */
+  /** Streams with the same value have the same readers, so access is checked once for all. */
   readonly reader: string;
-  /** May the reader still see the source? */
+  /** Whether the reader may still see the source. */
   readonly mayRead: () => Promise<boolean>;
-  /** Resolves when the source is gone. */
+  /** Resolves when the source is deleted. */
   readonly untilGone: (signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -19,10 +19,10 @@ export interface Open {
   readonly request: StreamRequest;
 }
 
-/** A turn of the wheel in so many steps: thousands of comments written at once would hold up events for a tenth of a second. */
+/** Steps per turn of the wheel. Writing thousands of comments at once would delay events by a tenth of a second. */
 export const stepsPerTurn = 16;
 
-/** The streams that are open: by what they follow, by whose key they are, and by when they get their comment. */
+/** The open streams by subject, by API key, and by the time of their keep-alive comment. */
 export class OpenStreams {
   readonly #perKey: number;
   readonly #bySubject = new Map<string, Set<Open>>();
@@ -30,7 +30,7 @@ export class OpenStreams {
   readonly #wheel: readonly Set<Open>[] = Array.from({ length: stepsPerTurn }, () => new Set());
   #joined = 0;
 
-  /** @param perKey how many one API key may have open */
+  /** @param perKey maximum open streams of one API key */
   constructor(perKey: number) {
     this.#perKey = perKey;
   }
@@ -39,7 +39,7 @@ export class OpenStreams {
     return this.#bySubject.size === 0;
   }
 
-  /** @returns what takes it out again, however often it is called. @throws QuotaExceeded when the key has as many as it may */
+  /** @returns an idempotent function that removes it @throws QuotaExceeded when the key is at its limit */
   join(open: Open): () => void {
     const { subject, key } = open.request;
     this.#count(key);
@@ -55,12 +55,12 @@ export class OpenStreams {
     };
   }
 
-  /** Undefined when nobody follows it. */
+  /** Undefined when no stream follows it. */
   of(subject: string): ReadonlySet<Open> | undefined {
     return this.#bySubject.get(subject);
   }
 
-  /** Those whose turn it is: each comes once in {@link stepsPerTurn} steps. */
+  /** The streams of a step: each has one of {@link stepsPerTurn} steps. */
   at(step: number): Iterable<Open> {
     return this.#wheel[step % stepsPerTurn] ?? [];
   }
@@ -72,10 +72,10 @@ export class OpenStreams {
   #count(key: string): void {
     const open = this.#byKey.get(key) ?? 0;
     if (open >= this.#perKey)
-      throw new QuotaExceeded(
-        `${open} streams are open with this API key, and at most ${this.#perKey} may be: close some, or use another key for more`,
-        { code: "too_many_streams", details: { open, most: this.#perKey } },
-      );
+      throw new QuotaExceeded(`${open} streams are open with this API key, the limit is ${this.#perKey}: close some, or use another key`, {
+        code: "too_many_streams",
+        details: { open, most: this.#perKey },
+      });
     this.#byKey.set(key, open + 1);
   }
 

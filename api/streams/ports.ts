@@ -1,32 +1,32 @@
 import type { EmittedEvent } from "../../domain/emitted-event.ts";
 
-/** A commit as it lies on RUNS; its text costs something to decode, so it is asked for. */
+/** A message on RUNS. `text` decodes the commit on request, because that is expensive. */
 export interface RunMessage {
-  /** `runs.<partition>.<owner>.<source>`: whose it is. What the text says of itself, a runner could have made up. */
+  /** `runs.<partition>.<owner>.<source>`: the source and its owner. The text could be forged by a runner. */
   readonly subject: string;
-  /** In the stream. */
+  /** Sequence in the stream. */
   readonly sequence: number;
   text(): string;
 }
 
 export interface StreamPorts {
   readonly runs: RunMessages;
-  /** Calls back with each scheduled event that becomes due, until what it returns is called; absent: there are none. */
+  /** Calls back for each scheduled event that becomes due. Returns a function that stops that. Absent: there are none. */
   readonly followEmitted?: (onEvent: (event: EmittedEvent) => void) => () => void;
-  /** Aborts when the process stops: streams end then, so that their clients go elsewhere and nobody waits for them. */
+  /** Aborts when the process stops: then streams end, so that clients reconnect elsewhere and do not delay the stop. */
   readonly stopping: AbortSignal;
-  /** Every so often, in milliseconds, a quiet stream gets a comment: 15 s, below what proxies allow. */
+  /** Interval of comments on quiet streams. Default: 15 s, below the timeouts of proxies. */
   readonly keepAliveMs?: number;
-  /** Bytes that may wait for one reader: 1 MiB. */
+  /** Maximum bytes queued for one reader. Default: 1 MiB. */
   readonly waitingBytes?: number;
 }
 
-/** The stream RUNS, as those who follow a source need it. */
+/** Access to the stream RUNS for followers of sources. */
 export interface RunMessages {
-  /** Each message from now on, in order and without gaps, across losses of the connection. @throws Unavailable */
+  /** Receives each new message, in order and without gaps, also after reconnects. @throws Unavailable */
   follow(onMessage: (message: RunMessage) => void): Promise<{ stop(): Promise<void> }>;
-  /** Everything of the subject up to this sequence is in the history. @throws Unavailable */
+  /** The sequence up to which the history has all messages of the subject. @throws Unavailable */
   recordedUpTo(subject: string): Promise<number>;
-  /** The first message of the subject at or behind the sequence, as the stream's leader has it. @throws Unavailable */
+  /** The first message of the subject at or after the sequence, according to the stream's leader. @throws Unavailable */
   findNext(subject: string, sequence: number): Promise<RunMessage | undefined>;
 }

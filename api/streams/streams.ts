@@ -13,16 +13,16 @@ import type { RunMessage, StreamPorts } from "./ports.ts";
 
 type Followed = Pick<StreamPorts, "runs" | "followEmitted">;
 
-/** Access is looked at once in so many turns. */
+/** Access is checked every so many turns. */
 const turnsPerCheck = 4;
-/** Told to whoever has too many open: by then, readers that left without a word have been found out (`event-stream.ts`). */
+/** For keys at their limit: by then, readers that vanished without closing are detected (`event-stream.ts`). */
 const retryAfterS = 60;
-/** For how long the end of the process waits for readers to take their last bytes. */
-const lastWordsMs = 1_000;
+/** How long a stopping process waits for readers to take their last bytes. */
+const maxDrainMs = 1_000;
 
 /**
- * All streams that are open. They share one reader of RUNS, which is there while any stream is, and one timer, whose steps
- * go round all of them: a stream costs its response, an entry here and what waits for its reader.
+ * All open streams. They share one reader of RUNS, which runs while any stream is open, and one timer whose steps
+ * cover all of them. A stream costs its response, a map entry, and its queued frames.
  */
 export class Streams {
   readonly #ports: Pick<ApiPorts, "history" | "log" | "randomBytes">;
@@ -34,7 +34,7 @@ export class Streams {
   #isChecking = false;
   #isStopping = false;
 
-  /** @param perKey how many one API key may have open */
+  /** @param perKey maximum open streams of one API key */
   constructor(ports: Pick<ApiPorts, "history" | "log" | "randomBytes">, streaming: StreamPorts | undefined, perKey: number) {
     this.#ports = ports;
     this.#streaming = streaming;
@@ -42,12 +42,11 @@ export class Streams {
     streaming?.stopping.addEventListener("abort", () => this.#end(), { once: true });
   }
 
-  /** Resolves when the gap is told; the stream goes on. @throws Unavailable, QuotaExceeded before anything is answered */
+  /** Resolves when the gap is written; the stream continues. @throws Unavailable, QuotaExceeded before the response begins */
   async open(request: StreamRequest, response: ServerResponse): Promise<void> {
-    if (this.#streaming === undefined || this.#isStopping)
-      throw new Unavailable("streams are not to be had here now: try again in a moment");
+    if (this.#streaming === undefined || this.#isStopping) throw new Unavailable("this server has no streams now: try again in a moment");
     const { runs, waitingBytes = 2 ** 20, keepAliveMs = 15_000 } = this.#streaming;
-    if (response.destroyed) return; // Its reader has left meanwhile, and nothing would tell of it again.
+    if (response.destroyed) return; // The reader left, and there will be no further event of that.
     const stream = new EventStream(response, {
       channel: request.channel,
       after: request.from.kind === "after" ? request.from.id : undefined,
@@ -58,7 +57,7 @@ export class Streams {
     response.once("close", leave);
     try {
       await this.#read(this.#streaming);
-      const gap = await readGap({ history: this.#ports.history, runs }, request, request.from, () => stream.firstHeard);
+      const gap = await readGap({ history: this.#ports.history, runs }, request, request.from, () => stream.firstLive);
       await stream.begin(gap);
     } catch (error) {
       leave();
@@ -68,25 +67,25 @@ export class Streams {
 
   async stop(): Promise<void> {
     this.#end();
-    await this.#rest();
+    await this.#stopReading();
   }
 
-  /** Ends every stream, so that its client comes back to whoever takes over; none is opened any more. */
+  /** Ends every stream, so that clients reconnect to another server, and refuses new ones. */
   #end(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
     for (const { stream } of this.#open.all()) {
-      // Not all in the same moment.
+      // Spread the reconnects.
       const [random = 0] = this.#ports.randomBytes(1);
       stream.end(`retry: ${1_000 + random * 8}\n${comment("this server stops: connect again")}`);
     }
-    setTimeout(() => this.#open.all().forEach(({ stream }) => stream.destroy()), lastWordsMs).unref();
+    setTimeout(() => this.#open.all().forEach(({ stream }) => stream.destroy()), maxDrainMs).unref();
   }
 
   #join(open: Open, response: ServerResponse): () => void {
     const leave = this.#joinOthers(open, response);
     const leaving = new AbortController();
-    // Never rejects: it looks at what a watch tells.
+    // Never rejects: it reads from a watch.
     void open.request.untilGone(leaving.signal).then((isGone) => {
       if (isGone) open.stream.end(comment("the source was deleted"));
     });
@@ -105,7 +104,7 @@ export class Streams {
     }
   }
 
-  /** Resolves when whatever is committed from now on is heard. */
+  /** Resolves when all later commits are received. */
   async #read(ports: Followed): Promise<void> {
     const reading = (this.#reading ??= this.#follow(ports));
     try {
@@ -117,12 +116,12 @@ export class Streams {
   }
 
   #follow({ runs, followEmitted }: Followed): Promise<{ stop(): Promise<void> }> {
-    // One that is being stopped must say nothing beside the next.
+    // A reader that is being stopped must not report beside the next one.
     const following = runs.follow((message) => {
-      if (this.#reading === reading) this.#hear(message);
+      if (this.#reading === reading) this.#receive(message);
     });
     const end = followEmitted?.((event) => {
-      if (this.#reading === reading) this.#hearEmitted(event);
+      if (this.#reading === reading) this.#receiveEmitted(event);
     });
     const reading: Promise<{ stop(): Promise<void> }> = following.then(
       ({ stop }) => ({
@@ -139,30 +138,30 @@ export class Streams {
     return reading;
   }
 
-  #hearEmitted(event: EmittedEvent): void {
+  #receiveEmitted(event: EmittedEvent): void {
     const open = this.#open.of(runSubject(partitionOf(event.source), event.owner, event.source));
     if (open === undefined) return;
     const item = emittedItem(event);
-    for (const { stream } of open) stream.hear(undefined, [item]);
+    for (const { stream } of open) stream.receive(undefined, [item]);
   }
 
-  /** Commits of sources that nobody follows are not even decoded. */
-  #hear(message: RunMessage): void {
+  /** Does not decode commits of sources without open streams. */
+  #receive(message: RunMessage): void {
     const open = this.#open.of(message.subject);
     if (open === undefined) return;
     const items = itemsOf(message);
-    for (const { stream } of open) stream.hear(message.sequence, items);
+    for (const { stream } of open) stream.receive(message.sequence, items);
   }
 
   #step(): void {
     const step = this.#steps++;
     for (const { stream } of this.#open.at(step)) stream.tick();
     if (this.#steps % stepsPerTurn !== 0) return;
-    if (this.#open.isEmpty) void this.#rest(); // Logs its own failure.
+    if (this.#open.isEmpty) void this.#stopReading(); // Logs its own failure.
     else if (this.#steps % (turnsPerCheck * stepsPerTurn) === 0) void this.#checkReaders(); // Logs its own failure.
   }
 
-  /** One look for all streams of one reader. While nobody can be asked, streams go on. */
+  /** Checks access once for all streams of one reader. Streams continue while it cannot be checked. */
   async #checkReaders(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
@@ -171,14 +170,14 @@ export class Streams {
         if (await streams[0]?.request.mayRead()) continue;
         for (const { stream } of streams) stream.end(comment("the API key does not reach this source any more"));
       } catch (error) {
-        this.#ports.log.warn({ op: "stream.check", err: error }, "it cannot be told whether readers may read on");
+        this.#ports.log.warn({ op: "stream.check", err: error }, "cannot check whether readers still have access");
       }
     }
     this.#isChecking = false;
   }
 
-  /** Nobody listens: neither do we. */
-  async #rest(): Promise<void> {
+  /** Stops the reader of RUNS, because no stream is open. */
+  async #stopReading(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     const reading = this.#reading;
@@ -186,7 +185,7 @@ export class Streams {
     try {
       await (await reading)?.stop();
     } catch (error) {
-      this.#ports.log.warn({ op: "stream.rest", err: error }, "the reader of runs could not be stopped in good order");
+      this.#ports.log.warn({ op: "stream.rest", err: error }, "the reader of RUNS could not be stopped gracefully");
     }
   }
 }

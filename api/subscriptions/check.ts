@@ -12,8 +12,8 @@ import type { Connected } from "./request.ts";
 const globs: ReadonlySet<string> = new Set(["dc_*", "p_*"]);
 
 /**
- * May the user connect these in the owner's name? Both ends must exist and be the user's to see, and an organization connects nothing
- * but its own: any of its members could else hear what is one member's. The operator judges every subscription by the same rule.
+ * Checks that the user may connect these on behalf of the owner. Both ends must exist and be visible to the user. An organization connects
+ * only its own resources: otherwise all members would receive one member's events. The operator applies the same rule.
  * @throws NotFound that names the end, InvalidInput, Forbidden
  */
 export async function checkSubscription(
@@ -29,7 +29,7 @@ export async function checkSubscription(
   await checkListener(listener, owner, user, access);
 }
 
-/** The same of a listener alone. */
+/** The same check for a listener alone. */
 export async function checkListener(listener: string, owner: string, user: User, access: Access): Promise<void> {
   checkOwner("listener", listener, owner, await ownerOfListener(listener, user, access));
 }
@@ -51,7 +51,7 @@ async function ownerOfEmitter(emitter: string, owner: string, user: User, access
   );
 }
 
-/** @throws InvalidInput for a channel that an owner's id does not stand for */
+/** @throws InvalidInput for a channel that an owner's id cannot emit */
 function checkChannel(emitter: string, channel: string): void {
   const channels = channelsOfOwner(emitter);
   if (channel === "" || channels.length === 0 || channels.includes(channel)) return;

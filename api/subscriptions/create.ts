@@ -11,43 +11,43 @@ import { labelsOf, subscriptionId } from "./names.ts";
 import type { Connected } from "./request.ts";
 
 /**
- * Makes the owner's subscription unless it is there, and waits until routers know it: what is emitted from then on is delivered.
- * @param check that both ends are there @throws whatever `check` does, NotFound when it is deleted meanwhile, Unavailable
+ * Creates the owner's subscription if it does not exist, and waits until routers know it: later events are delivered.
+ * @param check that both ends exist @throws what `check` throws, NotFound when it is deleted in the meantime, Unavailable
  */
 export async function createSubscription(
-  wanted: Connected,
+  connected: Connected,
   owner: string,
   check: () => Promise<void>,
   context: ApiContext,
 ): Promise<SubscriptionResource> {
   const { config, ports, subscriptions } = context;
   const namespace = await ports.owners.ensure(owner);
-  const foreign = await findForeign(namespace, wanted, context);
+  const foreign = await findForeign(namespace, connected, context);
   if (foreign !== undefined) return foreign;
-  const id = subscriptionId(owner, wanted);
+  const id = subscriptionId(owner, connected);
   const given = {
     name: resourceNameOf(id),
     namespace,
-    spec: wanted,
-    labels: { ...labelsOf(wanted), [labels.id]: id, [labels.owner]: owner },
+    spec: connected,
+    labels: { ...labelsOf(connected), [labels.id]: id, [labels.owner]: owner },
     finalizers: [finalizer],
   };
   const following = subscriptions.follow(namespace, given.name);
   try {
-    const made = await findOrCreate(subscriptionKind, given, subscriptions, context);
-    await confirmCreated(subscriptionKind, made, check, ports.store);
+    const created = await findOrCreate(subscriptionKind, given, subscriptions, context);
+    await confirmCreated(subscriptionKind, created, check, ports.store);
     const signal = AbortSignal.timeout(config.deployTimeoutMs);
-    const known = isObserved(made)
-      ? made
+    const known = isObserved(created)
+      ? created
       : await untilCreated(
-          { kind: subscriptionKind, created: made, store: ports.store },
+          { kind: subscriptionKind, created: created, store: ports.store },
           following,
           (seen) => (isObserved(seen) ? seen : undefined),
           signal,
         );
     if (known !== undefined) return known;
-    await confirmCreated(subscriptionKind, made, check, ports.store);
-    throw new Unavailable(`subscription ${id} is saved and not in effect yet: it will be as soon as it can`, {
+    await confirmCreated(subscriptionKind, created, check, ports.store);
+    throw new Unavailable(`subscription ${id} is saved, but not in effect yet: repeat the request to wait for it`, {
       code: "not_ready_in_time",
       details: { id },
     });
@@ -56,12 +56,12 @@ export async function createSubscription(
   }
 }
 
-/** Both ends are there: an operator that does not find one has not been told of it yet. */
-const notSeenYet: ReadonlySet<string> = new Set(["EmitterNotFound", "ListenerNotFound"]);
+/** Reasons that are temporary, because both ends exist: the operator has not seen one of them yet. */
+const pendingReasons: ReadonlySet<string> = new Set(["EmitterNotFound", "ListenerNotFound"]);
 
-/** A listener that is switched off makes it not ready, which is an answer as well: it is in effect as soon as the listener is. */
+/** Whether the operator has processed the subscription. An inactive listener makes it not ready, but it is in effect once the listener is. */
 export function isObserved({ metadata, status }: SubscriptionResource): boolean {
   const ready = status.conditions?.find(({ type }) => type === "Ready");
   if (metadata.deletionTimestamp !== undefined || ready === undefined || ready.status === "Unknown") return false;
-  return ready.observedGeneration >= metadata.generation && !notSeenYet.has(ready.reason);
+  return ready.observedGeneration >= metadata.generation && !pendingReasons.has(ready.reason);
 }

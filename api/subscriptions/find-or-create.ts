@@ -5,8 +5,8 @@ import type { ResourceWatch } from "../resources/resource-watch.ts";
 import type { ApiContext } from "../routes/context.ts";
 
 /**
- * The resource of that name, made unless it is there: of equal requests at once one makes it.
- * @throws Unavailable when an earlier one of that name does not end in time
+ * Finds the resource by name, or creates it: of concurrent equal requests, one creates it.
+ * @throws Unavailable when an earlier resource of that name is not deleted in time
  */
 export async function findOrCreate<S, T>(
   kind: Kind<S, T>,
@@ -24,10 +24,10 @@ export async function findOrCreate<S, T>(
     }
     const following = watch.follow(namespace, name);
     try {
-      const there = await ports.store.find(kind, namespace, name);
-      if (there !== undefined && there.metadata.deletionTimestamp === undefined) return there;
-      // Deleted a moment ago and not gone yet: the new one takes its place.
-      if (there !== undefined) await following.until((seen) => (seen === undefined ? true : undefined), signal);
+      const existing = await ports.store.find(kind, namespace, name);
+      if (existing !== undefined && existing.metadata.deletionTimestamp === undefined) return existing;
+      // It is being deleted: create the new one afterwards.
+      if (existing !== undefined) await following.until((seen) => (seen === undefined ? true : undefined), signal);
     } finally {
       following.end();
     }

@@ -10,16 +10,16 @@ import type { Connected } from "./request.ts";
 
 export type SubscriptionResource = Resource<SubscriptionSpec, SubscriptionStatus>;
 
-/** The owner's subscription that connects these: by the name that we give it, else one that was made with kubectl. */
-export async function findSubscription(wanted: Connected, owner: string, context: ApiContext): Promise<SubscriptionResource | undefined> {
+/** Finds the owner's subscription of these ends: by the API's name for it, or one that was created with kubectl. */
+export async function findSubscription(ends: Connected, owner: string, context: ApiContext): Promise<SubscriptionResource | undefined> {
   const namespace = await context.ports.owners.find(owner);
   if (namespace === undefined) return undefined;
-  const named = await context.ports.store.find(subscriptionKind, namespace, resourceNameOf(subscriptionId(owner, wanted)));
+  const named = await context.ports.store.find(subscriptionKind, namespace, resourceNameOf(subscriptionId(owner, ends)));
   if (named !== undefined && named.metadata.deletionTimestamp === undefined) return named;
-  return findForeign(namespace, wanted, context);
+  return findForeign(namespace, ends, context);
 }
 
-/** The first that one of the caller's owners has: of the organization that the call names, else of the user and their organizations. */
+/** The first result for the organization in the call, or for the user and their organizations. */
 export async function findOfCaller<Found>(
   call: Call,
   access: Access,
@@ -33,19 +33,19 @@ export async function findOfCaller<Found>(
   return undefined;
 }
 
-/** What it connects: as it says itself, or what its references stand for; an end that is not there yet has no id. */
+/** Both ends and the channel, resolved from references if necessary; an end that does not exist yet has no id. */
 export function connectedBy({ spec, status }: SubscriptionResource): { [End in keyof Connected]: string | undefined } {
   return { emitter: spec.emitter ?? status.emitter, listener: spec.listener ?? status.listener, channel: spec.channel };
 }
 
-/** Among those that were not made here: ours have a label, so that reading them all finds only the few others. */
+/** Searches the few subscriptions that the API did not create, which lack its label. */
 export async function findForeign(
   namespace: string,
-  wanted: Connected,
+  ends: Connected,
   { ports }: Pick<ApiContext, "ports">,
 ): Promise<SubscriptionResource | undefined> {
   for await (const found of foreign(namespace, ports)) {
-    if (found.metadata.deletionTimestamp === undefined && isSame(connectedBy(found), wanted)) return found;
+    if (found.metadata.deletionTimestamp === undefined && isSame(connectedBy(found), ends)) return found;
   }
   return undefined;
 }

@@ -5,12 +5,12 @@ import type { ApiContext } from "../routes/context.ts";
 import { deleteAutoSubscriptionsTo } from "./auto-subscription.ts";
 import { connectedBy, foreign, type SubscriptionResource } from "./find.ts";
 
-/** Of the user and their organizations: nobody else may subscribe what is theirs. */
+/** Deletes the subscriptions of the user and their organizations to a listener. No other owner can have any. */
 export async function deleteSubscriptionsTo(listener: string, user: User, { access, ports }: ApiContext): Promise<void> {
   for (const owner of await access.ownersOf(user)) {
     const namespace = await ports.owners.find(owner);
     if (namespace === undefined) continue;
-    await deleteAutoSubscriptionsTo(listener, namespace, ports); // First: they would make more.
+    await deleteAutoSubscriptionsTo(listener, namespace, ports); // First, because they would create more.
     for await (const { metadata } of subscriptionsTo(listener, namespace, ports)) {
       await ports.store.delete(subscriptionKind, metadata.namespace, metadata.name).catch((error: unknown) => {
         if (!(error instanceof NotFound)) throw error;
@@ -19,7 +19,7 @@ export async function deleteSubscriptionsTo(listener: string, user: User, { acce
   }
 }
 
-/** Those that were made here, found by their label, and those that were not. */
+/** Subscriptions that the API created, found by their label, and all others. */
 async function* subscriptionsTo(listener: string, namespace: string, ports: ApiContext["ports"]): AsyncIterable<SubscriptionResource> {
   const labels = { [subscriptionLabels.listener]: listener };
   let next: string | undefined;

@@ -5,7 +5,7 @@ const listener = text.min(1, "it must not be empty").max(64, "it must be an id")
 export const fields = z.object({
   emitter_id: text.min(1, "it must not be empty").max(64, "it must be an id, dc_* or p_*"),
   listener_id: listener,
-  // Missing, null and empty all mean the default channel.
+  // Absent, null and empty are the default channel.
   event_name: text
     .max(255, "it must have at most 255 characters")
     .nullish()
@@ -17,7 +17,7 @@ export const autoFields = z.object({
   listener_id: listener,
 });
 
-/** What a subscription connects, by public id; the emitter may be a glob. */
+/** The ends of a subscription by public id, and its channel; the emitter may be a glob. */
 export interface Connected {
   readonly emitter: string;
   readonly listener: string;
@@ -29,7 +29,7 @@ export function parseSubscription(parameters: unknown): Connected {
   return { emitter: emitter_id, listener: listener_id, channel: event_name };
 }
 
-/** Which stream of all that its owner is yet to create goes to whom. */
+/** The channel and listener of an auto-subscription. */
 export interface AutoListening {
   readonly channel: "$errors" | "$logs";
   readonly listener: string;

@@ -6,7 +6,7 @@ import type { SourceResource } from "../sources/source.ts";
 import { autoSubscriptionsIn, type AutoSubscriptionResource } from "./auto-subscription.ts";
 import { isObserved } from "./create.ts";
 
-/** The source exists in any case, and the operator subscribes it however long that takes. */
+/** The source exists in any case, and the operator subscribes it later if necessary. */
 const maxWaitMs = 3_000;
 
 /**
@@ -21,7 +21,7 @@ export async function untilAutoSubscribed(source: SourceResource, context: ApiCo
       await untilInEffect(namespace, madeSubscriptionName(auto.metadata.name, publicIdOf(source)), signal, context);
 }
 
-/** False while the operator finds no listener; unknown until it has looked. */
+/** False if the operator finds no listener; true until it has checked. */
 function coversNewSources({ status }: AutoSubscriptionResource): boolean {
   return status.conditions?.find(({ type }) => type === "Ready")?.status !== "False";
 }
@@ -34,7 +34,7 @@ async function untilInEffect(
 ): Promise<void> {
   const following = subscriptions.follow(namespace, name);
   try {
-    following.tell(await ports.store.find(subscriptionKind, namespace, name));
+    following.notify(await ports.store.find(subscriptionKind, namespace, name));
     await following.until((seen) => (seen !== undefined && isObserved(seen) ? true : undefined), signal);
   } finally {
     following.end();

@@ -3,7 +3,7 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { checkCredentials, maskedCredentials, splitCredentials, type SplitUrl } from "../../domain/url-credentials.ts";
 import type { Keep } from "../resources/secret-texts.ts";
 
-/** Where a webhook posts to, and with which credentials. They are kept apart: the URL is shown, they are not. */
+/** A webhook's URL and credentials, separate because only the URL is shown. */
 export type Address = Pick<WebhookSpec, "url" | "basicAuth">;
 
 export const addressOf = ({ url, basicAuth }: Address): Address => ({ url, ...(basicAuth === undefined ? {} : { basicAuth }) });
@@ -17,8 +17,8 @@ export function newAddress(given: string): SplitUrl {
 }
 
 /**
- * The address as it was, when the URL is given as it is shown. `***` keeps the credentials for another path of the same origin.
- * @throws InvalidInput where it would send them to another host, or there are none
+ * Changes the address. `***` in the URL keeps the stored credentials, also for another path of the same origin.
+ * @throws InvalidInput if that would send them to another host, or there are none
  */
 export async function changedAddress(before: Address, given: string, keep: Keep): Promise<Address> {
   const { url, credentials } = splitCredentials(given);
@@ -32,6 +32,6 @@ export async function changedAddress(before: Address, given: string, keep: Keep)
 }
 
 function credentialsMissing(): InvalidInput {
-  const message = `'${maskedCredentials}' in url stands for the credentials that a webhook has at its present host: give user:password`;
+  const message = `'${maskedCredentials}' in url stands for the stored credentials of the webhook's current host: send user:password`;
   return new InvalidInput(message, { code: "credentials_missing" });
 }

@@ -7,7 +7,7 @@ import { addressOf, changedAddress, type Address } from "./address.ts";
 import type { WebhookChanges } from "./request.ts";
 import type { WebhookResource } from "./webhook.ts";
 
-/** What is not given stays, null removes. The operator tells whoever delivers. */
+/** Changes the given fields; null removes a field. The operator passes the change on to the delivery role. */
 export async function changeWebhook(webhook: WebhookResource, changes: WebhookChanges, { ports }: ApiContext): Promise<WebhookResource> {
   const { namespace, name } = webhook.metadata;
   const keep = keepOnce({ kind: webhookKind.kind, namespace, name }, ports);
@@ -35,7 +35,7 @@ function changedSpec(
   };
 }
 
-/** Whoever says that it is active, or where it is now, says that it is to be tried again. The clocks of machines differ a little. */
+/** Setting `active` or another URL also enables the endpoint again. The time is after that of the disabling, even if clocks differ. */
 function enabled({ url, basicAuth }: WebhookSpec, changes: WebhookChanges, { disabled }: WebhookStatus, now: number): Partial<WebhookSpec> {
   const shown = showCredentials(url, basicAuth !== undefined);
   if (changes.active !== true && (changes.url ?? shown) === shown) return {};

@@ -7,13 +7,13 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 interface Page<Item> {
   readonly items: readonly Item[];
-  /** Of the whole list. */
+  /** Size of the whole list. */
   readonly total: number;
 }
 
-/** What a delivery is about. */
+/** The event and route of a delivery. */
 interface Delivered {
-  /** Cursor of its list. */
+  /** Cursor in its list. */
   readonly id: string;
   readonly delivery: string;
   readonly subscription: string;
@@ -52,41 +52,41 @@ export interface AttemptFilter {
   readonly untilMs?: number;
 }
 
-/** What became of deliveries to webhooks. */
+/** History of deliveries to webhooks. */
 export interface DeliveryHistory {
   /** Newest first. @throws InvalidInput for a cursor of another list */
   pageAttempts(webhook: string, page: PageRequest & AttemptFilter): Promise<Page<StoredAttempt>>;
   pageDeadLetters(webhook: string, page: PageRequest): Promise<Page<StoredDeadLetter>>;
   findDeadLetter(webhook: string, delivery: string): Promise<StoredDeadLetter | undefined>;
-  /** `ended`: it failed for good and is no dead letter any more, or is just being tried again. */
+  /** `ended`: it failed and is not a dead letter any more, or is being retried. */
   findDelivery(
     delivery: string,
   ): Promise<{ readonly webhook: string; readonly state: "delivered" | "waiting" | "dead" | "ended" } | undefined>;
-  /** Without deliveries: all of the webhook. Returns how many there were. */
+  /** Deletes these dead letters, or all of the webhook. Returns their number. */
   deleteDeadLetters(webhook: string, deliveries?: readonly string[]): Promise<number>;
-  /** All that is kept of it. */
+  /** Deletes all records of the webhook's deliveries. */
   deleteWebhook(webhook: string): Promise<void>;
 }
 
-/** What is stored for a webhook and not delivered yet. First attempts that go straight from a run are not among it. */
+/** Stored deliveries of a webhook that are not delivered yet, without first attempts that go directly from a run. */
 export interface WebhookBacklog {
-  /** Their time has come, and they wait for whoever delivers or for a place at the endpoint. */
+  /** Due deliveries that wait for the delivery role or a permit of the endpoint. */
   readonly due: number;
-  /** With a time of their own: of their next attempt, or that their event asked for. */
+  /** Deliveries that wait for a retry or for the event's delivery time. */
   readonly scheduled: number;
-  /** The first of those times, epoch ms; undefined: there is none, or there are too many to look at. */
+  /** The earliest of these times, epoch ms; undefined: there is none, or there are too many to read. */
   readonly nextAt: number | undefined;
-  /** In the line of an ordered webhook. */
+  /** Deliveries in the queue of an ordered webhook. */
   readonly inLine: number;
-  /** The first in line. */
+  /** The first delivery in that queue. */
   readonly head: LineHead | undefined;
 }
 
-/** The delivery that all others in line wait for. */
+/** The delivery that all others in the queue of an ordered webhook wait for. */
 export interface LineHead extends Omit<Delivered, "id"> {
-  /** Made so far. */
+  /** Number of attempts so far. */
   readonly attempts: number;
-  /** In line since then, epoch ms. */
+  /** Epoch ms since when it is queued. */
   readonly since: number;
   /** Epoch ms of its next attempt; undefined: it has not failed yet. */
   readonly nextAt: number | undefined;
@@ -97,10 +97,10 @@ export interface Backlogs {
   read(webhook: string): Promise<WebhookBacklog>;
 }
 
-/** What whoever delivers is asked for. */
+/** Requests to the delivery role. */
 export interface Redeliveries {
   /** Durable when it returns. @throws Unavailable */
   request(request: RedeliveryRequest): Promise<void>;
-  /** @throws Unavailable when nobody delivers; 504 `test_timeout` */
+  /** @throws Unavailable when no delivery role is running; 504 `test_timeout` */
   test(request: WebhookTest): Promise<TestedWebhook>;
 }

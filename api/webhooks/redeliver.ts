@@ -7,8 +7,8 @@ import type { ApiContext } from "../routes/context.ts";
 import { checkActive, type WebhookResource } from "./webhook.ts";
 
 /**
- * Asks for dead letters again: these, or all there are now. Whoever delivers makes them deliveries again, and only then do they go.
- * @returns how many are asked for; what is no dead letter of the webhook is none of them @throws Conflict while it is inactive
+ * Requests redelivery of these dead letters, or of all current ones. The delivery role deletes them when they are stored as deliveries.
+ * @returns the number of requested dead letters, ignoring other ids @throws Conflict while the webhook is inactive
  */
 export async function redriveDeadLetters(
   webhook: WebhookResource,
@@ -28,15 +28,15 @@ export async function redriveDeadLetters(
   return dead.length;
 }
 
-/** @returns the webhook's id @throws NotFound, also for what others may see; Conflict for what is neither dead nor waiting */
+/** @returns the webhook's id @throws NotFound, also for deliveries of other owners; Conflict if it is neither dead nor waiting for a retry */
 export async function retryDelivery(delivery: string, user: User, { access, ports }: ApiContext): Promise<string> {
   const found = await ports.deliveries.findDelivery(delivery);
   if (found === undefined) throw notFound("delivery", delivery);
   const webhook = await access.get(webhookKind, "webhook", found.webhook, user);
   if (found.state === "delivered")
-    throw new Conflict(`delivery ${delivery} has arrived: only what is dead or waits is tried again`, { code: "already_delivered" });
+    throw new Conflict(`delivery ${delivery} has arrived, so it cannot be retried`, { code: "already_delivered" });
   if (found.state === "ended")
-    throw new Conflict(`delivery ${delivery} is no dead letter any more: it was deleted, was a test, or is just being tried again`, {
+    throw new Conflict(`delivery ${delivery} is not a dead letter: it was deleted, was a test, or is being retried`, {
       code: "no_dead_letter",
     });
   checkActive(webhook);

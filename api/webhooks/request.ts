@@ -2,17 +2,17 @@ import { z } from "zod";
 import { flag, text } from "../http/parameters.ts";
 import { httpUrl } from "../sources/request.ts";
 
-const shown = (most: number) => text.max(most, `it must have at most ${most} characters`);
+const shown = (max: number) => text.max(max, `it must have at most ${max} characters`);
 
-/** Absent and null mean the same. */
-const optional = (most: number) =>
-  shown(most)
+/** Absent and null are equivalent. */
+const optional = (max: number) =>
+  shown(max)
     .nullish()
     .transform((value) => value ?? undefined);
 
 export const creation = z.object({ url: httpUrl, name: optional(255), description: optional(2_000), ordered: flag.optional() });
 
-/** What is absent stays, null removes. */
+/** Absent fields stay, null removes a field. */
 export const changes = z.object({
   url: httpUrl.optional(),
   name: shown(255).nullable().optional(),
@@ -22,15 +22,15 @@ export const changes = z.object({
 });
 export type WebhookChanges = z.infer<typeof changes>;
 
-const mostOverlapSeconds = 7 * 86_400;
-const overlapMessage = `it must be an integer from 0 to ${mostOverlapSeconds}`;
+const maxOverlapSeconds = 7 * 86_400;
+const overlapMessage = `it must be an integer from 0 to ${maxOverlapSeconds}`;
 
 export const rotation = z.object({
   overlap_seconds: z.coerce
     .number(overlapMessage)
     .int(overlapMessage)
     .min(0, overlapMessage)
-    .max(mostOverlapSeconds, overlapMessage)
+    .max(maxOverlapSeconds, overlapMessage)
     .default(86_400),
 });
 

@@ -6,8 +6,8 @@ import type { ApiContext } from "../routes/context.ts";
 import type { WebhookResource } from "./webhook.ts";
 
 /**
- * Puts a new key in front. The one before signs beside it until the overlap ends, by a time in the resource, which whoever reads the
- * keys looks at; the one before that signs no more.
+ * Adds a new key in front. The previous key also signs until the overlap ends, a time in the resource that readers of the keys check.
+ * Any older key is removed.
  */
 export async function rotateKey(
   webhook: WebhookResource,

@@ -10,10 +10,10 @@ import { checkActive, type WebhookResource } from "./webhook.ts";
 
 export type Tested = Exclude<TestedWebhook, { outcome: "not-ready" }>;
 
-const againMs = 100;
+const retryMs = 100;
 
 /**
- * Has one event posted now, as the webhook is now: one that was just made or changed is waited for.
+ * Posts one event now. Waits until a new or changed webhook is ready.
  * @throws Conflict when nothing can be posted to it, Unavailable
  */
 export async function testWebhook(webhook: WebhookResource, event: unknown, context: ApiContext): Promise<Tested> {
@@ -34,11 +34,11 @@ export async function testWebhook(webhook: WebhookResource, event: unknown, cont
     const tested = await ports.redeliveries.test(request);
     if (tested.outcome !== "not-ready") return tested;
     if (performance.now() > deadline) throw notReady(id);
-    await pause(againMs);
+    await pause(retryMs);
   }
 }
 
-/** Reads again and again: few ask, and most webhooks are ready. */
+/** Polls, because tests are rare and most webhooks are ready. */
 async function untilReady(webhook: WebhookResource, { ports, config }: ApiContext): Promise<WebhookResource> {
   const { namespace, name, generation } = webhook.metadata;
   const deadline = performance.now() + config.deployTimeoutMs;
@@ -50,7 +50,7 @@ async function untilReady(webhook: WebhookResource, { ports, config }: ApiContex
     if (verdict !== undefined)
       throw new Conflict(`nothing can be posted to webhook ${publicIdOf(webhook)}: ${verdict.message}`, { code: "webhook_not_ready" });
     if (performance.now() > deadline) throw notReady(publicIdOf(webhook));
-    await pause(againMs);
+    await pause(retryMs);
     current = await ports.store.find(webhookKind, namespace, name);
   }
 }

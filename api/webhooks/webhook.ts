@@ -8,17 +8,17 @@ import type { ApiContext } from "../routes/context.ts";
 
 export type WebhookResource = Resource<WebhookSpec, WebhookStatus>;
 
-/** The webhook that the path names, if the caller may see it. @throws NotFound */
+/** The webhook in the path, if the caller may see it. @throws NotFound */
 export function webhookOf(call: Call, { access }: ApiContext): Promise<WebhookResource> {
   return access.get(webhookKind, "webhook", pathOf(call, "id"), call.user);
 }
 
-/** The public id of that webhook, for its history. @throws NotFound */
+/** The public id of the webhook in the path, for its history. @throws NotFound */
 export async function webhookIdOf(call: Call, { access }: ApiContext): Promise<string> {
   return publicIdOf(await access.getListed(webhookKind, "webhook", pathOf(call, "id"), call.user));
 }
 
-/** Nothing is posted while it is off or disabled. @throws Conflict */
+/** @throws Conflict if the webhook is inactive or disabled */
 export function checkActive(webhook: WebhookResource): void {
   const disabled = disabledWebhook(webhook);
   if (disabled !== undefined) throw new Conflict(disabled.message, { code: "webhook_disabled" });

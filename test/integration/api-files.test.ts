@@ -135,14 +135,14 @@ describe("refused", () => {
   test.each([
     ["without an entry", formOf(files), 422, "component_entry is missing"],
     ["with a path that climbs", formOf({ "a.mjs": "name: A", "../../b.mjs": "" }, { entry: "a.mjs" }), 422, '"../../b.mjs" is no path'],
-    ["with bytes that are no text", formOf({ "a.mjs": new Blob([new Uint8Array([0xff, 0xfe, 0])]) }), 422, 'the file "a.mjs" is no text'],
+    ["with a file that is not text", formOf({ "a.mjs": new Blob([new Uint8Array([0xff, 0xfe, 0])]) }), 422, 'the file "a.mjs" is not text'],
     ["with too large a file", formOf({ "a.mjs": "x".repeat(2 ** 20 + 1) }), 413, 'the file "a.mjs" is larger than 1048576 bytes'],
     ["with too many files", formOf(Object.fromEntries(Array.from({ length: 205 }, (_, n) => [`${n}.js`, ""]))), 413, "more than 200 files"],
     [
-      "with a field that is no JSON",
+      "with a field that is not valid JSON",
       formOf({ "a.mjs": "name: A" }, { configured_props: "{" }),
       422,
-      'the field "configured_props" is no JSON',
+      'the field "configured_props" is not valid JSON',
     ],
     ["with nothing", formOf({}), 422, "no code is given"],
   ])("as a form %s", async (_, form, status, message) => {

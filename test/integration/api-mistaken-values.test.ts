@@ -75,7 +75,7 @@ describe("a component", () => {
       { component_id: "mine" },
       404,
       "not_found",
-      "component_id is not found: 'mine' is no id; the id of a saved component begins with sc_",
+      "component_id is not found: 'mine' is not an id; the id of a saved component begins with sc_",
     ],
   ])("%s %j", check);
 });
@@ -174,22 +174,16 @@ describe("a source", () => {
       { event_id: "1-0" },
       404,
       "event_not_found",
-      "event 1-0 of SOURCE is not found: there was none, or it is not kept any more",
+      "event 1-0 of SOURCE is not found: it never existed, or was deleted",
     ],
-    [
-      "POST /v1/sources/SOURCE/runs",
-      { emitter_id: "dc_x" },
-      422,
-      "invalid_input",
-      "emitter_id dc_x is given without event_id: an event has both",
-    ],
+    ["POST /v1/sources/SOURCE/runs", { emitter_id: "dc_x" }, 422, "invalid_input", "emitter_id dc_x is given without event_id: send both"],
     ["POST /v1/sources/SOURCE/options", {}, 422, "invalid_input", "prop_name is missing: it must be a string"],
     [
       "POST /v1/sources/SOURCE/options",
       { prop_name: "city", page: "next" },
       422,
       "invalid_input",
-      "page is invalid: it must be an integer from 0 on",
+      "page is invalid: it must be an integer of at least 0",
     ],
   ])("%s %j", check);
 });
@@ -216,7 +210,7 @@ describe("events", () => {
       "after and before are both given: a page lies on one side of one cursor",
     ],
     [`${events}?limit=1&limit=2`, undefined, 422, "invalid_input", "limit is given 2 times: give it once"],
-    [`${events}?event_name=$error`, undefined, 422, "unknown_channel", "event_name '$error' is no channel: did you mean $errors?"],
+    [`${events}?event_name=$error`, undefined, 422, "unknown_channel", "event_name '$error' is not a channel: did you mean $errors?"],
     [
       "DELETE /v1/sources/SOURCE/events?start_id=5",
       undefined,
@@ -229,7 +223,7 @@ describe("events", () => {
       undefined,
       422,
       "invalid_input",
-      "event_name '$logs' cannot be deleted: it tells of runs, and holds no events",
+      "event_name '$logs' cannot be deleted: it shows runs, and contains no events",
     ],
     [
       "POST /v1/sources/SOURCE/replays",
@@ -306,14 +300,14 @@ describe("webhooks and subscriptions", () => {
       undefined,
       422,
       "unknown_channel",
-      "event_name '$log' is no channel: did you mean $logs?",
+      "event_name '$log' is not a channel: did you mean $logs?",
     ],
     [
       "POST /v1/subscriptions?emitter_id=SOURCE&listener_id=WEBHOOK&event_name=$mine",
       undefined,
       422,
       "unknown_channel",
-      /^event_name '\$mine' is no channel: names that begin with \$ are the system's, here /,
+      /^event_name '\$mine' is not a channel: names that begin with \$ are reserved, here /,
     ],
     [
       "POST /v1/auto_subscriptions?listener_id=WEBHOOK",
@@ -359,7 +353,7 @@ describe("accounts, keys and organizations", () => {
       "expires_at is invalid: it must be epoch seconds",
     ],
     ["DELETE /v1/users/me/keys/mine", undefined, 404, "not_found", "there is no API key 'mine': its id looks like pk_…"],
-    ["GET /v1/orgs/o_others/sources", undefined, 403, "forbidden", "you are no member of organization o_others"],
+    ["GET /v1/orgs/o_others/sources", undefined, 403, "forbidden", "you are not a member of organization o_others"],
     ["GET /v1/users/me/sources?org_id=acme", undefined, 404, "not_found", "organization 'acme' is not found: its id must look like o_…"],
   ])("%s %j", check);
 });

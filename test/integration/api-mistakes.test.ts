@@ -81,7 +81,7 @@ describe("an id that names nothing", () => {
       ask: "GET /v1/webhooks/my-hook",
       status: 404,
       code: "not_found",
-      says: "record not found: 'my-hook' is no id; the id of a webhook begins with wh_",
+      says: "record not found: 'my-hook' is not an id; the id of a webhook begins with wh_",
     },
     {
       ask: "GET /v1/sources/no-such-name",
@@ -93,7 +93,7 @@ describe("an id that names nothing", () => {
       ask: "GET /v1/sources/SOURCE/runs/r_nothing",
       status: 404,
       code: "not_found",
-      says: "record not found: source SOURCE has no run r_nothing, or keeps it no more",
+      says: "record not found: source SOURCE has no run r_nothing, or it was deleted",
     },
     {
       ask: "GET /v1/sources/SOURCE/runs/dc_nothing",
@@ -219,7 +219,7 @@ describe("a path that leads nowhere", () => {
       ask: "PATCH /v1/sources/SOURCE",
       status: 405,
       code: "method_not_allowed",
-      says: "PATCH is not possible on /v1/sources/SOURCE: GET, PUT, DELETE, HEAD, OPTIONS are; PUT changes what is given",
+      says: "PATCH is not possible on /v1/sources/SOURCE: GET, PUT, DELETE, HEAD, OPTIONS are; PUT changes the given fields",
     },
     {
       ask: "POST /v1/users/me",
@@ -347,13 +347,13 @@ describe("a parameter that is not known", () => {
       ask: "GET /v1/users/me?include=idd",
       status: 422,
       code: "unknown_field",
-      says: /^include names the field 'idd', which the answer does not have: did you mean id\?; it has id, username, email, orgs, /,
+      says: /^include names the field 'idd', which the response does not have: did you mean id\?; it has id, username, email, orgs, /,
     },
     {
       ask: "GET /v1/users/me/webhooks?exclude=id,signing_key",
       status: 422,
       code: "unknown_field",
-      says: /^exclude names the field 'signing_key', which the answer does not have; it has id, /,
+      says: /^exclude names the field 'signing_key', which the response does not have; it has id, /,
     },
     {
       ask: "DELETE /v1/sources/SOURCE/events?startid=1-0",

@@ -43,7 +43,7 @@ it("opens as many streams as a key may have, and no more, however many are asked
   expect(statuses.get(200)?.length).toBe(most);
   const refused = await ask("GET", `/v1/sources/${sources.ada}/sse`, "ada");
   expect(errorSchema.parse(refused.body)).toEqual({
-    error: "40 streams are open with this API key, and at most 40 may be: close some, or use another key for more",
+    error: "40 streams are open with this API key, the limit is 40: close some, or use another key",
     code: "too_many_streams",
     details: { open: most, most },
   });

@@ -54,7 +54,7 @@ test("waiting for a new resource ignores the deletion of an earlier one with the
   const place = { namespace: "hw-u-ada", name: "wh-again" };
   const created = await api.store.create(webhookKind, { ...place, spec });
   const following = new Following<WebhookSpec, WebhookStatus>(place, () => undefined);
-  following.tell(undefined); // The watch lags: this is the earlier one.
+  following.notify(undefined); // The watch lags: this is the earlier one.
   const waiting = untilCreated(
     { kind: webhookKind, created, store: api.store },
     following,
@@ -62,11 +62,11 @@ test("waiting for a new resource ignores the deletion of an earlier one with the
     AbortSignal.timeout(30_000),
   );
   await Promise.race([waiting, new Promise((resolve) => setImmediate(resolve))]);
-  following.tell(created);
+  following.notify(created);
   expect(await waiting).toBe(spec.url);
 
   await api.store.delete(webhookKind, place.namespace, place.name);
-  following.tell(undefined);
+  following.notify(undefined);
   const ended = untilCreated({ kind: webhookKind, created, store: api.store }, following, () => undefined, AbortSignal.timeout(30_000));
   await expect(ended).rejects.toThrow("the webhook was deleted in the meantime");
 });
