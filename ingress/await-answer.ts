@@ -4,7 +4,7 @@ import type { Answer, HttpResponse } from "../domain/invocation.ts";
 import { overloaded, PublicError } from "./errors.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 
-/** Where the runner sends its answers, as part of the invocation. */
+/** Address for the runner's replies, as part of the invocation. */
 export interface ReplyAddress {
   readonly run: string;
   readonly answerTo: string;
@@ -13,18 +13,18 @@ export interface ReplyAddress {
 interface Waiting {
   readonly config: Pick<IngressConfig, "answerTimeoutMs">;
   readonly ports: Pick<IngressPorts, "answers" | "newRunId">;
-  /** Requests that wait, by owner. */
+  /** Waiting requests, by owner. */
   readonly waiting: Budget;
 }
 
-/** The caller went away: nobody is left to answer. */
+/** The caller closed the connection. */
 const gone = Symbol("gone");
 
 /**
- * Stores the invocation and waits for what the source gives to `respond()`: 500 when the run failed without it; 504 when the run ended
- * without it, or it did not come in time. The run goes on whether or not anybody waits.
+ * Stores the invocation and waits for the source's `respond()`: 500 if the run failed without it; 504 if the run ended
+ * without it, or did not call it in time. The run continues even if the caller leaves.
  *
- * @param store calls back for the address once it has read the request. It alone holds the body, which must not be kept while we wait
+ * @param store calls back for the address after reading the request. Only it holds the body, which must not be retained during the wait
  * @returns undefined when the caller has left
  */
 export async function awaitAnswer(
@@ -33,9 +33,9 @@ export async function awaitAnswer(
   { config, ports, waiting }: Waiting,
   store: (replyAddress: () => ReplyAddress) => Promise<void>,
 ): Promise<HttpResponse | undefined> {
-  const place = waiting.open(owner);
+  const permit = waiting.open(owner);
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse | typeof gone>();
-  // Storing may fail first, and then nobody looks at this promise any more.
+  // If storing fails first, nothing awaits this promise.
   promise.catch(() => undefined);
   let listening: { readonly subject: string; end(): void } | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export async function awaitAnswer(
   response.once("close", onClose);
   try {
     await store(() => {
-      if (!place.take(1)) throw overloaded("too many requests wait for answers of this endpoint");
+      if (!permit.take(1)) throw overloaded("too many requests wait for answers of this endpoint");
       const run = ports.newRunId();
       listening = ports.answers.listen(run, (answer) => {
         if (answer.kind === "response") resolve(answer.response);
@@ -58,11 +58,11 @@ export async function awaitAnswer(
     clearTimeout(timer);
     listening?.end();
     response.off("close", onClose);
-    place.release();
+    permit.release();
   }
 }
 
-/** The run's id and error belong to the owner of the source, not to whoever calls its endpoint. */
+/** The run's id and error are visible to the owner of the source, not to callers of its endpoint. */
 function unanswered({ run }: Extract<Answer, { kind: "run" }>): PublicError {
   return run.error === null
     ? new PublicError(504, "no_response", "the run ended without a response")

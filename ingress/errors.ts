@@ -1,9 +1,9 @@
 import { HeadwaterError, QuotaUsedUp, Unavailable } from "../domain/errors.ts";
 import type { Log } from "./ports.ts";
 
-/** An error that the caller of an endpoint may see: whoever knows its address, and nothing of what is behind it. */
+/** An error that callers of an endpoint may see. They know its address, but nothing behind it. */
 export class PublicError extends HeadwaterError {
-  /** Absent: trying again changes nothing. */
+  /** Absent: a retry would not help. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, code: string, message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
@@ -22,14 +22,14 @@ export const backlogFull = (): PublicError =>
     retryAfterSeconds,
   });
 
-/** @param leftMs until the quota of the day is there again */
+/** @param leftMs until the daily quota is available again */
 export function quotaUsedUp(leftMs: number): PublicError {
   const { status, code, retryAfterSeconds } = new QuotaUsedUp("", leftMs);
   const message = "this endpoint takes no more requests today: send it again as Retry-After says";
   return new PublicError(status, code, message, { retryAfterSeconds });
 }
 
-/** Errors of reading a body name nothing but the body. */
+/** Errors of reading a body are public: they describe only the body. */
 export function rethrowOfBody(error: unknown): never {
   if (!(error instanceof HeadwaterError)) throw error;
   const { status, code, message } = error;
@@ -38,11 +38,11 @@ export function rethrowOfBody(error: unknown): never {
 
 const logEveryMs = 1_000;
 
-/** What the caller is told of an error: other errors than ours name streams, sources and servers, and go to the log alone. */
+/** Converts errors for callers. Errors that name streams, sources or servers only go to the log. */
 export class ErrorFilter {
   readonly #log: Log;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  /** Since the last line: an outage fails every request, and one line a second says as much as thousands. */
+  /** Errors since the last log line. An outage fails every request, so at most one line a second is logged. */
   #unlogged = 0;
 
   constructor(log: Log) {

@@ -14,11 +14,11 @@ export interface FormFile {
 
 type FormValue = string | FormFile;
 
-/** Names stay as they were sent, brackets and all: components read `body["data[id]"]`. One that comes twice has a list. */
+/** Names stay unchanged, including brackets, because components read `body["data[id]"]`. Repeated names have a list. */
 const urlencodedOptions = { depth: 0, parseArrays: false, parameterLimit: 1_000, arrayLimit: 1_000 };
 const multipartLimits = { fields: 1_000, files: 100, parts: 1_000, headerPairs: 100 };
 
-/** The fields of a form, or undefined for any other content. A form that cannot be read stays as it is: whoever sent it may not be able to mend it. */
+/** The fields of a form, or undefined for any other content. An invalid form stays unparsed, because its sender may not be able to fix it. */
 export async function parseForm(contentType: string, body: Buffer): Promise<unknown> {
   const type = contentType.split(";", 1)[0]?.trim().toLowerCase();
   if (type === "application/x-www-form-urlencoded") return qs.parse(body.toString("utf8"), urlencodedOptions);
@@ -43,7 +43,7 @@ async function parseMultipart(contentType: string, body: Buffer): Promise<Readon
     const file = readFile(stream).then((bytes) =>
       add(name, { filename: filename ?? "", contentType: type, size: bytes.length, content: bytes.toString("base64") }),
     );
-    // When the parser fails first, nobody awaits its files.
+    // If the parser fails first, nothing awaits its files.
     file.catch(() => undefined);
     files.push(file);
   });

@@ -13,7 +13,7 @@ export interface Target {
 }
 
 /**
- * Path and query of what a request is for. Proxies are sent whole addresses, and every server has to take them (RFC 9112, section 3.2.2).
+ * Path and query of a request target. Clients send absolute URLs to proxies, and servers must accept them (RFC 9112, section 3.2.2).
  */
 export function originForm(target: string): string {
   if (target.startsWith("/")) return target;
@@ -32,7 +32,7 @@ export function parseTarget(url: string, basePath: string): Target | undefined {
   return { key: url.slice(start, keyEnd), path: url.slice(keyEnd, end) || "/", search: url.slice(end + 1) };
 }
 
-/** What the source's `run` receives for the request. */
+/** The event that `run` receives for the request. */
 export async function httpEvent(request: IncomingMessage, target: Target, body: Buffer, client: Client): Promise<HttpEvent> {
   const form =
     body.length === 0 || request.headers["content-type"] === undefined ? undefined : await parseForm(request.headers["content-type"], body);
@@ -53,7 +53,7 @@ export function parseQuery(search: string): Record<string, string | string[]> {
   const query = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(search)) {
     const held = query.get(name);
-    // In place: a copy for each of eight thousand values of one name, in one request line, would take a fifth of a second.
+    // Append in place: copying for each of eight thousand values of one name would take a fifth of a second.
     if (Array.isArray(held)) held.push(value);
     else query.set(name, held === undefined ? value : [held, value]);
   }

@@ -15,27 +15,27 @@ interface Queue {
   readonly pool: string;
   readonly partition: number;
   readonly waiting: Waiting[];
-  /** Publishing, or in line for it. */
+  /** Publishing, or queued for it. */
   isBusy: boolean;
 }
 
 const maxPack = 32;
 const maxPackChars = 1_000_000;
 /**
- * Publishes under way over all partitions. The stream stores one message after the other, so more would only make its queue longer
- * and our packs smaller.
+ * Maximum concurrent publishes over all partitions. The stream stores messages one by one, so more would only lengthen its queue
+ * and shrink packs.
  */
 const maxPublishing = 4;
 
 /**
- * Requests of one partition that arrive while its last publish is under way share one message: one sync to disk, one delivery and one
- * ack for many. When nothing is under way a request goes alone and at once.
+ * Packs requests of one partition that arrive during its last publish into one message: one sync to disk, one delivery and one
+ * ack for many. Without a publish in progress, a request is published alone and at once.
  */
 export class Packs {
   readonly #invocations: Invocations;
   readonly #pools = new Map<string, Map<number, Queue>>();
-  /** Queues whose turn to publish comes when another has finished. */
-  readonly #line: Queue[] = [];
+  /** Queues that wait for another publish to finish. */
+  readonly #ready: Queue[] = [];
   #publishing = 0;
   #isFlushing = false;
 
@@ -50,7 +50,7 @@ export class Packs {
       queue.waiting.push({ source, text, resolve, reject });
       if (queue.isBusy) return;
       queue.isBusy = true;
-      this.#line.push(queue);
+      this.#ready.push(queue);
       this.#flushSoon();
     });
   }
@@ -63,14 +63,14 @@ export class Packs {
     return queue;
   }
 
-  /** What arrives in the same turn of the event loop goes along. */
+  /** Flushes after this turn of the event loop, so that requests of the same turn share a pack. */
   #flushSoon(): void {
     if (this.#isFlushing || this.#publishing >= maxPublishing) return;
     this.#isFlushing = true;
     setImmediate(() => {
       this.#isFlushing = false;
       while (this.#publishing < maxPublishing) {
-        const queue = this.#line.shift();
+        const queue = this.#ready.shift();
         if (queue === undefined) return;
         void this.#publish(queue); // Settles each promise of the pack, and never rejects.
       }
@@ -85,19 +85,19 @@ export class Packs {
       for (const { resolve } of pack) resolve();
     } catch (error) {
       for (const { reject } of pack) reject(error);
-      if (error instanceof Unavailable) this.#rejectLine(error);
+      if (error instanceof Unavailable) this.#rejectAll(error);
     }
     this.#publishing--;
-    if (queue.waiting.length > 0) this.#line.push(queue);
+    if (queue.waiting.length > 0) this.#ready.push(queue);
     else queue.isBusy = false;
     this.#flushSoon();
   }
 
-  /** The server is away: those behind would only wait as long again, one after the other. */
-  #rejectLine(error: Unavailable): void {
+  /** Rejects all queued requests, because NATS is down and each would wait for its own timeout. */
+  #rejectAll(error: Unavailable): void {
     const queues = [...this.#pools.values()].flatMap((partitions) => [...partitions.values()]);
     for (const queue of queues) for (const { reject } of queue.waiting.splice(0)) reject(error);
-    for (const queue of this.#line.splice(0)) queue.isBusy = false;
+    for (const queue of this.#ready.splice(0)) queue.isBusy = false;
   }
 }
 
@@ -106,7 +106,7 @@ function subjectOf({ pool, partition }: Queue, pack: readonly Waiting[]): string
   return pack.length === 1 && first !== undefined ? invokeSubject(pool, partition, first.source) : packSubject(pool, partition);
 }
 
-/** As many as fit; one that is larger than a pack goes alone. */
+/** Number of requests that fit into a pack; a larger request is sent alone. */
 function packLength(waiting: readonly Waiting[]): number {
   let length = 0;
   let chars = 0;

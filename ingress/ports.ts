@@ -5,30 +5,30 @@ import type { Endpoint } from "../domain/deployment.ts";
 import type { Answer } from "../domain/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
 
-/** Everything the ingress reaches; main.ts wires adapters to it. */
+/** Dependencies of the ingress. main.ts supplies the adapters. */
 export interface IngressPorts {
   readonly endpoints: EndpointDirectory;
   readonly invocations: Invocations;
   readonly answers: Answers;
-  /** Knows which sources and owners are at the bound of their backlog. */
+  /** Knows which sources and owners have a full backlog. */
   readonly admission: Pick<AdmissionGate, "isFull" | "admits">;
-  /** Epoch ms until which the owner's quota of the day is used up, as far as it is known; 0: it is not. */
+  /** Epoch ms until which the owner's daily quota is used up; 0: it is not, or not known. */
   readonly overQuota: (owner: string) => number;
   /** A new, unguessable run id, `r_…`. */
   readonly newRunId: () => string;
-  /** Told of each request when it is answered, for metrics; must not throw. */
+  /** Called after each response, for metrics; must not throw. */
   readonly onAnswered?: (answered: Answered) => void;
   readonly createServer: (limits: ServerLimits, onRequest: RequestListener) => DrainableServer;
   readonly bodies: RequestBodies;
   readonly log: Log;
-  /** Absent: there are none. */
+  /** Absent: tracing is off. */
   readonly traces?: Traces | undefined;
 }
 
 export interface ServerLimits {
-  /** For a whole request to arrive. */
+  /** Maximum time to receive a complete request. */
   readonly requestTimeoutMs: number;
-  /** Without a byte on a connection that is not idle, in either direction; longer than an answer may take. */
+  /** Maximum time without a byte in either direction on a connection that is not idle; longer than a response may take. */
   readonly silenceTimeoutMs: number;
   readonly maxConnections: number;
   readonly trustedProxies: TrustedProxies;
@@ -36,12 +36,12 @@ export interface ServerLimits {
 
 export interface DrainableServer {
   readonly server: Server;
-  /** Takes no more connections and finishes what is in flight; cuts off the rest when the signal aborts. */
+  /** Accepts no more connections and finishes requests in progress; when the signal aborts, closes them. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface RequestBodies {
-  /** Bounds what all bodies hold while they arrive. @throws LimitExceeded, Malformed, Unavailable */
+  /** Reads a body within a memory bound for all bodies being received. @throws LimitExceeded, Malformed, Unavailable */
   read(request: IncomingMessage, response: ServerResponse, options: { limitBytes: number; holder: string }): Promise<Buffer>;
 }
 
@@ -55,7 +55,7 @@ export interface Answered {
 }
 
 export interface EndpointDirectory {
-  /** What is known without waiting: `null` for an endpoint known not to exist, `undefined` when it must be found. */
+  /** The cached endpoint: `null` if it does not exist, `undefined` if it is not cached. */
   peek(key: string): Endpoint | null | undefined;
   /** @throws Unavailable */
   find(key: string): Promise<Endpoint | undefined>;
@@ -67,7 +67,7 @@ export interface Invocations {
 }
 
 export interface Answers {
-  /** Calls back with each answer for the run until ended; `subject` is the invocation's `answerTo`. */
+  /** Calls back for each reply of the run until `end`; `subject` is the invocation's `answerTo`. */
   listen(run: string, onAnswer: (answer: Answer) => void): { readonly subject: string; end(): void };
 }
 
@@ -80,11 +80,11 @@ export interface IngressConfig {
   readonly trustedProxies: TrustedProxies;
   readonly maxConnections: number;
   readonly bodyLimitBytes: number;
-  /** Characters of all invocations that are being stored; half of it for one owner. */
+  /** Maximum characters of all invocations being stored; an owner may have half of it. */
   readonly storingChars: number;
-  /** Bytes of all custom responses that their callers have not read yet. */
+  /** Maximum bytes of all custom responses that callers have not read yet. */
   readonly unreadBytes: number;
-  /** For a whole request to arrive, milliseconds. */
+  /** Maximum time to receive a complete request, milliseconds. */
   readonly requestTimeoutMs: number;
   /** How long a caller waits for `respond()`, milliseconds. */
   readonly answerTimeoutMs: number;

@@ -17,18 +17,18 @@ export interface Receiving {
   readonly ports: IngressPorts;
   readonly packs: Packs;
   readonly clientOf: (request: IncomingMessage) => Client;
-  /** Characters of invocations that are being stored, by owner. */
+  /** Characters of invocations being stored, by owner. */
   readonly storing: Budget;
-  /** Requests that wait for `respond()`, by owner. */
+  /** Requests waiting for `respond()`, by owner. */
   readonly waiting: Budget;
-  /** Bytes of custom responses that were not read yet, by the client's network. */
+  /** Bytes of custom responses that are not read yet, by the client's network. */
   readonly unread: Budget;
 }
 
 /**
- * One request: find the endpoint, take the body, store the invocation, answer.
+ * Handles one request: finds the endpoint, reads the body, stores the invocation, responds.
  *
- * @param trace what the run follows from
+ * @param trace parent of the run
  * @throws PublicError, and what its ports throw
  */
 export async function receive(
@@ -37,7 +37,7 @@ export async function receive(
   receiving: Receiving,
   trace: TraceContext,
 ): Promise<void> {
-  // Of several, a proxy in front may have read another one than we do (RFC 9112, section 3.2).
+  // A proxy may have read another of several Host headers (RFC 9112, section 3.2).
   if (hasSeveralHosts(request.rawHeaders))
     throw new PublicError(400, "malformed", "the request has several Host headers: it must have one");
   if (request.method === "OPTIONS") {
@@ -59,7 +59,7 @@ export async function receive(
   replyAccepted(response);
 }
 
-/** Names and values in turn. Node's `headersDistinct` would copy all of them for this. */
+/** `rawHeaders` alternates names and values. Node's `headersDistinct` would copy all of them. */
 function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.length === 4 && /^host$/i.test(rawHeaders[at] ?? "")) hosts++;
@@ -79,13 +79,13 @@ async function find(
 
 const ownerOf = ({ owner, source }: Endpoint): string => owner ?? source;
 
-/** A run hours later would answer nobody. Other requests are accepted as far as the backlog goes, and run when there is quota again. */
+/** Refuses requests that wait for a response, which a run hours later could not give. Others are stored up to the backlog's limit. */
 function checkQuota(endpoint: Endpoint, { ports }: Receiving): void {
   const leftMs = ports.overQuota(ownerOf(endpoint)) - Date.now();
   if (endpoint.customResponse && leftMs > 0) throw quotaUsedUp(leftMs);
 }
 
-/** @param bytes counted when it is accepted; absent: the request is only looked at, before its body is read */
+/** @param bytes to count if the request is admitted; absent: only check, before the body is read */
 function checkBacklog(endpoint: Endpoint, { ports }: Receiving, bytes?: number): void {
   const { pool, source } = endpoint;
   const [admission, now] = [{ pool, source, owner: ownerOf(endpoint) }, performance.now()];
@@ -101,21 +101,21 @@ interface Stored {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly trace: TraceContext;
-  /** Absent: nobody waits for an answer. */
+  /** Absent: the caller does not wait for the run. */
   readonly replyAddress: (() => ReplyAddress) | undefined;
 }
 
-/** Reads and stores the request. While it is stored, its text is kept and neither its body nor its event. */
+/** Reads and stores the request. During the store it retains only the text, neither the body nor the event. */
 async function storeRequest(stored: Stored, receiving: Receiving): Promise<void> {
   const { pool, source } = stored.endpoint;
   const text = await readInvocation(stored, receiving);
   checkBacklog(stored.endpoint, receiving, text.length);
-  const place = receiving.storing.open(ownerOf(stored.endpoint));
-  if (!place.take(text.length)) throw overloaded("too many requests are being stored");
+  const held = receiving.storing.open(ownerOf(stored.endpoint));
+  if (!held.take(text.length)) throw overloaded("too many requests are being stored");
   try {
     await receiving.packs.add(pool, partitionOf(source), source, text);
   } finally {
-    place.release();
+    held.release();
   }
 }
 
@@ -131,7 +131,7 @@ async function readInvocation(
   return JSON.stringify(invocation);
 }
 
-/** A caller that does not read its response must not have us keep it. */
+/** Bounds the memory of responses that callers do not read. */
 function holdUnread(response: ServerResponse, { address }: Client, bytes: number, { unread }: Receiving): void {
   const held = unread.open(networkOf(address), () => {
     response.destroy();

@@ -9,7 +9,7 @@ const acceptedHeaders = {
   "content-type": "application/json",
   "content-length": Buffer.byteLength(accepted),
 };
-/** Belong to the connection, which is ours; the length is computed again. RFC 9110, section 7.6.1. */
+/** Headers of the connection, which the ingress sets itself, as well as the length. RFC 9110, section 7.6.1. */
 const connectionHeaders: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -27,7 +27,7 @@ export function replyAccepted(response: ServerResponse): void {
   response.writeHead(200, acceptedHeaders).end(accepted);
 }
 
-/** Anybody's page may call an endpoint: its address is the secret, cookies mean nothing to it. */
+/** Pages of all origins may call an endpoint: its address is the secret, and cookies are ignored. */
 export function replyPreflight(response: ServerResponse, requestedHeaders: string | undefined): void {
   response
     .writeHead(204, {
@@ -52,13 +52,13 @@ export function replyError(response: ServerResponse, { status, code, message, re
 }
 
 /**
- * Writes what `respond()` was given.
- * @param hold bounds what callers leave unread; told the bytes before they are written
- * @throws PublicError when that is no HTTP response, or too much is unread; nothing is written then
+ * Writes the response given to `respond()`.
+ * @param hold bounds unread bytes; called before the write
+ * @throws PublicError, before anything is written, when the response is invalid or too much is unread
  */
 export function replyResponse(response: ServerResponse, given: HttpResponse, hold: (bytes: number) => void): void {
   const headers = checkedHeaders(given.headers);
-  // The sandbox has checked what code gave; what comes from a runner is not trusted.
+  // The sandbox has checked the response, but messages of runners are not trusted.
   if (!Number.isInteger(given.status) || given.status < 200 || given.status > 599) throw invalid();
   const hasNoBody = given.status === 204 || given.status === 304;
   const body = Buffer.from(given.body, given.base64 === true ? "base64" : "utf8");
@@ -88,4 +88,4 @@ function checkedHeaders(given: HttpResponse["headers"]): OutgoingHttpHeaders {
   return headers;
 }
 
-const invalid = (): PublicError => new PublicError(500, "invalid_response", "the source gave a response that HTTP does not allow");
+const invalid = (): PublicError => new PublicError(500, "invalid_response", "the source passed an invalid HTTP response");

@@ -12,7 +12,7 @@ import { replyError } from "./reply.ts";
 export interface Ingress {
   /** host:port it listens on. */
   readonly address: string;
-  /** Takes no more connections and finishes what is in flight; what is not finished when the signal aborts is cut off. */
+  /** Accepts no more connections and finishes requests in progress; when the signal aborts, closes them. */
   stop(signal: AbortSignal): Promise<void>;
 }
 
