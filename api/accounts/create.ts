@@ -7,7 +7,7 @@ import type { ApiContext } from "../routes/context.ts";
 import type { AccountFields } from "./request.ts";
 import { changedSpec, textsOf, type AccountResource } from "./spec.ts";
 
-/** The texts are kept first: an account never names what is not there. */
+/** Stores the secret texts first, so that an account never refers to missing ones. */
 export async function createAccount({ app, ...fields }: AccountFields, owner: string, { ports }: ApiContext): Promise<AccountResource> {
   const id = newId("account", ports.randomBytes);
   const holder = { kind: accountKind.kind, namespace: await ports.owners.ensure(owner), name: resourceNameOf(id) };

@@ -12,14 +12,14 @@ import { asItRuns } from "../sources/running.ts";
 import type { SourceResource } from "../sources/source.ts";
 import type { AccountResource } from "./spec.ts";
 
-/** Sources named in a refusal; of more, their number tells. */
-const mostNamed = 20;
+/** Bound on sources that a refusal lists. */
+const maxNamed = 20;
 const pageSize = 100;
 
 /** @throws Conflict while sources use it, unless `force` */
 export async function deleteAccount(account: AccountResource, force: boolean, { ports }: ApiContext): Promise<void> {
   const { namespace, name } = account.metadata;
-  // Sources may also call it by its name.
+  // Sources may also refer to the account by its resource name.
   const ids = new Set([publicIdOf(account), idOfResourceName(name)].filter((id) => id !== undefined));
   if (!force) for (const id of ids) await refuseInUse(id, namespace, ports);
   await unlessDeleted(ports.store.delete(accountKind, namespace, name));
@@ -28,15 +28,15 @@ export async function deleteAccount(account: AccountResource, force: boolean, { 
 async function refuseInUse(id: string, namespace: string, ports: ApiContext["ports"]): Promise<void> {
   const { users, hasMore } = await usersOf(id, namespace, ports);
   if (users.length === 0) return;
-  const sources = users.slice(0, mostNamed).map(publicIdOf);
-  const others = hasMore || users.length > mostNamed ? " and others" : "";
+  const sources = users.slice(0, maxNamed).map(publicIdOf);
+  const others = hasMore || users.length > maxNamed ? " and others" : "";
   throw new Conflict(
-    `account ${id} is used by ${sources.join(", ")}${others}: choose another account there, delete them, or delete it all the same with force=true`,
+    `account ${id} is used by ${sources.join(", ")}${others}: choose another account there, delete them, or delete the account anyway with force=true`,
     { code: "account_in_use", details: { sources } },
   );
 }
 
-/** The first page of mentions on which there is one: what mentions an id need not use it, and who is being deleted does not any more. */
+/** Finds users on the first page that has any. A source that mentions an id may not use it, and one being deleted does not count. */
 async function usersOf(
   id: string,
   namespace: string,
@@ -52,6 +52,6 @@ async function usersOf(
   }
 }
 
-/** By what is asked for, or by what runs. */
+/** Whether the spec or the running version uses the account. */
 const uses = (source: SourceResource, account: string): boolean =>
   [source, asItRuns(source)].some(({ spec }) => accountIdsAmong(spec.props).includes(account));

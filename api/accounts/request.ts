@@ -3,18 +3,18 @@ import { appName, clientAuthentications, maxCredentialBytes } from "../../crds/a
 import { flag, text } from "../http/parameters.ts";
 import { httpUrl } from "../sources/request.ts";
 
-/** Absent and null mean the same. */
+/** Absent and null are equivalent. */
 const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
 
-const mostFields = 50;
+const maxFields = 50;
 const encoder = new TextEncoder();
 const bytesOf = (texts: readonly (string | null)[]): number => texts.reduce((sum, each) => sum + encoder.encode(each ?? "").length, 0);
 const secret = z.string().refine((given) => bytesOf([given]) <= 65_536, "it must have at most 65536 bytes");
 const small = (values: Readonly<Record<string, string | null>>): boolean => bytesOf(Object.values(values)) <= maxCredentialBytes;
 const tooLarge = `they must have at most ${maxCredentialBytes} bytes together`;
 const field = z.string().min(1, "a field has a name").max(100, "a field's name has at most 100 characters");
-const few = (values: object): boolean => Object.keys(values).length <= mostFields;
-const tooMany = `it must have at most ${mostFields} fields`;
+const few = (values: object): boolean => Object.keys(values).length <= maxFields;
+const tooMany = `it must have at most ${maxFields} fields`;
 const name = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
 
 const epochSeconds = z
@@ -32,7 +32,7 @@ const oauth = {
 };
 
 const nameSlug = text.regex(appName.pattern, appName.message);
-/** The slug, or the app as answers show it. */
+/** The slug, or the app as in responses. */
 const app = z.union(
   [nameSlug, z.object({ name_slug: nameSlug }).transform(({ name_slug }) => name_slug)],
   "it must be the name slug of an app, such as github, or an object with that as name_slug",
@@ -54,7 +54,7 @@ export const accountFields = z.object({
 });
 export type AccountFields = z.infer<typeof accountFields>;
 
-/** Of PUT: what is absent stays, null removes. */
+/** The body of PUT: absent fields stay, null removes a field. */
 export const accountChanges = z.object({
   name: optional(name),
   credentials: optional(z.record(field, secret.nullable()).refine(few, tooMany).refine(small, tooLarge)),
@@ -72,7 +72,7 @@ export const accountChanges = z.object({
 });
 export type AccountChanges = z.infer<typeof accountChanges>;
 
-/** Empty is as good as nothing. */
+/** An empty value counts as absent. */
 export const listFields = z.object({
   app: text.refine((app) => app === "" || appName.pattern.test(app), appName.message).optional(),
 });

@@ -11,7 +11,7 @@ const credentialOf = (field: string): string => `credential.${field}`;
 const clientSecret = "oauth.client_secret";
 const refreshToken = "oauth.refresh_token";
 
-/** What of a request must be kept elsewhere before the resource is written, by a name each. */
+/** The secret texts of a request, by name, to be stored before the resource is written. */
 export function textsOf({ credentials = {}, oauth }: AccountChanges): Readonly<Record<string, string>> {
   const texts: [string, string | null | undefined][] = [
     ...Object.entries(credentials).map(([field, text]): [string, string | null] => [credentialOf(field), text]),
@@ -21,7 +21,7 @@ export function textsOf({ credentials = {}, oauth }: AccountChanges): Readonly<R
   return Object.fromEntries(texts.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-/** @param kept where the texts of {@link textsOf} are @throws InvalidInput */
+/** @param kept references to the texts of {@link textsOf} @throws InvalidInput */
 export function changedSpec(before: AccountSpec, changes: AccountChanges, kept: References): AccountSpec {
   const { name = before.name, credentials = {} } = changes;
   const given = Object.keys(credentials).flatMap((field): [string, SecretReference][] => {
@@ -43,7 +43,7 @@ function changedOauth(before: AccountOauth | undefined, given: AccountChanges["o
   const [tokenUrl, clientId] = [given.token_url ?? before?.tokenUrl, given.client_id ?? before?.clientId];
   const token = kept[refreshToken] ?? before?.refreshToken;
   if (tokenUrl === undefined || clientId === undefined || token === undefined)
-    throw new InvalidInput("oauth is incomplete: it needs token_url, client_id and refresh_token, and the account has none of before");
+    throw new InvalidInput("oauth is incomplete: it needs token_url, client_id and refresh_token, and the account has none yet");
   const secret = given.client_secret === null ? undefined : (kept[clientSecret] ?? before?.clientSecret);
   const authentication = given.client_authentication === null ? undefined : (given.client_authentication ?? before?.clientAuthentication);
   const scope = given.scope === null ? undefined : (given.scope ?? before?.scope);

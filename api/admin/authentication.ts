@@ -3,12 +3,12 @@ import type { RequestHandler } from "express";
 import { Unauthenticated } from "../../domain/errors.ts";
 import { bearerOf, limitFailures, type FailureLimit } from "../http/limit-failures.ts";
 
-/** Lets pass who has the admin token. Digests are compared, in constant time: neither length nor beginning is told by how long it takes. */
+/** Requires the admin token. Compares digests in constant time, so that the duration reveals neither its length nor its beginning. */
 export function authenticateAdmin(token: string, failures: Omit<FailureLimit, "needed">): RequestHandler {
   const expected = digest(token);
   return limitFailures({ needed: "the admin token", ...failures }, (request) => {
     if (timingSafeEqual(digest(bearerOf(request.headers.authorization, "admin token")), expected)) return;
-    throw new Unauthenticated("this is not the admin token: API keys do not count here");
+    throw new Unauthenticated("this is not the admin token: API keys are not valid here");
   });
 }
 

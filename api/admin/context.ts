@@ -1,4 +1,4 @@
 import type { ApiContext } from "../routes/context.ts";
 
-/** What the routes of the admin API share. */
+/** Dependencies of the admin API's routes. */
 export type AdminContext = Pick<ApiContext, "config" | "ports">;

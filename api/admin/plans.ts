@@ -11,7 +11,7 @@ import { getUser } from "./users.ts";
 export const chosenPlan = z.object({ plan: text });
 const named = z.object({ name: nameField });
 
-/** What there is to have, and who has it. */
+/** Plans, and the choice of an owner's plan. */
 export function planRoutes({ ports }: AdminContext) {
   const { accounts } = ports;
   const choose = async (owner: string, body: unknown) => {

@@ -16,7 +16,7 @@ import { organizationRoutes } from "./organizations.ts";
 import { planRoutes } from "./plans.ts";
 import { userRoutes } from "./users.ts";
 
-/** Everything the admin API answers. */
+/** All routes of the admin API. */
 function routes(context: AdminContext): RoutesOf<typeof adminOperations, Asked> {
   const keys = keyRoutes(context);
   const members = memberRoutes(context);
@@ -41,7 +41,7 @@ function routes(context: AdminContext): RoutesOf<typeof adminOperations, Asked> 
   };
 }
 
-/** For whoever runs the installation: who there is, and by which keys they come in. */
+/** The admin API, for operators of the installation: users, organizations, API keys and plans. */
 export function adminRouter(context: AdminContext, token: string, { failures, parsing }: DoorLimits): Router {
   const { config, ports } = context;
   const router = express.Router();

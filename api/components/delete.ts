@@ -55,12 +55,13 @@ async function usersOf({ metadata: { namespace, name } }: ComponentResource, sto
   const [sources, workflows]: [string[], string[]] = [[], []];
   for await (const source of allOf(sourceKind, namespace, store))
     if (componentNamesOf(source).includes(name)) sources.push(publicIdOf(source));
-  for await (const workflow of allOf(workflowKind, namespace, store)) if (runs(workflow, name)) workflows.push(publicIdOf(workflow));
+  for await (const workflow of allOf(workflowKind, namespace, store))
+    if (usesComponent(workflow, name)) workflows.push(publicIdOf(workflow));
   return { sources, workflows };
 }
 
 /** Stored resources may not match their schema, so every field is optional. */
-function runs({ spec: { steps } }: Resource<Partial<WorkflowSpec>>, component: string): boolean {
+function usesComponent({ spec: { steps } }: Resource<Partial<WorkflowSpec>>, component: string): boolean {
   return steps?.some(({ componentRef }: Partial<WorkflowSpec["steps"][number]>) => componentRef?.name === component) === true;
 }
 

@@ -4,7 +4,7 @@ import type { ComponentCode } from "../../domain/component-code.ts";
 import type { ComponentDefinition } from "../../domain/definition.ts";
 import type { PageRequest } from "../../domain/page.ts";
 
-/** What lists say of a component: all but its code. */
+/** A component without its code. */
 export interface ListedComponent {
   /** Public id. */
   readonly id: string;
@@ -15,14 +15,14 @@ export interface ListedComponent {
   readonly createdAtMs: number;
   /** Epoch ms. */
   readonly updatedAtMs: number;
-  /** Is it one of the registry, rather than somebody's own? */
+  /** Whether it is part of the registry. */
   readonly isPublished: boolean;
 }
 
-/** What comes with the installation, for everybody. */
+/** A component of the registry, available to all owners. */
 export interface PublishedCode extends ComponentCode {
   readonly key: string;
-  /** What the builder will read from its code. */
+  /** The definition in its code. */
   readonly definition: ComponentDefinition;
   /** `YYYY-MM-DD` of its version. */
   readonly released: string;
@@ -40,19 +40,19 @@ export interface ComponentQuery {
   readonly words: readonly string[];
   /** Share of the words that must occur: 1 is all, 0 none. */
   readonly similarity: number;
-  /** Slug of an app that is among the props. */
+  /** Slug of an app among the props. */
   readonly app?: string | undefined;
   readonly type?: ComponentDefinition["type"] | undefined;
   /** Only components that have a key. */
   readonly keyed?: boolean;
   readonly limit: number;
-  /** Searched as well; whoever owns a component of the same key does not find these. */
+  /** Registry components to search as well, except those whose key the owner's components have. */
   readonly published: readonly ListedComponent[];
 }
 
 export interface ListedComponents {
   readonly items: readonly ListedComponent[];
-  /** Of the whole list. */
+  /** Size of the whole list. */
   readonly total: number;
 }
 
@@ -62,14 +62,14 @@ export interface NamedComponent {
   readonly definition: ComponentDefinition | undefined;
 }
 
-/** Components as lists and searches see them: built, without their code. In a cluster it lags a moment. */
+/** Lists and searches of built components, without code. In a cluster it lags slightly. */
 export interface ComponentLibrary {
-  /** Newest first; cursors are public ids. @param selection `keyLabel`: only those with this key @throws InvalidInput for a cursor that is not in the list */
+  /** Newest first; cursors are public ids. @param selection `keyLabel`: only components with this key @throws InvalidInput for a cursor that is not in the list */
   listPage(selection: { readonly namespace: string; readonly keyLabel?: string }, page: PageRequest): Promise<ListedComponents>;
-  /** Best first: more of the words, then equal names and keys, then beginnings of words, names before descriptions, newer before older. One for each key, the newest, and of each owner among a bounded number. */
+  /** Best first: more of the words, then equal names and keys, then beginnings of words, names before descriptions, newer before older. Returns the newest component per key, among a bounded number per owner. */
   search(query: ComponentQuery): Promise<ListedComponents>;
-  /** By the names of their resources; a component that is not built has no definition, and an absent one is left out. */
+  /** Finds components by resource name. Unbuilt ones have no definition; absent ones are omitted. */
   findNamed(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, NamedComponent>>;
-  /** The newest of its versions that has this one. */
+  /** The newest component with this key and version. */
   findVersion(namespace: string, keyLabel: string, version: string): Promise<Resource<ComponentSpec, ComponentStatus> | undefined>;
 }

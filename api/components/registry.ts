@@ -2,10 +2,10 @@ import { identityOf } from "../../domain/component-code.ts";
 import { idOfCode, sha256 } from "../resources/components.ts";
 import type { PublishedCode, PublishedComponent, Registry } from "./ports.ts";
 
-/** Whose the ids of the registry are; no owner's id looks like this. */
+/** Owner part of the registry's ids; no owner has this id. */
 const registryOwner = "registry";
 
-/** The components that come with the installation, with ids that follow from their code. */
+/** The registry's components, with ids derived from their code. */
 export function createRegistry(published: readonly PublishedCode[]): Registry {
   const components = published.map((component): PublishedComponent => {
     const releasedMs = Date.parse(component.released);

@@ -16,7 +16,7 @@ export const memberResponse = ({ id, username, role: given }: Member) => ({ user
 /** @throws NotFound when there is no such member */
 export async function getMember(organization: string, user: string, accounts: Accounts): Promise<Member> {
   const found = await findMember(organization, user, accounts);
-  if (found === undefined) throw new NotFound(`${user} is no member of ${organization}`);
+  if (found === undefined) throw new NotFound(`${user} is not a member of ${organization}`);
   return found;
 }
 

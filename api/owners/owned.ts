@@ -3,7 +3,7 @@ import type { Kind } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { ApiPorts } from "../ports.ts";
 
-/** What came while its owner was deleted: requests under way then had been let in before. */
+/** Deletes resources that were created while their owner was being deleted, by requests that began before. */
 export async function clearOwned(owner: string, { owners, store }: Pick<ApiPorts, "owners" | "store">): Promise<void> {
   const namespace = await owners.find(owner);
   if (namespace === undefined) return;
@@ -18,7 +18,7 @@ export async function clearOwned(owner: string, { owners, store }: Pick<ApiPorts
   );
 }
 
-/** Kinds of which the owner has resources. What is on its way out counts: it still is the owner's. */
+/** Kinds of the owner's resources, including those being deleted. */
 export async function kindsOwnedBy(owner: string, { owners, store }: Pick<ApiPorts, "owners" | "store">): Promise<readonly string[]> {
   const namespace = await owners.find(owner);
   if (namespace === undefined) return [];

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { planForms, type Plan } from "./ports.ts";
 
-const quota = z.int("it must be an integer from 0 on").min(0, "it must be an integer from 0 on").nullish();
+const quota = z.int("it must be an integer of at least 0").min(0, "it must be an integer of at least 0").nullish();
 
-const heaviest = 100;
-const weight = z.int("it must be an integer").min(1, "it must be at least 1").max(heaviest, `it must be at most ${heaviest}`).nullish();
+const maxWeight = 100;
+const weight = z.int("it must be an integer").min(1, "it must be at least 1").max(maxWeight, `it must be at most ${maxWeight}`).nullish();
 
 const maxOrganizations = z.int("it must be an integer").min(0, "it must be at least 0").max(1_000, "it must be at most 1000").nullish();
 
@@ -18,11 +18,11 @@ export const planFields = z.object({
 
 export const defaultMaxOrganizations = 20;
 
-export const planResponse = ({ name, form, dailyInvocations, dailyComputeMs, weight: given, maxOrganizations: most }: Plan) => ({
+export const planResponse = ({ name, form, dailyInvocations, dailyComputeMs, weight: given, maxOrganizations: max }: Plan) => ({
   name,
   form,
   daily_invocations_quota: dailyInvocations,
   daily_compute_time_quota: dailyComputeMs,
   weight: given,
-  max_organizations: most,
+  max_organizations: max,
 });

@@ -10,12 +10,12 @@ export async function checkPresent(owner: string, { accounts }: Pick<ApiPorts, "
   if (found === undefined) throw new NotFound(`${owner} was deleted`);
 }
 
-/** What is made for somebody who was deleted meanwhile would go on, and nobody could end it. @throws NotFound */
+/** Deletes a new resource whose owner was deleted in the meantime, because no one could delete it later. @throws NotFound */
 export async function confirmOwned<S, T>(
   kind: Kind<S, T>,
-  made: Resource<S, T>,
+  created: Resource<S, T>,
   owner: string,
   ports: Pick<ApiPorts, "accounts" | "store">,
 ): Promise<void> {
-  await confirmCreated(kind, made, () => checkPresent(owner, ports), ports.store);
+  await confirmCreated(kind, created, () => checkPresent(owner, ports), ports.store);
 }

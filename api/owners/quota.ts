@@ -6,7 +6,7 @@ import type { Plan } from "./ports.ts";
 
 type Ports = Pick<ApiPorts, "accounts" | "clock" | "history">;
 
-/** Epoch ms until which what comes of an owner with that plan waits; null: it does not. */
+/** Epoch ms until which work of an owner with this plan waits; null: it does not wait. */
 export async function quotaExceededUntil(
   owner: string,
   plan: Plan,
@@ -17,15 +17,15 @@ export async function quotaExceededUntil(
   return exceededUntil(plan, await history.readUsage(owner, dayOf(now).startMs), now);
 }
 
-/** Told of an owner while what comes of it waits, and otherwise left out. */
+/** Present only while work of the owner waits. */
 export const quotaField = (until: number | null): { readonly quota_exceeded_until?: number } =>
   until === null ? {} : { quota_exceeded_until: epochSeconds(until) };
 
-/** @throws QuotaUsedUp when a run of the owner's would only wait, and with it whoever asked for it */
+/** @throws QuotaUsedUp when a run of the owner would wait for quota, and its caller with it */
 export async function checkQuota(owner: string, ports: Ports): Promise<void> {
   const plan = await ports.accounts.planOf(owner);
   const until = await quotaExceededUntil(owner, plan, ports);
   if (until === null) return;
-  const message = `${owner} has used up the quota of the day (plan '${plan.name}'): run it after ${new Date(until).toISOString()}, or have the plan raised`;
+  const message = `${owner} has used up the daily quota (plan '${plan.name}'): run it after ${new Date(until).toISOString()}, or raise the plan`;
   throw new QuotaUsedUp(message, until - ports.clock.now());
 }

@@ -5,7 +5,7 @@ import type { MemberRule } from "./ports.ts";
 
 /** Set on subscriptions whose owner left an organization, so that the operator reconciles them. */
 const membershipChangedAt = "headwater.dev/membership-changed-at";
-/** Updates under way at once. */
+/** Maximum concurrent updates. */
 const maxUpdates = 16;
 
 /**

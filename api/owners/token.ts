@@ -27,7 +27,7 @@ export interface Client {
  */
 export function readTokenRequest(authorization: string | undefined, body: unknown): Client {
   const parsed = tokenFields.partial().safeParse(body ?? {});
-  if (!parsed.success) throw invalidRequest(`${parsed.error.issues[0]?.path.join(".") ?? "the body"} must be a text`);
+  if (!parsed.success) throw invalidRequest(`${parsed.error.issues[0]?.path.join(".") ?? "the body"} must be a string`);
   const { grant_type, client_id, client_secret } = parsed.data;
   if (grant_type === undefined || grant_type === "") throw invalidRequest("grant_type is missing: it must be client_credentials");
   if (grant_type !== "client_credentials")
