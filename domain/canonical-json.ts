@@ -1,4 +1,4 @@
-/** JSON with keys in order, so that two texts are equal exactly when the values are. */
+/** JSON with sorted keys, so that texts are equal exactly if the values are. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (isPlainObject(part) ? sorted(part) : part));
 }

@@ -1,4 +1,4 @@
-/** Where time comes from. Injected, so that rules which read it stay testable. */
+/** The source of time, injected for tests. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;

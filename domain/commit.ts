@@ -5,10 +5,10 @@ import type { TraceContext } from "./traces.ts";
 import type { Watermarks } from "./watermark.ts";
 
 /**
- * The commit is the one message a run leaves on the stream RUNS, subject `runs.<partition>.<owner>.<source>`, published with the
- * expected last sequence of that subject: a run commits whole or not at all, and no two runners extend one history.
- * JSON texts (payloads, db values) stay texts all the way: whoever only passes them on never decodes them.
- * What deliveries of its events follow from is its trace context, see domain/traces.ts.
+ * The commit is the single message that a run publishes on the stream RUNS, with the subject `runs.<partition>.<owner>.<source>` and the
+ * expected last sequence of that subject: a run commits completely or not at all, and no two runners extend one history.
+ * JSON texts (payloads, db values) are not decoded by processes that only pass them on.
+ * Its trace context is the parent of its deliveries, see domain/traces.ts.
  */
 export interface Commit extends TraceContext {
   readonly source: string;
@@ -21,35 +21,35 @@ export interface Commit extends TraceContext {
   readonly error: RunError | null;
   /** Deliveries from source to source that led to this run; absent: none. See domain/hops.ts. */
   readonly hops?: number;
-  /** The last sources on that way. */
+  /** The last sources of that chain. */
   readonly way?: readonly string[];
   readonly state: SourceState;
 }
 
 export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "error" | "source"> {
   readonly trigger: Trigger;
-  /** Epoch ms at which the tick was due that this run is of; set exactly when `trigger` is `timer`. */
+  /** Epoch ms at which the run's tick was due; set exactly when `trigger` is `timer`. */
   readonly dueAt?: number;
-  /** JSON text of the event that a run got which ended with an error, when it is at most 64 KiB. */
+  /** JSON text of a failed run's event, if it has at most 64 KiB. */
   readonly received?: string;
-  /** Epoch ms at which ticks were due that were skipped since the run before, the last of them. */
+  /** Due times, epoch ms, of the last ticks that were skipped since the previous run. */
   readonly skippedTicks?: readonly number[];
 }
 
-/** Epoch ms, before and after 1970: a Date holds them, and some time more, since readers add to them. No commit has others, or it is not read. */
+/** Valid epoch ms, before and after 1970: within Date's range, less a margin because readers add to them. Other commits are ignored. */
 export const mostDistantMs = 8e15;
 
 export interface CommittedEvent {
   /** `<epoch ms>-<sequence>`; grows strictly within a source. */
   readonly id: string;
-  /** Unique everywhere and stable over retries: webhook-id, message ids. */
+  /** Globally unique and stable over retries: webhook-id, message ids. */
   readonly emitId: string;
   /** "" is the default channel. */
   readonly channel: string;
   /** The id given to `$emit`, as a string. */
   readonly dedupeId: string | null;
   readonly summary: string | null;
-  /** Epoch ms given to `$emit`, else the time of emission. */
+  /** Epoch ms given to `$emit`, or the time of the emit. */
   readonly ts: number;
   /** Epoch ms before which it must not be delivered (`delivery_ts`); see domain/scheduled-event.ts. */
   readonly deliverAt?: number;
@@ -57,28 +57,28 @@ export interface CommittedEvent {
   readonly payload: string;
 }
 
-/** All that a source remembers between runs. */
+/** The state that a source keeps between runs. */
 export interface SourceState {
   /** `$.service.db`: one map per prop of that type, key → JSON text. */
   readonly db: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly dedupe: DedupeState;
-  /** Up to where this history has answered the source's invocations; absent: none yet. */
+  /** The last answered positions of the source's invocations; absent: none. */
   readonly watermarks?: Watermarks;
   readonly lastEventId: string | null;
-  /** The last run of each hook: the operator reads here what is done. */
+  /** The last run of each hook, which the operator reads. */
   readonly hooks: Readonly<Partial<Record<Hook, HookRecord>>>;
   /** Chained timers by prop: epoch ms at which the last link that ran was due. */
   readonly links?: Readonly<Record<string, number>>;
-  /** Deliveries from other sources that it ran with lately; absent: none. See domain/heard.ts. */
+  /** Recent deliveries from other sources that it has run; absent: none. See domain/heard.ts. */
   readonly heard?: Heard;
-  /** Runs that cost their process; absent: none lately. */
+  /** Recent runs that killed their process; absent: none. */
   readonly kills?: Kills;
 }
 
 export interface HookRecord {
   /** Generation of the deployment for which the hook ran. */
   readonly generation: number;
-  /** Id of the run; an invocation that asks for the same run again finds it done. */
+  /** Id of the run, to recognize a repeated invocation. */
   readonly run: string;
   /** How often it has run for this generation. */
   readonly attempts: number;

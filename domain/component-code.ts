@@ -1,31 +1,31 @@
 import { InvalidInput, LimitExceeded } from "./errors.ts";
 import { isModulePath } from "./module-path.ts";
 
-/** A component as its author wrote it: one module, or an entry and the modules beside it. */
+/** Source code of a component: one module, or an entry and other modules. */
 export interface ComponentCode {
-  /** Text of the entry module; `code_hash` is of this text alone. */
+  /** Source text of the entry module; `code_hash` covers only this text. */
   readonly code: string;
-  /** Path of the entry among `files`, by which stacks and errors name it; `component.js` without one. */
+  /** Path of the entry among `files`, shown in stacks and errors. Default: `component.js`. */
   readonly entry?: string | undefined;
   /** The other modules: path relative to a common root → text. */
   readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Of one component: files beside the entry, and bytes of UTF-8 of all its texts together. */
+/** Bounds of one component: files besides the entry, and UTF-8 bytes of all its texts. */
 export const codeLimits = { files: 200, bytes: 1_048_576 } as const;
 
-/** The path of an entry that has none of its own. */
+/** Default path of the entry. */
 export const defaultEntry = "component.js";
 
-/** Bytes of UTF-8 of all its texts together. */
+/** Total UTF-8 bytes of its texts. */
 export function codeBytes({ code, files = {} }: ComponentCode): number {
   const encoder = new TextEncoder();
   return [code, ...Object.values(files)].reduce((sum, text) => sum + encoder.encode(text).length, 0);
 }
 
 /**
- * What holds for the code of every component, however it came here.
- * @throws InvalidInput for paths that are none, LimitExceeded
+ * Checks the code of a component, whatever its origin.
+ * @throws InvalidInput for invalid paths, LimitExceeded
  */
 export function checkComponentCode(
   component: ComponentCode,
@@ -61,12 +61,12 @@ function checkBytes(component: ComponentCode, limit: number): void {
   });
 }
 
-/** Whether two components are written alike, whatever the order of their files. */
+/** Whether two components have the same code, in any order of files. */
 export function isSameCode(a: ComponentCode, b: ComponentCode): boolean {
   return a.code === b.code && identityOf(a) === identityOf(b);
 }
 
-/** A text that only components written alike have; of one without files and a path it is the code itself. */
+/** A string that identifies the code; for a component without files and a path, the code itself. */
 export function identityOf({ code, entry = defaultEntry, files = {} }: ComponentCode): string {
   const others = Object.entries(files).filter(([path]) => path !== entry);
   if (others.length === 0 && entry === defaultEntry) return code;

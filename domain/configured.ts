@@ -2,7 +2,7 @@ import { z } from "zod";
 import { configureLimits, type Configured } from "./configure.ts";
 import type { PropDefinition } from "./definition.ts";
 
-/** A definition is as free as the component format: what matters of one is its name and its type. */
+/** A definition is as open as the component format: only its name and type are required. */
 const prop = z.custom<PropDefinition>(
   (value) =>
     typeof value === "object" &&
@@ -25,7 +25,7 @@ const configured = z.discriminatedUnion("outcome", [
   }),
 ]);
 
-/** An answer as a runner sent it: a process that runs the code of users is not believed to keep to the form. @throws ZodError */
+/** Parses a runner's reply, which is untrusted because the process runs user code. @throws ZodError */
 export function parseConfigured(value: unknown): Configured {
   return configured.parse(value);
 }

@@ -1,7 +1,7 @@
 import { InvalidInput } from "./errors.ts";
 
 /**
- * Cron expressions of five fields, in the dialect that the message server and the library agree on: numbers, names, lists, ranges
+ * Cron expressions of five fields, in the dialect that NATS and the library agree on: numbers, names, lists, ranges
  * and steps over `*` or a range. `L`, `W`, `#`, wrapping ranges and `5/15` mean different things to different parsers, so they are
  * refused; `7` for Sunday, names, `?` and `*` + `/1` are rewritten to what both read alike.
  */

@@ -4,13 +4,13 @@ import type { RunError } from "./invocation.ts";
 import { assertNever } from "./errors.ts";
 import { fingerprint } from "./fingerprint.ts";
 
-/** What `$emit` was told, as far as order and dedupe read it. */
+/** The arguments of `$emit` that order and dedupe read. */
 export interface Emit {
   readonly id?: string | number | null | undefined;
   readonly summary?: string | null | undefined;
   /** Epoch ms given to `$emit`. */
   readonly ts?: number | null | undefined;
-  /** Epoch ms at which `$emit` was called: the place of an emit without `ts`. */
+  /** Epoch ms of the call, which orders emits without `ts`. */
   readonly at: number;
 }
 
@@ -18,7 +18,7 @@ export interface Accepted<E extends Emit> {
   /** In the order in which they are to be emitted. */
   readonly accepted: readonly E[];
   readonly state: DedupeState;
-  /** One for each emit that the strategy cannot judge; those are not emitted. */
+  /** One for each emit that the strategy cannot compare; these are not emitted. */
   readonly errors: readonly RunError[];
 }
 
@@ -29,14 +29,14 @@ interface Step<E extends Emit> {
 
 /** Size of the cache of `unique` (specification, "Limits"). */
 const uniqueCacheSize = 100;
-/** Ids are part of each commit of their source: of longer ones, fingerprints are remembered. */
+/** Longer ids are stored as fingerprints, because each commit of the source contains them. */
 const longestKept = 1024;
-/** Each is a line of the run's log; more of the same tell nobody more. */
+/** Bound on log lines about such emits. */
 const mostErrors = 100;
 
 /**
  * Orders the emits of one run oldest to newest and drops those that the component's dedupe strategy has seen (specification,
- * "Dedupe strategies"). A state left by another strategy counts as empty. Ids are compared as strings of any length, for
+ * "Dedupe strategies"). State of another strategy counts as empty. Ids are compared as strings of any length, for
  * `greatest` as numbers.
  */
 export function acceptEmits<E extends Emit>(strategy: DedupeState["strategy"], state: DedupeState, emits: readonly E[]): Accepted<E> {
@@ -49,7 +49,7 @@ export function orderByTime<E extends Emit>(emits: readonly E[]): readonly E[] {
   return emits.toSorted((a, b) => (a.ts ?? a.at) - (b.ts ?? b.at));
 }
 
-/** The id as it is stored and compared; null when there is none. */
+/** The stored and compared form of an id; null if there is none. */
 export function dedupeIdOf(emit: Emit): string | null {
   const { id } = emit;
   if (id === undefined || id === null || id === "") return null;

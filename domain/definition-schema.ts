@@ -9,8 +9,8 @@ import {
 } from "./definition.ts";
 
 /**
- * The component definition format (specification, "Component definition format") for programs: what a definition is once it is read,
- * and what an author writes, from which docs and editors get a JSON Schema.
+ * The component definition format (specification, "Component definition format") as schemas: of a definition that was read,
+ * and of the author's form, from which the JSON Schema for docs and editors is generated.
  */
 const option = z.union([
   z.string(),
@@ -46,7 +46,7 @@ const propDefinition: z.ZodType<PropDefinition> = z.looseObject({
   remoteOptions: z.boolean().exactOptional(),
 });
 
-/** A definition as it was read from a module. */
+/** A definition read from a module. */
 export const componentDefinition: z.ZodType<ComponentDefinition> = z.object({
   name: z.string(),
   key: z.string().exactOptional(),
@@ -61,7 +61,7 @@ export const componentDefinition: z.ZodType<ComponentDefinition> = z.object({
   needsNoAccounts: z.literal(true).exactOptional(),
 });
 
-/** JSON Schema knows no functions: that there is one is all that it can say. */
+/** JSON Schema has no functions, so it only requires a value. */
 const code = (what: string) => z.unknown().describe(`Function. ${what}`);
 
 const writtenProp = z.looseObject({
@@ -79,7 +79,7 @@ const writtenProp = z.looseObject({
     .describe("`[app, name, inputs?]`: a prop that the app defines. Fields beside it override the app's."),
 });
 
-/** What an author exports. */
+/** The author's export. */
 export const writtenComponent = z
   .looseObject({
     name: z.string().min(1).describe("The component's name; a source's slug is made of it."),

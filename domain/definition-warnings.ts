@@ -5,7 +5,7 @@ import type { Warning } from "./warning.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A definition as a component's module has it, as far as JSON can hold it. Everything in it is the author's to choose. */
+/** The JSON part of a module's definition. All of it is unchecked. */
 export interface RawDefinition {
   /** Top-level fields, `name` and the like, and the props as a list. */
   readonly fields: Fields;
@@ -13,17 +13,17 @@ export interface RawDefinition {
   readonly notes: DefinitionNotes;
 }
 
-/** What JSON does not show of a definition. */
+/** The parts of a definition that JSON cannot represent. */
 export interface DefinitionNotes {
   /** Names of all top-level fields. */
   readonly keys: readonly string[];
   /** `function`, `undefined`, `array`, `null` … */
   readonly run: string;
   readonly hooks: string;
-  /** Hooks that are no functions, with what they are. */
+  /** Hooks that are not functions, with their types. */
   readonly noFunctions: readonly (readonly [name: string, kind: string])[];
   readonly methods: readonly string[];
-  /** Fields of props that are functions and cannot be. */
+  /** Fields of props that must not be functions, but are. */
   readonly functionFields: readonly (readonly [prop: string, field: string])[];
 }
 
@@ -44,7 +44,7 @@ const topLevelKeys = [
 ];
 const maxWarnings = 50;
 
-/** What loads and was probably meant otherwise. Public components break the format's small rules, so none of this is an error. */
+/** Probable mistakes. They are not errors, because public components break small rules of the format. */
 export function definitionWarnings(definition: RawDefinition): readonly Warning[] {
   const { notes, props } = definition;
   const all = [
@@ -57,7 +57,7 @@ export function definitionWarnings(definition: RawDefinition): readonly Warning[
   return all.slice(0, maxWarnings);
 }
 
-/** Unknown keys are tolerated. Only those that look like a known one were probably meant as it. */
+/** Warns only about unknown keys that resemble a known one. */
 function keyWarnings({ keys }: DefinitionNotes): readonly Warning[] {
   return keys.flatMap((key) => {
     const nearest = topLevelKeys.includes(key) ? undefined : nearestName(key, topLevelKeys);

@@ -1,7 +1,7 @@
 import type { Warning } from "./warning.ts";
 
 /**
- * What a component says of itself, read from its module inside an isolate: the component definition format of the
+ * The definition of a component, read from its module inside an isolate: the component definition format of the
  * specification without its functions. `configurable_props` of the REST API is `props` with `name` first.
  */
 export const componentTypes = ["source", "action"] as const;
@@ -28,9 +28,9 @@ const propTypes = [
   "sql",
 ] as const;
 
-/** What an app's own picker chooses in the known service, `$.<app>.<what>`: here any value that the app's interface names it by. */
+/** Types of app-specific pickers of the known service, `$.<app>.<what>`: here, any value. */
 export const pickedPropType = /^\$\.(?!interface\.|service\.)[a-z]\w*\.[a-z]\w*(\[\])?$/i;
-/** Those that are known to be in use. */
+/** Known types of this kind. */
 const pickedPropTypes = [
   "$.airtable.baseId",
   "$.airtable.tableId",
@@ -42,7 +42,7 @@ const pickedPropTypes = [
   "$.discord.userId[]",
 ] as const;
 
-/** All types that a prop may have, but for what apps pick else. */
+/** All prop types, except further app-specific pickers. */
 export const knownPropTypes: readonly string[] = [...propTypes, ...arrayPropTypes.map((type) => `${type}[]`), ...pickedPropTypes];
 
 export interface PropDefinition {
@@ -63,11 +63,11 @@ export interface PropDefinition {
   readonly customResponse?: boolean;
   /** App slug of an `app` prop. */
   readonly app?: string;
-  /** The value, fixed by whoever wrote the component: nobody configures it. */
+  /** The value, fixed by the component's author. */
   readonly static?: unknown;
-  /** Not shown, and not asked for. */
+  /** Not shown, and not required. */
   readonly hidden?: boolean;
-  /** Without effect, and not asked for. */
+  /** Without effect, and not required. */
   readonly disabled?: boolean;
   /** useQuery, withLabel, readOnly, format, appProp, alertType, content … as written. */
   readonly [field: string]: unknown;
@@ -83,19 +83,19 @@ export interface ComponentDefinition {
   readonly dedupe?: DedupeStrategy;
   readonly hooks: readonly ("deploy" | "activate" | "deactivate")[];
   readonly hasAdditionalProps: boolean;
-  /** Its `run` reads the event that it is given, and nothing in it asks whether there is one. */
+  /** Its `run` reads the event without checking that there is one. */
   readonly needsEvent?: true;
-  /** Nothing in its code reads `$auth`: apps such as feeds have no accounts, and its app props may be left out. */
+  /** Its code never reads `$auth`, so its app props may be absent: apps such as feeds have no accounts. */
   readonly needsNoAccounts?: true;
 }
 
-/** With all props that the component told for certain values, if any; without them, values of names that it does not define may belong to such. */
+/** Includes the additional props for certain values, if known. Otherwise values of undefined names may belong to such props. */
 export function withAdditional(definition: ComponentDefinition, props: readonly PropDefinition[] | undefined): ComponentDefinition {
   if (!definition.hasAdditionalProps || props === undefined) return definition;
   return { ...definition, props, hasAdditionalProps: false };
 }
 
-/** What the builder makes of component code. */
+/** The builder's result for a component's code. */
 export interface Build {
   /** SHA-256, lower-case hex, of the raw UTF-8 code (`code_hash`). */
   readonly codeHash: string;
@@ -105,8 +105,8 @@ export interface Build {
   /** The bundle names a Node built-in, Buffer or process, and needs the Node layer. */
   readonly needsNode: boolean;
   readonly definition: ComponentDefinition;
-  /** npm lockfile (v3) of what was installed; null without imports. Its integrity hashes pin a rebuild. */
+  /** npm lockfile (v3) of the installed packages; null without imports. Its integrity hashes pin rebuilds. */
   readonly lockfile: string | null;
-  /** What the component's author probably meant otherwise; absent when there is nothing of the kind. */
+  /** Probable mistakes of the author; absent if there are none. */
   readonly warnings?: readonly Warning[];
 }

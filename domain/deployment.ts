@@ -7,14 +7,14 @@ import type { RunError } from "./run-error.ts";
 export interface Deployment {
   readonly source: string;
   readonly owner: string;
-  /** Whose runners run it; its invocations go there. */
+  /** Pool whose runners run it and get its invocations. */
   readonly pool: string;
   readonly name: string;
   /** `d_…`, new for each generation. */
   readonly id: string;
-  /** Grows with each change of what runs; the Source's own, except after other code was deployed for the same Source. */
+  /** Grows with each change of the running version. The Source's generation, unless other code was deployed for the same Source. */
   readonly generation: number;
-  /** Generation of the Source resource that this was made from; absent: `generation`. */
+  /** Generation of the Source resource; absent: `generation`. */
   readonly sourceGeneration?: number;
   readonly active: boolean;
   readonly bundle: string;
@@ -23,31 +23,31 @@ export interface Deployment {
   readonly props: Readonly<Record<string, unknown>>;
   /** Compact JWE, sealed for the pool: JSON object of the secret values by prop name; null without any. */
   readonly secrets: string | null;
-  /** Sealed for the operator alone: a digest of the secret values, by which it sees that one was changed where it lies. */
+  /** Sealed for the operator: a digest of the secret values, to detect changes in their Secrets. */
   readonly secretsSeen?: string;
-  /** What `additionalProps` gave when the source was configured; absent: nothing. */
+  /** Result of `additionalProps` when the source was configured; absent: nothing. */
   readonly additionalProps?: readonly BoundProp[];
   readonly dedupe: DedupeStrategy | null;
   readonly hooks: readonly Hook[];
-  /** Public address of its HTTP interface, when it has one. */
+  /** Public URL of its HTTP interface, if it has one. */
   readonly endpoint: string | null;
   /** Id of the deployment that this one restores after an update failed; absent: it restores none. */
   readonly restores?: string;
-  /** The update that failed, in whose place this deployment runs; absent: the last update did not fail. */
+  /** The failed update that this deployment replaces; absent: the last update did not fail. */
   readonly refused?: RefusedUpdate;
 }
 
-/** An update of a source that failed. It is not tried again until the source or its component changes. */
+/** A failed update of a source. It is not retried until the source or its component changes. */
 export interface RefusedUpdate {
-  /** Generation of the Source resource, and bundle: what was asked for. */
+  /** Generation of the Source resource and bundle of the update. */
   readonly sourceGeneration: number;
   readonly bundle: string;
-  /** The hook that failed; absent when another step did. */
+  /** The hook that failed; absent if another step failed. */
   readonly hook?: Hook;
   readonly error: RunError;
 }
 
-/** What a source leaves behind in a pool that it moved out of: what still waits for it there is to follow it. */
+/** Marks a source that moved out of a pool, so that its queued invocations there follow it. */
 export interface MovedDeployment {
   readonly source: string;
   readonly movedTo: string;
@@ -62,7 +62,7 @@ export interface Endpoint {
   readonly source: string;
   /** Of the source's deployment. */
   readonly pool: string;
-  /** Absent where an earlier version wrote it. */
+  /** Absent if an earlier version wrote it. */
   readonly owner?: string;
   /** Wait for `respond()` instead of answering 200 at once. */
   readonly customResponse: boolean;
@@ -76,12 +76,12 @@ export interface Route {
   readonly owner: string;
   /** `dc_…`, `p_…`, `o_…`, `u_…`, `dc_*`, `p_*`. */
   readonly emitter: string;
-  /** Whose emitter that is, when it is named by its id and is not the subscription's owner's: what it emits as another's is not heard. */
+  /** Owner of an emitter that is named by id, if not the subscription's owner. Events of any other owner do not match. */
   readonly emitterOwner?: string;
   /** "" is the default channel. */
   readonly channel: string;
   readonly listener: RouteListener;
-  /** The last commit that was made before it: what that one and those before it emitted is not heard. */
+  /** The last commit before the subscription. Events up to it are not delivered. */
   readonly after?: CommitPosition;
   /**
    * Of a webhook that is ordered, or was at some time: what commits behind this one emit goes to it by way of the one replica that routes to
@@ -94,9 +94,9 @@ export interface Route {
 export const isRoutedInOrder = ({ listener, orderedSince }: Route): boolean =>
   listener.kind === "webhook" && (listener.ordered === true || orderedSince !== undefined);
 
-/** Where a commit lies on RUNS. */
+/** Position of a commit on RUNS. */
 export interface CommitPosition {
-  /** Tells the stream from another of its name: one that was made anew counts from 1 again. */
+  /** Identifies the stream: a recreated one of the same name counts from 1 again. */
   readonly stream: string;
   readonly seq: number;
 }
@@ -106,9 +106,9 @@ export type RouteListener =
       readonly kind: "webhook";
       readonly id: string;
       readonly url: string;
-      /** Epoch ms; what failed there before counts no more, see domain/endpoint-failures.ts. */
+      /** Epoch ms; earlier failures do not count, see domain/endpoint-failures.ts. */
       readonly enabledAt?: number;
-      /** It gets its events in the order of their commits, one at a time; absent: no. */
+      /** Events are delivered one at a time, in the order of their commits; absent: no. */
       readonly ordered?: boolean;
       /** The `whsec_…` signing keys, newest first, each a compact JWE. */ readonly keys: readonly string[];
       /** `user:password` of each post, a compact JWE; absent: none. */

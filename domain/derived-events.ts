@@ -3,7 +3,7 @@ import { withParsedBody } from "./http-body.ts";
 import type { LogRecord, RunError, Trigger } from "./invocation.ts";
 import { platformVersion } from "./version.ts";
 
-/** An event that is made of a run's error or log line. */
+/** An event derived from a run's error or log line. */
 export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "payload">;
 
 /** The parts of a failed run's commit that its error event contains. */
@@ -13,14 +13,14 @@ type Failed = Pick<Commit, "source" | "owner" | "deployment"> & {
 
 /** What an error event says about where the error happened. */
 export interface ErrorContext {
-  /** Of the run, or of the delivery that failed. */
+  /** Id of the failed run or delivery. */
   readonly id: string;
   /** Epoch ms. */
   readonly at: number;
   /** Source or workflow. */
   readonly emitter: string;
   readonly owner: string;
-  /** Null when it is not known. */
+  /** Null if unknown. */
   readonly deployment: string | null;
   readonly trigger: Trigger | "delivery";
 }
@@ -69,10 +69,10 @@ export function errorData({ id, at, emitter, owner, deployment, trigger }: Error
   };
 }
 
-/** A source or workflow is one cell to us: its id, with the prefix of cells. */
+/** A source or workflow counts as one cell, whose id is its id with the prefix of cells. */
 const cellIdOf = (emitter: string): string => emitter.replace(/^[a-z]+_/, "c_");
 
-/** A runner, where user code lives, may forge it: what is no JSON is none. */
+/** A runner may forge it, so invalid JSON counts as absent. */
 function originalEvent(received: string | undefined): unknown {
   try {
     return received === undefined ? null : withParsedBody(JSON.parse(received));
@@ -88,5 +88,5 @@ export const logEvent = ({ run }: { readonly run: Pick<Commit["run"], "id"> }, r
   payload: JSON.stringify(record),
 });
 
-/** The channels that nobody emits to: what goes wrong in runs, and what they log. */
+/** The channels of errors and logs of runs, to which components cannot emit. */
 export const isDerived = (channel: string | undefined): channel is "$errors" | "$logs" => channel === "$errors" || channel === "$logs";

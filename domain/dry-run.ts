@@ -4,20 +4,20 @@ import type { RunError } from "./run-error.ts";
 import type { HttpResponse, LogRecord } from "./run-products.ts";
 
 /**
- * A run that leaves nothing: an invocation with the trigger `dry-run`, which wakes runners like any other. It sees what its source
- * remembers and commits nothing, so it waits behind no run of that source, and only whoever asked hears what it would have left.
+ * A run that stores nothing: an invocation with the trigger `dry-run`, which wakes runners like any other. It reads its source's state
+ * and commits nothing, so it does not wait for other runs of the source, and only the caller gets its result.
  */
 export interface DryRun {
   /** Public id of the source, `dc_…`. */
   readonly source: string;
-  /** Epoch ms from which on nobody waits for it: then it is dropped without a run. */
+  /** Deadline of the caller, epoch ms: after it, the dry run is dropped. */
   readonly deadline: number;
 }
 
-/** `duplicate`: dedupe knows its id. `refused`: dedupe cannot judge it, and `error` says why. */
+/** `duplicate`: dedupe has seen its id. `refused`: dedupe cannot compare it, see `error`. */
 export const emitVerdicts = ["emitted", "duplicate", "refused"] as const;
 
-/** What an emit would have become. */
+/** The result that an emit would have had. */
 export interface JudgedEmit {
   readonly verdict: (typeof emitVerdicts)[number];
   /** The id given to `$emit`, as a string. */
@@ -32,7 +32,7 @@ export interface JudgedEmit {
   readonly payload: string;
 }
 
-/** A value that would have been written; null: the key would be gone. */
+/** A write to `db`; null: the key would have been removed. */
 export interface DbWrite {
   readonly prop: string;
   readonly key: string;
@@ -40,7 +40,7 @@ export interface DbWrite {
   readonly value: string | null;
 }
 
-/** What a run would have left. */
+/** What a run would have stored. */
 export interface DryRunOutcome {
   readonly startedAt: number;
   readonly durationMs: number;
@@ -55,7 +55,7 @@ export interface DryRunOutcome {
   readonly result: string | null;
 }
 
-/** Bytes of JSON that are told of one; the answer is one message. */
+/** Bound on the JSON of a result, which is one message. */
 export const mostDryRunBytes = 768 * 1024;
 
 const json = z.string().refine(isJson);
@@ -94,7 +94,7 @@ const outcome = z.object({
   result: json.nullable(),
 });
 
-/** As a runner sent it: a process that runs the code of users is not believed to keep to the form. Undefined for what is none. */
+/** Parses a runner's reply, which is untrusted because the process runs user code. Undefined if it is invalid. */
 export function parseDryRunOutcome(value: unknown): DryRunOutcome | undefined {
   return outcome.safeParse(value).data;
 }

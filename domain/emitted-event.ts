@@ -14,5 +14,5 @@ const emittedEvent = z.object({
 /** A scheduled event that has become due, as delivery announces it to live streams. */
 export type EmittedEvent = z.infer<typeof emittedEvent>;
 
-/** Undefined for what is none. */
+/** Undefined if it is invalid. */
 export const parseEmittedEvent = (json: unknown): EmittedEvent | undefined => emittedEvent.safeParse(json).data;

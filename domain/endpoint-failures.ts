@@ -1,6 +1,6 @@
 /**
- * How the endpoint of a webhook fails. One that says 410 Gone, or at which nothing has arrived for days, is disabled: nothing is
- * posted there any more until somebody says that it is back. Another URL begins afresh, and so does `enabledAt`.
+ * Failures of a webhook's endpoint. An endpoint that returns 410 Gone, or that has failed for days, is disabled: nothing is
+ * posted to it until its owner enables it. Another URL or `enabledAt` resets the failures.
  */
 export interface EndpointFailures {
   readonly webhook: string;
@@ -16,33 +16,33 @@ export interface DisabledEndpoint {
   /** Epoch ms. */
   readonly at: number;
   readonly reason: "EndpointGone" | "EndpointFailing";
-  /** A sentence for people. */
+  /** Explanation for people. */
   readonly message: string;
 }
 
-/** Where a webhook posts to. */
+/** Target of a webhook. */
 export interface PostedTo {
   readonly id: string;
   readonly url: string;
-  /** Epoch ms at which somebody said that it is to be tried again; what failed before counts no more. */
+  /** Epoch ms at which the owner enabled it; earlier failures do not count. */
   readonly enabledAt?: number;
 }
 
 export interface EndpointFailure {
   /** Epoch ms. */
   readonly at: number;
-  /** It says that it will never listen again. */
+  /** It returned 410 Gone. */
   readonly isGone: boolean;
   readonly error: string;
 }
 
-/** A failing endpoint costs a write now and then, not one for each attempt. */
+/** Precision of recorded failures, to avoid a write for each attempt. */
 const precisionMs = 10 * 60_000;
-/** Nothing was posted for so long: that it failed before says nothing of the time between. */
+/** After so long without a post, earlier failures do not count. */
 const longestSilenceMs = 2 * 86_400_000;
 const dayMs = 86_400_000;
 
-/** What is known after one more failure; the same object when nothing of it has to be remembered. */
+/** The state after one more failure; the same object if nothing has to be stored. */
 export function rememberFailure(
   known: EndpointFailures | undefined,
   { id: webhook, url, enabledAt = 0 }: PostedTo,
@@ -58,7 +58,7 @@ export function rememberFailure(
   return at - failures.last < precisionMs ? failures : { ...failures, last: at };
 }
 
-/** Why nothing may be posted there; undefined when it may. */
+/** Why nothing is posted to it; undefined if it is not disabled. */
 export function disabledOf(known: Pick<EndpointFailures, "url" | "disabled"> | undefined, to: PostedTo): DisabledEndpoint | undefined {
   if (known?.disabled === undefined || known.url !== to.url) return undefined;
   return known.disabled.at >= (to.enabledAt ?? 0) ? known.disabled : undefined;

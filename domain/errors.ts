@@ -22,7 +22,7 @@ export class HeadwaterError extends Error {
 
 type Options = ErrorOptions & { code?: string; details?: unknown };
 
-/** The request is understood and cannot be accepted: a value is wrong, a component does not evaluate. */
+/** The request is valid JSON but not acceptable: a value is wrong, a component does not evaluate. */
 export class InvalidInput extends HeadwaterError {
   constructor(message: string, options: Options = {}) {
     super(422, options.code ?? "invalid_input", message, options);
@@ -54,7 +54,7 @@ export class NotFound extends HeadwaterError {
   }
 }
 
-/** Somebody else changed it first, or it exists already. */
+/** It was changed concurrently, or already exists. */
 export class Conflict extends HeadwaterError {
   constructor(message: string, options: Options = {}) {
     super(409, options.code ?? "conflict", message, options);
@@ -68,7 +68,7 @@ export class Gone extends HeadwaterError {
   }
 }
 
-/** Something is larger than a limit; the message names the limit and how to raise it. */
+/** A limit is exceeded; the message names the limit and how to raise it. */
 export class LimitExceeded extends HeadwaterError {
   constructor(message: string, options: Options = {}) {
     super(413, options.code ?? "limit_exceeded", message, options);
@@ -81,7 +81,7 @@ export class QuotaExceeded extends HeadwaterError {
   }
 }
 
-/** What is left of a quota comes back by itself. */
+/** A quota is used up, and is available again after a time. */
 export class QuotaUsedUp extends QuotaExceeded {
   readonly retryAfterSeconds: number;
 
@@ -91,21 +91,21 @@ export class QuotaUsedUp extends QuotaExceeded {
   }
 }
 
-/** The code of a user failed. Its message and stack belong to its owner, never to our logs. */
+/** User code failed. Its message and stack are for its owner, never for our logs. */
 export class UserCode extends HeadwaterError {
   constructor(message: string, options: Options = {}) {
     super(422, options.code ?? "user_code", message, options);
   }
 }
 
-/** A part of the system cannot be reached now; trying again later is right. */
+/** A part of the system is unavailable; retry later. */
 export class Unavailable extends HeadwaterError {
   constructor(message: string, options: Options = {}) {
     super(503, options.code ?? "unavailable", message, options);
   }
 }
 
-/** Our own mistake: something that cannot be, is. */
+/** A bug in Headwater: an invariant does not hold. */
 export class Invariant extends HeadwaterError {
   constructor(message: string, options: Options = {}) {
     super(500, options.code ?? "invariant", message, options);

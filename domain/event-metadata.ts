@@ -4,9 +4,9 @@ export interface EventMetadata {
   /** The channel: "" is the default one. */
   readonly name: string;
   readonly emitter_id: string;
-  /** The id given to `$emit`. Absent, never null, without one: clients test for the field. */
+  /** The id given to `$emit`. Absent, never null, if there is none: clients test for the field. */
   readonly id?: string;
-  /** Absent, never null, without one. */
+  /** Absent, never null, if there is none. */
   readonly summary?: string;
   /** Epoch ms. */
   readonly ts: number;

@@ -10,7 +10,7 @@ export interface EventSummary {
   readonly metadata: EventMetadata;
 }
 
-/** Bytes of JSON beyond which event data is shortened unless it is asked for whole. */
+/** Bytes of JSON above which event data is truncated by default. */
 export const maxSummaryBytes = 1024;
 const previewCharacters = 256;
 
@@ -24,7 +24,7 @@ export interface SummaryOptions {
 
 export function eventSummary(event: CommittedEvent, { emitter, indexedAtMs, expand }: SummaryOptions): EventSummary {
   const data = expand ? parseJson(event.payload) : shortenData(event.payload);
-  // What a workflow emits lies under raw_event; what it throws, and all that a source emits, does not.
+  // Events of workflows are under raw_event, but not their errors, nor events of sources.
   const isWorkflowEmit = kindOfId(emitter) === "workflow" && event.channel !== "$errors";
   return {
     id: event.id,

@@ -2,8 +2,8 @@
 const lanes = [0x239b961b, 0xab0e9789, 0x38b34ae5, 0xa1e38b93] as const;
 
 /**
- * A text of any length in a few characters, to be compared and nothing else. It begins as the text does, so that a person sees what it
- * is of. Two texts have the same one never by chance, perhaps by intent: whoever wants that harms only himself.
+ * A short fingerprint of a text, for comparisons only. It begins like the text, so that people recognize
+ * it. Collisions do not occur by chance. Intended ones harm only their author.
  */
 export function fingerprint(text: string): string {
   const hash = lanes.map((lane) => hashOf(text, lane).toString(16).padStart(8, "0")).join("");

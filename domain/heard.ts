@@ -1,11 +1,11 @@
 /**
- * Which events of other sources a source has run with lately, by their deliveries, newest last. The message server knows each of them for
- * two minutes, and forgets those that were run when it is killed; whoever delivers may hand them over again after that. Bounded by
- * number and not by time, so that it holds however long somebody was away: a delivery comes again only when it is among the last ones.
+ * The events of other sources that a source has recently run, by delivery, newest last. NATS knows each for two minutes and forgets
+ * runs if it is killed, so the delivery role may deliver them again. Bounded by number instead of time, so that it works after any
+ * downtime: only the last deliveries can be repeated.
  */
 export type Heard = readonly string[];
 
-/** In a commit that is 4 KB at most. */
+/** At most 4 KB of a commit. */
 export const mostHeard = 256;
 
 export function hasHeard(heard: Heard | undefined, delivery: string | undefined): boolean {

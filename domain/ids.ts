@@ -23,7 +23,7 @@ export const idPrefixes = {
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
-/** What an id of each kind names, for messages. */
+/** Nouns of the kinds, for messages. */
 export const kindNouns: Readonly<Record<IdKind, string>> = {
   component: "a saved component",
   source: "a source",
@@ -50,7 +50,7 @@ export type RandomBytes = (bytes: number) => Uint8Array;
 // Lower-case only: an id must survive as the name of a Kubernetes resource and come back the same.
 const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
 const newLength = 12;
-// A resource name holds 63 characters; the longest namespace of an owner adds "hw-u-".
+// A resource name has at most 63 characters, and an owner's namespace adds "hw-u-".
 const idPattern = /^([a-z]{1,4})_([0-9a-z]{1,57})$/;
 const kindByPrefix = new Map<string, IdKind>(Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind as IdKind])); // keys of idPrefixes are IdKind
 
@@ -59,7 +59,7 @@ export function newId(kind: IdKind, random: RandomBytes): string {
   return `${idPrefixes[kind]}_${customRandom(alphabet, newLength, random)()}`;
 }
 
-/** Undefined when the text is no id; ids made elsewhere may be 1 to 57 characters long after the prefix. */
+/** Undefined if the text is not an id. Ids of other origin may have 1 to 57 characters after the prefix. */
 export function kindOfId(text: string): IdKind | undefined {
   const prefix = idPattern.exec(text)?.[1];
   return prefix === undefined ? undefined : kindByPrefix.get(prefix);
@@ -69,14 +69,14 @@ export function isId(kind: IdKind, text: string): boolean {
   return kindOfId(text) === kind;
 }
 
-/** `dc_x` → `dc-x`: the name of the resource that the API makes for an id. @throws InvalidInput when it is no id. */
+/** `dc_x` → `dc-x`: the name of the resource with this id. @throws InvalidInput if it is not an id */
 export function resourceNameOf(id: string): string {
   if (kindOfId(id) === undefined)
     throw new InvalidInput(`id '${id}' is invalid: it must be a prefix such as dc_ and lower-case letters and digits`);
   return id.replace("_", "-");
 }
 
-/** `dc-x` → `dc_x`; undefined for a name that is not the name of an id. */
+/** `dc-x` → `dc_x`; undefined if the name has no id. */
 export function idOfResourceName(name: string): string | undefined {
   const id = name.replace("-", "_");
   return name.includes("_") || kindOfId(id) === undefined ? undefined : id;

@@ -13,8 +13,8 @@ export type { HttpResponse, LogRecord } from "./run-products.ts";
  * The ingress packs several into one message; everything else makes packs of one.
  */
 /**
- * `configure` makes no run of a source: a function of a component is called while somebody configures it, see domain/configure.ts. What a
- * `dry-run` makes leaves nothing, see domain/dry-run.ts.
+ * `configure` does not run a source, but calls a function of a component while a user configures it, see domain/configure.ts. A `dry-run`
+ * stores nothing, see domain/dry-run.ts.
  */
 export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run"] as const;
 export type Trigger = (typeof triggers)[number];
@@ -22,51 +22,51 @@ export type Trigger = (typeof triggers)[number];
 export const hooks = ["deploy", "activate", "deactivate"] as const;
 export type Hook = (typeof hooks)[number];
 
-/** What it follows from is its trace context, see domain/traces.ts. */
+/** Its trace context is the parent of the run, see domain/traces.ts. */
 export interface Invocation extends TraceContext {
   /** Public id of the source, `dc_…`; of a `configure`, the id of the call; of a `dry-run`, that of the run. */
   readonly source: string;
   readonly trigger: Trigger;
-  /** Id of the run this will become (`r_…`); without one, the runner derives it from the invocation number. */
+  /** Id of its run (`r_…`); by default, derived from the invocation number. */
   readonly run?: string;
-  /** Epoch ms at which it was made; without it, the time the server stored the message (ticks). */
+  /** Epoch ms of its creation; absent for ticks: the time at which NATS stored the message. */
   readonly at?: number;
-  /** What `run` receives, as a JSON value: for `http` an {@link HttpEvent}, for `timer` a {@link TimerEvent} without timestamp. */
+  /** Argument of `run`, as a JSON value: for `http` an {@link HttpEvent}, for `timer` a {@link TimerEvent} without timestamp. */
   readonly event?: unknown;
-  /** Of that event, when a source emitted it: what `run` receives beside it. */
+  /** Metadata of that event, if a source emitted it: second argument of `run`. */
   readonly metadata?: EventMetadata;
   /** Which hook to run; set exactly when `trigger` is `hook`. */
   readonly hook?: Hook;
-  /** What to call and with what; set exactly when `trigger` is `configure`. */
+  /** The call; set exactly when `trigger` is `configure`. */
   readonly configure?: Configuration;
-  /** What to run; set exactly when `trigger` is `dry-run`. */
+  /** The dry run; set exactly when `trigger` is `dry-run`. */
   readonly dryRun?: DryRun;
   /** The runner must see at least this generation of the deployment entry; it reads the entry again if it holds an older one. */
   readonly generation?: number;
-  /** This tick is a link of a chained timer of that prop: the runner arms the next link before it acks this one. */
+  /** Prop of the chained timer of this tick: the runner arms the next tick before it acks this one. */
   readonly chain?: string;
   /** Do not commit emits (the `emit_on_deploy: false` of a deploy hook). */
   readonly discardEvents?: boolean;
-  /** Of an `event`: what its delivery is known by, so that a source runs with it once; see domain/heard.ts. */
+  /** Id of the delivery of an `event`, so that a source runs it once; see domain/heard.ts. */
   readonly delivery?: string;
   /** Deliveries from source to source that led to this; absent: none. See domain/hops.ts. */
   readonly hops?: number;
-  /** The last sources on that way. */
+  /** The last sources of that chain. */
   readonly way?: readonly string[];
-  /** Ticks of this chain that were left out before this link, because they fell due while none could run. */
+  /** Ticks of this chain that were skipped before this one, because they were due while none could run. */
   readonly skippedTicks?: number;
-  /** Where it stood before its source moved to another pool: by this it is recognized when it is moved twice, or was answered there. */
+  /** Position before its source moved to another pool, to recognize it if it is moved twice or was answered there. */
   readonly movedFrom?: InvocationNumber & { readonly pool: string; readonly storedAt: number };
   /** NATS subject to which {@link Answer} messages go, best effort, beside the commit. */
   readonly answerTo?: string;
 }
 
-/** What an HTTP-triggered `run` receives; the guest adds `body`, parsed from `bodyRaw` by content type. */
+/** The event of an HTTP-triggered run; the guest adds `body`, parsed from `bodyRaw` by content type. */
 export interface HttpEvent {
   readonly method: string;
   /** Path below the endpoint, beginning with `/`. */
   readonly path: string;
-  /** The whole address as called. */
+  /** The complete URL of the request. */
   readonly url: string;
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** Names in lower case. */
@@ -88,7 +88,7 @@ export interface TimerEvent {
   readonly timezone?: string;
 }
 
-/** Where an invocation stands in INVOCATIONS: stream sequence of its message and index within the pack. */
+/** Position of an invocation in INVOCATIONS: stream sequence of its message and index within the pack. */
 export interface InvocationNumber {
   readonly seq: number;
   readonly index: number;
@@ -101,7 +101,7 @@ export type Answer =
   | { readonly kind: "configured"; readonly configured: Configured }
   | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome };
 
-/** What is told of a run when it ends; `POST /v1/sources/{id}/runs` answers with it, the recorder keeps it. */
+/** Summary of an ended run: the response of `POST /v1/sources/{id}/runs`, and a record of the recorder. */
 export interface RunSummary {
   readonly id: string;
   readonly source: string;
@@ -115,11 +115,11 @@ export interface RunSummary {
   readonly eventIds: readonly string[];
   readonly logs: readonly LogRecord[];
   readonly error: RunError | null;
-  /** JSON text of what `run` returned, when it is JSON of at most 64 KiB; else null. */
+  /** JSON text of the return value of `run`, if it has at most 64 KiB; otherwise null. */
   readonly result: string | null;
 }
 
-/** Puts a pack together from invocations already encoded as JSON texts, so that nothing is encoded twice. */
+/** Joins invocations that are encoded as JSON texts to a pack, so that nothing is encoded twice. */
 export function encodePack(invocations: readonly string[]): string {
   return `{"invocations":[${invocations.join(",")}]}`;
 }

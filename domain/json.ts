@@ -1,4 +1,4 @@
-/** Whether it can be put into JSON text as it is. */
+/** Whether it can be a JSON value unchanged. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,17 +1,17 @@
 import type { RunError } from "./run-error.ts";
 
 /**
- * The runs of one deployment that cost the process they ran in: it had to be ended because of them, or died of them. A source that
- * goes on so is disabled, since each new process takes work from neighbours; another deployment of it begins afresh.
+ * The runs of one deployment that killed their process, by a crash or a limit that ends the process. A source that
+ * continues to do so is disabled, because each new process takes work from others. Another deployment resets this.
  */
 export interface Kills {
   /** `d_…`. */
   readonly deployment: string;
   /** Epoch ms at which the latest of them began, oldest first, at most as many as disable a source. */
   readonly at: readonly number[];
-  /** Since the last run that cost nothing. */
+  /** Number of such runs since the last run without a kill. */
   readonly inRow: number;
-  /** Epoch ms since which the source is not run any more; absent: it is. */
+  /** Epoch ms since which the source is disabled; absent: it is not. */
   readonly disabledAt?: number;
 }
 
@@ -19,7 +19,7 @@ export interface Kills {
 export const killsThatDisable = 3;
 export const killWindowMs = 10 * 60_000;
 
-/** What is known after one more run; undefined when there is nothing worth remembering. */
+/** The state after one more run; undefined if there is nothing to store. */
 export function rememberRun(kills: Kills | undefined, deployment: string, startedAt: number, costProcess: boolean): Kills | undefined {
   const before = kills?.deployment === deployment ? kills : undefined;
   if (before?.disabledAt !== undefined) return before;
@@ -32,15 +32,15 @@ export function rememberRun(kills: Kills | undefined, deployment: string, starte
   return { deployment, at, inRow, ...(isTooMany ? { disabledAt: startedAt } : {}) };
 }
 
-/** Whether what is deployed is not run any more. */
+/** Whether the deployment is disabled. */
 export function isDisabled(kills: Kills | undefined, deployment: string): boolean {
   return kills?.deployment === deployment && kills.disabledAt !== undefined;
 }
 
-/** By this `code` whoever reads commits and runs knows a source that is disabled. */
+/** Error code of runs of a disabled source. */
 export const disabledCode = "source_disabled";
 
-/** The error of the run that disabled its source, and of everything that is asked of it afterwards. */
+/** The error of the run that disabled its source, and of all later invocations. */
 export function disabledError(source: string, last?: RunError): RunError {
   const why = last === undefined ? "" : ` The last one: ${last.message}`;
   return {
@@ -52,7 +52,7 @@ export function disabledError(source: string, last?: RunError): RunError {
   };
 }
 
-/** By this `code` whoever asked knows that a call or a dry run was not made. */
+/** Error code of a refused call or dry run. */
 export const refusedCode = "too_many_kills";
 
 /** The answer to calls of components that are configured, and to dry runs, of an owner of whom too many cost their process. @param until epoch ms */

@@ -7,10 +7,10 @@ export function unlabel(value: unknown, keepLabel: boolean): unknown {
   return Array.isArray(labelled) ? labelled.map(plain) : plain(labelled);
 }
 
-/** Props of these types cannot hold an object: an option that was chosen as it was offered, `{label, value}`, stands for its value. */
+/** Props of these types cannot be objects, so a chosen option `{label, value}` is replaced by its value. */
 const plainTypes: ReadonlySet<string> = new Set(["string", "integer", "boolean"].flatMap((type) => [type, `${type}[]`]));
 
-/** The value that a prop of the type was given, whichever way it was written. */
+/** The plain value of a prop, in any of its forms. */
 export function chosenValue(type: string, given: unknown, keepLabel: boolean): unknown {
   const value = unlabel(given, keepLabel);
   if (keepLabel || !plainTypes.has(type)) return value;

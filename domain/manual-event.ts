@@ -4,7 +4,7 @@ import type { HttpEvent, TimerEvent } from "./invocation.ts";
 import { valueOf } from "./prop-values.ts";
 import { parseTimer, type TimerSchedule } from "./schedule.ts";
 
-/** What of a source says which event it expects. */
+/** The parts of a source that determine its expected event. */
 export interface ManuallyRun {
   readonly definition: ComponentDefinition;
   /** All props when the component has additional ones. */
@@ -13,16 +13,16 @@ export interface ManuallyRun {
   readonly endpoint: string | null;
 }
 
-/** What a tick of the schedule brings, less the time at which it was due. */
+/** The event of a tick, without its due time. */
 export function tickEvent(schedule: TimerSchedule): Omit<TimerEvent, "timestamp"> {
   if (schedule.kind === "interval") return { interval_seconds: schedule.intervalSeconds };
   return { interval_seconds: null, cron: schedule.cron, timezone: schedule.timezone };
 }
 
 /**
- * The event of a run that somebody asks for without one: a tick of the first timer, else an empty request to the HTTP interface, else
- * none. A source that has both gets the tick: an event for its timer is complete, a request without a body seldom is.
- * @throws InvalidInput when nothing says what the source expects and its `run` needs an event
+ * The event of a manual run without one: a tick of the first timer, or an empty request to the HTTP interface, or none. A source with
+ * both gets the tick, which is complete, unlike a request without a body.
+ * @throws InvalidInput if `run` needs an event and the source has no trigger that defines it
  */
 export function defaultEvent(source: ManuallyRun, nowMs: number): TimerEvent | HttpEvent | undefined {
   const { props } = withAdditional(source.definition, source.configurableProps);
@@ -36,7 +36,7 @@ export function defaultEvent(source: ManuallyRun, nowMs: number): TimerEvent | H
   );
 }
 
-/** A custom resource may hold a timer that is none: its conditions say so. */
+/** A custom resource may contain an invalid timer, which its conditions report. */
 function scheduleOf(prop: PropDefinition, values: Readonly<Record<string, unknown>>): TimerSchedule | undefined {
   const value = valueOf(prop, values);
   if (value === undefined) return undefined;

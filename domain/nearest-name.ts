@@ -1,4 +1,4 @@
-/** Longer texts are not misspelt names, and their distance would take long to compute. */
+/** Longer texts are not misspelled names, and their distance would be expensive to compute. */
 const maxLength = 100;
 
 /**

@@ -13,7 +13,7 @@ export interface PageQuery {
 }
 
 /**
- * What a store is asked for. `after` the cursor: the first `limit` items that follow it in list order. `before`: the `limit`
+ * A request for a page. `after` the cursor: the first `limit` items that follow it in list order. `before`: the `limit`
  * items nearest to it among those that precede it, in list order still (SQL: read them in reverse, then turn them round).
  */
 export interface PageRequest {
@@ -35,7 +35,7 @@ export const maxLimit = 100;
 
 /**
  * @param limitIfAbsent the limit when the query has none
- * @throws InvalidInput for a limit that is no integer of at least 1, an unreadable cursor, both cursors at once.
+ * @throws InvalidInput for a limit that is not an integer of at least 1, an unreadable cursor, both cursors at once.
  */
 export function parsePageQuery(query: PageQuery, form: CursorForm = "resource", limitIfAbsent = defaultLimit): PageRequest {
   const { after, before } = query;
@@ -83,7 +83,7 @@ export function pageInfo(ids: readonly string[], total: number, form: CursorForm
   };
 }
 
-/** The page of a whole list in memory: what every store must answer. @throws InvalidInput when the cursor's item is gone. */
+/** The page of a list in memory: the reference for every store. @throws InvalidInput when the cursor's item was deleted */
 export function pageOf<Item>(list: readonly Item[], idOf: (item: Item) => string, request: PageRequest): readonly Item[] {
   const { cursor, limit } = request;
   if (cursor === null) return list.slice(0, limit);

@@ -4,14 +4,14 @@ import { InvalidInput } from "./errors.ts";
 import { valueOf } from "./prop-values.ts";
 import { parseTimer, secondsBetweenTicks, type TimerSchedule } from "./schedule.ts";
 
-/** `configurable_props` of a component: what its code says of each prop, the name first. */
+/** `configurable_props` of a component: the definition of each prop, its name first. */
 export function configurablePropsResponse(definition: ComponentDefinition): readonly PropDefinition[] {
   return definition.props.map(({ name, type, ...rest }) => ({ name, type, ...rest }));
 }
 
 /**
  * `configured_props` of a source: timers as `{cron, interval_seconds}`, the HTTP interface as its address, the database as its type,
- * other props as they were configured or by default. Secret values never come back.
+ * other props with their configured or default value. Secret values are never returned.
  */
 export function configuredPropsResponse(
   definition: ComponentDefinition,
@@ -45,7 +45,7 @@ function showProp(prop: PropDefinition, value: unknown, endpointUrl: string | nu
   }
 }
 
-/** Given as the id alone it is shown as known clients expect it. */
+/** An account that was given as an id is shown in the form that known clients expect. */
 function showAccount(value: unknown): unknown {
   const authProvisionId = accountIdOf(value);
   return authProvisionId === undefined ? (value ?? undefined) : { authProvisionId };

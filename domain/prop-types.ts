@@ -12,7 +12,7 @@ export interface PropComplaint {
 /** Bytes of one value: of the text itself for strings, else of its JSON (specification, "Limits"). */
 export const maxPropBytes = 64 * 1024;
 
-/** What a value must be, in words, or undefined when it is that. */
+/** What a value must be, in words, or undefined if it is valid. */
 type Check = (value: unknown, prop: PropDefinition) => string | undefined;
 
 const anything: Check = () => undefined;
@@ -28,7 +28,7 @@ const checks: Readonly<Record<string, Check>> = {
   sql: anything,
 };
 
-/** Undefined when the value fits the prop. The value of a secret prop never enters the message. */
+/** Undefined if the value is valid for the prop. The value of a secret prop never enters the message. */
 export function complaintAbout(prop: PropDefinition, given: unknown): PropComplaint | undefined {
   const value = chosenValue(prop.type, given, false);
   const bytes = new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value)).length;
@@ -52,11 +52,11 @@ function checkArray(value: unknown, prop: PropDefinition): string | undefined {
 }
 
 function checkOne(type: string, value: unknown, prop: PropDefinition): string | undefined {
-  // The builder refuses components with unknown types, so that none is met here.
+  // The builder refuses components with unknown types.
   return (Object.hasOwn(checks, type) ? checks[type] : undefined)?.(value, prop);
 }
 
-/** The choices that a component offers for a text are often numbers, ids for example, and are given back as they were offered. */
+/** Choices for a string prop are often numbers, such as ids, and clients send them unchanged. */
 const isChosen = (value: unknown, { options, remoteOptions }: PropDefinition): boolean =>
   typeof value === "number" && (options !== undefined || remoteOptions === true);
 
@@ -73,7 +73,7 @@ function checkAccount(value: unknown): string | undefined {
   return accountIdOf(value) === undefined ? 'an account, {"authProvisionId": "apn_…"}' : undefined;
 }
 
-/** A timer's own message has the value and what would be right. */
+/** A timer's own message has the value and valid alternatives. */
 function timerComplaint(prop: string, value: unknown): PropComplaint | undefined {
   try {
     parseTimerProp(prop, value);

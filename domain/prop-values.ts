@@ -4,22 +4,22 @@ import { chosenValue, unlabel } from "./labelled-value.ts";
 import { suggestion } from "./nearest-name.ts";
 import { complaintAbout, type PropComplaint } from "./prop-types.ts";
 
-/** What a source's `configured_props` come to once they are checked. */
+/** Checked `configured_props` of a source. */
 export interface CheckedProps {
-  /** By prop name, as given; what needs no value, null and what only the system fills in is absent. */
+  /** Given values by prop name, without null and values that the system provides. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** Names among `values` whose prop is secret: these values are to be sealed before they are stored. */
+  /** Names of secret props among `values`, which must be sealed before they are stored. */
   readonly secrets: readonly string[];
 }
 
-/** Types that the system fills in: a value sent back from a response is accepted and dropped. */
+/** Types that the system provides: values that clients send back from a response are accepted and dropped. */
 const valueless: ReadonlySet<string> = new Set(["alert", "dir", "$.interface.http", "$.interface.apphook", "$.service.db"]);
 
 export function needsNoValue(prop: PropDefinition): boolean {
   return valueless.has(prop.type);
 }
 
-/** The value that counts: fixed by the component's author (`static`), else configured, else by default; undefined without any. */
+/** The effective value: `static`, or configured, or by default; undefined if there is none. */
 export function valueOf(prop: PropDefinition, values: Readonly<Record<string, unknown>>): unknown {
   if (isFixed(prop)) return prop.static;
   return (Object.hasOwn(values, prop.name) ? values[prop.name] : prop.default) ?? undefined;
@@ -29,9 +29,9 @@ const isFixed = (prop: PropDefinition): boolean => prop.static !== undefined && 
 
 /**
  * Checks values against the props that a component defines (specification, "Component definition format" and "Limits"). `sealed`
- * names the secret props whose value is given sealed, so that only its presence can be checked. Where a component has additional
- * props, which only a run of its code can tell, unknown names are let through.
- * @throws InvalidInput that lists every complaint; never with the value of a secret prop.
+ * names the secret props whose values are sealed, so that only their presence is checked. If a component has additional
+ * props, which only its code knows, unknown names are accepted.
+ * @throws InvalidInput that lists every problem, never with the value of a secret prop
  */
 export function checkConfiguredProps(
   definition: ComponentDefinition,
@@ -58,8 +58,8 @@ export function checkConfiguredProps(
 }
 
 /**
- * What the component's instance sees: defaults where nothing was configured, labelled values as the plain value (as `{label, value}`
- * where the prop asks for it with `withLabel`). Secrets are not among them; they are laid over these by whoever may open them.
+ * The values on the component's instance: defaults for absent values, and labelled values as plain ones (as `{label, value}`
+ * if the prop has `withLabel`). Secrets are not included; the process that can open them adds them.
  */
 export function runtimeProps(
   definition: ComponentDefinition,
@@ -78,7 +78,7 @@ export function runtimeProps(
   return Object.fromEntries([...known, ...additional]);
 }
 
-/** With `withLabel` always `{label, value}`: its reader counts on both, whichever way the value was given. */
+/** With `withLabel` always `{label, value}`, whatever the given form. */
 function runtimeValue(prop: PropDefinition, value: unknown): unknown {
   const keepsLabel = prop["withLabel"] === true;
   const chosen = chosenValue(prop.type, value, keepsLabel);
@@ -105,14 +105,14 @@ function unknownNames(definition: ComponentDefinition, values: Readonly<Record<s
     .map((name) => ({ prop: name, message: `prop '${name}' is unknown: ${known}${suggestion(name, names).replace(/^:/, ";")}` }));
 }
 
-/** Nobody can give a value to what is not shown; a data store is the source's own. */
+/** Props that need no value: hidden ones cannot get one, and a data store is the source's own. */
 function isMissing(definition: ComponentDefinition, prop: PropDefinition, values: Readonly<Record<string, unknown>>): boolean {
   const isOwn = prop.type === "data_store" || (prop.type === "app" && definition.needsNoAccounts === true);
   const isAskedFor = prop.optional !== true && prop.hidden !== true && prop.disabled !== true && !isOwn;
   return isAskedFor && !needsNoValue(prop) && valueOf(prop, values) === undefined;
 }
 
-/** Of types whose form their name does not tell. */
+/** Descriptions of types whose names do not describe them. */
 const examples: Readonly<Record<string, string>> = {
   app: 'an account, {"authProvisionId": "apn_…"}',
   "$.interface.timer": '{"intervalSeconds": 900} or {"cron": "0 9 * * *", "timezone": "Europe/Berlin"}',

@@ -6,7 +6,7 @@ import type { Warning } from "./warning.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the rest of a definition says that matters to a prop. */
+/** The parts of a definition that a prop's warnings depend on. */
 interface Surroundings {
   readonly methods: readonly string[];
   readonly functionFields: readonly (readonly [prop: string, field: string])[];
@@ -33,7 +33,7 @@ const knownFields = [
   "alertType",
   "content",
 ];
-/** Names that something else has on `this`, or that JavaScript reads by itself. */
+/** Names of other members of `this`, or that JavaScript reads implicitly. */
 const reservedNames: ReadonlyMap<string, string> = new Map([
   ["$emit", "this.$emit is the function that emits, so its value is never seen"],
   ["run", "run is the component's own function: choose another name"],
@@ -42,7 +42,7 @@ const reservedNames: ReadonlyMap<string, string> = new Map([
   ["toString", "every object has a function toString: choose another name"],
 ]);
 
-/** @param prop as a component has it, with `name`; nothing about it is certain but its type */
+/** @param prop as in the component, with `name`; only its type is checked */
 export function propWarnings(prop: Fields, surroundings: Surroundings): readonly Warning[] {
   const name = String(prop["name"]).slice(0, 100);
   const type = String(prop["type"]);
@@ -73,7 +73,7 @@ function nameWarnings(name: string, methods: readonly string[]): readonly Warnin
   ];
 }
 
-/** An app's fields are its own. */
+/** Fields of an app are not checked. */
 function fieldWarnings(prop: Fields, type: string, at: (field: string) => string): readonly Warning[] {
   const unknown = type === "app" ? [] : Object.keys(prop).filter((field) => field !== "name" && !knownFields.includes(field));
   return [
@@ -143,7 +143,7 @@ function boundWarnings(prop: Fields, type: string, at: (field: string) => string
   ];
 }
 
-/** The fields by which values are checked, of the types that those checks count on. */
+/** The fields that value checks use, with their expected types. */
 function asDefinition(prop: Fields, type: string): PropDefinition {
   const { min, max, options } = prop;
   return {

@@ -6,11 +6,11 @@ import { mostSkippedTold } from "./ticks.ts";
 import { parseTraceparent, parseTracestate } from "./traces.ts";
 
 const time = z.number().min(-mostDistantMs).max(mostDistantMs);
-/** Becomes part of subjects and message ids. */
+/** Used in subjects and message ids. */
 const token = z.string().regex(/^[\w-]{1,200}$/);
 const text = z.string().nullable();
 
-/** What of a commit is read outside runners; its state is theirs alone. */
+/** The parts of a commit that are read outside runners; only runners read its state. */
 const shape = z.looseObject({
   source: z.string(),
   owner: z.string(),
@@ -53,8 +53,8 @@ const shape = z.looseObject({
 });
 
 /**
- * The commit that lies on RUNS under a subject. A runner, where user code lives, may write under the subjects of its pool's owner alone, so
- * what a commit says of itself counts only when it lies where it would have to. Undefined for one that is forged, or none at all.
+ * Reads the commit of a message on RUNS. A runner, which runs user code, may only write subjects of its pool's owners, so a commit is
+ * valid only if its subject matches its content. Undefined for a forged or invalid commit.
  */
 export function readCommit(text: string, subject: string): Commit | undefined {
   const commit = parse(text);

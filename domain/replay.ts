@@ -2,10 +2,10 @@ import type { TraceContext } from "./traces.ts";
 import { partitionOf } from "./partition.ts";
 import { replayLaneCount } from "./subjects.ts";
 
-/** A past event that is to be delivered once more: a message of the stream DELIVERIES, from the API to the delivery role. */
+/** A past event to deliver again: a message on the stream DELIVERIES, from the API to the delivery role. */
 export interface ReplayedEvent extends TraceContext {
   readonly replay: Replay;
-  /** Stable, and another one than the first time: whoever drops what they know by its id is to take it. */
+  /** Stable, but different from the original, so that receivers that drop duplicates accept it. */
   readonly emitId: string;
   readonly eventId: string;
   readonly source: string;
@@ -21,21 +21,21 @@ export interface ReplayedEvent extends TraceContext {
   readonly summary?: string;
 }
 
-/** What tells a replayed event from one that is new. */
+/** The replay of an event. */
 export interface Replay {
   /** `rp_…`. */
   readonly id: string;
-  /** Epoch ms at which it was asked for. */
+  /** Epoch ms of the request. */
   readonly at: number;
-  /** The only one it is for; absent: all who listen. */
+  /** The only listener; absent: all listeners. */
   readonly listener?: string;
 }
 
-/** The id under which an event is delivered in a replay: without a full stop, which separates the parts of a signed text. */
+/** The event's id in a replay, without a full stop, which separates the parts of the signed text. */
 export const replayedEmitId = (emitId: string, replay: string): string => `${emitId}-${replay}`;
 
-/** The replay that an event is delivered in; undefined for one that is new. */
+/** The replay of an event; undefined for an original event. */
 export const replayIn = (emitId: string): string | undefined => /-(rp_[0-9a-z]+)$/.exec(emitId)?.[1];
 
-/** All of a source go one way. */
+/** All events of a source use the same lane. */
 export const laneOf = (source: string): number => partitionOf(source) % replayLaneCount;

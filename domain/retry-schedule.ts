@@ -18,9 +18,9 @@ const waits: readonly { readonly delayMs: number; readonly because: string }[] =
 ];
 
 export const maxAttempts = waits.length + 1;
-/** An endpoint cannot push an attempt further away than our own longest wait. */
+/** An endpoint cannot delay an attempt longer than the longest wait. */
 export const maxRetryAfterMs = 12 * hours;
-/** Spread to either side, so that what failed together does not come back together. */
+/** Jitter in both directions, so that deliveries that failed together are not retried together. */
 const jitter = 0.1;
 
 /**

@@ -1,6 +1,6 @@
 import type { RunError } from "./run-error.ts";
 
-/** What `http.respond()` was given, checked and made plain. */
+/** The checked and normalized argument of `http.respond()`. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;

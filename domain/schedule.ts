@@ -3,12 +3,12 @@ import { normalizeCron } from "./cron.ts";
 import { assertNever, InvalidInput } from "./errors.ts";
 import { isFixedZone, parseTimezone } from "./timezone.ts";
 
-/** What a timer prop holds once it is checked. */
+/** A checked timer value. */
 export type TimerSchedule =
   | { readonly kind: "interval"; readonly intervalSeconds: number }
   | { readonly kind: "cron"; /** Five fields, normalized. */ readonly cron: string; readonly timezone: string };
 
-/** What the message server is told. */
+/** A schedule for NATS. */
 export type ServerSchedule =
   | { readonly kind: "every"; /** A Go duration, `15s`. */ readonly every: string }
   | {
@@ -41,8 +41,8 @@ export function parseTimer(value: unknown): TimerSchedule {
 }
 
 /**
- * Within a zone that never shifts, the server's cron is right. Elsewhere it skips the ticks of the hour that a clock change leaves
- * out and doubles those of the hour that it repeats, so there the ticks are a chain that we reckon ourselves.
+ * In zones without clock changes, cron of NATS is right. In others it skips ticks in the omitted hour and doubles those in the repeated
+ * hour, so there the ticks are a chain that Headwater computes.
  */
 export function serverSchedule(schedule: TimerSchedule): ServerSchedule {
   switch (schedule.kind) {

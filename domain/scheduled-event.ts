@@ -1,7 +1,7 @@
 import type { CommittedEvent } from "./commit.ts";
 import { isEventId, parseEventId } from "./event-id.ts";
 
-/** Under this name a source's scheduled events are listed, and canceled, until they are due. */
+/** The channel that lists a source's scheduled events until they are due, and cancels them. */
 export const scheduledChannel = "$in";
 
 /**

@@ -1,14 +1,14 @@
 /** Seals and opens secret texts; compact JWE either way, `kid` naming the key. */
 export interface Secrets {
-  /** For us, at rest: what lies in a resource. */
+  /** Seals for Headwater, to store in a resource. */
   seal(text: string): Promise<string>;
-  /** @throws InvalidInput when it was not sealed by a key we hold. */
+  /** @throws InvalidInput if it was not sealed by an available key */
   open(sealed: string): Promise<string>;
-  /** Towards the runners of a pool, which alone can open it. */
+  /** Seals for the runners of a pool, which alone can open it. */
   sealForPool(pool: string, text: string): Promise<string>;
 }
 
-/** What a runner holds: it opens what was sealed for its pool and nothing else. */
+/** A runner's part: opens only texts that were sealed for its pool. */
 export interface PoolSecrets {
   open(sealed: string): Promise<string>;
 }

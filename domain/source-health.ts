@@ -6,9 +6,9 @@ import type { RunError } from "./run-error.ts";
  *
  * | state     | when                                                                                   |
  * |-----------|----------------------------------------------------------------------------------------|
- * | paused    | what runs has `active: false`                                                          |
- * | deploying | the operator has not finished the last change, and nothing has gone wrong so far       |
- * | disabled  | runners refuse to run it, because its runs cost process after process                  |
+ * | paused    | the running version has `active: false`                                                          |
+ * | deploying | the operator has not finished the last change, which has not failed so far            |
+ * | disabled  | runners refuse to run it, because its runs killed their processes                      |
  * | failing   | the last change could not be deployed, or the last run of what is deployed has failed  |
  * | active    | otherwise                                                                              |
  */
@@ -41,24 +41,24 @@ export interface DeploymentVerdict {
 /** The latest runs of one deployment, if all of them have failed. */
 export interface FailedRuns {
   readonly deployment: string;
-  /** Of those that are kept; at least 1. */
+  /** Number of stored ones; at least 1. */
   readonly count: number;
-  /** Epoch ms at which the first of them began. */
+  /** Epoch ms of the start of the first. */
   readonly since: number;
   readonly error: Pick<RunError, "name" | "message" | "code">;
 }
 
-/** What the history has of a source's latest runs. */
+/** A source's latest runs in the history. */
 export interface LatestRuns {
   /** Epoch ms at which the last run began. */
   readonly lastRunAt: number;
-  /** The last failed run that is kept; it may be older than the last run. */
+  /** The last stored failed run, which may be older than the last run. */
   readonly lastError: (FailedRuns["error"] & { readonly at: number }) | undefined;
   /** Undefined: the last run succeeded. */
   readonly failing: FailedRuns | undefined;
 }
 
-/** Reasons of a deployment that is under way and needs nothing from anybody. All other reasons are problems. */
+/** Reasons of a deployment in progress. All other reasons are problems. */
 export const progressReasons: readonly string[] = ["Updating", "HookRunning", "ComponentNotBuilt", "AdditionalPropsPending"];
 /** Reason of a source that runners refuse to run, see `kills.ts`. */
 export const disabledReason = "SourceDisabled";
@@ -69,7 +69,7 @@ const maxMessageLength = 500;
 
 /**
  * @param verdict undefined: the operator has not seen the current spec yet
- * @param deployment `d_…` of what runs: failed runs of an earlier deployment say nothing about it
+ * @param deployment `d_…` of the running deployment; failed runs of earlier ones do not count
  */
 export function healthOf(source: {
   readonly isActive: boolean;

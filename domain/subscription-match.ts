@@ -2,7 +2,7 @@ import type { Route } from "./deployment.ts";
 import { isDerived } from "./derived-events.ts";
 import { kindOfId } from "./ids.ts";
 
-/** What of an event decides who hears it. */
+/** The parts of an event that determine its listeners. */
 export interface EmittedEvent {
   /** `dc_…` or `p_…`. */
   readonly emitter: string;
@@ -13,8 +13,8 @@ export interface EmittedEvent {
 }
 
 /**
- * Whether a source may listen to itself on a channel. On the default one each of its events would make another, and on the system's its
- * errors and log lines would make more of them. On a channel of its own it decides what goes there; the hop limit ends a circle.
+ * Whether a source may listen to itself on a channel. On the default one each event would cause another, and on system channels its
+ * errors and log lines would cause more of them. On its own channel the component decides; the hop limit ends a cycle.
  */
 export const canHearItself = (channel: string): boolean => channel !== "" && !isDerived(channel);
 
@@ -26,11 +26,11 @@ export function selfSubscriptionMessage(source: string, channel: string): string
 type Address = Pick<Route, "emitter" | "emitterOwner" | "channel" | "owner">;
 
 /**
- * Whether a subscription hears an event (specification, "Subscriptions"). A channel matches exactly.
+ * Whether a subscription matches an event (specification, "Subscriptions"). A channel matches exactly.
  *
- * | emitter | hears |
+ * | emitter | matches |
  * |---|---|
- * | an id | that emitter, as long as its owner is the one recorded in the route: an id alone grants no access |
+ * | an id | that emitter, if its owner is the one in the route: an id alone grants no access |
  * | `dc_*`, `p_*` | all sources, all workflows of the subscription's owner |
  * | an organization | the `$errors` of its workflows |
  * | a user | the `$errors` or the `$logs` of their sources and workflows |
@@ -55,7 +55,7 @@ export function channelsOfOwner(emitter: string): readonly string[] {
   }
 }
 
-/** Routes by what they listen to, so that an event costs as much as it has listeners, whatever the number of subscriptions. */
+/** Routes indexed by emitter and channel, so that the cost of an event depends on its listeners, not on all subscriptions. */
 export class RouteIndex {
   readonly #keys = new Map<string, string>();
   readonly #routes = new Map<string, Map<string, Route>>();
@@ -73,7 +73,7 @@ export class RouteIndex {
     this.#keys.set(route.subscription, key);
   }
 
-  /** An unknown subscription is no error: deletions may arrive twice. */
+  /** Unknown subscriptions are ignored, because deletions may arrive twice. */
   remove(subscription: string): void {
     const key = this.#keys.get(subscription);
     if (key === undefined) return;
@@ -89,7 +89,7 @@ export class RouteIndex {
   }
 }
 
-// Ids hold no space, so the first spaces separate and the channel may hold anything.
+// Ids have no spaces, so the first spaces are separators, and the channel may contain anything.
 function keyOfRoute(route: Route): string {
   if (isOwner(route.emitter)) return `${route.emitter} ${channelOfOwner(route)}`;
   return `${route.emitter} ${ownerHeard(route)} ${route.channel}`;
@@ -103,7 +103,7 @@ function keysOfEvent(event: EmittedEvent): readonly string[] {
   return keys;
 }
 
-/** Whose events a route hears; of an organization's workflows it is the organization. */
+/** The emitter of a route; for an organization's workflows, the organization. */
 function ownerHeard({ owner, emitterOwner = owner }: Address): string {
   return emitterOwner;
 }

@@ -3,23 +3,23 @@ import type { Invocation } from "./invocation.ts";
 
 /** A tick that begins later than this after it was due is late, ms. */
 export const lateAfterMs = 1_000;
-/** Of the ticks that were skipped before a run, the last so many are told one by one. */
+/** Maximum skipped ticks that a run records. */
 export const mostSkippedTold = 100;
 
 export const tickStates = ["fired", "late", "skipped"] as const;
 export type TickState = (typeof tickStates)[number];
 
-/** `waited`: for an earlier run of its source, its owner's share or a runner. `earlier_tick_unfinished`: one before it waited or ran. */
+/** `waited`: for an earlier run of its source, its owner's share or a runner. `earlier_tick_unfinished`: an earlier tick was queued or running. */
 export const tickReasons = ["waited", "earlier_tick_unfinished"] as const;
 export type TickReason = (typeof tickReasons)[number];
 
-/** A tick that fell due while its source was active. */
+/** A tick that was due while its source was active. */
 export interface Tick {
   /** `<due, epoch ms>-<number>`. */
   readonly id: string;
   /** Epoch ms. */
   readonly dueAt: number;
-  /** What it became; null: it was skipped. */
+  /** Its run; null: it was skipped. */
   readonly run: { readonly id: string; /** Epoch ms. */ readonly startedAt: number } | null;
 }
 

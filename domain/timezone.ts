@@ -7,7 +7,7 @@ const lastYear = 2037;
 
 /** The zone as the IANA database spells it. @throws InvalidInput when it is unknown, or an offset in place of a name. */
 export function parseTimezone(timezone: string): string {
-  // The server looks a zone up as a file, where case matters, and knows no offsets such as +02:00.
+  // NATS looks up a zone as a file, case-sensitively, and supports no offsets such as +02:00.
   const resolved = /^[a-z]/i.test(timezone) ? resolve(timezone) : undefined;
   if (resolved !== undefined && resolved.toLowerCase() === timezone.toLowerCase()) return resolved;
   if (resolved !== undefined && /^[A-Z][\w+-]*(\/[A-Z][\w+-]*)*$/.test(timezone)) return timezone;

@@ -1,52 +1,51 @@
 /**
- * Traces follow what happens from its trigger to its delivery, through all processes. What travels with it is a `traceparent`: the
- * place in a trace from which the next step goes on (W3C Trace Context). Where traces are off there is no {@link Traces}, and the
- * traceparent that somebody gave is only passed on.
+ * Traces follow work from its trigger to its deliveries, through all processes. Messages carry a `traceparent`, the parent of the next
+ * step (W3C Trace Context). If tracing is off, there is no {@link Traces}, and the caller's traceparent is only passed on.
  */
 export interface Traces {
-  /** A step begins; it must be ended. */
+  /** Starts a span, which must be ended. */
   start(name: string, options: SpanOptions): Span;
 }
 
 export interface SpanOptions {
-  /** `server`: it answers a request. `client`: it makes one. `consumer`: it takes up what was stored. */
+  /** `server`: handles a request. `client`: sends one. `consumer`: processes a stored message. */
   readonly kind?: "server" | "client" | "consumer";
-  /** What it follows from; absent: nothing, a trace begins. */
+  /** Its parent; absent: a new trace. */
   readonly traceparent?: string | undefined;
   /** Epoch ms; absent: now. */
   readonly startedAt?: number;
   readonly attributes?: SpanAttributes;
 }
 
-/** What goes along from step to step. Both become headers of webhooks, so nothing else may be in them. */
+/** Context that messages carry. Both are headers of webhooks, so they must contain nothing else. */
 export interface TraceContext {
   readonly traceparent?: string;
-  /** What those who trace wrote beside it, passed on as it came: never without a traceparent. */
+  /** The caller's tracestate, passed on unchanged: never without a traceparent. */
   readonly tracestate?: string;
 }
 
-/** Names of OpenTelemetry first, then ours (`source.id`). No secrets, no payloads; of addresses the host alone: a path may be a secret. */
+/** OpenTelemetry names first, then ours (`source.id`). No secrets or payloads, and only the host of URLs: a path may be a secret. */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
 export interface Span {
-  /** What follows from it carries this. */
+  /** Parent for the next steps. */
   readonly traceparent: string;
   end(end?: SpanEnd): void;
 }
 
 export interface SpanEnd {
-  /** In place of the first. */
+  /** Replaces the first name. */
   readonly name?: string;
   readonly attributes?: SpanAttributes;
-  /** A word for what went wrong, such as a code or a status; absent: nothing did. */
+  /** Error as one word, such as a code or a status; absent: none. */
   readonly error?: string | undefined;
 }
 
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
- * Undefined for what is no traceparent, which is to be ignored (W3C Trace Context, section 3.2). One of a later version is read as
- * far as this one goes.
+ * Undefined for an invalid traceparent, which is ignored (W3C Trace Context, section 3.2). Later versions are read as far as this
+ * version defines them.
  */
 export function parseTraceparent(value: unknown): string | undefined {
   if (typeof value !== "string" || value.length > 200) return undefined;
@@ -57,12 +56,12 @@ export function parseTraceparent(value: unknown): string | undefined {
 
 const isZero = (id: string): boolean => /^0+$/.test(id);
 
-/** Of more members, or longer ones, all are dropped: which of them could be spared is theirs to know. */
+/** A longer tracestate is dropped completely, because only its authors know which members are dispensable. */
 const tracestateLimits = { members: 32, characters: 512 };
 const memberPattern =
   /^(?:[a-z0-9][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Undefined for what is no tracestate, which is to be left out whole (W3C Trace Context, section 3.3); several headers are one list. */
+/** Undefined for an invalid tracestate, which is dropped completely (W3C Trace Context, section 3.3). Several headers are one list. */
 export function parseTracestate(value: unknown): string | undefined {
   if (typeof value !== "string" || value.length > 2 * tracestateLimits.characters) return undefined;
   const members = value.split(",").flatMap((member) => member.replace(/^[ \t]+|[ \t]+$/g, "") || []);
@@ -72,12 +71,12 @@ export function parseTracestate(value: unknown): string | undefined {
   return text.length <= tracestateLimits.characters && members.every((member) => memberPattern.test(member)) ? text : undefined;
 }
 
-/** Of a request. */
+/** Trace context of a request. */
 export function parseTraceContext(headers: { readonly [name: string]: unknown }): TraceContext {
   return traceContext({ traceparent: parseTraceparent(headers["traceparent"]), tracestate: parseTracestate(headers["tracestate"]) });
 }
 
-/** What there is of it, to be put beside other fields. */
+/** The present fields, to spread into an object. */
 export function traceContext({
   traceparent,
   tracestate,

@@ -1,6 +1,6 @@
 import { InvalidInput } from "./errors.ts";
 
-/** Stands for credentials in a URL that is shown, and for those that are kept in one that is given. */
+/** Replaces credentials in shown URLs, and refers to the stored ones in given URLs. */
 export const maskedCredentials = "***";
 
 /** Scheme, user information and the rest of an http URL. The user information ends at the last `@` before the path. */
@@ -13,7 +13,7 @@ export interface SplitUrl {
   readonly credentials: string | undefined;
 }
 
-/** Takes `user:password@` out of a URL. @throws InvalidInput that does not repeat it */
+/** Separates `user:password@` from a URL. @throws InvalidInput that does not repeat it */
 export function splitCredentials(text: string): SplitUrl {
   const [, scheme = "", userInfo = "", rest = text] = parts.exec(text) ?? [];
   const url = scheme + rest;
@@ -26,10 +26,10 @@ export function splitCredentials(text: string): SplitUrl {
   }
 }
 
-/** Resources of earlier versions may hold a URL with credentials, which were never sent. */
+/** Resources of earlier versions may have a URL with credentials, which were never sent. */
 export const withoutCredentials = (text: string): string => text.replace(parts, "$1$3");
 
-/** The URL, which has none in it, as it is shown when credentials go with it. */
+/** The URL as shown, with `***` if it has credentials. */
 export function showCredentials(url: string, hasCredentials: boolean): string {
   return hasCredentials ? url.replace(/^https?:\/\//i, (scheme) => `${scheme}${maskedCredentials}@`) : url;
 }

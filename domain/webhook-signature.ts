@@ -5,9 +5,9 @@ export type Hmac = (key: Uint8Array, text: string, encoding: "hex" | "base64") =
 
 /** The two HMAC keys that follow from one signing key, `whsec_<base64>`. */
 export interface SigningKey {
-  /** The UTF-8 bytes of the signing key as it stands: receivers of `x-pd-signature` compute with the text that they were given. */
+  /** The UTF-8 bytes of the whole signing key, which receivers of `x-pd-signature` use. */
   readonly text: Uint8Array;
-  /** What follows `whsec_`, decoded: the key of Standard Webhooks. */
+  /** The decoded part after `whsec_`: the key of Standard Webhooks. */
   readonly bytes: Uint8Array;
 }
 
@@ -32,7 +32,7 @@ export interface SignedMessage {
   readonly emitter: string;
   /** Epoch ms of the attempt, which the signatures cover: receivers refuse old ones. */
   readonly at: number;
-  /** The very text that is sent. */
+  /** The exact body. */
   readonly body: string;
 }
 

@@ -2,14 +2,14 @@ import { z } from "zod";
 
 export const webhookTest = z.object({
   webhook: z.string(),
-  /** Whose the webhook is. */
+  /** Owner of the webhook. */
   owner: z.string(),
   emitId: z.string(),
   /** JSON text of the event. */
   payload: z.string(),
 });
 
-/** What the API asks of delivery: one signed event is to be posted to a webhook now, and never again. */
+/** A request of the API to the delivery role: post one signed event to a webhook now, without retries. */
 export type WebhookTest = z.infer<typeof webhookTest>;
 
 export const testedWebhook = z.union([
@@ -19,13 +19,13 @@ export const testedWebhook = z.union([
     /** Epoch ms. */
     at: z.number(),
     durationMs: z.number(),
-    /** HTTP status, if there was an answer. */
+    /** HTTP status, if there was a response. */
     status: z.number().nullable(),
     error: z.string().nullable(),
   }),
-  /** Nobody has told delivery where to post, or nothing may be posted. */
+  /** The delivery role does not know the webhook yet, or must not post to it. */
   z.object({ outcome: z.literal("not-ready") }),
 ]);
 
-/** What came of a test. */
+/** Result of a test. */
 export type TestedWebhook = z.infer<typeof testedWebhook>;
