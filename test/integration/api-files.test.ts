@@ -117,7 +117,7 @@ describe("refused", () => {
     [{ component_files: {}, component_entry: "a.mjs" }, 422, "there are none"],
     [{ component_files: { "a.mjs": "" } }, 422, 'the file "a.mjs", which component_entry names, is empty'],
     [{ component_files: { "a.mjs": "name: A", "../b.mjs": "" }, component_entry: "a.mjs" }, 422, '"../b.mjs" is no path'],
-    [{ component_files: { "a.mjs": "name: A", "./a.mjs": "" }, component_entry: "a.mjs" }, 422, 'holds "a.mjs" twice'],
+    [{ component_files: { "a.mjs": "name: A", "./a.mjs": "" }, component_entry: "a.mjs" }, 422, 'has "a.mjs" twice'],
     [{ component_files: { "a.mjs": 1 } }, 422, "component_files.a.mjs is invalid: it must be a string"],
     [{ component_files: ["a"] }, 422, "component_files"],
     [
