@@ -22,6 +22,11 @@ afterAll(async () => {
 }, 60_000);
 
 const heldIn = ({ endpoint }: Pair) => endpoint.heard.filter(({ endedAt }) => endedAt === undefined);
+/** Both processes, one after the other: each holds requests of its own partitions. */
+async function killDelivery(): Promise<void> {
+  await cluster.kill("delivery");
+  await cluster.kill("delivery");
+}
 const unrouted = () => cluster.backlog().then((backlog) => backlog?.unrouted);
 
 describe("delivery, killed with -9 while endpoints hold its requests", () => {
@@ -32,12 +37,12 @@ describe("delivery, killed with -9 while endpoints hold its requests", () => {
     // Straight from the run: nothing but the floor of the stream remembers them.
     await until(() => pairs.every((pair) => heldIn(pair).length > 0), "each endpoint holds a request", waitMs);
     const cut = pairs.flatMap((pair) => heldIn(pair).map((one) => ({ pair, one })));
-    await cluster.kill("delivery");
+    await killDelivery();
     await until(() => cut.every(({ one }) => one.endedAt !== undefined), "what was held broke off", waitMs);
     // And some that are messages of their own by now.
     await until(() => pairs.every((pair) => heldIn(pair).length > 3), "each endpoint holds several", waitMs);
     cut.push(...pairs.flatMap((pair) => heldIn(pair).map((one) => ({ pair, one }))));
-    await cluster.kill("delivery");
+    await killDelivery();
     for (const { endpoint } of pairs) endpoint.behave(() => "answers");
     await until(() => pairs.every((pair) => [...pair.accepted].every((name) => taken(pair).has(name))), "each event is taken", waitMs);
     for (const { pair, one } of cut) {

@@ -73,6 +73,11 @@ it("goes on in order, whoever is killed with -9, and loses nothing", async () =>
     const expected = async () => (await eventsOf(cluster, source.source)).map(({ request }) => request).toReversed();
     await until(async () => missing(await expected()).length === 0, "each event is taken", waitMs);
     const heard = endpoint.heard.map(({ request }) => request).filter((name) => name.startsWith(`s${which}`));
+    const recordsAll = async (): Promise<boolean> => {
+      const recorded = new Set(await expected());
+      return heard.every((name) => recorded.has(name));
+    };
+    await until(recordsAll, "each event that was delivered is in the history", waitMs);
     expect(disorder(await expected(), heard)).toBeUndefined();
     expect(returns(await expected(), heard)).toBeLessThanOrEqual(kills.length);
   }

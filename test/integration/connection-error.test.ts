@@ -106,7 +106,7 @@ describe("an endpoint", () => {
       createTcpServer((socket) => void socket.on("error", () => undefined).end("HTTP/1.1 400 Bad Request\r\n\r\n")),
     );
     expect(await messageOfWebhook(`https://plain.test:${plain}/`)).toMatch(
-      /^plain\.test does not speak TLS as expected \(\w+\): is it an http address\?$/,
+      /^plain\.test does not speak TLS as expected \(\w+\): check whether it is an http URL$/,
     );
   });
 
