@@ -115,7 +115,8 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
         about: "Isolates that are kept for the next run, and how many a second are ended to make room: then sources start cold.",
         unit: "short",
         queries: [
-          [sum("headwater_sandbox_isolates", "pool"), "{{pool}}: warm"],
+          [sum("headwater_sandbox_isolates", "pool"), "{{pool}}: warm isolates"],
+          [sum("headwater_sandbox_sources", "pool"), "{{pool}}: warm sources"],
           [rate("headwater_sandbox_evictions_total", "pool"), "{{pool}}: evicted a second"],
         ],
       },
