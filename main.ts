@@ -4,7 +4,7 @@ import { HeadwaterError, InvalidInput } from "./domain/errors.ts";
 import type { Traces } from "./domain/traces.ts";
 import { platformVersion } from "./domain/version.ts";
 import { childReady, metricsOfChildren, parentSaysStop, reportMetrics } from "./platform/process/child-role.ts";
-import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/configuration.ts";
+import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/settings/configuration.ts";
 import { guardOwnChildren, killOwnChildren } from "./platform/process/own-children.ts";
 import { startServers, type Servers } from "./platform/process/servers.ts";
 import { processMetrics } from "./platform/telemetry/metrics.ts";
@@ -133,7 +133,7 @@ async function backUpStreamsOnce(
 ): Promise<void> {
   const servers = await startServers({ configuration, needsDatabase: false, logger });
   try {
-    const { backUpStreams } = await import("./wiring/stream-backup.ts");
+    const { backUpStreams } = await import("./wiring/install/stream-backup.ts");
     process.stdout.write(`${await backUpStreams(contextOf(configuration, servers, logger), action, directory)}\n`);
   } finally {
     await servers.stop();
@@ -143,7 +143,7 @@ async function backUpStreamsOnce(
 async function setUpOnce(configuration: Configuration, logger: Logger): Promise<void> {
   const servers = await startServers({ configuration, needsDatabase: true, logger });
   try {
-    const { setUp } = await import("./wiring/set-up.ts");
+    const { setUp } = await import("./wiring/install/install.ts");
     await setUp(contextOf(configuration, servers, logger));
   } finally {
     await servers.stop();
@@ -170,7 +170,7 @@ async function main(): Promise<void> {
     process.argv.includes("--setup") || backup !== undefined ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env,
   );
   if (process.argv.includes("--rotate-key")) {
-    const { rotateKey } = await import("./wiring/rotate-key.ts");
+    const { rotateKey } = await import("./wiring/install/rotate-key.ts");
     return void process.stdout.write(`${await rotateKey(configuration)}\n`);
   }
   const logger = createLogger({ level: configuration.logLevel });

@@ -1,6 +1,6 @@
 import express, { type Express, type Request } from "express";
 import { clientReader } from "../domain/client-address.ts";
-import { codeLimits } from "../domain/component-code.ts";
+import { codeLimits } from "../domain/component/component-code.ts";
 import { adminRouter } from "./admin/routes.ts";
 import { authenticate, checkScope, signedIn, signedInCall } from "./http/authentication.ts";
 import type { Call } from "./http/call.ts";

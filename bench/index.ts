@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { arch, cpus, platform, release, totalmem } from "node:os";
 import { parseArgs } from "node:util";
-import { findNatsServer } from "../platform/process/nats-server.ts";
+import { findNatsServer } from "../platform/process/nats/nats-server.ts";
 import { isReached, ratioOf, type Figure } from "./figure.ts";
 import { formatTable } from "./table.ts";
 

@@ -1,21 +1,21 @@
-import { checkComponentCode, identityOf } from "../domain/component-code.ts";
-import type { Build } from "../domain/definition.ts";
+import { checkComponentCode, identityOf } from "../domain/component/component-code.ts";
+import type { Build } from "../domain/component/definition.ts";
 import { bundle, type BundleText } from "./bundle/bundle.ts";
-import type { BuildCache } from "./build-cache.ts";
+import type { BuildCache } from "./cache/build-cache.ts";
 import type { Deadline } from "./deadline.ts";
-import { planDependencies, type Dependencies } from "./dependencies.ts";
-import type { EsbuildLane } from "./esbuild-lane.ts";
-import { sha256 } from "./hash.ts";
+import { planDependencies, type Dependencies } from "./npm/dependencies.ts";
+import type { EsbuildLane } from "./bundle/esbuild-lane.ts";
+import { sha256 } from "./cache/hash.ts";
 import { inspect, type InspectionResult } from "./inspect.ts";
 import { inspectEither } from "./inspect-either.ts";
 import type { BuildLimits } from "./limits.ts";
-import { modulesOf, type Modules } from "./modules.ts";
+import { modulesOf, type Modules } from "./scan/modules.ts";
 import { explainInstall } from "./npm/errors.ts";
 import { parseLockfile, restoreWishes } from "./npm/lockfile.ts";
 import type { PackageSet, PackageStore } from "./npm/package-store.ts";
-import { withFittingPackages } from "./older-packages.ts";
+import { withFittingPackages } from "./npm/older-packages.ts";
 import type { BuilderPorts, BuildRequest } from "./ports.ts";
-import { scan, type Scan } from "./scan.ts";
+import { scan, type Scan } from "./scan/scan.ts";
 
 export interface BuildParts {
   readonly ports: BuilderPorts;

@@ -1,7 +1,7 @@
-import { defaultEntry } from "../domain/component-code.ts";
+import { defaultEntry } from "../domain/component/component-code.ts";
 import { InvalidInput } from "../domain/errors.ts";
-import { codeFrame, type Place } from "./code-frame.ts";
-import type { Modules } from "./modules.ts";
+import { codeFrame, type Place } from "./scan/code-frame.ts";
+import type { Modules } from "./scan/modules.ts";
 
 /** `details` of every 422 of the builder: the place and the cause, as far as they are known. */
 export interface BuildErrorDetails {

@@ -1,11 +1,11 @@
-import type { ComponentDefinition } from "../domain/definition.ts";
-import type { Warning } from "../domain/warning.ts";
+import type { ComponentDefinition } from "../domain/component/definition.ts";
+import type { Warning } from "../domain/component/warning.ts";
 import { createStackMapper, type Origin, type StackMapper } from "./bundle/source-map.ts";
 import type { BundleText } from "./bundle/bundle.ts";
-import { codeFrame } from "./code-frame.ts";
-import { codeWarnings } from "./code-warnings.ts";
+import { codeFrame } from "./scan/code-frame.ts";
+import { codeWarnings } from "./scan/code-warnings.ts";
 import { placeDetails, refuse } from "./errors.ts";
-import type { Modules } from "./modules.ts";
+import type { Modules } from "./scan/modules.ts";
 import type { Inspection, Inspector } from "./ports.ts";
 
 /** The definition, and warnings about likely mistakes. */

@@ -1,6 +1,6 @@
-import type { ComponentCode } from "../domain/component-code.ts";
-import type { Build, ComponentDefinition } from "../domain/definition.ts";
-import type { Warning } from "../domain/warning.ts";
+import type { ComponentCode } from "../domain/component/component-code.ts";
+import type { Build, ComponentDefinition } from "../domain/component/definition.ts";
+import type { Warning } from "../domain/component/warning.ts";
 
 /** The ports of the builder; the role's wiring provides the adapters. */
 export interface BuilderPorts {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { codeLimits } from "../domain/component-code.ts";
-import type { Build } from "../domain/definition.ts";
+import { codeLimits } from "../domain/component/component-code.ts";
+import type { Build } from "../domain/component/definition.ts";
 import { baseStatus, columnsOf, defineKind } from "./resource.ts";
 import { httpUrl, maxBytes, structural, valuesByName, withRules } from "./rules.ts";
 

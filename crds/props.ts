@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { intervalBounds } from "../domain/schedule.ts";
+import { intervalBounds } from "../domain/schedule/schedule.ts";
 import { secretReference } from "./secret-reference.ts";
 import { structural, valuesByName } from "./rules.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** `RunError` of domain/invocation.ts as a schema. */
+/** `RunError` of domain/invocation/invocation.ts as a schema. */
 export const runError = z
   .object({
     name: z.string().describe("Class of the error, such as TypeError."),

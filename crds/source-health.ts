@@ -1,6 +1,6 @@
 import type { Resource } from "./resource.ts";
 import { runningSpec, type SourceSpec, type SourceStatus } from "./source.ts";
-import { healthOf, type DeploymentVerdict, type FailedRuns, type SourceHealth } from "../domain/source-health.ts";
+import { healthOf, type DeploymentVerdict, type FailedRuns, type SourceHealth } from "../domain/source/source-health.ts";
 
 type SourceResource = Pick<Resource<SourceSpec, SourceStatus>, "metadata" | "spec" | "status">;
 

@@ -3,8 +3,8 @@ import { props, secrets } from "./props.ts";
 import { baseStatus, columnsOf, dateTime, defineKind, resourceName } from "./resource.ts";
 import { exactlyOneOf, httpUrl, structural, withRules } from "./rules.ts";
 import { entryPath, moduleFiles, moduleText } from "./component.ts";
-import type { PropDefinition } from "../domain/definition.ts";
-import { healthStates } from "../domain/source-health.ts";
+import type { PropDefinition } from "../domain/component/definition.ts";
+import { healthStates } from "../domain/source/source-health.ts";
 import { runError } from "./run-error.ts";
 import { dataKey } from "./secret-reference.ts";
 

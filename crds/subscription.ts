@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { emitterId, emitterRef, listenerId, listenerRef } from "./references.ts";
 import { baseStatus, columnsOf, defineKind } from "./resource.ts";
-import { canHearItself } from "../domain/subscription-match.ts";
+import { canHearItself } from "../domain/event/subscription-match.ts";
 import { exactlyOneOf, withRules } from "./rules.ts";
 
 const spec = withRules(

@@ -1,5 +1,5 @@
 import { InvalidInput, LimitExceeded, Unavailable } from "../domain/errors.ts";
-import type { Delivery } from "./delivery.ts";
+import type { Delivery } from "./routing/delivery.ts";
 import type { DeliveryPorts } from "./ports.ts";
 
 const retryMs = 500;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Budget } from "../domain/budget.ts";
-import type { Answer, HttpResponse } from "../domain/invocation.ts";
+import type { Budget } from "../domain/limits/budget.ts";
+import type { Answer, HttpResponse } from "../domain/invocation/invocation.ts";
 import { overloaded, PublicError } from "./errors.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Client } from "../domain/client-address.ts";
-import type { HttpEvent } from "../domain/invocation.ts";
+import type { HttpEvent } from "../domain/invocation/invocation.ts";
 import { parseForm } from "./form.ts";
 
 export interface Target {

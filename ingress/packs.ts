@@ -1,5 +1,5 @@
 import { Unavailable } from "../domain/errors.ts";
-import { encodePack } from "../domain/invocation.ts";
+import { encodePack } from "../domain/invocation/invocation.ts";
 import { invokeSubject, packSubject } from "../domain/subjects.ts";
 import type { Invocations } from "./ports.ts";
 

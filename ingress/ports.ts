@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import type { AdmissionGate } from "../domain/admission.ts";
+import type { AdmissionGate } from "../domain/limits/admission.ts";
 import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
-import type { Endpoint } from "../domain/deployment.ts";
-import type { Answer } from "../domain/invocation.ts";
+import type { Endpoint } from "../domain/source/deployment.ts";
+import type { Answer } from "../domain/invocation/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
 
 /** Dependencies of the ingress. main.ts supplies the adapters. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Budget } from "../domain/budget.ts";
+import type { Budget } from "../domain/limits/budget.ts";
 import { networkOf, type Client } from "../domain/client-address.ts";
-import type { Endpoint } from "../domain/deployment.ts";
-import type { Invocation } from "../domain/invocation.ts";
-import { partitionOf } from "../domain/partition.ts";
+import type { Endpoint } from "../domain/source/deployment.ts";
+import type { Invocation } from "../domain/invocation/invocation.ts";
+import { partitionOf } from "../domain/invocation/partition.ts";
 import type { TraceContext } from "../domain/traces.ts";
 import { awaitAnswer, type ReplyAddress } from "./await-answer.ts";
 import { backlogFull, overloaded, PublicError, quotaUsedUp, rethrowOfBody } from "./errors.ts";

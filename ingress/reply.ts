@@ -1,5 +1,5 @@
 import { type OutgoingHttpHeaders, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
-import type { HttpResponse } from "../domain/invocation.ts";
+import type { HttpResponse } from "../domain/invocation/invocation.ts";
 import { PublicError } from "./errors.ts";
 
 const corsHeaders = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" } as const;

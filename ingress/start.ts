@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Budget } from "../domain/budget.ts";
+import { Budget } from "../domain/limits/budget.ts";
 import { clientReader } from "../domain/client-address.ts";
 import { parseTraceContext, type Span } from "../domain/traces.ts";
 import { ErrorFilter } from "./errors.ts";

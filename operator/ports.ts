@@ -3,18 +3,18 @@ import type { Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import type { SecretValues } from "../crds/secret-values.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { SourceState } from "../domain/commit.ts";
-import type { ComponentCode } from "../domain/component-code.ts";
-import type { Configuration, Configured } from "../domain/configure.ts";
-import type { Build } from "../domain/definition.ts";
-import type { CommitPosition, DeploymentEntry, Endpoint, Route } from "../domain/deployment.ts";
-import type { EndpointFailures } from "../domain/endpoint-failures.ts";
+import type { SourceState } from "../domain/run/commit.ts";
+import type { ComponentCode } from "../domain/component/component-code.ts";
+import type { Configuration, Configured } from "../domain/component/configure.ts";
+import type { Build } from "../domain/component/definition.ts";
+import type { CommitPosition, DeploymentEntry, Endpoint, Route } from "../domain/source/deployment.ts";
+import type { EndpointFailures } from "../domain/delivery/endpoint-failures.ts";
 import type { IdKind, RandomBytes } from "../domain/ids.ts";
-import type { Invocation } from "../domain/invocation.ts";
-import type { TimerSchedule } from "../domain/schedule.ts";
-import type { Secrets } from "../domain/secrets.ts";
-import type { LatestRuns } from "../domain/source-health.ts";
-import type { SourceVersion } from "./source/version.ts";
+import type { Invocation } from "../domain/invocation/invocation.ts";
+import type { TimerSchedule } from "../domain/schedule/schedule.ts";
+import type { Secrets } from "../domain/secrets/secrets.ts";
+import type { LatestRuns } from "../domain/source/source-health.ts";
+import type { SourceVersion } from "./source/plan/version.ts";
 
 /** Everything the operator needs from outside; main.ts wires the adapters. */
 export interface OperatorPorts {

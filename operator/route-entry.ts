@@ -1,4 +1,4 @@
-import { isRoutedInOrder, type CommitPosition, type Route } from "../domain/deployment.ts";
+import { isRoutedInOrder, type CommitPosition, type Route } from "../domain/source/deployment.ts";
 import { sameStatus } from "./controller/conditions.ts";
 import type { OperatorPorts } from "./ports.ts";
 

@@ -1,10 +1,10 @@
-import type { Joined } from "../domain/partition-share.ts";
+import type { Joined } from "../domain/invocation/partition-share.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { BacklogLimits, BacklogReport } from "../domain/admission.ts";
-import type { DeploymentEntry } from "../domain/deployment.ts";
-import type { Answer, Invocation, InvocationNumber } from "../domain/invocation.ts";
+import type { BacklogLimits, BacklogReport } from "../domain/limits/admission.ts";
+import type { DeploymentEntry } from "../domain/source/deployment.ts";
+import type { Answer, Invocation, InvocationNumber } from "../domain/invocation/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
-import type { SchedulerLimits } from "./scheduler.ts";
+import type { SchedulerLimits } from "./schedule/scheduler.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 
 /** Everything a runner reaches; main.ts wires adapters to it. */

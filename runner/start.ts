@@ -1,24 +1,24 @@
 import { LRUCache } from "lru-cache";
-import { defaultBacklogLimits } from "../domain/admission.ts";
-import { partitionOf } from "../domain/partition.ts";
+import { defaultBacklogLimits } from "../domain/limits/admission.ts";
+import { partitionOf } from "../domain/invocation/partition.ts";
 import { partitionCount } from "../domain/subjects.ts";
-import { answer } from "./answer.ts";
-import { withoutKillers } from "./call-kills.ts";
-import { CommitBudget } from "./commit-budget.ts";
-import { DeploymentCache } from "./deployment-cache.ts";
-import type { History } from "./history.ts";
+import { answer } from "./commit/answer.ts";
+import { withoutKillers } from "./run/unmeasured-sandbox.ts";
+import { CommitBudget } from "./commit/commit-budget.ts";
+import { DeploymentCache } from "./run/deployment-cache.ts";
+import type { History } from "./commit/history.ts";
 import { Backlog } from "./intake/backlog.ts";
 import { OpenMessages } from "./intake/open-messages.ts";
 import { Partitions } from "./intake/partitions.ts";
 import { withStandby } from "./intake/standby.ts";
-import { largeCommitsInTurn } from "./large-commits.ts";
-import { metered } from "./metered.ts";
-import { behindRefusal, OwnersOverQuota, quotaRefusal } from "./over-quota.ts";
-import { OwnerValues } from "./owner-values.ts";
+import { largeCommitsInTurn } from "./commit/large-commits.ts";
+import { metered } from "./schedule/metered.ts";
+import { behindRefusal, OwnersOverQuota, quotaRefusal } from "./schedule/over-quota.ts";
+import { OwnerValues } from "./schedule/owner-values.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
-import { schedulerLimits } from "./scheduler.ts";
-import { SourceQueues } from "./source-queues.ts";
-import { runSpeculatively } from "./speculative-runs.ts";
+import { schedulerLimits } from "./schedule/scheduler.ts";
+import { SourceQueues } from "./schedule/source-queues.ts";
+import { runSpeculatively } from "./schedule/speculative-runs.ts";
 
 const usualLimits = schedulerLimits(2, 100);
 /** Of all invocations that wait in a runner. A pod of 3 GB holds them besides its isolates. */

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
-import { roleNames } from "../platform/process/configuration.ts";
+import { roleNames } from "../platform/process/settings/configuration.ts";
 import { createSandbox } from "../runner/sandbox/pool.ts";
-import { bundledCache } from "../wiring/sandbox-settings.ts";
+import { bundledCache } from "../wiring/roles/sandbox-settings.ts";
 
 /**
  * Run while the image is built: makes the guest's scripts and V8's caches of them, and, where NODE_COMPILE_CACHE says so,
@@ -17,8 +17,8 @@ const sandbox = await createSandbox({ cacheDirectory: bundledCache, bundleDirect
 await sandbox.stop(AbortSignal.timeout(5_000));
 await stopEsbuild();
 await rm(bundleDirectory, { recursive: true });
-for (const role of roleNames) await import(`../wiring/${role}.ts`);
+for (const role of roleNames) await import(`../wiring/roles/${role}.ts`);
 // What is loaded later, or by some processes only.
-for (const path of ["wiring/prepare", "wiring/set-up", "platform/http/text-reader", "platform/telemetry/traces"])
+for (const path of ["wiring/install/prepare", "wiring/install/install", "platform/http/text-reader", "platform/telemetry/traces"])
   await import(`../${path}.ts`);
 execFileSync(process.execPath, [join(root, "main.ts"), "--help"], { stdio: "ignore" });

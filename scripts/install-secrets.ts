@@ -2,8 +2,15 @@ import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../domain/errors.ts";
-import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/connection.ts";
-import { installationSecrets, newRoots, rootsSecret, saysTheSame, type Roots, type SecretTexts } from "../wiring/installation-secrets.ts";
+import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/access/connection.ts";
+import {
+  installationSecrets,
+  newRoots,
+  rootsSecret,
+  saysTheSame,
+  type Roots,
+  type SecretTexts,
+} from "../wiring/install/installation-secrets.ts";
 
 /**
  * Makes the Secrets of an installation in a cluster. Roots and passwords are made once and never changed; what follows from them is

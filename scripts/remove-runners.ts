@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { HeadwaterError } from "../domain/errors.ts";
-import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/connection.ts";
+import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/access/connection.ts";
 
 /**
  * Run once the rest of an installation is gone: takes away the runner pods that its operator made, and the finalizers by which it would

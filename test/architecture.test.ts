@@ -26,7 +26,7 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 /** Entry points of processes of their own: they wire what runs in them. */
-const entryPoints = ["runner/sandbox/child.ts"];
+const entryPoints = ["runner/sandbox/children/child.ts"];
 
 interface Import {
   readonly from: string;

@@ -1,7 +1,7 @@
 import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
-import type { BlobStore } from "../platform/jetstream/object-store.ts";
+import type { BlobStore } from "../platform/jetstream/streams/object-store.ts";
 import type { Bundles } from "../runner/ports.ts";
 
 /** Bundles as files: fetched once from the object store, then read by every child. A name is a content address, so a file never changes. */

@@ -1,9 +1,9 @@
 import { apiVersion } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import { InvalidInput, Unavailable } from "../domain/errors.ts";
-import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/connection.ts";
-import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../platform/kubernetes/owner-namespaces.ts";
-import { createKubernetesResourceStore } from "../platform/kubernetes/resource-store.ts";
+import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/access/connection.ts";
+import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../platform/kubernetes/owners/owner-namespaces.ts";
+import { createKubernetesResourceStore } from "../platform/kubernetes/resources/resource-store.ts";
 import type { RoleContext } from "./context.ts";
 import { Shared } from "./shared.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Unavailable } from "../domain/errors.ts";
-import { connect, type Connection } from "../platform/jetstream/connection.ts";
-import { missingStreams } from "../platform/jetstream/streams.ts";
+import { connect, type Connection } from "../platform/jetstream/connection/connection.ts";
+import { missingStreams } from "../platform/jetstream/streams/streams.ts";
 import type { RoleContext } from "./context.ts";
 import { Shared } from "./shared.ts";
 

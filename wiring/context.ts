@@ -1,7 +1,7 @@
 import type { Traces } from "../domain/traces.ts";
-import type { Configuration, RoleName } from "../platform/process/configuration.ts";
+import type { Configuration, RoleName } from "../platform/process/settings/configuration.ts";
 import type { RolePasswords } from "../platform/postgres/roles.ts";
-import type { NatsConnection } from "../platform/process/nats-connection.ts";
+import type { NatsConnection } from "../platform/process/nats/nats-connection.ts";
 import type { Logger } from "../platform/telemetry/logger.ts";
 
 /** What every role is started with. */

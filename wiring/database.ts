@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { Invariant, Unavailable } from "../domain/errors.ts";
 import { createDatabase, type Database } from "../platform/postgres/connection.ts";
-import { migrate, notMigrated, untilMigrated } from "../platform/postgres/migrations.ts";
+import { migrate, notMigrated, untilMigrated } from "../platform/postgres/migrations/migrations.ts";
 import { isRoleUrl } from "../platform/postgres/roles.ts";
-import type { Configuration } from "../platform/process/configuration.ts";
+import type { Configuration } from "../platform/process/settings/configuration.ts";
 import type { RoleContext } from "./context.ts";
 import { Shared } from "./shared.ts";
 

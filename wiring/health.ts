@@ -1,5 +1,5 @@
 import { Unavailable } from "../domain/errors.ts";
-import type { Configuration } from "../platform/process/configuration.ts";
+import type { Configuration } from "../platform/process/settings/configuration.ts";
 import { startHealthServer } from "../platform/telemetry/health-server.ts";
 import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { checkConnections } from "./connections.ts";

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Readiness, ReadinessCheck } from "../api/http/readiness.ts";
 import { Unavailable } from "../domain/errors.ts";
-import { pingBuilder } from "../platform/jetstream/build-requests.ts";
-import type { Connection } from "../platform/jetstream/connection.ts";
-import { requestOperatorStatus } from "../platform/jetstream/operator-status.ts";
-import { isFull, streamUsage } from "../platform/jetstream/stream-limits.ts";
-import { missingStreams } from "../platform/jetstream/streams.ts";
+import { pingBuilder } from "../platform/jetstream/requests/build-requests.ts";
+import type { Connection } from "../platform/jetstream/connection/connection.ts";
+import { requestOperatorStatus } from "../platform/jetstream/buckets/operator-status.ts";
+import { isFull, streamUsage } from "../platform/jetstream/streams/stream-limits.ts";
+import { missingStreams } from "../platform/jetstream/streams/streams.ts";
 import type { Database } from "../platform/postgres/connection.ts";
 import type { Logger } from "../platform/telemetry/logger.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { roleNames, type RoleName } from "../platform/process/configuration.ts";
+import { roleNames, type RoleName } from "../platform/process/settings/configuration.ts";
 import { startChildRole } from "../platform/process/child-role.ts";
 import { keepRunning } from "../platform/process/keep-running.ts";
 import type { RoleContext, StartRole, StartedRole } from "./context.ts";
@@ -29,7 +29,7 @@ const stopOrder = Object.keys(roles);
 /** Loaded when its role is started and not before: a runner never loads the API. */
 function wired(role: RoleName): StartRole {
   return async (context) => {
-    const module: { start: StartRole } = await import(`./${role}.ts`);
+    const module: { start: StartRole } = await import(`./roles/${role}.ts`);
     return module.start(context);
   };
 }
@@ -50,7 +50,7 @@ export async function startRoles(context: RoleContext): Promise<readonly NamedRo
   const mayPrepare = natsCredentialsFile === undefined || wanted.includes("operator");
   const prepares = resources === "postgres" && mayPrepare && wanted.some((name) => roles[name].process === "host");
   if (prepares) {
-    const { prepare } = await import("./prepare.ts"); // Not for runners and builders, which reach no database.
+    const { prepare } = await import("./install/prepare.ts"); // Not for runners and builders, which reach no database.
     await prepare(context);
   }
   const starts = await Promise.allSettled(wanted.map((name) => startRole(name, context, wanted.length === 1)));

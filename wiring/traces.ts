@@ -1,4 +1,4 @@
-import type { Configuration } from "../platform/process/configuration.ts";
+import type { Configuration } from "../platform/process/settings/configuration.ts";
 import type { Logger } from "../platform/telemetry/logger.ts";
 import type { StartedTraces } from "../platform/telemetry/traces.ts";
 

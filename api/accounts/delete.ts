@@ -1,6 +1,6 @@
 import { accountKind } from "../../crds/account.ts";
 import { sourceKind } from "../../crds/source.ts";
-import { accountIdsAmong } from "../../domain/account-props.ts";
+import { accountIdsAmong } from "../../domain/component/account-props.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page.ts";

@@ -1,7 +1,7 @@
 import type { ComponentSpec, ComponentStatus } from "../../crds/component.ts";
 import type { Resource } from "../../crds/resource.ts";
-import type { ComponentCode } from "../../domain/component-code.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
+import type { ComponentCode } from "../../domain/component/component-code.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import type { PageRequest } from "../../domain/page.ts";
 
 /** A component without its code. */

@@ -1,4 +1,4 @@
-import { identityOf } from "../../domain/component-code.ts";
+import { identityOf } from "../../domain/component/component-code.ts";
 import { idOfCode, sha256 } from "../resources/components.ts";
 import type { PublishedCode, PublishedComponent, Registry } from "./ports.ts";
 

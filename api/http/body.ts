@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import type { BudgetEntry } from "../../domain/budget.ts";
+import type { BudgetEntry } from "../../domain/limits/budget.ts";
 import { InvalidInput, Malformed } from "../../domain/errors.ts";
 import type { RequestBodies } from "../ports.ts";
 import { readBytes } from "./body-bytes.ts";

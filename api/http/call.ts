@@ -1,6 +1,6 @@
 import { pageInfo, type CursorForm } from "../../domain/page.ts";
 import type { TraceContext } from "../../domain/traces.ts";
-import type { Warning } from "../../domain/warning.ts";
+import type { Warning } from "../../domain/component/warning.ts";
 import type { KeyGrant } from "../owners/ports.ts";
 import type { Listed, User } from "../ports.ts";
 

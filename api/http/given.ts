@@ -1,7 +1,7 @@
 import { InvalidInput } from "../../domain/errors.ts";
 import type { FieldQuery } from "../../domain/fields.ts";
 import { nearestName, suggestion } from "../../domain/nearest-name.ts";
-import type { Warning } from "../../domain/warning.ts";
+import type { Warning } from "../../domain/component/warning.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

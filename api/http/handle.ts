@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { NotFound } from "../../domain/errors.ts";
 import { selectFields, type FieldQuery } from "../../domain/fields.ts";
-import type { Warning } from "../../domain/warning.ts";
+import type { Warning } from "../../domain/component/warning.ts";
 import { bodyMemoryOf } from "./body.ts";
 import type { Asked, Handle, Reply } from "./call.ts";
 import { checkSelectedFields, readGiven, type KnownNames } from "./given.ts";

@@ -1,4 +1,4 @@
-import { Budget, type BudgetEntry } from "../../domain/budget.ts";
+import { Budget, type BudgetEntry } from "../../domain/limits/budget.ts";
 import { InvalidInput, LimitExceeded, Unavailable } from "../../domain/errors.ts";
 import { measureJson } from "../../domain/json-shape.ts";
 

@@ -1,5 +1,5 @@
 import { InvalidInput } from "../../domain/errors.ts";
-import { compareEventIds } from "../../domain/event-id.ts";
+import { compareEventIds } from "../../domain/event/event-id.ts";
 
 /** @throws InvalidInput when `start_id` is after `end_id`: such a range is empty */
 export function checkEventIds(start: string | undefined, end: string | undefined): void {

@@ -1,5 +1,5 @@
 import { QuotaUsedUp } from "../../domain/errors.ts";
-import { dayOf, exceededUntil } from "../../domain/quota.ts";
+import { dayOf, exceededUntil } from "../../domain/limits/quota.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { Plan } from "./ports.ts";

@@ -1,4 +1,4 @@
-import { billingPeriodOf, dayOf, exceededUntil } from "../../domain/quota.ts";
+import { billingPeriodOf, dayOf, exceededUntil } from "../../domain/limits/quota.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import type { Answered } from "../responses/answered.ts";

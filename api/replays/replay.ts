@@ -3,7 +3,7 @@ import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { replayedEmitId, type Replay } from "../../domain/replay.ts";
+import { replayedEmitId, type Replay } from "../../domain/event/replay.ts";
 import type { TraceContext } from "../../domain/traces.ts";
 import type { StoredEvent, User } from "../ports.ts";
 import type { Access } from "../resources/access.ts";

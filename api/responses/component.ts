@@ -1,4 +1,4 @@
-import { configurablePropsResponse } from "../../domain/prop-responses.ts";
+import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
 import type { ListedComponent, PublishedComponent } from "../components/ports.ts";
 import { sha256, type ComponentResource } from "../resources/components.ts";
 import type { Answered } from "./answered.ts";

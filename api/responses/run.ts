@@ -1,5 +1,5 @@
-import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/dry-run.ts";
-import type { RunSummary } from "../../domain/invocation.ts";
+import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/run/dry-run.ts";
+import type { RunSummary } from "../../domain/invocation/invocation.ts";
 import type { Answered } from "./answered.ts";
 import type { dryRunSchema, runSchema } from "./schemas-history.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { emitVerdicts } from "../../domain/dry-run.ts";
-import { hooks, triggers } from "../../domain/invocation.ts";
+import { emitVerdicts } from "../../domain/run/dry-run.ts";
+import { hooks, triggers } from "../../domain/invocation/invocation.ts";
 import { thrownSchema } from "../http/errors.ts";
 
 const ms = z.number().describe("Epoch milliseconds.");

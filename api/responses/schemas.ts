@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { componentTypes } from "../../domain/definition.ts";
-import { healthStates } from "../../domain/source-health.ts";
+import { componentTypes } from "../../domain/component/definition.ts";
+import { healthStates } from "../../domain/source/source-health.ts";
 import { memberRoles, scopes } from "../owners/ports.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { sourceHealth } from "../../crds/source-health.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { InvalidInput } from "../../domain/errors.ts";
-import { errorLine, type HealthState, type LatestRuns } from "../../domain/source-health.ts";
-import { nextTickOf } from "../../domain/source-timers.ts";
+import { errorLine, type HealthState, type LatestRuns } from "../../domain/source/source-health.ts";
+import { nextTickOf } from "../../domain/schedule/source-timers.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import { asItRuns } from "../sources/running.ts";
 import type { SourceResource } from "../sources/source.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { tickReasonOf, tickReasons, tickStateOf, tickStates, type Tick } from "../../domain/ticks.ts";
+import { tickReasonOf, tickReasons, tickStateOf, tickStates, type Tick } from "../../domain/schedule/ticks.ts";
 
 const ms = z.number().describe("Epoch milliseconds.");
 

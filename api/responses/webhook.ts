@@ -1,6 +1,6 @@
 import type { Resource } from "../../crds/resource.ts";
 import { disabledWebhook, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
-import { showCredentials, withoutCredentials } from "../../domain/url-credentials.ts";
+import { showCredentials, withoutCredentials } from "../../domain/secrets/url-credentials.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "./answered.ts";
 import { ownerField } from "./owner.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { componentTypes } from "../../domain/definition.ts";
+import { componentTypes } from "../../domain/component/definition.ts";
 import { labels } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { suggestion } from "../../domain/nearest-name.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ConfigureCall } from "../../domain/configure.ts";
+import type { ConfigureCall } from "../../domain/component/configure.ts";
 import { Invariant, LimitExceeded, Unavailable } from "../../domain/errors.ts";
 import { ok, type Call } from "../http/call.ts";
 import { parse, text } from "../http/parameters.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { isDerived } from "../../domain/derived-events.ts";
+import { isDerived } from "../../domain/event/derived-events.ts";
 import { InvalidInput } from "../../domain/errors.ts";
-import { isEventId } from "../../domain/event-id.ts";
-import { eventMetadata } from "../../domain/event-metadata.ts";
-import { eventSummary } from "../../domain/event-summary.ts";
+import { isEventId } from "../../domain/event/event-id.ts";
+import { eventMetadata } from "../../domain/event/event-metadata.ts";
+import { eventSummary } from "../../domain/event/event-summary.ts";
 import { maxLimit, parseLimit, type PageRequest } from "../../domain/page.ts";
-import { scheduledChannel } from "../../domain/scheduled-event.ts";
+import { scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
 import { ok, okPage, type Call } from "../http/call.ts";
 import { checkChannel } from "../http/channels.ts";
 import { itemCount, parse, parseEventPage, text } from "../http/parameters.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isDerived } from "../../domain/derived-events.ts";
+import { isDerived } from "../../domain/event/derived-events.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
-import { isEventId } from "../../domain/event-id.ts";
-import { scheduledChannel } from "../../domain/scheduled-event.ts";
+import { isEventId } from "../../domain/event/event-id.ts";
+import { scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
 import { accepted, type Call } from "../http/call.ts";
 import { parse, text } from "../http/parameters.ts";
 import { checkEventIds } from "../http/ranges.ts";

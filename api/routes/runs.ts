@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
-import type { DryRunOutcome } from "../../domain/dry-run.ts";
+import type { DryRunOutcome } from "../../domain/run/dry-run.ts";
 import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
-import { isEventId } from "../../domain/event-id.ts";
-import { eventMetadata } from "../../domain/event-metadata.ts";
+import { isEventId } from "../../domain/event/event-id.ts";
+import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import type { RunSummary } from "../../domain/invocation.ts";
+import type { RunSummary } from "../../domain/invocation/invocation.ts";
 import { parseLimit } from "../../domain/page.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { accepted, dropBody, ok, okPage, type Call, type Reply } from "../http/call.ts";

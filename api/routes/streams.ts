@@ -1,12 +1,12 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
-import { isDerived } from "../../domain/derived-events.ts";
+import { isDerived } from "../../domain/event/derived-events.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
-import { isEventId } from "../../domain/event-id.ts";
+import { isEventId } from "../../domain/event/event-id.ts";
 import { parseLimit } from "../../domain/page.ts";
-import { partitionOf } from "../../domain/partition.ts";
-import { scheduledChannel } from "../../domain/scheduled-event.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
+import { scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
 import { runSubject } from "../../domain/subjects.ts";
 import { isExpired, signedIn } from "../http/authentication.ts";
 import { checkChannel } from "../http/channels.ts";

@@ -1,7 +1,7 @@
 import { labels } from "../../crds/resource.ts";
 import { secretsOf, webhookKind } from "../../crds/webhook.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
-import { formatSigningKey } from "../../domain/webhook-signature.ts";
+import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { noContent, ok, type Call } from "../http/call.ts";
 import { parse } from "../http/parameters.ts";
 import { confirmOwned } from "../owners/present.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { workflowKind } from "../../crds/workflow.ts";
-import { eventSummary } from "../../domain/event-summary.ts";
+import { eventSummary } from "../../domain/event/event-summary.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import { ok, okPage, type Call } from "../http/call.ts";

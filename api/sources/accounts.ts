@@ -1,9 +1,9 @@
 import { accountKind } from "../../crds/account.ts";
 import { labels } from "../../crds/resource.ts";
-import type { AccountProp } from "../../domain/account-props.ts";
+import type { AccountProp } from "../../domain/component/account-props.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
-import type { PropComplaint } from "../../domain/prop-types.ts";
+import type { PropComplaint } from "../../domain/component/prop-types.ts";
 import type { ApiContext } from "../routes/context.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { defaultEntry, type ComponentCode } from "../../domain/component-code.ts";
+import { defaultEntry, type ComponentCode } from "../../domain/component/component-code.ts";
 import { InvalidInput, Unavailable } from "../../domain/errors.ts";
 import type { ApiPorts } from "../ports.ts";
 import type { CodeFields } from "./request.ts";

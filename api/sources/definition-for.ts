@@ -1,5 +1,5 @@
-import { withAdditional, type ComponentDefinition } from "../../domain/definition.ts";
-import { checkConfiguredProps } from "../../domain/prop-values.ts";
+import { withAdditional, type ComponentDefinition } from "../../domain/component/definition.ts";
+import { checkConfiguredProps } from "../../domain/component/prop-values.ts";
 import type { ApiContext } from "../routes/context.ts";
 import type { SourceResource } from "./source.ts";
 

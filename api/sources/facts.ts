@@ -1,4 +1,4 @@
-import type { LatestRuns } from "../../domain/source-health.ts";
+import type { LatestRuns } from "../../domain/source/source-health.ts";
 import type { KnownComponent } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { SourceFacts } from "../responses/source.ts";

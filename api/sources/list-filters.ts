@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { healthStates } from "../../domain/source-health.ts";
+import { healthStates } from "../../domain/source/source-health.ts";
 import { parse, text } from "../http/parameters.ts";
 import type { SourceSelection } from "../ports.ts";
 

@@ -1,6 +1,6 @@
 import type { SourceSpec } from "../../crds/source.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
-import { checkConfiguredProps } from "../../domain/prop-values.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
+import { checkConfiguredProps } from "../../domain/component/prop-values.ts";
 import type { Keep } from "../resources/secret-texts.ts";
 
 export type StoredProps = Pick<SourceSpec, "props" | "secrets">;

@@ -1,7 +1,7 @@
 import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
-import type { Build } from "../../domain/definition.ts";
+import type { Build } from "../../domain/component/definition.ts";
 import { suggestion } from "../../domain/nearest-name.ts";
 import { labelOfKey, type ComponentResource } from "../resources/components.ts";
 import { whyNotFound } from "../resources/not-found.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { defaultEvent } from "../../domain/manual-event.ts";
-import type { Warning } from "../../domain/warning.ts";
+import { defaultEvent } from "../../domain/invocation/manual-event.ts";
+import type { Warning } from "../../domain/component/warning.ts";
 import type { ApiContext } from "../routes/context.ts";
 import { findComponent } from "./facts.ts";
 import { asItRuns } from "./running.ts";

@@ -1,8 +1,8 @@
-import type { CommittedEvent } from "../../domain/commit.ts";
-import { errorEvent, logEvent, type DerivedEvent } from "../../domain/derived-events.ts";
-import { isEventId } from "../../domain/event-id.ts";
-import { readCommit } from "../../domain/read-commit.ts";
-import { isScheduled, scheduledChannel } from "../../domain/scheduled-event.ts";
+import type { CommittedEvent } from "../../domain/run/commit.ts";
+import { errorEvent, logEvent, type DerivedEvent } from "../../domain/event/derived-events.ts";
+import { isEventId } from "../../domain/event/event-id.ts";
+import { readCommit } from "../../domain/run/read-commit.ts";
+import { isScheduled, scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
 import { itemOf, type Item } from "./frames.ts";
 import type { RunMessage } from "./ports.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { isDerived } from "../../domain/derived-events.ts";
-import { compareEventIds } from "../../domain/event-id.ts";
+import { isDerived } from "../../domain/event/derived-events.ts";
+import { compareEventIds } from "../../domain/event/event-id.ts";
 import { comment, handshake, type Item } from "./frames.ts";
 
 const headers = {

@@ -1,6 +1,6 @@
-import type { CommittedEvent } from "../../domain/commit.ts";
-import type { EmittedEvent } from "../../domain/emitted-event.ts";
-import { eventMetadata } from "../../domain/event-metadata.ts";
+import type { CommittedEvent } from "../../domain/run/commit.ts";
+import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
+import { eventMetadata } from "../../domain/event/event-metadata.ts";
 
 /** One frame of a stream. */
 export interface Item {

@@ -1,4 +1,4 @@
-import { compareEventIds } from "../../domain/event-id.ts";
+import { compareEventIds } from "../../domain/event/event-id.ts";
 import type { History } from "../ports.ts";
 import { itemsOf } from "./commit-items.ts";
 import { itemOf, type Item } from "./frames.ts";

@@ -1,4 +1,4 @@
-import type { EmittedEvent } from "../../domain/emitted-event.ts";
+import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 
 /** A message on RUNS. `text` decodes the commit on request, because that is expensive. */
 export interface RunMessage {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import type { EmittedEvent } from "../../domain/emitted-event.ts";
+import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { runSubject } from "../../domain/subjects.ts";
 import type { ApiPorts } from "../ports.ts";
 import { itemsOf } from "./commit-items.ts";

@@ -4,7 +4,7 @@ import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import { canHearItself, channelsOfOwner, selfSubscriptionMessage } from "../../domain/subscription-match.ts";
+import { canHearItself, channelsOfOwner, selfSubscriptionMessage } from "../../domain/event/subscription-match.ts";
 import type { User } from "../ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { Connected } from "./request.ts";

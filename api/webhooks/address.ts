@@ -1,6 +1,6 @@
 import type { WebhookSpec } from "../../crds/webhook.ts";
 import { InvalidInput } from "../../domain/errors.ts";
-import { checkCredentials, maskedCredentials, splitCredentials, type SplitUrl } from "../../domain/url-credentials.ts";
+import { checkCredentials, maskedCredentials, splitCredentials, type SplitUrl } from "../../domain/secrets/url-credentials.ts";
 import type { Keep } from "../resources/secret-texts.ts";
 
 /** A webhook's URL and credentials, separate because only the URL is shown. */

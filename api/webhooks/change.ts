@@ -1,5 +1,5 @@
 import { secretsOf, webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
-import { showCredentials } from "../../domain/url-credentials.ts";
+import { showCredentials } from "../../domain/secrets/url-credentials.ts";
 import { changeResource } from "../resources/change.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../routes/context.ts";

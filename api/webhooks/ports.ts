@@ -1,6 +1,6 @@
 import type { PageRequest } from "../../domain/page.ts";
-import type { RedeliveryRequest } from "../../domain/redelivery.ts";
-import type { TestedWebhook, WebhookTest } from "../../domain/webhook-test.ts";
+import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
+import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-test.ts";
 
 export const attemptOutcomes = ["delivered", "retry", "dead"] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];

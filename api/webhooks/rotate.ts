@@ -1,5 +1,5 @@
 import { secretsOf, webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
-import { formatSigningKey } from "../../domain/webhook-signature.ts";
+import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { changeResource } from "../resources/change.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../routes/context.ts";

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { webhookKind } from "../../crds/webhook.ts";
 import { Conflict, NotFound, Unavailable } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
-import type { TestedWebhook } from "../../domain/webhook-test.ts";
+import type { TestedWebhook } from "../../domain/delivery/webhook-test.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { verdictOf } from "../resources/verdict.ts";
 import type { ApiContext } from "../routes/context.ts";

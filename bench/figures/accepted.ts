@@ -1,7 +1,7 @@
 import { startChild } from "../harness/child.ts";
-import type { Accepted, AcceptOrders } from "../harness/accept-load.ts";
+import type { Accepted, AcceptOrders } from "../harness/load/accept-load.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { median } from "../harness/statistics.ts";
+import { median } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 import type { Figure } from "../figure.ts";
 

@@ -1,9 +1,9 @@
 import { streams } from "../../domain/subjects.ts";
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { formatTimes, startEvents, type Events } from "../harness/events.ts";
-import type { Received } from "../harness/event-ledger.ts";
-import { pause, until } from "../harness/runs.ts";
+import { formatTimes, startEvents, type Events } from "../harness/load/events.ts";
+import type { Received } from "../harness/measure/event-ledger.ts";
+import { pause, until } from "../harness/load/runs.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**

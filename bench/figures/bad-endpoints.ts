@@ -1,9 +1,9 @@
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { formatTimes, startEvents, type EventGroup, type Events } from "../harness/events.ts";
-import type { Received } from "../harness/event-ledger.ts";
-import { pause } from "../harness/runs.ts";
-import { median } from "../harness/statistics.ts";
+import { formatTimes, startEvents, type EventGroup, type Events } from "../harness/load/events.ts";
+import type { Received } from "../harness/measure/event-ledger.ts";
+import { pause } from "../harness/load/runs.ts";
+import { median } from "../harness/measure/statistics.ts";
 import { startSystem } from "../harness/system.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { requestBuild } from "../../platform/jetstream/build-requests.ts";
+import { requestBuild } from "../../platform/jetstream/requests/build-requests.ts";
 import type { Figure } from "../figure.ts";
-import { percentile } from "../harness/statistics.ts";
+import { percentile } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**

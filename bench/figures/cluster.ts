@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { request } from "undici";
 import { z } from "zod";
-import { connectKubernetes, pathOf, type Kubernetes } from "../../platform/kubernetes/connection.ts";
+import { connectKubernetes, pathOf, type Kubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { freePort } from "../../platform/process/free-port.ts";
 import type { Figure } from "../figure.ts";
-import { percentile } from "../harness/statistics.ts";
+import { percentile } from "../harness/measure/statistics.ts";
 
 /**
  * On the installation in the cluster that KUBECONFIG names, in the namespace `headwater`: from a server-side apply of a Source, whose

@@ -1,8 +1,8 @@
-import type { Commit } from "../../domain/commit.ts";
+import type { Commit } from "../../domain/run/commit.ts";
 import type { Figure } from "../figure.ts";
 import { Entries } from "../harness/deploy.ts";
-import { followRuns, invoke, pause, runOnce, until } from "../harness/runs.ts";
-import { percentile } from "../harness/statistics.ts";
+import { followRuns, invoke, pause, runOnce, until } from "../harness/load/runs.ts";
+import { percentile } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { Figure } from "../figure.ts";
 import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { cpuBetween, formatParts, type ProcessUse } from "../harness/process-tree.ts";
-import { followRuns, lastRun, pause, until } from "../harness/runs.ts";
-import { median } from "../harness/statistics.ts";
+import { cpuBetween, formatParts, type ProcessUse } from "../harness/measure/process-tree.ts";
+import { followRuns, lastRun, pause, until } from "../harness/load/runs.ts";
+import { median } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { request } from "undici";
 import type { Figure } from "../figure.ts";
-import { percentile } from "../harness/statistics.ts";
+import { percentile } from "../harness/measure/statistics.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks } from "../harness/deploy.ts";
-import { formatTimes, startEvents, type EventGroup } from "../harness/events.ts";
-import { pause } from "../harness/runs.ts";
-import { median } from "../harness/statistics.ts";
+import { formatTimes, startEvents, type EventGroup } from "../harness/load/events.ts";
+import { pause } from "../harness/load/runs.ts";
+import { median } from "../harness/measure/statistics.ts";
 import { startSystem } from "../harness/system.ts";
 
 /**

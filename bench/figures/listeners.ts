@@ -1,10 +1,10 @@
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { startEvents, type Events } from "../harness/events.ts";
-import { cpuBetween, formatParts, total, type Part } from "../harness/process-tree.ts";
-import { recordedUpTo } from "../harness/recorded.ts";
-import { pause } from "../harness/runs.ts";
-import { median } from "../harness/statistics.ts";
+import { startEvents, type Events } from "../harness/load/events.ts";
+import { cpuBetween, formatParts, total, type Part } from "../harness/measure/process-tree.ts";
+import { recordedUpTo } from "../harness/load/recorded.ts";
+import { pause } from "../harness/load/runs.ts";
+import { median } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**

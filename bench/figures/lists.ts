@@ -1,9 +1,9 @@
 import type { Figure } from "../figure.ts";
 import { startChild } from "../harness/child.ts";
-import type { Listed, ListOrders } from "../harness/list-load.ts";
-import { eventsPerSource, startListed, type ListedSystem } from "../harness/listed.ts";
-import { cpuBetween, cpuOf } from "../harness/process-tree.ts";
-import { median } from "../harness/statistics.ts";
+import type { Listed, ListOrders } from "../harness/load/list-load.ts";
+import { eventsPerSource, startListed, type ListedSystem } from "../harness/load/listed.ts";
+import { cpuBetween, cpuOf } from "../harness/measure/process-tree.ts";
+import { median } from "../harness/measure/statistics.ts";
 
 /**
  * What size costs lists. Two installations side by side, each an API role with a Postgres of its own: one owner has 100 sources and

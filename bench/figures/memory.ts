@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { freePort } from "../../platform/process/free-port.ts";
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { formatParts, memoryOf, total, type Part } from "../harness/process-tree.ts";
-import { heapBytes } from "../harness/profile.ts";
-import { pause, runOnce, until } from "../harness/runs.ts";
+import { formatParts, memoryOf, total, type Part } from "../harness/measure/process-tree.ts";
+import { heapBytes } from "../harness/measure/profile.ts";
+import { pause, runOnce, until } from "../harness/load/runs.ts";
 import { startSystem, surroundings } from "../harness/system.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { Figure } from "../figure.ts";
-import type { Accepted, AcceptOrders } from "../harness/accept-load.ts";
-import { answerTimes } from "../harness/canary.ts";
+import type { Accepted, AcceptOrders } from "../harness/load/accept-load.ts";
+import { answerTimes } from "../harness/measure/canary.ts";
 import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { invoke, pause, runOnce } from "../harness/runs.ts";
-import { median, percentile } from "../harness/statistics.ts";
+import { invoke, pause, runOnce } from "../harness/load/runs.ts";
+import { median, percentile } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**

@@ -1,17 +1,17 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startNats } from "../../platform/process/nats-server.ts";
-import { formatNatsUrl } from "../../platform/process/nats-connection.ts";
-import { startPostgres } from "../../platform/process/postgres.ts";
-import { KubeApiClient, kubeconfigOf } from "../../test/support/kube-api-client.ts";
-import { startKubeApiServer } from "../../test/support/kube-api-server.ts";
-import { findKubeAssets } from "../../test/support/kube-assets.ts";
-import { installCrds } from "../../test/support/kube-crds.ts";
+import { startNats } from "../../platform/process/nats/nats-server.ts";
+import { formatNatsUrl } from "../../platform/process/nats/nats-connection.ts";
+import { startPostgres } from "../../platform/process/postgres/postgres.ts";
+import { KubeApiClient, kubeconfigOf } from "../../test/support/kube/kube-api-client.ts";
+import { startKubeApiServer } from "../../test/support/kube/kube-api-server.ts";
+import { findKubeAssets } from "../../test/support/kube/kube-assets.ts";
+import { installCrds } from "../../test/support/kube/kube-crds.ts";
 import type { Figure } from "../figure.ts";
-import { createSources, namespace, settledSources, timeChanges } from "../harness/kube-sources.ts";
+import { createSources, namespace, settledSources, timeChanges } from "../harness/load/kube-sources.ts";
 import { runToEnd, startOperator, type OperatorProcess } from "../harness/operator-process.ts";
-import { percentile } from "../harness/statistics.ts";
+import { percentile } from "../harness/measure/statistics.ts";
 
 /**
  * One operator process over a real kube-apiserver with etcd, NATS and Postgres, and 10,000 Sources of one built component, each

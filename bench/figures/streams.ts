@@ -1,10 +1,10 @@
 import { request } from "undici";
 import type { Figure } from "../figure.ts";
 import { startChild, type BenchChild } from "../harness/child.ts";
-import { memoryOf, total } from "../harness/process-tree.ts";
-import { heapBytes } from "../harness/profile.ts";
-import { median } from "../harness/statistics.ts";
-import type { Opened, ReaderOrders, StreamLoad, StreamResult } from "../harness/stream-readers.ts";
+import { memoryOf, total } from "../harness/measure/process-tree.ts";
+import { heapBytes } from "../harness/measure/profile.ts";
+import { median } from "../harness/measure/statistics.ts";
+import type { Opened, ReaderOrders, StreamLoad, StreamResult } from "../harness/load/stream-readers.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 
 /**

@@ -1,13 +1,13 @@
-import { encodePack } from "../../domain/invocation.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject, streams, timerSubject } from "../../domain/subjects.ts";
-import { setTimer } from "../../platform/jetstream/schedules.ts";
+import { setTimer } from "../../platform/jetstream/read/schedules.ts";
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { cpuBetween, formatParts, total } from "../harness/process-tree.ts";
-import { followRuns, pause, runOnce } from "../harness/runs.ts";
+import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
+import { followRuns, pause, runOnce } from "../harness/load/runs.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
-import { countTicks } from "../harness/tick-ledger.ts";
+import { countTicks } from "../harness/measure/tick-ledger.ts";
 
 /**
  * Timers of one interval for some minutes, all roles running. Which ticks are due follows from the stream: the server sets an interval's

@@ -1,6 +1,6 @@
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { pause, runOnce } from "../harness/runs.ts";
+import { pause, runOnce } from "../harness/load/runs.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**

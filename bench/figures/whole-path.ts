@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
 import type { Figure } from "../figure.ts";
-import { cpuBetween, formatParts, total } from "../harness/process-tree.ts";
-import { recordedUpTo } from "../harness/recorded.ts";
-import type { Load } from "../harness/round-trip-ledger.ts";
-import { startRoundTrips, type RoundTripSources } from "../harness/round-trip-sources.ts";
+import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
+import { recordedUpTo } from "../harness/load/recorded.ts";
+import type { Load } from "../harness/measure/round-trip-ledger.ts";
+import { startRoundTrips, type RoundTripSources } from "../harness/load/round-trip-sources.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 
 /**

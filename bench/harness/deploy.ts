@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { Build } from "../../domain/definition.ts";
-import type { Deployment, Endpoint, Route } from "../../domain/deployment.ts";
+import type { Build } from "../../domain/component/definition.ts";
+import type { Deployment, Endpoint, Route } from "../../domain/source/deployment.ts";
 import { buckets, defaultPool, deploymentKey } from "../../domain/subjects.ts";
-import { Bucket } from "../../platform/jetstream/bucket.ts";
-import { requestBuild } from "../../platform/jetstream/build-requests.ts";
-import type { Connection } from "../../platform/jetstream/connection.ts";
+import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
+import { requestBuild } from "../../platform/jetstream/requests/build-requests.ts";
+import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import type { System } from "./system.ts";
 

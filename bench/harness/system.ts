@@ -4,15 +4,15 @@ import { readFile, rm } from "node:fs/promises";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, type Connection } from "../../platform/jetstream/connection.ts";
-import type { RoleName } from "../../platform/process/configuration.ts";
-import { setUp } from "../../platform/process/environment.ts";
+import { connect, type Connection } from "../../platform/jetstream/connection/connection.ts";
+import type { RoleName } from "../../platform/process/settings/configuration.ts";
+import { setUp } from "../../platform/process/settings/environment.ts";
 import { freePort } from "../../platform/process/free-port.ts";
-import { startNats } from "../../platform/process/nats-server.ts";
-import { formatNatsUrl, type NatsConnection } from "../../platform/process/nats-connection.ts";
-import { startNatsCluster } from "../../test/support/nats-cluster.ts";
-import { startPostgres } from "../../platform/process/postgres.ts";
-import { cpuOf, memoryOf, type Part, type ProcessUse } from "./process-tree.ts";
+import { startNats } from "../../platform/process/nats/nats-server.ts";
+import { formatNatsUrl, type NatsConnection } from "../../platform/process/nats/nats-connection.ts";
+import { startNatsCluster } from "../../test/support/nats/nats-cluster.ts";
+import { startPostgres } from "../../platform/process/postgres/postgres.ts";
+import { cpuOf, memoryOf, type Part, type ProcessUse } from "./measure/process-tree.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 

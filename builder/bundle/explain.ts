@@ -1,8 +1,8 @@
 import { dirname, resolve } from "node:path";
 import type { Message } from "esbuild";
-import { modulePathOf, placeOf, plainText } from "../code-frame.ts";
+import { modulePathOf, placeOf, plainText } from "../scan/code-frame.ts";
 import { refuse, refuseAt } from "../errors.ts";
-import { cannotBeStrict } from "../strictness.ts";
+import { cannotBeStrict } from "../scan/strictness.ts";
 import { describePackage } from "./installed-package.ts";
 import { isInside, outsidePackages, type PluginOptions } from "./plugin.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Specifier } from "../specifier.ts";
+import type { Specifier } from "../scan/specifier.ts";
 
 type Package = Extract<Specifier, { kind: "package" }>;
 

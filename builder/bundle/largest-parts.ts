@@ -1,6 +1,6 @@
 import type { Metafile } from "esbuild";
-import { modulePathOf } from "../code-frame.ts";
-import type { Dependencies } from "../dependencies.ts";
+import { modulePathOf } from "../scan/code-frame.ts";
+import type { Dependencies } from "../npm/dependencies.ts";
 
 /** A package, or the component's own files, and the bytes that it takes of a bundle. */
 export interface BundlePart {

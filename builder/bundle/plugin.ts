@@ -3,16 +3,16 @@ import { isBuiltin } from "node:module";
 import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Loader, OnLoadResult, OnResolveArgs, OnResolveResult, Plugin, PluginBuild } from "esbuild";
-import { isRelative } from "../../domain/module-path.ts";
-import { moduleName, moduleNamespace, pathOfName } from "../code-frame.ts";
-import { withPlainRequire } from "../created-require.ts";
-import { platformAxios, type Dependencies } from "../dependencies.ts";
+import { isRelative } from "../../domain/component/module-path.ts";
+import { moduleName, moduleNamespace, pathOfName } from "../scan/code-frame.ts";
+import { withPlainRequire } from "../scan/created-require.ts";
+import { platformAxios, type Dependencies } from "../npm/dependencies.ts";
 import { formatBytes } from "../limits.ts";
-import { loadModule, loaderOf, type Modules } from "../modules.ts";
-import { importRelative } from "../relative-imports.ts";
-import { textOf, withFilesBeside } from "../read-beside.ts";
-import { specifierIn } from "../specifier.ts";
-import { withoutAwaitAsName } from "../strictness.ts";
+import { loadModule, loaderOf, type Modules } from "../scan/modules.ts";
+import { importRelative } from "../scan/relative-imports.ts";
+import { textOf, withFilesBeside } from "../scan/read-beside.ts";
+import { specifierIn } from "../scan/specifier.ts";
+import { withoutAwaitAsName } from "../scan/strictness.ts";
 import { nothingToImport } from "./installed-package.ts";
 
 /** What the bundle's own first module imports. */

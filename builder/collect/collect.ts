@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { ComponentCode } from "../../domain/component-code.ts";
+import type { ComponentCode } from "../../domain/component/component-code.ts";
 import { InvalidInput, Unavailable } from "../../domain/errors.ts";
-import { commonFolder, isRelative, pathFrom, topmostFolder } from "../../domain/module-path.ts";
-import type { Place } from "../code-frame.ts";
-import type { EsbuildLane } from "../esbuild-lane.ts";
-import { loaderOf } from "../modules.ts";
+import { commonFolder, isRelative, pathFrom, topmostFolder } from "../../domain/component/module-path.ts";
+import type { Place } from "../scan/code-frame.ts";
+import type { EsbuildLane } from "../bundle/esbuild-lane.ts";
+import { loaderOf } from "../scan/modules.ts";
 import type { Addresses } from "../ports.ts";
-import { listImports } from "../scan.ts";
+import { listImports } from "../scan/scan.ts";
 import type { CollectLimits } from "./limits.ts";
 import { locateModule } from "./locate.ts";
 import { findManifests } from "./manifests.ts";

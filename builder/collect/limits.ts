@@ -1,4 +1,4 @@
-import { codeLimits } from "../../domain/component-code.ts";
+import { codeLimits } from "../../domain/component/component-code.ts";
 
 /** What fetching one component may cost. */
 export interface CollectLimits {

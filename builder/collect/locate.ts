@@ -1,7 +1,7 @@
-import { candidatesOf, joinPath } from "../../domain/module-path.ts";
-import type { Place } from "../code-frame.ts";
+import { candidatesOf, joinPath } from "../../domain/component/module-path.ts";
+import type { Place } from "../scan/code-frame.ts";
 import { refuseAt } from "../errors.ts";
-import { isKnownExtension } from "../modules.ts";
+import { isKnownExtension } from "../scan/modules.ts";
 import type { Fetched, ModuleFetcher } from "./module-fetcher.ts";
 
 interface Wanted {

@@ -1,6 +1,6 @@
-import { folderOf, foldersUpFrom } from "../../domain/module-path.ts";
-import { isManifest, manifestName } from "../manifests.ts";
-import { parseSpecifier } from "../specifier.ts";
+import { folderOf, foldersUpFrom } from "../../domain/component/module-path.ts";
+import { isManifest, manifestName } from "../npm/manifests.ts";
+import { parseSpecifier } from "../scan/specifier.ts";
 import type { Fetched, ModuleFetcher } from "./module-fetcher.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
 import { refuseAt, refuse } from "../errors.ts";
-import type { Modules } from "../modules.ts";
-import type { Import } from "../scan.ts";
+import type { Modules } from "../scan/modules.ts";
+import type { Import } from "../scan/scan.ts";
 
 /** Turns what npm's libraries throw into what the author of the component, or the operator of the registry, can act on. */
 export function explainInstall(error: unknown, modules: Modules, imports: readonly Import[]): Error {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile 
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/clock.ts";
-import { clearIfTooLarge, DiskRoom } from "../disk-room.ts";
-import { sha256 } from "../hash.ts";
+import { clearIfTooLarge, DiskRoom } from "../cache/disk-room.ts";
+import { sha256 } from "../cache/hash.ts";
 import type { BuildLimits } from "../limits.ts";
 import type { NpmConfig } from "./config.ts";
 import { install } from "./install.ts";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { nextHop, nextWay } from "../../domain/hops.ts";
-import { eventMetadata } from "../../domain/event-metadata.ts";
+import { nextHop, nextWay } from "../../domain/invocation/hops.ts";
+import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { isJson } from "../../domain/json.ts";
 import { traceContext } from "../../domain/traces.ts";
-import type { Route, RouteListener } from "../../domain/deployment.ts";
-import { dueSince, type Delivery } from "../delivery.ts";
+import type { Route, RouteListener } from "../../domain/source/deployment.ts";
+import { dueSince, type Delivery } from "../routing/delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 
 /** `backlog_full`: the source or its owner is at the bound of its backlog; deliver it later, it counts as no attempt. */
@@ -12,7 +12,7 @@ export type DeliveredToSource = "settled" | "backlog_full";
 
 /**
  * An event that a source listens to becomes an invocation, under the delivery's id: repeated, it is written once. A server that is killed
- * forgets the ids of those that were run; the source itself remembers them as well (`domain/heard.ts`).
+ * forgets the ids of those that were run; the source itself remembers them as well (`domain/event/processed-events.ts`).
  */
 export async function deliverToSource(
   delivery: Delivery,

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
-import type { RouteListener } from "../../domain/deployment.ts";
-import { replayIn } from "../../domain/replay.ts";
-import { parseSigningKey, signatureHeaders, type SigningKey } from "../../domain/webhook-signature.ts";
+import type { RouteListener } from "../../domain/source/deployment.ts";
+import { replayIn } from "../../domain/event/replay.ts";
+import { parseSigningKey, signatureHeaders, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { traceContext } from "../../domain/traces.ts";
-import type { Delivery } from "../delivery.ts";
+import type { Delivery } from "../routing/delivery.ts";
 import type { DeliveryPorts, PostResult } from "../ports.ts";
 
 /** What came of an attempt. `listener-gone`: the endpoint says it will never listen again (410), or it is disabled, so nobody asks again. */

@@ -1,4 +1,4 @@
-import { dueSince, encodeDelivery, type Delivery } from "../delivery.ts";
+import { dueSince, encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 
 /** An event that a workflow listens to is kept whole in its queue, under the delivery's id: repeated, it is kept once. Nobody runs it yet. */

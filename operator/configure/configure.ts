@@ -1,11 +1,18 @@
 import type { SourceSpec } from "../../crds/source.ts";
-import type { BoundProp, Configuration, ConfigureCall, Configured, ConfiguredOptions, ConfiguredProps } from "../../domain/configure.ts";
-import type { Build } from "../../domain/definition.ts";
+import type {
+  BoundProp,
+  Configuration,
+  ConfigureCall,
+  Configured,
+  ConfiguredOptions,
+  ConfiguredProps,
+} from "../../domain/component/configure.ts";
+import type { Build } from "../../domain/component/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, UserCode } from "../../domain/errors.ts";
-import { refusedCode } from "../../domain/kills.ts";
-import { runtimeProps } from "../../domain/prop-values.ts";
+import { refusedCode } from "../../domain/run/kills.ts";
+import { runtimeProps } from "../../domain/component/prop-values.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { readSecretProps, secretPropsOf } from "../source/secret-props.ts";
+import { readSecretProps, secretPropsOf } from "../source/apply/secret-props.ts";
 
 export type ConfigurePorts = Pick<OperatorPorts, "store" | "secretValues" | "secrets" | "pools" | "configurations" | "clock" | "newId">;
 

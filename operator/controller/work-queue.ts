@@ -1,4 +1,4 @@
-import { TokenBucket } from "../../domain/token-bucket.ts";
+import { TokenBucket } from "../../domain/limits/token-bucket.ts";
 import { noQueueMetrics, type QueueMetrics } from "./metrics.ts";
 import { ReadyKeys } from "./ready-keys.ts";
 

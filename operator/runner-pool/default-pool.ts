@@ -2,8 +2,8 @@ import { runnerPoolKind, type RunnerPoolSpec } from "../../crds/runner-pool.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { sameStatus as same } from "../controller/conditions.ts";
-import type { RunnerPoolResource } from "./names.ts";
-import type { PodSettings } from "./pod-settings.ts";
+import type { RunnerPoolResource } from "./objects/names.ts";
+import type { PodSettings } from "./objects/pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 
 /** The spec that the operator last wrote, to detect changes by users. */

@@ -1,7 +1,7 @@
 import type { ConditionInput } from "../controller/conditions.ts";
 import { defaultPool } from "../../domain/subjects.ts";
-import type { LiveDeployment, LivePod } from "./live.ts";
-import { isPoolName, type RunnerPoolResource } from "./names.ts";
+import type { LiveDeployment, LivePod } from "./objects/live.ts";
+import { isPoolName, type RunnerPoolResource } from "./objects/names.ts";
 import { findProblem } from "./problems.ts";
 
 /** A pool may be ready and stalled at once: runners work, but more cannot start. */

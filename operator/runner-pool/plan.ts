@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { apiVersion } from "../../crds/resource.ts";
 import { runnerPoolKind } from "../../crds/runner-pool.ts";
-import { networkPolicySpec } from "./network-policy.ts";
-import { podSelector, workloadLabels, workloadName, type RunnerPoolResource } from "./names.ts";
-import type { WorkloadMetadata, WorkloadObject } from "./objects.ts";
-import { credentialsFile, podTemplate } from "./pod.ts";
-import type { PodSettings } from "./pod-settings.ts";
+import { networkPolicySpec } from "./objects/network-policy.ts";
+import { podSelector, workloadLabels, workloadName, type RunnerPoolResource } from "./objects/names.ts";
+import type { WorkloadMetadata, WorkloadObject } from "./objects/objects.ts";
+import { credentialsFile, podTemplate } from "./objects/pod.ts";
+import type { PodSettings } from "./objects/pod-settings.ts";
 
 export interface PoolSecret {
   /** NATS credentials file of the pool's runners. */

@@ -1,5 +1,5 @@
 import type { Events, Log, OperatorPorts } from "../ports.ts";
-import type { WorkloadKind, WorkloadObject } from "./objects.ts";
+import type { WorkloadKind, WorkloadObject } from "./objects/objects.ts";
 
 /** Everything the runner pool reconciler needs from outside. */
 export interface RunnerPoolPorts {

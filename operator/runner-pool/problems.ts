@@ -1,4 +1,4 @@
-import type { LiveDeployment, LivePod } from "./live.ts";
+import type { LiveDeployment, LivePod } from "./objects/live.ts";
 
 /** Why pods do not run, as shown in a condition. */
 export interface Problem {

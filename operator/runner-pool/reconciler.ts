@@ -8,15 +8,15 @@ import { Invariant } from "../../domain/errors.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { followSettings, makeDefaultPool } from "./default-pool.ts";
 import { conditionsOf, judge, judgeDraining, refuse, shownBacklog, type Verdict } from "./judge.ts";
-import { parseDeployment, parsePod, type LiveDeployment } from "./live.ts";
-import { formatSelector, identityOf, podSelector, workloadName, type RunnerPoolResource } from "./names.ts";
-import { workloadKinds, type WorkloadObject } from "./objects.ts";
+import { parseDeployment, parsePod, type LiveDeployment } from "./objects/live.ts";
+import { formatSelector, identityOf, podSelector, workloadName, type RunnerPoolResource } from "./objects/names.ts";
+import { workloadKinds, type WorkloadObject } from "./objects/objects.ts";
 import type { OwnerPools } from "./owner-pools.ts";
 import { planWorkloads } from "./plan.ts";
-import type { PodSettings } from "./pod-settings.ts";
+import type { PodSettings } from "./objects/pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 import { Scaler } from "./scale.ts";
-import { PoolSecrets } from "./secret.ts";
+import { PoolSecrets } from "./objects/secret.ts";
 import { PoolEventRecorder } from "./pool-events.ts";
 
 /** A sleeping pool is checked this often: on average its first event waits half of it. */

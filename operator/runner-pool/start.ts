@@ -5,7 +5,7 @@ import { skipInvalid } from "../controller/skip-invalid.ts";
 import type { Runtime } from "../controller/runtime.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { OwnerPools } from "./owner-pools.ts";
-import type { PodSettings } from "./pod-settings.ts";
+import type { PodSettings } from "./objects/pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 import { runnerPoolReconciler } from "./reconciler.ts";
 

@@ -1,7 +1,7 @@
 import { sourceHealth } from "../../crds/source-health.ts";
-import type { SourceHealth } from "../../domain/source-health.ts";
-import type { SourceResource } from "./resources.ts";
-import type { StatusFields } from "./step.ts";
+import type { SourceHealth } from "../../domain/source/source-health.ts";
+import type { SourceResource } from "./observe/resources.ts";
+import type { StatusFields } from "./plan/step.ts";
 
 /**
  * Health fields of the status once `status` is written. Runs are checked every few minutes (activity.ts): until then a source with failing

@@ -1,18 +1,18 @@
-import type { Deployment, RefusedUpdate } from "../../domain/deployment.ts";
-import type { Hook, RunError } from "../../domain/invocation.ts";
-import { disabledError } from "../../domain/kills.ts";
+import type { Deployment, RefusedUpdate } from "../../domain/source/deployment.ts";
+import type { Hook, RunError } from "../../domain/invocation/invocation.ts";
+import { disabledError } from "../../domain/run/kills.ts";
 import { sameStatus, setConditions } from "../controller/conditions.ts";
 import { readyConditions, shortened } from "../controller/status.ts";
 import { healthFields } from "./health.ts";
-import { hookError } from "./hooks.ts";
-import type { Observed, Fallback } from "./observed.ts";
-import type { PlanInputs } from "./inputs.ts";
-import type { Blocked } from "./blocked.ts";
-import { nextTickTime } from "./next-tick.ts";
-import type { SourceResource } from "./resources.ts";
-import { withFields, type StatusFields, type Step } from "./step.ts";
-import { blockedMessage, named, refusedMessage } from "./update-messages.ts";
-import { componentIdOf, endpointAddress, fallbackView, type Desired } from "./desired.ts";
+import { hookError } from "./plan/hooks.ts";
+import type { Observed, Fallback } from "./observe/observed.ts";
+import type { PlanInputs } from "./plan/inputs.ts";
+import type { Blocked } from "./plan/blocked.ts";
+import { nextTickTime } from "./plan/next-tick.ts";
+import type { SourceResource } from "./observe/resources.ts";
+import { withFields, type StatusFields, type Step } from "./plan/step.ts";
+import { blockedMessage, named, refusedMessage } from "./update/update-messages.ts";
+import { componentIdOf, endpointAddress, fallbackView, type Desired } from "./plan/desired.ts";
 
 export function reportReady(observed: Observed, desired: Desired, inputs: PlanInputs): readonly Step[] {
   const { active } = observed.source.spec;

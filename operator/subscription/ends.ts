@@ -3,9 +3,9 @@ import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/sourc
 import type { SubscriptionSpec } from "../../crds/subscription.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../../crds/workflow.ts";
-import type { Route } from "../../domain/deployment.ts";
+import type { Route } from "../../domain/source/deployment.ts";
 import { kindOfId } from "../../domain/ids.ts";
-import { channelsOfOwner } from "../../domain/subscription-match.ts";
+import { channelsOfOwner } from "../../domain/event/subscription-match.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { SealedKeys, WebhookResource } from "../webhook/signing-keys.ts";
 import type { SubscriptionResource } from "./resources.ts";

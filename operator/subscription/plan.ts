@@ -1,7 +1,7 @@
 import { routedWebhook, type SealedWebhook } from "../../crds/webhook.ts";
-import type { Route, RouteListener } from "../../domain/deployment.ts";
+import type { Route, RouteListener } from "../../domain/source/deployment.ts";
 import { assertNever } from "../../domain/errors.ts";
-import { canHearItself, selfSubscriptionMessage } from "../../domain/subscription-match.ts";
+import { canHearItself, selfSubscriptionMessage } from "../../domain/event/subscription-match.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { namespaceHasNoOwner } from "../identity.ts";
 import { disabledProblem } from "../webhook/problem.ts";

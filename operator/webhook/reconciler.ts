@@ -1,7 +1,7 @@
 import { disabledWebhook, routedWebhook, secretsOf, webhookKind, type SealedWebhook } from "../../crds/webhook.ts";
-import type { Route } from "../../domain/deployment.ts";
+import type { Route } from "../../domain/source/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { formatSigningKey } from "../../domain/webhook-signature.ts";
+import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";

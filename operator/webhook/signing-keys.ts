@@ -3,8 +3,8 @@ import type { Resource } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SealedWebhook, WebhookSpec, WebhookStatus } from "../../crds/webhook.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
-import { checkCredentials } from "../../domain/url-credentials.ts";
-import { parseSigningKey } from "../../domain/webhook-signature.ts";
+import { checkCredentials } from "../../domain/secrets/url-credentials.ts";
+import { parseSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { WebhookProblem } from "./problem.ts";
 

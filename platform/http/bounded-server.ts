@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Budget, type BudgetEntry } from "../../domain/budget.ts";
+import { Budget, type BudgetEntry } from "../../domain/limits/budget.ts";
 import { networkOf, trustsPeer, type TrustedProxies } from "../../domain/client-address.ts";
 import { drainable } from "./drainable.ts";
 

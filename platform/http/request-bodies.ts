@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Budget, type BudgetEntry } from "../../domain/budget.ts";
+import { Budget, type BudgetEntry } from "../../domain/limits/budget.ts";
 import { LimitExceeded, Malformed, Unavailable } from "../../domain/errors.ts";
 
 export interface BodyRequest {

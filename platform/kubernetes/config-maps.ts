@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { NotFound } from "../../domain/errors.ts";
-import type { Kubernetes } from "./connection.ts";
+import type { Kubernetes } from "./access/connection.ts";
 import { pathOf } from "./paths.ts";
 
 const configMap = z.looseObject({ data: z.record(z.string(), z.string()).optional() });

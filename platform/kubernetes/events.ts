@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Resource } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { TokenBucket } from "../../domain/token-bucket.ts";
-import type { Kubernetes } from "./connection.ts";
+import { TokenBucket } from "../../domain/limits/token-bucket.ts";
+import type { Kubernetes } from "./access/connection.ts";
 import { microTime } from "./leases.ts";
 import { pathOf } from "./paths.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Kubernetes } from "./connection.ts";
+import type { Kubernetes } from "./access/connection.ts";
 import { undefinedWhenMissing } from "./errors.ts";
 import { pathOf } from "./paths.ts";
 

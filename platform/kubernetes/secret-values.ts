@@ -5,11 +5,11 @@ import { apiVersion } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SecretHolder, SecretValues, SettledHolder } from "../../crds/secret-values.ts";
 import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
-import type { Kubernetes, KubernetesRequest } from "./connection.ts";
+import type { Kubernetes, KubernetesRequest } from "./access/connection.ts";
 import { undefinedWhenMissing } from "./errors.ts";
 import { kubernetesObject, parseObjectList, type KubernetesObject } from "./object.ts";
 import { pathOf } from "./paths.ts";
-import { selectorOf } from "./selector.ts";
+import { selectorOf } from "./resources/selector.ts";
 
 export interface KubernetesSecretValuesOptions {
   /** How long to wait for the RoleBinding of a new namespace. */

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { WorkloadKind, WorkloadObject } from "../../operator/runner-pool/objects.ts";
+import type { WorkloadKind, WorkloadObject } from "../../operator/runner-pool/objects/objects.ts";
 import type { LiveObject, Workloads } from "../../operator/runner-pool/ports.ts";
-import type { Kubernetes } from "./connection.ts";
-import { covers } from "./covers.ts";
+import type { Kubernetes } from "./access/connection.ts";
+import { covers } from "./resources/covers.ts";
 import { undefinedWhenMissing } from "./errors.ts";
-import { ObjectCache } from "./object-cache.ts";
+import { ObjectCache } from "./resources/object-cache.ts";
 import { parseObject } from "./object.ts";
 import { pathOf } from "./paths.ts";
-import { selectorOf } from "./selector.ts";
+import { selectorOf } from "./resources/selector.ts";
 
 export const fieldManager = "headwater-operator";
 /** Hash of the plan. A field left out of a new plan must be removed, although all planned fields are present. */

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { ComponentLibrary, ComponentQuery, ListedComponent } from "../../api/components/ports.ts";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import type { Database } from "./connection.ts";
 import { listPositionOf } from "./resources/place.ts";

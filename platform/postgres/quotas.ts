@@ -2,7 +2,7 @@ import { sql, type Kysely } from "kysely";
 import type { Tables } from "./tables.ts";
 
 /**
- * Ids of owners that have used up their plan's quota of the day starting at `dayMs`; the rule is `isUsedUp` in domain/quota.ts. Owners
+ * Ids of owners that have used up their plan's quota of the day starting at `dayMs`; the rule is `isUsedUp` in domain/limits/quota.ts. Owners
  * without runs that day are included only if they have an explicit plan with a quota of zero.
  */
 export async function listOverQuota(db: Kysely<Tables>, dayMs: number): Promise<readonly string[]> {

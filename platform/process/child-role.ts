@@ -2,9 +2,9 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { Unavailable } from "../../domain/errors.ts";
 import type { ReportedMetrics } from "../telemetry/metrics.ts";
-import type { RoleName } from "./configuration.ts";
+import type { RoleName } from "./settings/configuration.ts";
 import type { RunningProcess } from "./keep-running.ts";
-import { formatNatsUrl, type NatsConnection } from "./nats-connection.ts";
+import { formatNatsUrl, type NatsConnection } from "./nats/nats-connection.ts";
 import { tracked } from "./own-children.ts";
 import { endChild, hasExited } from "./processes.ts";
 

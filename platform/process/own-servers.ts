@@ -2,17 +2,17 @@ import { join, resolve } from "node:path";
 import { defaultPool } from "../../domain/subjects.ts";
 import { isDatabaseRole, urlOfRole, type DatabaseRole, type RolePasswords } from "../postgres/roles.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { roleNames, type Configuration, type RoleName } from "./configuration.ts";
-import { findNatsServer } from "./find-nats-server.ts";
+import { roleNames, type Configuration, type RoleName } from "./settings/configuration.ts";
+import { findNatsServer } from "./nats/find-nats-server.ts";
 import { keepRunning, type RunningProcess } from "./keep-running.ts";
-import type { NatsConnection } from "./nats-connection.ts";
-import { storeRoleCredentials } from "./nats-credentials.ts";
-import { storedNatsRoot, natsKeysOf, natsRootFile } from "./nats-keys.ts";
-import { startNats } from "./nats-server.ts";
-import { endAfterWriteErrors } from "./nats-write-errors.ts";
-import { storedPassword } from "./password.ts";
-import { startPostgres } from "./postgres.ts";
-import { maxFileStoreOf } from "./store-size.ts";
+import type { NatsConnection } from "./nats/nats-connection.ts";
+import { storeRoleCredentials } from "./nats/nats-credentials.ts";
+import { storedNatsRoot, natsKeysOf, natsRootFile } from "./nats/nats-keys.ts";
+import { startNats } from "./nats/nats-server.ts";
+import { endAfterWriteErrors } from "./nats/nats-write-errors.ts";
+import { storedPassword } from "./postgres/password.ts";
+import { startPostgres } from "./postgres/postgres.ts";
+import { maxFileStoreOf } from "./nats/store-size.ts";
 
 export { lockDataDirectory } from "./data-lock.ts";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { componentDefinition } from "../../domain/definition-schema.ts";
-import type { ComponentCode } from "../../domain/component-code.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
+import { componentDefinition } from "../../domain/component/definition-schema.ts";
+import type { ComponentCode } from "../../domain/component/component-code.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { Invariant } from "../../domain/errors.ts";
 
 /** A component of the registry, from its files. */

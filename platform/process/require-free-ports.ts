@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../../domain/errors.ts";
-import type { Configuration } from "./configuration.ts";
-import type { ListenAddress } from "./settings.ts";
+import type { Configuration } from "./settings/configuration.ts";
+import type { ListenAddress } from "./settings/settings.ts";
 
 const retryMs = 100;
 

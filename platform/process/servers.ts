@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { Configuration } from "./configuration.ts";
+import type { Configuration } from "./settings/configuration.ts";
 import type { RunningProcess } from "./keep-running.ts";
-import { parseCredentials, parseNatsUrl } from "./nats-connection.ts";
+import { parseCredentials, parseNatsUrl } from "./nats/nats-connection.ts";
 import type { DatabaseAccess, NatsAccess } from "./own-servers.ts";
 import { requireFreePorts } from "./require-free-ports.ts";
 

@@ -1,7 +1,7 @@
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SecretValues } from "../../crds/secret-values.ts";
 import { NotFound } from "../../domain/errors.ts";
-import type { Secrets } from "../../domain/secrets.ts";
+import type { Secrets } from "../../domain/secrets/secrets.ts";
 
 /** On one machine a secret is stored sealed within the resource, and so is deleted with it. */
 export function createSealedSecretValues(secrets: Pick<Secrets, "seal" | "open">): SecretValues {

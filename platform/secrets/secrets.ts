@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair } from "jose";
 import { InvalidInput, Invariant } from "../../domain/errors.ts";
-import type { PoolSecrets, Secrets } from "../../domain/secrets.ts";
+import type { PoolSecrets, Secrets } from "../../domain/secrets/secrets.ts";
 import { algorithms, importKeys, kidOf, openWith, sealWith, type Algorithm, type Keys } from "./jwe.ts";
 import { changeKeys, readKeys, readOrCreateKeys, type KeySet } from "./key-file.ts";
 import { derivePoolKeys, readMasterKeys } from "./pool-keys.ts";

@@ -1,4 +1,4 @@
-import type { BacklogLimits, BacklogReport } from "../../domain/admission.ts";
+import type { BacklogLimits, BacklogReport } from "../../domain/limits/admission.ts";
 
 /** An accepted invocation that has not started to run. */
 export interface Queued {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { decodePack, type Invocation } from "../../domain/invocation.ts";
+import { decodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import type { IntakeMessage } from "../ports.ts";
-import type { Disposition, Waiting } from "../waiting.ts";
+import type { Disposition, Waiting } from "../schedule/disposition.ts";
 
 /** Acks are sent together. If one is lost, the message is redelivered and recognized. */
 const ackEveryMs = 250;

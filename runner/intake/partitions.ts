@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { PartitionShare, type PartitionWork } from "../../domain/partition-share.ts";
+import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
 import type { Intake, IntakeMessage, IntakeReading, Log, Membership, RunnerConfig } from "../ports.ts";
 import type { Backlog } from "./backlog.ts";
 

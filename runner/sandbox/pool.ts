@@ -1,13 +1,13 @@
 import { availableParallelism } from "node:os";
 import { Unavailable } from "../../domain/errors.ts";
-import { prepareChildren } from "./child-preparation.ts";
-import type { SandboxChild } from "./child-process.ts";
-import { Children } from "./children.ts";
-import { ExclusiveChildren } from "./exclusive-children.ts";
+import { prepareChildren } from "./children/child-preparation.ts";
+import type { SandboxChild } from "./children/child-process.ts";
+import { Children } from "./children/children.ts";
+import { ExclusiveChildren } from "./children/exclusive-children.ts";
 import type { Execution, Inspection, Sandbox } from "./port.ts";
 import type { SandboxOptions } from "./sandbox-options.ts";
-import { SharedChildren } from "./shared-children.ts";
-import { SourcesApart, Suspects } from "./suspects.ts";
+import { SharedChildren } from "./children/shared-children.ts";
+import { SourcesApart, Suspects } from "./children/suspects.ts";
 
 /** Exclusive children beside shared ones are for suspects and repeated runs. They hold 45 MB and more, and start in half a second. */
 const exclusiveIdleMs = 10_000;

@@ -1,7 +1,7 @@
-import type { BoundProp } from "../../domain/configure.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
-import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invocation.ts";
-import type { Warning } from "../../domain/warning.ts";
+import type { BoundProp } from "../../domain/component/configure.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
+import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invocation/invocation.ts";
+import type { Warning } from "../../domain/component/warning.ts";
 
 /**
  * The sandbox as its users see it: code and inputs in, outcome out. Isolates live in child processes that can die at any moment; that
@@ -39,8 +39,8 @@ export interface ExecuteRequest {
   /** `configure` makes the call in `event` in an isolate of its own, which ends with it; `source` then names the call. */
   readonly entry: "run" | Hook | "configure";
   /**
-   * JSON text of the event given to `run`; "null" for hooks. HTTP events as domain/invocation.ts: the guest makes `body`. For
-   * `configure` a ConfigureCall of domain/configure.ts.
+   * JSON text of the event given to `run`; "null" for hooks. HTTP events as domain/invocation/invocation.ts: the guest makes `body`. For
+   * `configure` a ConfigureCall of domain/component/configure.ts.
    */
   readonly event: string;
   /** JSON text of the second argument of `run`; absent: none. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { writtenComponent } from "../../domain/definition-schema.ts";
+import { writtenComponent } from "../../domain/component/definition-schema.ts";
 
 /** What authors write, as a JSON Schema for editors and programs. */
 export function componentSchema(): string {

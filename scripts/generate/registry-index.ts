@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { z } from "zod";
-import { componentDefinition } from "../../domain/definition-schema.ts";
-import type { ComponentDefinition } from "../../domain/definition.ts";
-import { needsEvent } from "../../runner/sandbox/guest/describe.ts";
+import { componentDefinition } from "../../domain/component/definition-schema.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
+import { needsEvent } from "../../runner/sandbox/guest/component/describe.ts";
 
 const entryName = "component.ts";
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isMap, isScalar, parseDocument, type Pair, type YAMLMap } from "yaml";
 import { z } from "zod";
 import { runnerPoolKind } from "../../crds/runner-pool.ts";
-import { environment } from "../../platform/process/environment.ts";
-import { settingNotes } from "../../platform/process/settings.ts";
+import { environment } from "../../platform/process/settings/environment.ts";
+import { settingNotes } from "../../platform/process/settings/settings.ts";
 import { structuralSchema } from "./structural.ts";
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { endpointAnswers } from "../../bench/harness/endpoint-answers.ts";
-import { EventLedger } from "../../bench/harness/event-ledger.ts";
-import { startReceiver } from "../../bench/harness/raw-http.ts";
+import { endpointAnswers } from "../../bench/harness/measure/endpoint-answers.ts";
+import { EventLedger } from "../../bench/harness/measure/event-ledger.ts";
+import { startReceiver } from "../../bench/harness/baseline/raw-http.ts";
 
 const body = (group: string, id: string): string => JSON.stringify({ group, id, pad: "" });
 

@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { MessageReader, RawClient, startReceiver } from "../../bench/harness/raw-http.ts";
-import { RoundTrips, type Load } from "../../bench/harness/round-trip-ledger.ts";
+import { MessageReader, RawClient, startReceiver } from "../../bench/harness/baseline/raw-http.ts";
+import { RoundTrips, type Load } from "../../bench/harness/measure/round-trip-ledger.ts";
 
 const servers: { close(): unknown }[] = [];
 afterEach(() => {

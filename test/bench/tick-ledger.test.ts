@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countTicks } from "../../bench/harness/tick-ledger.ts";
+import { countTicks } from "../../bench/harness/measure/tick-ledger.ts";
 
 const window = { fromMs: 10_000, toMs: 30_000 };
 const count = (startedAt: readonly number[]) => countTicks([{ phaseMs: 2_000, startedAt }], 5_000, window);

@@ -4,9 +4,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { installationSecrets, newRoots, type SecretTexts } from "../../wiring/installation-secrets.ts";
+import { installationSecrets, newRoots, type SecretTexts } from "../../wiring/install/installation-secrets.ts";
 import { findProgram, objectsOf, render } from "../support/helm.ts";
-import { natsBinary } from "../support/nats.ts";
+import { natsBinary } from "../support/nats/nats.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { chart, findProgram, helm, objectsOf, render, type Rendered } from "../support/helm.ts";
-import { withKubeApi } from "../support/kube-api.ts";
+import { withKubeApi } from "../support/kube/kube-api.ts";
 
 /** The chart on a real API server: it takes every object, and its RBAC allows what is meant and nothing else. */
 const kube = await withKubeApi({ own: true, crds: false });

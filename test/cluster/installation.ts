@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { chart, helm } from "../support/helm.ts";
-import { until } from "../e2e/headwater.ts";
+import { until } from "../e2e/support/headwater.ts";
 import { get, kubectl, list, tryKubectl } from "./kubectl.ts";
 
 /** The release under test, and the pod within the cluster by which tests reach it. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { deadLetter, redelivery, type Delivery } from "../../delivery/delivery.ts";
+import { deadLetter, redelivery, type Delivery } from "../../delivery/routing/delivery.ts";
 
 const event = {
   emitId: "e1",

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Route } from "../../domain/deployment.ts";
-import { AttemptBuffer } from "../../delivery/attempt-buffer.ts";
-import { Deliverer } from "../../delivery/deliver.ts";
+import type { Route } from "../../domain/source/deployment.ts";
+import { AttemptBuffer } from "../../delivery/attempts/attempt-buffer.ts";
+import { Deliverer } from "../../delivery/attempts/deliver.ts";
 import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
-import { firstDelivery } from "../../delivery/delivery.ts";
-import { Endpoints } from "../../delivery/endpoints.ts";
-import { FailingEndpoints } from "../../delivery/failing-endpoints.ts";
+import { firstDelivery } from "../../delivery/routing/delivery.ts";
+import { Endpoints } from "../../delivery/attempts/endpoints.ts";
+import { FailingEndpoints } from "../../delivery/attempts/failing-endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
-import { Routes } from "../../delivery/routes.ts";
+import { Routes } from "../../delivery/routing/routes.ts";
 
 const places = 4;
 const config: DeliveryConfig = {

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { Deliverer, type Posting } from "../../delivery/deliver.ts";
-import { decodeDelivery, firstDelivery } from "../../delivery/delivery.ts";
+import { Deliverer, type Posting } from "../../delivery/attempts/deliver.ts";
+import { decodeDelivery, firstDelivery } from "../../delivery/routing/delivery.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
-import { Routes } from "../../delivery/routes.ts";
-import { AdmissionGate, defaultBacklogLimits } from "../../domain/admission.ts";
-import type { Route } from "../../domain/deployment.ts";
+import { Routes } from "../../delivery/routing/routes.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
+import type { Route } from "../../domain/source/deployment.ts";
 
 const now = 1_000_000;
 const route: Route = {

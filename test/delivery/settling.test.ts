@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { Route } from "../../domain/deployment.ts";
+import type { Route } from "../../domain/source/deployment.ts";
 import { LimitExceeded, Unavailable } from "../../domain/errors.ts";
-import { AttemptBuffer } from "../../delivery/attempt-buffer.ts";
-import { Deliverer } from "../../delivery/deliver.ts";
+import { AttemptBuffer } from "../../delivery/attempts/attempt-buffer.ts";
+import { Deliverer } from "../../delivery/attempts/deliver.ts";
 import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
-import { decodeDelivery, firstDelivery, type Delivery } from "../../delivery/delivery.ts";
-import { Endpoints } from "../../delivery/endpoints.ts";
-import { FailingEndpoints } from "../../delivery/failing-endpoints.ts";
+import { decodeDelivery, firstDelivery, type Delivery } from "../../delivery/routing/delivery.ts";
+import { Endpoints } from "../../delivery/attempts/endpoints.ts";
+import { FailingEndpoints } from "../../delivery/attempts/failing-endpoints.ts";
 import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
-import { Routes } from "../../delivery/routes.ts";
+import { Routes } from "../../delivery/routing/routes.ts";
 import { untilDone } from "../../delivery/until-done.ts";
 
 const now = 1_000_000;

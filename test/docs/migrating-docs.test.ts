@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { keys, withApi } from "../integration/api-support.ts";
+import { keys, withApi } from "../integration/api/support.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHostedService, type HostedService } from "./hosted-service.ts";
 

@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { maxAttempts, maxRetryAfterMs, nextAttempt } from "../../domain/retry-schedule.ts";
-import { formatSigningKey, parseSigningKey, signatureHeaders, type Hmac } from "../../domain/webhook-signature.ts";
-import { blocksOf } from "../e2e/documented-session.ts";
+import { maxAttempts, maxRetryAfterMs, nextAttempt } from "../../domain/delivery/retry-schedule.ts";
+import { formatSigningKey, parseSigningKey, signatureHeaders, type Hmac } from "../../domain/delivery/webhook-signature.ts";
+import { blocksOf } from "../e2e/support/documented-session.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { languages, missingFor, prepare, verdictsOf, type Arrived } from "./verifiers.ts";
 

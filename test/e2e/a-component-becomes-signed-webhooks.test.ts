@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./headwater.ts";
+import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
 
 interface Source {
   readonly data: {

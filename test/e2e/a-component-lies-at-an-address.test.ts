@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 /** A repository of components, served from here: the network of this machine is allowed for it. */
 const files: Record<string, string> = {

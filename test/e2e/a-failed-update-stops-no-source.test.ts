@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 interface Source {
   readonly id: string;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
-import { expectHistory, expectOneIdEach, untilAccepted } from "./ledger.ts";
-import { closeAgent, createPair, send, taken, type Answer, type Pair } from "./sources-with-endpoints.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { expectHistory, expectOneIdEach, untilAccepted } from "./support/ledger.ts";
+import { closeAgent, createPair, send, taken, type Answer, type Pair } from "./support/sources-with-endpoints.ts";
 
 const waitMs = 180_000;
 /** A publish that nobody answers is given up after ten seconds. */

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
-import { counter } from "./components.ts";
-import { until } from "./headwater.ts";
+import { startCluster, type Cluster } from "./support/cluster.ts";
+import { counter } from "./support/components.ts";
+import { until } from "./support/headwater.ts";
 
 /** A runner that can start no sandbox processes blames no run: it reports that it is not ready, and runs everything once it can. */
 

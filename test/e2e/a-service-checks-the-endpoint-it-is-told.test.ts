@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { withFamilies, type Service } from "./families-support.ts";
-import { until } from "./headwater.ts";
-import type { Source } from "./run-world.ts";
+import { withFamilies, type Service } from "./support/families-support.ts";
+import { until } from "./support/headwater.ts";
+import type { Source } from "./support/run-world.ts";
 
 /**
  * Services ask an endpoint before they answer whoever tells them of it: the request of a hook waits for a run of the same source.

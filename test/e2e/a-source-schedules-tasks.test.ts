@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./headwater.ts";
-import { processesOf } from "./process-tree.ts";
+import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
+import { processesOf } from "./support/process-tree.ts";
 
 /** The fixture task-scheduler.mjs: a source that listens to itself, and emits with `delivery_ts`. */
 const code = readFileSync(join(import.meta.dirname, "../../fixtures/components/task-scheduler.mjs"), "utf8");

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
-import { until } from "./headwater.ts";
-import { closeAgent, createPair, idsHeard, send, taken, type Pair } from "./sources-with-endpoints.ts";
+import { startCluster, type Cluster } from "./support/cluster.ts";
+import { until } from "./support/headwater.ts";
+import { closeAgent, createPair, idsHeard, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 const waitMs = 120_000;
 const pairs: Pair[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
-import { until } from "./headwater.ts";
+import { startCluster, type Cluster } from "./support/cluster.ts";
+import { until } from "./support/headwater.ts";
 
 /** Hundreds of events in one run: none of them is behind the router before all of them are delivered. */
 const burst = 200;

@@ -2,10 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { disorder, returns } from "../support/order.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
-import type { Behaviour } from "./failing-endpoint.ts";
-import { until } from "./headwater.ts";
-import { addSource, closeAgent, createPair, eventsOf, idsHeard, send, taken, type Pair } from "./sources-with-endpoints.ts";
+import { startCluster, type Cluster } from "./support/cluster.ts";
+import type { Behaviour } from "./support/failing-endpoint.ts";
+import { until } from "./support/headwater.ts";
+import { addSource, closeAgent, createPair, eventsOf, idsHeard, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 const waitMs = 240_000;
 /** Between two requests to a source: it emits more than its endpoint takes while that fails, and less than it takes then. */

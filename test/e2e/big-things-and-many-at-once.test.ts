@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Called, type Headwater } from "./headwater.ts";
+import { startHeadwater, until, type Called, type Headwater } from "./support/headwater.ts";
 
 /** Emits what a request asks for: so many events, of so many bytes each, after so long. */
 const maker = `

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { withPostgres } from "../support/postgres.ts";
-import { withFamilies } from "./families-support.ts";
-import { until } from "./headwater.ts";
+import { withFamilies } from "./support/families-support.ts";
+import { until } from "./support/headwater.ts";
 
 /** Lives of components that reach their services by the packages that those give out; packages come from the registry. */
 const world = withFamilies();

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { withFamilies, type Asked } from "./families-support.ts";
-import { until } from "./headwater.ts";
+import { withFamilies, type Asked } from "./support/families-support.ts";
+import { until } from "./support/headwater.ts";
 
 /**
  * Whole lives of components in the manner of public ones (`fixtures/families`): made, with the choices that somebody is shown meanwhile,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, type Headwater } from "./headwater.ts";
-import { mainOf } from "./process-tree.ts";
+import { startHeadwater, type Headwater } from "./support/headwater.ts";
+import { mainOf } from "./support/process-tree.ts";
 
 const greeter = `
 export default {

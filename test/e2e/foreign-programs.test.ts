@@ -9,8 +9,8 @@ import { startProxy, type CuttableProxy } from "../support/cuttable-proxy.ts";
 import { missingPrograms } from "../support/on-path.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { blocksOf } from "./documented-session.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { blocksOf } from "./support/documented-session.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 /**
  * Programs written for the known service run without a change: they reach Headwater under the service's host names, with the

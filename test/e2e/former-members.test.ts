@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { call, startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./headwater.ts";
+import { call, startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
 
 const adminToken = randomBytes(32).toString("hex");
 const counter = `

@@ -6,15 +6,15 @@ import { promisify } from "node:util";
 import { decodeProtectedHeader } from "jose";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../platform/jetstream/connection.ts";
-import { parseConfiguration } from "../../platform/process/configuration.ts";
+import { connect } from "../../platform/jetstream/connection/connection.ts";
+import { parseConfiguration } from "../../platform/process/settings/configuration.ts";
 import { startServers } from "../../platform/process/servers.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
 import { client, say, startOauthServer, type OauthServer } from "../support/oauth-server.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./headwater.ts";
-import { mainOf } from "./process-tree.ts";
-import { found, foundInFiles, needle, type Needle } from "./needles.ts";
+import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
+import { mainOf } from "./support/process-tree.ts";
+import { found, foundInFiles, needle, type Needle } from "./support/needles.ts";
 
 const random = (name: string): string => `${name}-${randomBytes(12).toString("hex")}`;
 const planted = {

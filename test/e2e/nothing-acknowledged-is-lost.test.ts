@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster, type Target } from "./cluster.ts";
-import { startReceiver, until, type Receiver } from "./headwater.ts";
+import { startCluster, type Cluster, type Target } from "./support/cluster.ts";
+import { startReceiver, until, type Receiver } from "./support/headwater.ts";
 
 /** Counts its runs in the db, and says which request each count belongs to. */
 const counter = `

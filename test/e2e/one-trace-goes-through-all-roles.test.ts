@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCollector, type CollectedSpan, type Collector } from "../support/otlp-collector.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
-import { startReceiver, until, type Called, type Receiver } from "./headwater.ts";
+import { startCluster, type Cluster } from "./support/cluster.ts";
+import { startReceiver, until, type Called, type Receiver } from "./support/headwater.ts";
 
 /** A step of an endpoint's trace: what it is called, and which role told of it. */
 const steps = [

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { maxAttempts, nextAttempt } from "../../domain/retry-schedule.ts";
-import { describeConfiguration } from "../../platform/process/configuration.ts";
+import { maxAttempts, nextAttempt } from "../../domain/delivery/retry-schedule.ts";
+import { describeConfiguration } from "../../platform/process/settings/configuration.ts";
 import { missingPrograms } from "../support/on-path.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { blocksOf, difference, missingLines, Session, type Block } from "./documented-session.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { blocksOf, difference, missingLines, Session, type Block } from "./support/documented-session.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 /**
  * The documentation is run: each page's shell blocks in one shell, against a Headwater of its own data and ports, and what they

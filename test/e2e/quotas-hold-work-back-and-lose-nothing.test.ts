@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
-import { mainOf } from "./process-tree.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { mainOf } from "./support/process-tree.ts";
 
 const emitter = `
 export default {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { call, launch, until } from "./headwater.ts";
-import { processesOf } from "./process-tree.ts";
+import { call, launch, until } from "./support/headwater.ts";
+import { processesOf } from "./support/process-tree.ts";
 
 /** What `/readyz` promises: a component can be saved and run. */
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { until } from "./headwater.ts";
-import { cases, dedupes } from "./run-semantics-components.ts";
-import { payloads, withRunWorld, type Run, type Source } from "./run-world.ts";
+import { until } from "./support/headwater.ts";
+import { cases, dedupes } from "./support/run-semantics-components.ts";
+import { payloads, withRunWorld, type Run, type Source } from "./support/run-world.ts";
 
 /** What a run may do and what comes of it; one row is one run, of one component with a function per case. */
 const world = withRunWorld();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startReceiver, until, type Receiver } from "./headwater.ts";
-import { action, hooked, listens, repeats, responder, slowTicks, ticks, waits } from "./run-semantics-components.ts";
-import { payloads, withRunWorld, type Answered, type Source } from "./run-world.ts";
+import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { action, hooked, listens, repeats, responder, slowTicks, ticks, waits } from "./support/run-semantics-components.ts";
+import { payloads, withRunWorld, type Answered, type Source } from "./support/run-world.ts";
 
 /** What makes a source run, and what whoever waits for it is told. */
 const world = withRunWorld();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startHostedService, type HostedService } from "../docs/hosted-service.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 /** `npm run conformance`, against a whole system of ours, and against a server that knows lists alone. */
 let directory: TemporaryDirectory;

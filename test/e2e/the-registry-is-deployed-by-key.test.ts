@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 /** What every installation brings, deployed as a person would: by key, with the props that its page tells. */
 interface Source {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { withKubeApi } from "../support/kube-api.ts";
+import { withKubeApi } from "../support/kube/kube-api.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./cluster.ts";
-import { startReceiver, until, type Receiver } from "./headwater.ts";
+import { startCluster, type Cluster } from "./support/cluster.ts";
+import { startReceiver, until, type Receiver } from "./support/headwater.ts";
 
 /** Every role a process, on a real kube-apiserver. Nothing runs pods there, so the runner is a process as well. */
 const kube = await withKubeApi({ own: true });

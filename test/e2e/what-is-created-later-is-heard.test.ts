@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./headwater.ts";
+import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
 
 const failing = (name: string): string => `
 export default {

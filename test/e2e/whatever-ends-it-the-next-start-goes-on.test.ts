@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { counter, ticker } from "./components.ts";
-import { startHeadwater, until, type Headwater } from "./headwater.ts";
-import { mainOf, processesOf } from "./process-tree.ts";
+import { counter, ticker } from "./support/components.ts";
+import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { mainOf, processesOf } from "./support/process-tree.ts";
 
 interface Created {
   readonly data: {

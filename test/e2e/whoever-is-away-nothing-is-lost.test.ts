@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster, type Target } from "./cluster.ts";
-import { natsServers } from "./message-servers.ts";
-import { until } from "./headwater.ts";
-import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Disturbance } from "./ledger.ts";
-import { failing, load, oneOf, randomOf } from "./mixed-load.ts";
-import { closeAgent, createPair, relay, send, taken, type Pair } from "./sources-with-endpoints.ts";
+import { startCluster, type Cluster, type Target } from "./support/cluster.ts";
+import { natsServers } from "./support/message-servers.ts";
+import { until } from "./support/headwater.ts";
+import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Disturbance } from "./support/ledger.ts";
+import { failing, load, oneOf, randomOf } from "./support/mixed-load.ts";
+import { closeAgent, createPair, relay, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 /** `npm run chaos` kills at random, and stays away for longer. The same seed chooses the same, in the same order. */
 const killingSeconds = Number(process.env["HEADWATER_TEST_CHAOS_SECONDS"] ?? 0);

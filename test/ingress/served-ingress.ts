@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
-import { decodePack, type Answer, type HttpEvent, type Invocation } from "../../domain/invocation.ts";
-import { AdmissionGate, defaultBacklogLimits } from "../../domain/admission.ts";
-import type { Endpoint } from "../../domain/deployment.ts";
+import { decodePack, type Answer, type HttpEvent, type Invocation } from "../../domain/invocation/invocation.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
+import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
 import { startIngress, type Ingress } from "../../ingress/start.ts";
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";

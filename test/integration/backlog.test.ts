@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { defaultBacklogLimits } from "../../domain/admission.ts";
-import type { Deployment } from "../../domain/deployment.ts";
-import { encodePack } from "../../domain/invocation.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import { defaultBacklogLimits } from "../../domain/limits/admission.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
-import { followAdmission } from "../../platform/jetstream/admission.ts";
-import type { Reading } from "../../platform/jetstream/consumer.ts";
-import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
-import { setUpPool } from "../../platform/jetstream/pools.ts";
+import { followAdmission } from "../../platform/jetstream/backlog/admission.ts";
+import type { Reading } from "../../platform/jetstream/read/consumer.ts";
+import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
+import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
+import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
 import type { Runner } from "../../runner/start.ts";
 import { deployment } from "../runner/deployment.ts";
 import { committedRuns, nothingSeen, startCountingRunner, type Seen, type StartOptions } from "./counting-runner.ts";
 import { startMortalRunner } from "./mortal-process.ts";
-import { quietMs, until, withJetStream } from "./jetstream-support.ts";
+import { quietMs, until, withJetStream } from "./jetstream/support.ts";
 
 /** Real streams and the runner role; user code is a counter in the source's db, which shows every run that was doubled or lost. */
 const nats = withJetStream({ partitions: partitionCount });

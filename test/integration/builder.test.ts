@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
 import { startBuilder } from "../../builder/start.ts";
 import type { BuildRequest } from "../../builder/ports.ts";
-import type { Build } from "../../domain/definition.ts";
-import { evaluate, failure, listen, openBuilder } from "./builder-support.ts";
+import type { Build } from "../../domain/component/definition.ts";
+import { evaluate, failure, listen, openBuilder } from "./builder/support.ts";
 import { registryAnswers } from "../support/npm-registry.ts";
 
 const component = (name = '"x"', before = ""): string => `${before}\nexport default { name: ${name}, async run() {} };\n`;

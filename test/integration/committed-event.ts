@@ -1,4 +1,4 @@
-import type { CommittedEvent } from "../../domain/commit.ts";
+import type { CommittedEvent } from "../../domain/run/commit.ts";
 
 /** An event as a run leaves it, whose payload tells its id. */
 export const committedEvent = (id: string, given: Partial<CommittedEvent> = {}): CommittedEvent => ({

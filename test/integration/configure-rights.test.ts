@@ -1,20 +1,20 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ConfiguredProps } from "../../domain/configure.ts";
+import type { ConfiguredProps } from "../../domain/component/configure.ts";
 import { partitionCount } from "../../domain/subjects.ts";
-import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/configure-requests.ts";
-import { connect, type Connection } from "../../platform/jetstream/connection.ts";
-import { openLink, type Link } from "../../platform/jetstream/link.ts";
-import { setUpPool } from "../../platform/jetstream/pools.ts";
-import { setUpStreams } from "../../platform/jetstream/streams.ts";
-import { roleCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
-import { credentialsForPool } from "../../platform/process/nats-claims.ts";
-import { parseCredentials } from "../../platform/process/nats-connection.ts";
-import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
-import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
-import { natsBinary } from "../support/nats.ts";
+import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
+import { connect, type Connection } from "../../platform/jetstream/connection/connection.ts";
+import { openLink, type Link } from "../../platform/jetstream/connection/link.ts";
+import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
+import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
+import { roleCredentials, systemCredentials } from "../../platform/process/nats/nats-accounts.ts";
+import { credentialsForPool } from "../../platform/process/nats/nats-claims.ts";
+import { parseCredentials } from "../../platform/process/nats/nats-connection.ts";
+import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats/nats-keys.ts";
+import { startNats, type NatsServer } from "../../platform/process/nats/nats-server.ts";
+import { natsBinary } from "../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { streamOptions } from "./jetstream-support.ts";
+import { streamOptions } from "./jetstream/support.ts";
 
 /** Whoever may ask the operator is believed to have asked whose component it is: with each role's own credentials, on a real server. */
 const props: ConfiguredProps = { outcome: "props", props: [{ name: "a", type: "string" }] };

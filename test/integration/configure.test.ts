@@ -3,12 +3,12 @@ import { accountKind } from "../../crds/account.ts";
 import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { sourceKind } from "../../crds/source.ts";
-import type { ConfigureCall, ConfiguredOptions } from "../../domain/configure.ts";
-import { encodePack, type Invocation } from "../../domain/invocation.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import type { ConfigureCall, ConfiguredOptions } from "../../domain/component/configure.ts";
+import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject } from "../../domain/subjects.ts";
 import { failure, namespace, options, withConfigureWorld } from "./configure-world.ts";
-import { until } from "./jetstream-support.ts";
+import { until } from "./jetstream/support.ts";
 
 const world = withConfigureWorld();
 const { store, save, ask, wakeRunner } = world;

@@ -8,7 +8,7 @@ import { createEgress } from "../../platform/http/egress.ts";
 import { createTextReader } from "../../platform/http/text-reader.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
 import { createWebhookClient } from "../../platform/http/webhook-client.ts";
-import { certificate as selfSigned, privateKey as keyOfSelfSigned } from "../sandbox/net-certificate.ts";
+import { certificate as selfSigned, privateKey as keyOfSelfSigned } from "../sandbox/net/certificate.ts";
 import { authority, expired, notYetValid, ofAnotherName, privateKey } from "../support/certificates.ts";
 
 /** What is said of an endpoint that cannot be reached, wherever it is said. */

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { type BacklogLimits, defaultBacklogLimits } from "../../domain/admission.ts";
-import type { Commit } from "../../domain/commit.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import { type BacklogLimits, defaultBacklogLimits } from "../../domain/limits/admission.ts";
+import type { Commit } from "../../domain/run/commit.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool } from "../../domain/subjects.ts";
-import { lastCommit } from "../../platform/jetstream/commits.ts";
-import type { Connection } from "../../platform/jetstream/connection.ts";
+import { lastCommit } from "../../platform/jetstream/write/commits.ts";
+import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
-import { schedulerLimits } from "../../runner/scheduler.ts";
+import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 export interface Seen {

@@ -6,8 +6,8 @@ import { fieldsOf } from "../../scripts/generate/fields.ts";
 import { rootSchema } from "../../scripts/generate/definition.ts";
 import type { Structural } from "../../scripts/generate/structural.ts";
 import { changes, examples, titleOf, type Example } from "../crds/objects.ts";
-import { withKubeApi } from "../support/kube-api.ts";
-import { messageOf, type KubeAnswer } from "../support/kube-api-client.ts";
+import { withKubeApi } from "../support/kube/kube-api.ts";
+import { messageOf, type KubeAnswer } from "../support/kube/kube-api-client.ts";
 
 /** The generated definitions on a real API server: what it refuses, what it fills in, what kubectl shows. */
 const kube = await withKubeApi();

@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { encodePack } from "../../domain/invocation.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount, streams } from "../../domain/subjects.ts";
 import { startDelivery } from "../../delivery/start.ts";
-import { appendCommit, forgetCommits, lastCommit } from "../../platform/jetstream/commits.ts";
-import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { setUpStreams } from "../../platform/jetstream/streams.ts";
+import { appendCommit, forgetCommits, lastCommit } from "../../platform/jetstream/write/commits.ts";
+import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
+import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
-import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";
+import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
 import { withPostgres } from "../support/postgres.ts";
-import { streamOptions, until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
-import { prepareDatabase } from "./postgres-support.ts";
+import { streamOptions, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
+import { prepareDatabase } from "./postgres/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** A small store, a runner and delivery; user code emits one event of the size that its invocation asks for. */

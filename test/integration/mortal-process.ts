@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { connect } from "../../platform/jetstream/connection.ts";
-import type { NatsConnection } from "../../platform/process/nats-connection.ts";
+import { connect } from "../../platform/jetstream/connection/connection.ts";
+import type { NatsConnection } from "../../platform/process/nats/nats-connection.ts";
 import { nothingSeen, startCountingRunner } from "./counting-runner.ts";
 
 /** Starts a runner in a process of its own, to be killed. */

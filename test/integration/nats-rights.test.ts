@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
 import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Deployment } from "../../domain/deployment.ts";
-import { encodePack } from "../../domain/invocation.ts";
-import { newLine } from "../../domain/line.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
+import { newLine } from "../../domain/delivery/ordered-queue.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import {
   buckets,
   deliverSubject,
@@ -19,33 +19,33 @@ import {
   streams,
   workflowSubject,
 } from "../../domain/subjects.ts";
-import { connect, type Connection } from "../../platform/jetstream/connection.ts";
-import { openLink, type Link } from "../../platform/jetstream/link.ts";
-import { announce, runnersOf, watchMembers } from "../../platform/jetstream/membership.ts";
-import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { openBlobStore } from "../../platform/jetstream/object-store.ts";
-import { importedName, inboxPrefix } from "../../platform/jetstream/permissions.ts";
-import { servePoolRequests, untilPoolIsSetUp } from "../../platform/jetstream/pool-requests.ts";
-import { overQuotaOf } from "../../platform/jetstream/over-quota.ts";
-import { LeftBehind } from "../../platform/jetstream/left-behind.ts";
-import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/redeliveries.ts";
-import { endSchedule, publishScheduled } from "../../platform/jetstream/schedules.ts";
-import { createSourceBacklogs } from "../../platform/jetstream/source-backlogs.ts";
-import { readWebhookBacklog } from "../../platform/jetstream/webhook-backlog.ts";
-import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/webhook-tests.ts";
-import { linesOf } from "../../platform/jetstream/lines.ts";
-import { publishReplay, readReplays } from "../../platform/jetstream/replays.ts";
-import { setUpPool } from "../../platform/jetstream/pools.ts";
-import { areSetUp, setUpStreams } from "../../platform/jetstream/streams.ts";
-import { builderCredentials, poolCredentials, roleCredentials, systemCredentials } from "../../platform/process/nats-accounts.ts";
-import { credentialsForPool, removePoolAccount, updatePermanentAccounts } from "../../platform/process/nats-claims.ts";
-import { parseCredentials } from "../../platform/process/nats-connection.ts";
-import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats-keys.ts";
-import { startNats, type NatsServer } from "../../platform/process/nats-server.ts";
-import { poolPortsOf } from "../../wiring/pool-ports.ts";
-import { natsBinary } from "../support/nats.ts";
+import { connect, type Connection } from "../../platform/jetstream/connection/connection.ts";
+import { openLink, type Link } from "../../platform/jetstream/connection/link.ts";
+import { announce, runnersOf, watchMembers } from "../../platform/jetstream/buckets/membership.ts";
+import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
+import { openBlobStore } from "../../platform/jetstream/streams/object-store.ts";
+import { importedName, inboxPrefix } from "../../platform/jetstream/connection/permissions.ts";
+import { servePoolRequests, untilPoolIsSetUp } from "../../platform/jetstream/requests/pool-requests.ts";
+import { overQuotaOf } from "../../platform/jetstream/write/over-quota.ts";
+import { LeftBehind } from "../../platform/jetstream/read/left-behind.ts";
+import { findScheduled, readDue, requestRedelivery } from "../../platform/jetstream/write/redeliveries.ts";
+import { endSchedule, publishScheduled } from "../../platform/jetstream/read/schedules.ts";
+import { createSourceBacklogs } from "../../platform/jetstream/backlog/source-backlogs.ts";
+import { readWebhookBacklog } from "../../platform/jetstream/backlog/webhook-backlog.ts";
+import { requestWebhookTest, serveWebhookTests } from "../../platform/jetstream/requests/webhook-tests.ts";
+import { linesOf } from "../../platform/jetstream/write/ordered-queues.ts";
+import { publishReplay, readReplays } from "../../platform/jetstream/write/replays.ts";
+import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
+import { areSetUp, setUpStreams } from "../../platform/jetstream/streams/streams.ts";
+import { builderCredentials, poolCredentials, roleCredentials, systemCredentials } from "../../platform/process/nats/nats-accounts.ts";
+import { credentialsForPool, removePoolAccount, updatePermanentAccounts } from "../../platform/process/nats/nats-claims.ts";
+import { parseCredentials } from "../../platform/process/nats/nats-connection.ts";
+import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../platform/process/nats/nats-keys.ts";
+import { startNats, type NatsServer } from "../../platform/process/nats/nats-server.ts";
+import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
+import { natsBinary } from "../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { streamOptions, until } from "./jetstream-support.ts";
+import { streamOptions, until } from "./jetstream/support.ts";
 import type { IntakeMessage } from "../../runner/ports.ts";
 
 /** Each role's own credentials on a real server: what it needs works, and everything else is tried and must change nothing. */

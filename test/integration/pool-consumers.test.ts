@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { decodePack, encodePack } from "../../domain/invocation.ts";
+import { decodePack, encodePack } from "../../domain/invocation/invocation.ts";
 import { invokeFilter, invokeSubject, partitionCount, runnerConsumer, streams } from "../../domain/subjects.ts";
-import type { Connection } from "../../platform/jetstream/connection.ts";
-import { queueConsumer, readPartition } from "../../platform/jetstream/consumer.ts";
-import { requestConsumers } from "../../platform/jetstream/pool-requests.ts";
-import { setUpPool } from "../../platform/jetstream/pools.ts";
-import { until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
+import type { Connection } from "../../platform/jetstream/connection/connection.ts";
+import { queueConsumer, readPartition } from "../../platform/jetstream/read/consumer.ts";
+import { requestConsumers } from "../../platform/jetstream/requests/pool-requests.ts";
+import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
+import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);

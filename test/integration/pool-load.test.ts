@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
-import { encodePack } from "../../domain/invocation.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
 import { invokeSubject } from "../../domain/subjects.ts";
-import { announce, runnersOf } from "../../platform/jetstream/membership.ts";
-import { createBacklogs } from "../../platform/jetstream/pool-backlogs.ts";
-import { setUpPool } from "../../platform/jetstream/pools.ts";
-import { readPartition } from "../../platform/jetstream/consumer.ts";
-import { followRunnerMemory } from "../../platform/jetstream/runner-memory.ts";
-import { withJetStream } from "./jetstream-support.ts";
+import { announce, runnersOf } from "../../platform/jetstream/buckets/membership.ts";
+import { createBacklogs } from "../../platform/jetstream/backlog/pool-backlogs.ts";
+import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
+import { readPartition } from "../../platform/jetstream/read/consumer.ts";
+import { followRunnerMemory } from "../../platform/jetstream/buckets/runner-memory.ts";
+import { withJetStream } from "./jetstream/support.ts";
 
 const within = { timeout: 30_000, interval: 100 };
 

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import type { Commit } from "../../domain/commit.ts";
-import type { Deployment } from "../../domain/deployment.ts";
-import { encodePack } from "../../domain/invocation.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import type { Commit } from "../../domain/run/commit.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
-import { lastCommit } from "../../platform/jetstream/commits.ts";
-import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
-import { untilPoolIsSetUp } from "../../platform/jetstream/pool-requests.ts";
-import { removePool, setUpPool } from "../../platform/jetstream/pools.ts";
-import type { Reading } from "../../platform/jetstream/consumer.ts";
+import { lastCommit } from "../../platform/jetstream/write/commits.ts";
+import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
+import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
+import { untilPoolIsSetUp } from "../../platform/jetstream/requests/pool-requests.ts";
+import { removePool, setUpPool } from "../../platform/jetstream/streams/pools.ts";
+import type { Reading } from "../../platform/jetstream/read/consumer.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
-import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
-import { until, withJetStream } from "./jetstream-support.ts";
+import { until, withJetStream } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Real streams and the runner role; user code is a counter in the source's db, which shows every run that was doubled or lost. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { emptyState, type Commit } from "../../domain/commit.ts";
+import { emptyState, type Commit } from "../../domain/run/commit.ts";
 import { userSchema } from "../../api/responses/schemas.ts";
-import { acme, ada, withApi } from "./api-support.ts";
+import { acme, ada, withApi } from "./api/support.ts";
 
 let now = Date.UTC(2026, 1, 28, 22);
 const midnight = Date.UTC(2026, 2, 1);

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { dayOf, isUsedUp, type Quotas, type Use } from "../../domain/quota.ts";
+import { dayOf, isUsedUp, type Quotas, type Use } from "../../domain/limits/quota.ts";
 import { partitionCount } from "../../domain/subjects.ts";
 import type { History, Reading } from "../../delivery/ports.ts";
-import { createAccounts } from "../../platform/postgres/accounts.ts";
+import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { listOverQuota } from "../../platform/postgres/quotas.ts";
-import { until, withJetStream } from "./jetstream-support.ts";
+import { until, withJetStream } from "./jetstream/support.ts";
 import { withPostgres } from "../support/postgres.ts";
-import { withDatabase, withHistory } from "./postgres-support.ts";
+import { withDatabase, withHistory } from "./postgres/support.ts";
 import { commitRun, startCounting, TestClock } from "./quota-support.ts";
 
 const postgres = withPostgres();

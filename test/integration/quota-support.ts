@@ -1,13 +1,13 @@
-import { emptyState, type Commit } from "../../domain/commit.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import { emptyState, type Commit } from "../../domain/run/commit.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { partitionCount } from "../../domain/subjects.ts";
-import { startQuotas } from "../../delivery/quotas.ts";
-import { Recorder } from "../../delivery/recorder.ts";
+import { startQuotas } from "../../delivery/routing/quotas.ts";
+import { Recorder } from "../../delivery/record/recorder.ts";
 import type { DeliveryPorts, History, Reading } from "../../delivery/ports.ts";
-import { appendCommit } from "../../platform/jetstream/commits.ts";
-import type { Connection } from "../../platform/jetstream/connection.ts";
+import { appendCommit } from "../../platform/jetstream/write/commits.ts";
+import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
-import { deliveryPorts, historyOf } from "../../wiring/delivery.ts";
+import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";
 
 export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

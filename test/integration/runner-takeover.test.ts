@@ -1,14 +1,14 @@
 import { afterEach, beforeAll, expect, it } from "vitest";
-import { encodePack, type Invocation } from "../../domain/invocation.ts";
+import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { ownerOf, partitionOf } from "../../domain/partition.ts";
+import { ownerOf, partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
-import { heldByOthers, runnersOf } from "../../platform/jetstream/membership.ts";
-import { deploymentEntries } from "../../platform/jetstream/moves.ts";
+import { heldByOthers, runnersOf } from "../../platform/jetstream/buckets/membership.ts";
+import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { poolPortsOf } from "../../wiring/pool-ports.ts";
+import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
 import { deployment } from "../runner/deployment.ts";
-import { until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
+import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Real streams, two runners; user code only notes what it was run with, and lasts as long as the test says. */

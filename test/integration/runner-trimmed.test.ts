@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { encodePack } from "../../domain/invocation.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount, streams } from "../../domain/subjects.ts";
-import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { statePosition } from "../../platform/jetstream/state-position.ts";
+import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
+import { statePosition } from "../../platform/jetstream/buckets/state-position.ts";
 import { deployment } from "../runner/deployment.ts";
 import { committedRuns, nothingSeen, startCountingRunner } from "./counting-runner.ts";
-import { until, withJetStream, withPoolRequests } from "./jetstream-support.ts";
+import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 
 /** Real streams and a runner; user code counts its runs in the source's db. */
 const nats = withJetStream({ partitions: partitionCount });

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { bundleStore, streams } from "../../domain/subjects.ts";
-import { connect } from "../../platform/jetstream/connection.ts";
-import { missingStreams, setUpStreams } from "../../platform/jetstream/streams.ts";
-import { migrations, untilMigrated } from "../../platform/postgres/migrations.ts";
+import { connect } from "../../platform/jetstream/connection/connection.ts";
+import { missingStreams, setUpStreams } from "../../platform/jetstream/streams/streams.ts";
+import { migrations, untilMigrated } from "../../platform/postgres/migrations/migrations.ts";
 import { streamsExist } from "../../wiring/connections.ts";
-import { withNats } from "../support/nats.ts";
-import { streamOptions, withJetStream } from "./jetstream-support.ts";
-import { withDatabase } from "./postgres-support.ts";
+import { withNats } from "../support/nats/nats.ts";
+import { streamOptions, withJetStream } from "./jetstream/support.ts";
+import { withDatabase } from "./postgres/support.ts";
 
 /** What a start says of a message server or a Postgres that setup of an older version left behind. */
 const nats = withJetStream();

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
-import { encodePack } from "../../domain/invocation.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
 import { defaultPool, invokeSubject, packSubject, timerSubject } from "../../domain/subjects.ts";
-import { createSourceBacklogs } from "../../platform/jetstream/source-backlogs.ts";
-import { withJetStream } from "./jetstream-support.ts";
+import { createSourceBacklogs } from "../../platform/jetstream/backlog/source-backlogs.ts";
+import { withJetStream } from "./jetstream/support.ts";
 
 const nats = withJetStream();
 afterEach(async () => void (await nats.connection.manager.streams.purge("INVOCATIONS")));

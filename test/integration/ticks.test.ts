@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { emptyState, type Commit, type CommittedRun } from "../../domain/commit.ts";
+import { emptyState, type Commit, type CommittedRun } from "../../domain/run/commit.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import { withPostgres } from "../support/postgres.ts";
-import { ada, keys, withApi } from "./api-support.ts";
-import { withHistory } from "./postgres-support.ts";
+import { ada, keys, withApi } from "./api/support.ts";
+import { withHistory } from "./postgres/support.ts";
 
 const api = withApi();
 const postgres = withPostgres();

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Deployment } from "../../domain/deployment.ts";
-import { decodePack, type Invocation } from "../../domain/invocation.ts";
-import { partitionOf } from "../../domain/partition.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
+import { decodePack, type Invocation } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, partitionCount } from "../../domain/subjects.ts";
-import { connect, type Connection } from "../../platform/jetstream/connection.ts";
-import { readPartition, type Reading } from "../../platform/jetstream/consumer.ts";
-import { deploymentEntries } from "../../platform/jetstream/moves.ts";
-import { servePoolRequests } from "../../platform/jetstream/pool-requests.ts";
-import type { StreamMessage } from "../../platform/jetstream/stream-message.ts";
-import { endTimers } from "../../platform/jetstream/schedules.ts";
-import { setUpStreams } from "../../platform/jetstream/streams.ts";
-import { armNextLink } from "../../runner/chain.ts";
-import { timersOf } from "../../wiring/pool-ports.ts";
+import { connect, type Connection } from "../../platform/jetstream/connection/connection.ts";
+import { readPartition, type Reading } from "../../platform/jetstream/read/consumer.ts";
+import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
+import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
+import type { StreamMessage } from "../../platform/jetstream/read/stream-message.ts";
+import { endTimers } from "../../platform/jetstream/read/schedules.ts";
+import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
+import { armNextLink } from "../../runner/commit/timer-chain.ts";
+import { timersOf } from "../../wiring/roles/pool-ports.ts";
 import { eventually } from "../../platform/process/processes.ts";
 import { deployment } from "../runner/deployment.ts";
-import { withNats } from "../support/nats.ts";
+import { withNats } from "../support/nats/nats.ts";
 
 /** Links of a chain over real schedules. The clock that decides what is due is ours, so that no test waits for a minute to pass. */
 const nats = withNats();

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { Configuration, Configured } from "../../domain/configure.ts";
-import type { Build, PropDefinition } from "../../domain/definition.ts";
+import type { Configuration, Configured } from "../../domain/component/configure.ts";
+import type { Build, PropDefinition } from "../../domain/component/definition.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
-import { buildFor, reloadDigest } from "../../operator/source/additional-props.ts";
-import { madeFor } from "../../operator/source/component-of.ts";
-import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observed.ts";
-import { plan } from "../../operator/source/plan.ts";
-import { PropReloads } from "../../operator/source/prop-reloads.ts";
-import type { Step } from "../../operator/source/step.ts";
+import { buildFor, reloadDigest } from "../../operator/source/apply/additional-props.ts";
+import { madeFor } from "../../operator/source/observe/component-of.ts";
+import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observe/observed.ts";
+import { plan } from "../../operator/source/plan/plan.ts";
+import { PropReloads } from "../../operator/source/apply/prop-reloads.ts";
+import type { Step } from "../../operator/source/plan/step.ts";
 import { adopted, inputs, undeployed } from "./source-fixture.ts";
 
 const own: readonly PropDefinition[] = [{ name: "kind", type: "string" }];

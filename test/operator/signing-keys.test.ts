@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NotFound } from "../../domain/errors.ts";
-import { formatSigningKey } from "../../domain/webhook-signature.ts";
+import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { previousKeyEndsInMs, SigningKeys, type WebhookResource } from "../../operator/webhook/signing-keys.ts";
 import { metadata } from "./metadata.ts";
 

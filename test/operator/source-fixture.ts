@@ -1,6 +1,6 @@
 import { finalizer, type Metadata } from "../../crds/resource.ts";
-import type { PlanInputs } from "../../operator/source/inputs.ts";
-import type { Observed } from "../../operator/source/observed.ts";
+import type { PlanInputs } from "../../operator/source/plan/inputs.ts";
+import type { Observed } from "../../operator/source/observe/observed.ts";
 import { metadata } from "./metadata.ts";
 
 /** Of a source that the operator has adopted. */

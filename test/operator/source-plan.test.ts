@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Build } from "../../domain/definition.ts";
-import type { Deployment } from "../../domain/deployment.ts";
-import { madeFor, ownComponentName } from "../../operator/source/component-of.ts";
-import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observed.ts";
-import { plan } from "../../operator/source/plan.ts";
-import type { Step } from "../../operator/source/step.ts";
+import type { Build } from "../../domain/component/definition.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
+import { madeFor, ownComponentName } from "../../operator/source/observe/component-of.ts";
+import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observe/observed.ts";
+import { plan } from "../../operator/source/plan/plan.ts";
+import type { Step } from "../../operator/source/plan/step.ts";
 import { adopted, inputs, undeployed } from "./source-fixture.ts";
 
 const at = adopted.creationTimestamp;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeConfiguration, parseConfiguration, roleNames } from "../../platform/process/configuration.ts";
+import { describeConfiguration, parseConfiguration, roleNames } from "../../platform/process/settings/configuration.ts";
 
 describe("parseConfiguration", () => {
   it("has a default for all that an embedded start needs", () => {

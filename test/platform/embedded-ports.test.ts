@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { namedOwnerNamespaces } from "../../platform/postgres/owner-namespaces.ts";
+import { namedOwnerNamespaces } from "../../platform/postgres/resources/owner-namespaces.ts";
 import { createSealedSecretValues } from "../../platform/secrets/secret-values.ts";
-import type { Secrets } from "../../domain/secrets.ts";
+import type { Secrets } from "../../domain/secrets/secrets.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { ownerNamespacesConformance } from "../conformance/owner-namespaces.ts";
 import { secretValuesConformance } from "../conformance/secret-values.ts";

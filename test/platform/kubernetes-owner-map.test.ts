@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createOwnerMap, type OwnedNamespace } from "../../platform/kubernetes/owner-map.ts";
+import { createOwnerMap, type OwnedNamespace } from "../../platform/kubernetes/owners/owner-map.ts";
 
 const namespace: fc.Arbitrary<OwnedNamespace> = fc.record({
   name: fc.constantFrom("a", "b", "c", "d"),

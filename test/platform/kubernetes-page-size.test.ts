@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createPageSizes, roughBytes } from "../../platform/kubernetes/page-size.ts";
+import { createPageSizes, roughBytes } from "../../platform/kubernetes/resources/page-size.ts";
 
 describe("pages of a whole kind", () => {
   it("begin small and grow to five hundred of small objects", () => {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { describe, expect, it } from "vitest";
-import { findNatsServer, isRecent } from "../../platform/process/find-nats-server.ts";
-import { formatNatsUrl, parseNatsUrl } from "../../platform/process/nats-connection.ts";
-import { fileInTar } from "../../platform/process/nats-release.ts";
-import { startNats } from "../../platform/process/nats-server.ts";
-import { natsBinary, withNats } from "../support/nats.ts";
+import { findNatsServer, isRecent } from "../../platform/process/nats/find-nats-server.ts";
+import { formatNatsUrl, parseNatsUrl } from "../../platform/process/nats/nats-connection.ts";
+import { fileInTar } from "../../platform/process/nats/nats-release.ts";
+import { startNats } from "../../platform/process/nats/nats-server.ts";
+import { natsBinary, withNats } from "../support/nats/nats.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("startNats", () => {

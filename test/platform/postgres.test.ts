@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startPostgres, type PostgresServer } from "../../platform/process/postgres.ts";
+import { startPostgres, type PostgresServer } from "../../platform/process/postgres/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { withPostgres } from "../support/postgres.ts";
 

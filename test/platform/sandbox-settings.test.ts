@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { childrenWithin } from "../../wiring/sandbox-settings.ts";
+import { childrenWithin } from "../../wiring/roles/sandbox-settings.ts";
 
 const gibibyte = 2 ** 30;
 

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { createBuilder, type Builder } from "../../builder/builder.ts";
-import type { Build } from "../../domain/definition.ts";
+import type { Build } from "../../domain/component/definition.ts";
 import { readRegistry, type RegistryEntry } from "../../platform/process/registry.ts";
 import type { Execution, ExecuteRequest } from "../../runner/sandbox/port.ts";
-import { runtimeProps } from "../../domain/prop-values.ts";
+import { runtimeProps } from "../../domain/component/prop-values.ts";
 import { ended, errorOf, requestFor, startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts";
 
 export const registryDirectory = join(import.meta.dirname, "../../registry");

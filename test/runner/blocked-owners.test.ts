@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Invocation } from "../../domain/invocation.ts";
-import { schedulerLimits } from "../../runner/scheduler.ts";
-import { SourceQueues } from "../../runner/source-queues.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
+import { SourceQueues } from "../../runner/schedule/source-queues.ts";
 import { largeBacklog } from "./large-backlog.ts";
 import { positionAt } from "./position.ts";
 

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployment.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
 
 /** A source of no component in particular. */
 export const deployment: Deployment = {

@@ -1,4 +1,4 @@
-import { defaultBacklogLimits } from "../../domain/admission.ts";
+import { defaultBacklogLimits } from "../../domain/limits/admission.ts";
 import { Backlog } from "../../runner/intake/backlog.ts";
 
 /** A backlog with the default bounds, for tests that do not reach them. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { encodePack } from "../../domain/invocation.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
 import { OpenMessages } from "../../runner/intake/open-messages.ts";
 import type { IntakeMessage } from "../../runner/ports.ts";
 

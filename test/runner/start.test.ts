@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { encodePack } from "../../domain/invocation.ts";
+import { encodePack } from "../../domain/invocation/invocation.ts";
 import type { IntakeMessage, RunnerPorts } from "../../runner/ports.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { startRunner } from "../../runner/start.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { configureLimits, type ConfigureCall, type Configured } from "../../domain/configure.ts";
-import { configuredOf } from "../../runner/configured.ts";
+import { configureLimits, type ConfigureCall, type Configured } from "../../domain/component/configure.ts";
+import { configuredOf } from "../../runner/run/configured.ts";
 import type { ExecuteRequest } from "../../runner/sandbox/port.ts";
 import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 

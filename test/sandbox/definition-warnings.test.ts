@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Warning } from "../../domain/warning.ts";
+import type { Warning } from "../../domain/component/warning.ts";
 import { type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
 /** What an inspection says of a component that loads and was probably meant otherwise. */

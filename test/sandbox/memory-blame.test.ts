@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { SoleRunGrowth } from "../../runner/sandbox/memory-blame.ts";
+import { SoleRunGrowth } from "../../runner/sandbox/children/memory-blame.ts";
 import { sandboxPids } from "./processes.ts";
 import { errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 

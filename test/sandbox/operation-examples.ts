@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { certificate, privateKey } from "./net-certificate.ts";
+import { certificate, privateKey } from "./net/certificate.ts";
 
 /** Valid arguments of a host operation, and the calls that must come before it in the same isolate. */
 export interface Example {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, getCipherInfo, getCiphers, getHashes, randomBytes 
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { syncOperations, type OperationContext } from "../../runner/sandbox/operations/index.ts";
-import { keyWithRounds } from "./hostile-keys.ts";
+import { keyWithRounds } from "./attacks/hostile-keys.ts";
 
 /** Of the thread that all isolates of a process share. A call takes some tens of ms; the rest is for a slow machine. */
 const maxCpuMs = 150;

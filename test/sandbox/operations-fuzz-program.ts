@@ -2,14 +2,14 @@ import { writeSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Activity } from "../../runner/sandbox/activity.ts";
-import { bind, call, post, sync, type Sendable } from "../../runner/sandbox/guest/bridge.ts";
-import { answerCall, performPost, performSync } from "../../runner/sandbox/guest-calls.ts";
-import { toGuestError } from "../../runner/sandbox/isolate-errors.ts";
+import { Activity } from "../../runner/sandbox/isolate/activity.ts";
+import { bind, call, post, sync, type Sendable } from "../../runner/sandbox/guest/runtime/bridge.ts";
+import { answerCall, performPost, performSync } from "../../runner/sandbox/isolate/guest-calls.ts";
+import { toGuestError } from "../../runner/sandbox/isolate/isolate-errors.ts";
 import { waitedOperations, type Egress } from "../../runner/sandbox/operations/index.ts";
-import { newMessages } from "../../runner/sandbox/bridge.ts";
-import { ProductCollector } from "../../runner/sandbox/products.ts";
-import { hostileValues } from "./hostile-values.ts";
+import { newMessages } from "../../runner/sandbox/isolate/bridge.ts";
+import { ProductCollector } from "../../runner/sandbox/isolate/products.ts";
+import { hostileValues } from "./attacks/hostile-values.ts";
 import { asyncExamples, postExamples, syncExamples, waitedExamples, type Example } from "./operation-examples.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ComponentDefinition } from "../../domain/definition.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { InvalidInput } from "../../domain/errors.ts";
-import { configurablePropsResponse } from "../../domain/prop-responses.ts";
-import { checkConfiguredProps, runtimeProps } from "../../domain/prop-values.ts";
+import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
+import { checkConfiguredProps, runtimeProps } from "../../domain/component/prop-values.ts";
 import { rows, type Row } from "./prop-rows.ts";
 import { emitted, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { roleNames } from "../../platform/process/configuration.ts";
+import { roleNames } from "../../platform/process/settings/configuration.ts";
 import { eventually, hasExited, isAlive } from "../../platform/process/processes.ts";
-import { natsBinary } from "../support/nats.ts";
+import { natsBinary } from "../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -18,12 +18,11 @@ describe("main", { timeout: 60_000 }, () => {
   let main: ChildProcess | undefined;
   beforeEach(async () => {
     directory = await temporaryDirectory("main");
-    await mkdir(join(directory.path, "wiring"));
     for (const folder of ["platform", "crds", "domain", "node_modules", ...roleNames])
       await symlink(join(root, folder), join(directory.path, folder));
-    const wiring = (await readdir(join(root, "wiring"))).map((name) => join("wiring", name));
-    for (const file of ["main.ts", "package.json", ...wiring]) await copyFile(join(root, file), join(directory.path, file));
-    for (const role of roleNames) await writeFile(join(directory.path, "wiring", `${role}.ts`), roleOf(role));
+    await cp(join(root, "wiring"), join(directory.path, "wiring"), { recursive: true });
+    for (const file of ["main.ts", "package.json"]) await copyFile(join(root, file), join(directory.path, file));
+    for (const role of roleNames) await writeFile(join(directory.path, "wiring", "roles", `${role}.ts`), roleOf(role));
     main = await start();
   }, 60_000);
   afterEach(async () => {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { killOwnChildren } from "../../platform/process/own-children.ts";
-import { startPostgres } from "../../platform/process/postgres.ts";
-import { startKubeBroker } from "./kube-broker.ts";
+import { startPostgres } from "../../platform/process/postgres/postgres.ts";
+import { startKubeBroker } from "./kube/kube-broker.ts";
 import { createUsers } from "./postgres-users.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 

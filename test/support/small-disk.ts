@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { findPostgres } from "../../platform/process/postgres-installation.ts";
+import { findPostgres } from "../../platform/process/postgres/postgres-installation.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** A file system of a few megabytes, in memory. */

@@ -1,5 +1,5 @@
 import { expectTypeOf, it } from "vitest";
-import type * as domain from "../../domain/invocation.ts";
+import type * as domain from "../../domain/invocation/invocation.ts";
 import type * as types from "../../types/events.ts";
 
 /**

@@ -1,4 +1,4 @@
-{{/* One JSON document for the operator: operator/runner-pool/pod-settings.ts says what is in it. */}}
+{{/* One JSON document for the operator: operator/runner-pool/objects/pod-settings.ts says what is in it. */}}
 {{- define "headwater.runnerPods" -}}
 {{- $environment := dict "HEADWATER_LOG_LEVEL" .Values.settings.logLevel -}}
 {{- with .Values.traces.endpoint }}{{ $_ := set $environment "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}

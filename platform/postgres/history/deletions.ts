@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from "kysely";
 import type { EventDeletion } from "../../../api/ports.ts";
 import { Invariant, NotFound } from "../../../domain/errors.ts";
-import { parseEventId } from "../../../domain/event-id.ts";
+import { parseEventId } from "../../../domain/event/event-id.ts";
 import type { EventDeletionTable, Tables } from "../tables.ts";
 import type { EventFilter, EventRange } from "./ranges.ts";
 

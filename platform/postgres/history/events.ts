@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { StoredEvent as ListedEvent, TimeRange } from "../../../api/ports.ts";
-import { parseEventId } from "../../../domain/event-id.ts";
+import { parseEventId } from "../../../domain/event/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import type { EventTable, Tables } from "../tables.ts";
 import { isNotBeingDeleted } from "./deletions.ts";

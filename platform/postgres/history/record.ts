@@ -1,10 +1,10 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import type { Commit, CommittedEvent } from "../../../domain/commit.ts";
-import { isEventId, parseEventId } from "../../../domain/event-id.ts";
-import type { LogRecord } from "../../../domain/invocation.ts";
-import { dayOf } from "../../../domain/quota.ts";
-import { partitionOf } from "../../../domain/partition.ts";
-import { isScheduled } from "../../../domain/scheduled-event.ts";
+import type { Commit, CommittedEvent } from "../../../domain/run/commit.ts";
+import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
+import type { LogRecord } from "../../../domain/invocation/invocation.ts";
+import { dayOf } from "../../../domain/limits/quota.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
 import type { Kept } from "./kept.ts";

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from "kysely";
-import type { LogRecord, RunSummary } from "../../../domain/invocation.ts";
+import type { LogRecord, RunSummary } from "../../../domain/invocation/invocation.ts";
 import { unknownCursor, type PageRequest } from "../../../domain/page.ts";
 import type { Tables } from "../tables.ts";
 import type { StoredPage } from "./events.ts";

@@ -1,10 +1,10 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { TimeRange } from "../../../api/ports.ts";
-import type { Commit, CommittedEvent } from "../../../domain/commit.ts";
-import { isEventId, parseEventId } from "../../../domain/event-id.ts";
+import type { Commit, CommittedEvent } from "../../../domain/run/commit.ts";
+import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
-import { partitionOf } from "../../../domain/partition.ts";
-import { isScheduled } from "../../../domain/scheduled-event.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { ScheduledEventTable, Tables } from "../tables.ts";
 import { column, integerColumn, optionalColumn } from "./columns.ts";
 import { eventFrom, ofTime, pair, within, type StoredEvent, type StoredPage } from "./events.ts";

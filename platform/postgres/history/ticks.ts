@@ -1,8 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import type { Commit } from "../../../domain/commit.ts";
-import { parseEventId } from "../../../domain/event-id.ts";
+import type { Commit } from "../../../domain/run/commit.ts";
+import { parseEventId } from "../../../domain/event/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
-import type { Tick } from "../../../domain/ticks.ts";
+import type { Tick } from "../../../domain/schedule/ticks.ts";
 import type { Tables, TickTable } from "../tables.ts";
 import { column, integerColumn, optionalColumn } from "./columns.ts";
 import type { StoredPage } from "./events.ts";

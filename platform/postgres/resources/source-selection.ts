@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import { componentKind } from "../../../crds/component.ts";
-import { disabledCode } from "../../../domain/kills.ts";
-import { disabledReason, progressReasons, type HealthState } from "../../../domain/source-health.ts";
+import { disabledCode } from "../../../domain/run/kills.ts";
+import { disabledReason, progressReasons, type HealthState } from "../../../domain/source/source-health.ts";
 
 /** Filters for lists of sources, combined with "and". */
 export interface SourceSelection {

@@ -1,10 +1,10 @@
 /** The first script of every context: timers, console, web platform, runtime. */
-import "./collect-garbage.ts";
-import "./timers.ts";
-import "./console.ts";
+import "./runtime/collect-garbage.ts";
+import "./runtime/timers.ts";
+import "./runtime/console.ts";
 import "./web/index.ts";
-import "./runtime.ts";
-import { bind } from "./bridge.ts";
+import "./runtime/runtime.ts";
+import { bind } from "./runtime/bridge.ts";
 
 /** Threads, shared memory and machine code serve no component, and each is a way round the time limit. */
 const forbidden = ["WebAssembly"];

@@ -1,4 +1,4 @@
-import type { Egress } from "./egress.ts";
+import type { Egress } from "./network/egress.ts";
 
 /**
  * What host operations are given. Every argument of an operation comes from hostile code: parse type and size, cap everything.

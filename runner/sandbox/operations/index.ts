@@ -1,17 +1,17 @@
 import type { AsyncOperation, PostOperation, SyncOperation } from "./context.ts";
-import { cryptoAsync, cryptoSync, cryptoWaited } from "./crypto.ts";
-import { dnsAsync } from "./dns.ts";
-import { domainToAsciiSync } from "./domain-to-ascii.ts";
-import { fetchAsync, fetchPosts } from "./fetch.ts";
-import { randomSync } from "./random.ts";
-import { socketPosts } from "./socket.ts";
-import { subtleAsync } from "./subtle.ts";
+import { cryptoAsync, cryptoSync, cryptoWaited } from "./crypto/index.ts";
+import { dnsAsync } from "./network/dns.ts";
+import { domainToAsciiSync } from "./network/domain-to-ascii.ts";
+import { fetchAsync, fetchPosts } from "./fetch/fetch.ts";
+import { randomSync } from "./crypto/random.ts";
+import { socketPosts } from "./network/socket.ts";
+import { subtleAsync } from "./crypto/subtle.ts";
 import { metered } from "./sync-meter.ts";
 import { waitOperations } from "./waiting.ts";
-import { zlibAsync, zlibPosts, zlibSync, zlibWaited } from "./zlib.ts";
+import { zlibAsync, zlibPosts, zlibSync, zlibWaited } from "./zlib/stream.ts";
 
 export type { AsyncOperation, OperationContext, PostOperation, SyncOperation } from "./context.ts";
-export type { Egress } from "./egress.ts";
+export type { Egress } from "./network/egress.ts";
 
 /** What a guest's thread waits for, by name: `wait_begin` takes these. */
 export const waitedOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(cryptoWaited, zlibWaited);

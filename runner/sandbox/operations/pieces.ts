@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { OperationContext } from "./context.ts";
-import { coded } from "./fetch-request.ts";
+import { coded } from "./fetch/request.ts";
 import { charge } from "./sync-meter.ts";
 
 const maxInterim = 20;

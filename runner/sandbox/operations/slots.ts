@@ -1,6 +1,6 @@
-import { FairSemaphore } from "../../../domain/fair-semaphore.ts";
+import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import type { OperationContext } from "./context.ts";
-import { clearOpensslErrors } from "./openssl-errors.ts";
+import { clearOpensslErrors } from "./crypto/openssl-errors.ts";
 
 const maxWaiting = 2000;
 

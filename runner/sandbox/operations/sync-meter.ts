@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OperationContext, SyncOperation } from "./context.ts";
-import { clearOpensslErrors } from "./openssl-errors.ts";
+import { clearOpensslErrors } from "./crypto/openssl-errors.ts";
 
 interface Meter {
   leftMs: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judge, judgeDraining, refuse, shownBacklog } from "../../../operator/runner-pool/judge.ts";
-import { parseDeployment, parsePod, type LivePod } from "../../../operator/runner-pool/live.ts";
+import { parseDeployment, parsePod, type LivePod } from "../../../operator/runner-pool/objects/live.ts";
 import { oomKills } from "../../../operator/runner-pool/problems.ts";
 import { poolOf } from "./pools.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WorkloadKind } from "../../../operator/runner-pool/objects.ts";
+import type { WorkloadKind } from "../../../operator/runner-pool/objects/objects.ts";
 import { planWorkloads } from "../../../operator/runner-pool/plan.ts";
 import { poolOf, secret, settingsOf } from "./pools.ts";
 

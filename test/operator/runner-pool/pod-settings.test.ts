@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { podSettings } from "../../../operator/runner-pool/pod-settings.ts";
+import { podSettings } from "../../../operator/runner-pool/objects/pod-settings.ts";
 import { planWorkloads } from "../../../operator/runner-pool/plan.ts";
 import { poolOf, secret } from "./pools.ts";
 

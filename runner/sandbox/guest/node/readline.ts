@@ -1,8 +1,8 @@
-import EventEmitter from "./events.ts";
-import { createDecoder } from "./string-decoder.ts";
+import EventEmitter from "./events/events.ts";
+import { createDecoder } from "./stream/string-decoder.ts";
 import { unsupported } from "./errors.ts";
 import type { GuestSignal } from "./globals.ts";
-import type { Readable } from "./stream.ts";
+import type { Readable } from "./stream/stream.ts";
 
 interface Options {
   readonly input: Readable;

@@ -1,4 +1,4 @@
-import EventEmitter from "./events.ts";
+import EventEmitter from "./events/events.ts";
 import { refused, unsupported, unsupportedClass, unsupportedModule } from "./errors.ts";
 import { guest } from "./globals.ts";
 

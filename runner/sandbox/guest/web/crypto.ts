@@ -1,8 +1,8 @@
-import { call, sync } from "../bridge.ts";
-import type { Sendable } from "../bridge.ts";
-import { isBufferSource, toArrayBuffer, toBytes } from "./bytes.ts";
-import type { Bytes } from "./bytes.ts";
-import { DOMException } from "./dom-exception.ts";
+import { call, sync } from "../runtime/bridge.ts";
+import type { Sendable } from "../runtime/bridge.ts";
+import { isBufferSource, toArrayBuffer, toBytes } from "./encoding/bytes.ts";
+import type { Bytes } from "./encoding/bytes.ts";
+import { DOMException } from "./events/dom-exception.ts";
 import { tag } from "./define.ts";
 
 const internal = Symbol("internal");

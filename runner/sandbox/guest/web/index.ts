@@ -30,23 +30,23 @@ const navigator = Object.freeze({
 
 defineGlobals({ navigator, queueMicrotask, reportError });
 
-defineLazyGlobals(() => require("./abort.ts"), ["AbortController", "AbortSignal"]);
-defineLazyGlobals(() => require("./base64.ts"), ["atob", "btoa"]);
-defineLazyGlobals(() => require("./blob.ts"), ["Blob", "File"]);
-defineLazyGlobals(() => require("./compression.ts"), ["CompressionStream", "DecompressionStream"]);
+defineLazyGlobals(() => require("./events/abort.ts"), ["AbortController", "AbortSignal"]);
+defineLazyGlobals(() => require("./encoding/base64.ts"), ["atob", "btoa"]);
+defineLazyGlobals(() => require("./fetch/blob.ts"), ["Blob", "File"]);
+defineLazyGlobals(() => require("./streams/compression.ts"), ["CompressionStream", "DecompressionStream"]);
 defineLazyGlobals(() => require("./crypto.ts"), ["Crypto", "crypto", "CryptoKey", "SubtleCrypto"]);
-defineLazyGlobals(() => require("./dom-exception.ts"), ["DOMException"]);
-defineLazyGlobals(() => require("./encoding.ts"), ["TextDecoder", "TextEncoder"]);
-defineLazyGlobals(() => require("./event-target.ts"), ["CustomEvent", "ErrorEvent", "Event", "EventTarget", "MessageEvent"]);
-defineLazyGlobals(() => require("./fetch.ts"), ["fetch"]);
-defineLazyGlobals(() => require("./form-data.ts"), ["FormData"]);
-defineLazyGlobals(() => require("./headers.ts"), ["Headers"]);
-defineLazyGlobals(() => require("./message-channel.ts"), ["MessageChannel", "MessagePort"]);
+defineLazyGlobals(() => require("./events/dom-exception.ts"), ["DOMException"]);
+defineLazyGlobals(() => require("./encoding/encoding.ts"), ["TextDecoder", "TextEncoder"]);
+defineLazyGlobals(() => require("./events/event-target.ts"), ["CustomEvent", "ErrorEvent", "Event", "EventTarget", "MessageEvent"]);
+defineLazyGlobals(() => require("./fetch/fetch.ts"), ["fetch"]);
+defineLazyGlobals(() => require("./fetch/form-data.ts"), ["FormData"]);
+defineLazyGlobals(() => require("./fetch/headers.ts"), ["Headers"]);
+defineLazyGlobals(() => require("./events/message-channel.ts"), ["MessageChannel", "MessagePort"]);
 defineLazyGlobals(() => require("./performance.ts"), ["Performance", "performance", "PerformanceEntry"]);
-defineLazyGlobals(() => require("./request.ts"), ["Request"]);
-defineLazyGlobals(() => require("./response.ts"), ["Response"]);
+defineLazyGlobals(() => require("./fetch/request.ts"), ["Request"]);
+defineLazyGlobals(() => require("./fetch/response.ts"), ["Response"]);
 defineLazyGlobals(
-  () => require("./streams.ts"),
+  () => require("./streams/streams.ts"),
   [
     "ByteLengthQueuingStrategy",
     "CountQueuingStrategy",
@@ -66,5 +66,5 @@ defineLazyGlobals(
   ],
 );
 defineLazyGlobals(() => require("./structured-clone.ts"), ["structuredClone"]);
-defineLazyGlobals(() => require("./url.ts"), ["URL", "URLSearchParams"]);
-defineLazyGlobals(() => require("./websocket.ts"), ["CloseEvent", "WebSocket"]);
+defineLazyGlobals(() => require("./url/url.ts"), ["URL", "URLSearchParams"]);
+defineLazyGlobals(() => require("./websocket/websocket.ts"), ["CloseEvent", "WebSocket"]);

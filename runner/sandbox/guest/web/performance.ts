@@ -1,5 +1,5 @@
 import { sinceStart, timeOrigin } from "./clock.ts";
-import { EventTarget } from "./event-target.ts";
+import { EventTarget } from "./events/event-target.ts";
 import { tag } from "./define.ts";
 
 const maxEntries = 1000;

@@ -1,5 +1,5 @@
-import { Blob } from "./blob.ts";
-import { DOMException } from "./dom-exception.ts";
+import { Blob } from "./fetch/blob.ts";
+import { DOMException } from "./events/dom-exception.ts";
 
 interface Options {
   readonly transfer?: readonly unknown[];

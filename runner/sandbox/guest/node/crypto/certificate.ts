@@ -1,6 +1,6 @@
-import { sync } from "../../bridge.ts";
-import type { Buffer } from "../buffer.ts";
-import { asBuffer, toBytes } from "../bytes.ts";
+import { sync } from "../../runtime/bridge.ts";
+import type { Buffer } from "../buffer/buffer.ts";
+import { asBuffer, toBytes } from "../buffer/bytes.ts";
 import { keySpec, publicOf, type KeyObject } from "./keys.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

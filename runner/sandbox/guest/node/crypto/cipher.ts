@@ -1,9 +1,9 @@
-import { sync, type Sendable } from "../../bridge.ts";
-import type { Buffer } from "../buffer.ts";
-import { asBuffer, toBytes } from "../bytes.ts";
+import { sync, type Sendable } from "../../runtime/bridge.ts";
+import type { Buffer } from "../buffer/buffer.ts";
+import { asBuffer, toBytes } from "../buffer/bytes.ts";
 import { invalidArgument, nodeError } from "../errors.ts";
-import { LazyTransform } from "../lazy-transform.ts";
-import { createDecoder, type Decoder } from "../string-decoder.ts";
+import { LazyTransform } from "../stream/lazy-transform.ts";
+import { createDecoder, type Decoder } from "../stream/string-decoder.ts";
 import { secretSpec, type KeySpec } from "./keys.ts";
 import { inPieces } from "./pieces.ts";
 

@@ -1,6 +1,6 @@
-import { call, sync, wait, type Sendable } from "../../bridge.ts";
-import type { Buffer } from "../buffer.ts";
-import { asBuffer, toBytes } from "../bytes.ts";
+import { call, sync, wait, type Sendable } from "../../runtime/bridge.ts";
+import type { Buffer } from "../buffer/buffer.ts";
+import { asBuffer, toBytes } from "../buffer/bytes.ts";
 import { invalidArgument, nodeError } from "../errors.ts";
 import { createSecretKey, keySpec, KeyObject, privateOf, publicOf, secretSpec } from "./keys.ts";
 import { randomBytes, settle } from "./random.ts";

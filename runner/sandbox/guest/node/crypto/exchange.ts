@@ -1,6 +1,6 @@
-import { sync } from "../../bridge.ts";
-import { Buffer } from "../buffer.ts";
-import { asBuffer, output, toBytes } from "../bytes.ts";
+import { sync } from "../../runtime/bridge.ts";
+import { Buffer } from "../buffer/buffer.ts";
+import { asBuffer, output, toBytes } from "../buffer/bytes.ts";
 import { nodeError } from "../errors.ts";
 import { randomBytes } from "./random.ts";
 

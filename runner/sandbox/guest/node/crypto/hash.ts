@@ -1,8 +1,8 @@
-import { sync } from "../../bridge.ts";
-import type { Buffer } from "../buffer.ts";
-import { concatBytes, output, toBytes } from "../bytes.ts";
+import { sync } from "../../runtime/bridge.ts";
+import type { Buffer } from "../buffer/buffer.ts";
+import { concatBytes, output, toBytes } from "../buffer/bytes.ts";
 import { invalidArgument, nodeError } from "../errors.ts";
-import { LazyTransform } from "../lazy-transform.ts";
+import { LazyTransform } from "../stream/lazy-transform.ts";
 import { secretSpec, type KeySpec } from "./keys.ts";
 import { digest } from "./pieces.ts";
 

@@ -1,6 +1,6 @@
-import { sync, type Sendable } from "../../bridge.ts";
-import type { Buffer } from "../buffer.ts";
-import { asBuffer, output, toBytes } from "../bytes.ts";
+import { sync, type Sendable } from "../../runtime/bridge.ts";
+import type { Buffer } from "../buffer/buffer.ts";
+import { asBuffer, output, toBytes } from "../buffer/bytes.ts";
 import { invalidArgument, nodeError, unsupported } from "../errors.ts";
 
 /** A key as the host takes it; see operations/crypto-keys.ts. */

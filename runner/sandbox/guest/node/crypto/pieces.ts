@@ -1,5 +1,5 @@
-import { sync, type Sendable } from "../../bridge.ts";
-import { concatBytes } from "../bytes.ts";
+import { sync, type Sendable } from "../../runtime/bridge.ts";
+import { concatBytes } from "../buffer/bytes.ts";
 import { nodeError } from "../errors.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

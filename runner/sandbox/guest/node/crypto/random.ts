@@ -1,9 +1,9 @@
-import { sync } from "../../bridge.ts";
-import { Buffer } from "../buffer.ts";
-import { asBuffer } from "../bytes.ts";
+import { sync } from "../../runtime/bridge.ts";
+import { Buffer } from "../buffer/buffer.ts";
+import { asBuffer } from "../buffer/bytes.ts";
 import { invalidArgument, outOfRange } from "../errors.ts";
 import { guest } from "../globals.ts";
-import { nextTick } from "../next-tick.ts";
+import { nextTick } from "../timers/next-tick.ts";
 
 type Callback<Result> = (error: unknown, result?: Result) => void;
 

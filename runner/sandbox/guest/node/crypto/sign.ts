@@ -1,8 +1,8 @@
-import { sync } from "../../bridge.ts";
-import type { Buffer } from "../buffer.ts";
-import { asBuffer, concatBytes, output, toBytes } from "../bytes.ts";
+import { sync } from "../../runtime/bridge.ts";
+import type { Buffer } from "../buffer/buffer.ts";
+import { asBuffer, concatBytes, output, toBytes } from "../buffer/bytes.ts";
 import { invalidArgument, nodeError } from "../errors.ts";
-import { Writable } from "../stream.ts";
+import { Writable } from "../stream/stream.ts";
 import { checkHash, kept } from "./hash.ts";
 import { keySpec } from "./keys.ts";
 import { digest } from "./pieces.ts";

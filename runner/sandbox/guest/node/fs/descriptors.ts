@@ -1,6 +1,6 @@
-import { decodeUtf8 } from "../../web/utf8.ts";
+import { decodeUtf8 } from "../../web/encoding/utf8.ts";
 import { guest } from "../globals.ts";
-import { toBytes } from "../bytes.ts";
+import { toBytes } from "../buffer/bytes.ts";
 import { Stats } from "./stats.ts";
 import { createFile, find, fsError, pathText, resize, slot, writeAt, type FileNode } from "./tree.ts";
 

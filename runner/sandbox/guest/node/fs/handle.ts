@@ -1,5 +1,5 @@
-import EventEmitter from "../events.ts";
-import { Buffer } from "../buffer.ts";
+import EventEmitter from "../events/events.ts";
+import { Buffer } from "../buffer/buffer.ts";
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "./descriptors.ts";
 import type { Stats } from "./stats.ts";
 import { ReadStream, WriteStream } from "./streams.ts";

@@ -1,6 +1,6 @@
-import { Buffer } from "../buffer.ts";
-import { nextTick } from "../next-tick.ts";
-import { Readable, Writable } from "../stream.ts";
+import { Buffer } from "../buffer/buffer.ts";
+import { nextTick } from "../timers/next-tick.ts";
+import { Readable, Writable } from "../stream/stream.ts";
 import { closeSync, openSync, readSync, writeSync } from "./descriptors.ts";
 import { pathText } from "./tree.ts";
 

@@ -1,6 +1,6 @@
-import { asBuffer, toBytes } from "../bytes.ts";
-import { Buffer } from "../buffer.ts";
-import path from "../path.ts";
+import { asBuffer, toBytes } from "../buffer/bytes.ts";
+import { Buffer } from "../buffer/buffer.ts";
+import path from "../path/path.ts";
 import { closeSync, constants, openSync, readAll, writeSync } from "./descriptors.ts";
 import { Dirent, Stats } from "./stats.ts";
 import {

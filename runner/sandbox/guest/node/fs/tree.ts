@@ -1,4 +1,4 @@
-import path from "../path.ts";
+import path from "../path/path.ts";
 import { systemErrors, type SystemCode } from "../system-errors.ts";
 import { guest } from "../globals.ts";
 

@@ -1,0 +1,70 @@
+import { stop } from "esbuild";
+import { FairSemaphore } from "../../domain/limits/fair-semaphore.ts";
+import { refuse } from "../errors.ts";
+import { formatBytes } from "../limits.ts";
+import { maxMemoryBytes, residentBytesOfEsbuild } from "../cache/process-memory.ts";
+
+const watchMs = 100;
+
+/** Lets one use of esbuild happen at a time, each owner in turn, and brings esbuild back when a use ended it. */
+export interface EsbuildLane {
+  /** @throws InvalidInput `code_too_complex` when esbuild died of it, took longer than `timeoutMs`, or more memory than there is for it. */
+  run<T>(owner: string, work: () => Promise<T>, timeoutMs: number): Promise<T>;
+  whenIdle(): Promise<void>;
+}
+
+/**
+ * esbuild is one process for all who use it here. Code nested a hundred thousand levels deep overflows its stack, some code keeps it
+ * busy for minutes, and once gone it stays gone until `stop` is called. One at a time, so that a death has one cause and takes
+ * no other build with it. It starts with the first use, and ends when there was none for `idleMs`.
+ */
+export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): EsbuildLane {
+  const lane = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
+  let resting: NodeJS.Timeout | undefined;
+  let users = 0;
+  return {
+    run: async (owner, work, timeoutMs) => {
+      clearTimeout(resting);
+      users += 1;
+      try {
+        return await lane.use(owner, () => survive(work, timeoutMs));
+      } finally {
+        users -= 1;
+        clearTimeout(resting);
+        // An idle process takes 12 MB; it starts again within a build.
+        if (users === 0) resting = setTimeout(() => void stop(), idleMs).unref();
+      }
+    },
+    whenIdle: () => lane.whenIdle(),
+  };
+}
+
+async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  // Ending its process is the only way to interrupt esbuild, and leaves its pending calls without a response.
+  const end = (why: string): void => {
+    void stop();
+    reject(tooComplex(why));
+  };
+  const timer = setTimeout(() => end(` in ${timeoutMs / 1_000} s`), timeoutMs);
+  // A few lines have it multiply texts, and what it takes is taken from all that runs on this machine.
+  const watch = setInterval(() => {
+    void residentBytesOfEsbuild().then((bytes) => bytes > maxMemoryBytes && end(` with ${formatBytes(maxMemoryBytes)} of memory`));
+  }, watchMs);
+  try {
+    return await Promise.race([work(), late]);
+  } catch (error) {
+    if (!isEnd(error)) throw error;
+    await stop();
+    throw tooComplex(": it is nested too deeply", error);
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+  }
+}
+
+const tooComplex = (why: string, cause?: unknown): Error =>
+  refuse("code_too_complex", `the code, or a package it imports, is too complex to be bundled${why}`, {}, cause);
+
+/** esbuild's message for every call that its process did not answer. */
+const isEnd = (error: unknown): boolean => error instanceof Error && /^The service (was stopped|is no longer running)/.test(error.message);

@@ -1,0 +1,37 @@
+import { errorData } from "../../domain/event/derived-events.ts";
+import type { DisabledEndpoint } from "../../domain/delivery/endpoint-failures.ts";
+import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "../routing/delivery.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import type { Routes } from "../routing/routes.ts";
+
+/**
+ * An error event on `$errors` of the emitter whose delivery had a webhook disabled, to all who listen there but that webhook. Each
+ * becomes a message of its own at once, in no chain: that of the delivery waits for us. Told again, ids and messages are the same.
+ */
+export async function tellDisabled(
+  delivery: Delivery,
+  disabled: DisabledEndpoint,
+  routes: Routes,
+  { deliveries, log }: Pick<DeliveryPorts, "deliveries" | "log">,
+): Promise<void> {
+  log.warn({ op: "webhook.disable", "webhook.id": delivery.listener, reason: disabled.reason }, disabled.message);
+  const event = errorEvent(delivery, disabled);
+  const listeners = routes.listeners(event).filter(({ listener }) => listener.id !== delivery.listener);
+  await Promise.all(
+    listeners.map((route) => {
+      const told = firstDelivery(event, route);
+      return deliveries.schedule(told.listener, told.id, encodeDelivery(told), disabled.at, told.id);
+    }),
+  );
+}
+
+/** Has the form of a run's error event; `id` in its context is that of the delivery. */
+function errorEvent({ id, listener, event }: Delivery, { at, reason, message }: DisabledEndpoint): RoutedEvent {
+  const { source, owner, eventId, hops, way } = event;
+  const context = { id, at, emitter: source, owner, deployment: null, trigger: "delivery" } as const;
+  const data = errorData(context, { code: "webhook_disabled", name: reason, message }, null);
+  const payload = JSON.stringify({ ...data, original_context: { ...data.original_context, event_id: eventId, webhook_id: listener } });
+  const emitId = `${id.replaceAll(".", "_")}_disabled`;
+  const hopped = { ...(hops === undefined ? {} : { hops }), ...(way === undefined ? {} : { way }) };
+  return { emitId, eventId: emitId, source, owner, channel: "$errors", ts: at, payload, ...hopped };
+}

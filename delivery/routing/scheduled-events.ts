@@ -1,0 +1,74 @@
+import { HeadwaterError } from "../../domain/errors.ts";
+import { scheduledEventKey, scheduledEvents } from "../../domain/subjects.ts";
+import { Chains } from "./keyed-chains.ts";
+import type { ScheduledEvent } from "./delivery.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import { routeEvent, type Dispatch } from "./router.ts";
+import type { Routes } from "./routes.ts";
+import { assertDone, untilDone } from "../until-done.ts";
+
+const unrecordedRetryMs = 500;
+const databaseRetryMs = 5_000;
+
+type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "announce" | "clock" | "random" | "log">;
+
+/**
+ * Events with a `delivery_ts`. Each is one schedule in the stream, and one row in the list `$in`, which the recorder writes:
+ *
+ *   commit ──▶ schedule + row ──▶ due ──▶ row still there? ──▶ routed to the listeners of that time ──▶ row becomes history
+ *                                               └── gone: canceled, or done before a crash
+ *
+ * The row decides: whoever deletes it cancels the event for every listener. So a due event waits while Postgres is away.
+ */
+export class ScheduledEvents {
+  readonly #ports: Ports;
+  readonly #routes: Pick<Routes, "listeners">;
+  readonly #dispatch: Dispatch;
+  readonly #maxDirectListeners: number;
+  readonly #signal: AbortSignal;
+  readonly #chains = new Chains();
+  /** By emit id: a message is handed out again while Postgres keeps its event waiting. */
+  readonly #emitting = new Map<string, Promise<void>>();
+
+  constructor(ports: Ports, routes: Pick<Routes, "listeners">, dispatch: Dispatch, maxDirectListeners: number, signal: AbortSignal) {
+    this.#ports = ports;
+    this.#routes = routes;
+    this.#dispatch = dispatch;
+    this.#maxDirectListeners = maxDirectListeners;
+    this.#signal = signal;
+  }
+
+  /** Resolves when it cannot be lost. */
+  schedule(scheduled: ScheduledEvent, atMs = scheduled.event.deliverAt ?? 0): Promise<void> {
+    const { source, emitId } = scheduled.event;
+    const key = scheduledEventKey(source, emitId);
+    return this.#ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, `${emitId}@${atMs}`);
+  }
+
+  /** An event that is due. Resolves when its message can be acked. */
+  due(text: string): Promise<void> {
+    const scheduled = JSON.parse(text) as ScheduledEvent; // Only this role writes to the stream.
+    const { emitId } = scheduled.event;
+    const emitting = this.#emitting.get(emitId) ?? this.#due(scheduled).finally(() => this.#emitting.delete(emitId));
+    this.#emitting.set(emitId, emitting);
+    return emitting;
+  }
+
+  async #due(scheduled: ScheduledEvent): Promise<void> {
+    const { event, listedId, position } = scheduled;
+    const { clock, history, random, log, announce } = this.#ports;
+    try {
+      const state = await history.scheduledEvent(event.source, listedId, position);
+      if (state === "gone") return;
+      if (state === "unrecorded") return await this.schedule(scheduled, clock.now() + unrecordedRetryMs);
+    } catch (error) {
+      if (!(error instanceof HeadwaterError) || error.code !== "database_unavailable") throw error;
+      return this.schedule(scheduled, clock.now() + Math.round(databaseRetryMs * (1 + random())));
+    }
+    await routeEvent(event, this.#routes, this.#chains, this.#dispatch, this.#maxDirectListeners, clock.now());
+    // Delivered first, listed in its channel second: a crash in between repeats deliveries under their ids, the other order would lose them.
+    const emit = () => history.emitScheduledEvent(event.source, listedId, event.eventId);
+    assertDone(await untilDone(emit, { id: event.emitId }, { log }, this.#signal));
+    announce(event);
+  }
+}

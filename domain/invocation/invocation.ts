@@ -1,0 +1,130 @@
+import type { Configuration, Configured } from "../component/configure.ts";
+import type { DryRun, DryRunOutcome } from "../run/dry-run.ts";
+import type { EventMetadata } from "../event/event-metadata.ts";
+import type { RunError } from "../run/run-error.ts";
+import type { HttpResponse, LogRecord } from "../run/run-products.ts";
+import type { TraceContext } from "../traces.ts";
+
+export type { RunError } from "../run/run-error.ts";
+export type { HttpResponse, LogRecord } from "../run/run-products.ts";
+
+/**
+ * An invocation is a durable request to run a source once: a message on the stream INVOCATIONS (a work queue).
+ * The ingress packs several into one message; everything else makes packs of one.
+ */
+/**
+ * `configure` does not run a source, but calls a function of a component while a user configures it, see domain/component/configure.ts. A `dry-run`
+ * stores nothing, see domain/run/dry-run.ts.
+ */
+export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run"] as const;
+export type Trigger = (typeof triggers)[number];
+
+export const hooks = ["deploy", "activate", "deactivate"] as const;
+export type Hook = (typeof hooks)[number];
+
+/** Its trace context is the parent of the run, see domain/traces.ts. */
+export interface Invocation extends TraceContext {
+  /** Public id of the source, `dc_…`; of a `configure`, the id of the call; of a `dry-run`, that of the run. */
+  readonly source: string;
+  readonly trigger: Trigger;
+  /** Id of its run (`r_…`); by default, derived from the invocation number. */
+  readonly run?: string;
+  /** Epoch ms of its creation; absent for ticks: the time at which NATS stored the message. */
+  readonly at?: number;
+  /** Argument of `run`, as a JSON value: for `http` an {@link HttpEvent}, for `timer` a {@link TimerEvent} without timestamp. */
+  readonly event?: unknown;
+  /** Metadata of that event, if a source emitted it: second argument of `run`. */
+  readonly metadata?: EventMetadata;
+  /** Which hook to run; set exactly when `trigger` is `hook`. */
+  readonly hook?: Hook;
+  /** The call; set exactly when `trigger` is `configure`. */
+  readonly configure?: Configuration;
+  /** The dry run; set exactly when `trigger` is `dry-run`. */
+  readonly dryRun?: DryRun;
+  /** The runner must see at least this generation of the deployment entry; it reads the entry again if it holds an older one. */
+  readonly generation?: number;
+  /** Prop of the chained timer of this tick: the runner arms the next tick before it acks this one. */
+  readonly chain?: string;
+  /** Do not commit emits (the `emit_on_deploy: false` of a deploy hook). */
+  readonly discardEvents?: boolean;
+  /** Id of the delivery of an `event`, so that a source runs it once; see domain/event/processed-events.ts. */
+  readonly delivery?: string;
+  /** Deliveries from source to source that led to this; absent: none. See domain/invocation/hops.ts. */
+  readonly hops?: number;
+  /** The last sources of that chain. */
+  readonly way?: readonly string[];
+  /** Ticks of this chain that were skipped before this one, because they were due while none could run. */
+  readonly skippedTicks?: number;
+  /** Position before its source moved to another pool, to recognize it if it is moved twice or was answered there. */
+  readonly movedFrom?: InvocationNumber & { readonly pool: string; readonly storedAt: number };
+  /** NATS subject to which {@link Answer} messages go, best effort, beside the commit. */
+  readonly answerTo?: string;
+}
+
+/** The event of an HTTP-triggered run; the guest adds `body`, parsed from `bodyRaw` by content type. */
+export interface HttpEvent {
+  readonly method: string;
+  /** Path below the endpoint, beginning with `/`. */
+  readonly path: string;
+  /** The complete URL of the request. */
+  readonly url: string;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly client_ip: string;
+  /** The body as text when it is valid UTF-8; absent when there is none. */
+  readonly bodyRaw?: string;
+  /** The body in base64 when it is not valid UTF-8. */
+  readonly bodyBase64?: string;
+  /** Set by the ingress for forms and multipart; JSON is parsed in the guest. */
+  readonly body?: unknown;
+}
+
+export interface TimerEvent {
+  /** Epoch seconds at which the tick was due. */
+  readonly timestamp: number;
+  readonly interval_seconds: number | null;
+  readonly cron?: string;
+  readonly timezone?: string;
+}
+
+/** Position of an invocation in INVOCATIONS: stream sequence of its message and index within the pack. */
+export interface InvocationNumber {
+  readonly seq: number;
+  readonly index: number;
+}
+
+/** Messages on `answerTo`, at most one of each kind per run. */
+export type Answer =
+  | { readonly kind: "response"; readonly response: HttpResponse }
+  | { readonly kind: "run"; readonly run: RunSummary }
+  | { readonly kind: "configured"; readonly configured: Configured }
+  | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome };
+
+/** Summary of an ended run: the response of `POST /v1/sources/{id}/runs`, and a record of the recorder. */
+export interface RunSummary {
+  readonly id: string;
+  readonly source: string;
+  readonly trigger: Trigger;
+  readonly hook?: Hook;
+  readonly generation: number;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly cpuMs: number;
+  readonly eventIds: readonly string[];
+  readonly logs: readonly LogRecord[];
+  readonly error: RunError | null;
+  /** JSON text of the return value of `run`, if it has at most 64 KiB; otherwise null. */
+  readonly result: string | null;
+}
+
+/** Joins invocations that are encoded as JSON texts to a pack, so that nothing is encoded twice. */
+export function encodePack(invocations: readonly string[]): string {
+  return `{"invocations":[${invocations.join(",")}]}`;
+}
+
+export function decodePack(text: string): readonly Invocation[] {
+  // Only the API, the ingress, the operator and the delivery role can write to the stream, each from typed values.
+  return (JSON.parse(text) as { invocations: Invocation[] }).invocations;
+}

@@ -1,0 +1,102 @@
+import type { Heard } from "../event/processed-events.ts";
+import type { Kills } from "./kills.ts";
+import type { RunError, Hook, LogRecord, RunSummary, Trigger } from "../invocation/invocation.ts";
+import type { TraceContext } from "../traces.ts";
+import type { Watermarks } from "../invocation/watermark.ts";
+
+/**
+ * The commit is the single message that a run publishes on the stream RUNS, with the subject `runs.<partition>.<owner>.<source>` and the
+ * expected last sequence of that subject: a run commits completely or not at all, and no two runners extend one history.
+ * JSON texts (payloads, db values) are not decoded by processes that only pass them on.
+ * Its trace context is the parent of its deliveries, see domain/traces.ts.
+ */
+export interface Commit extends TraceContext {
+  readonly source: string;
+  readonly owner: string;
+  /** Deployment id, `d_…`. */
+  readonly deployment: string;
+  readonly run: CommittedRun;
+  readonly events: readonly CommittedEvent[];
+  readonly logs: readonly LogRecord[];
+  readonly error: RunError | null;
+  /** Deliveries from source to source that led to this run; absent: none. See domain/invocation/hops.ts. */
+  readonly hops?: number;
+  /** The last sources of that chain. */
+  readonly way?: readonly string[];
+  readonly state: SourceState;
+}
+
+export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "error" | "source"> {
+  readonly trigger: Trigger;
+  /** Epoch ms at which the run's tick was due; set exactly when `trigger` is `timer`. */
+  readonly dueAt?: number;
+  /** JSON text of a failed run's event, if it has at most 64 KiB. */
+  readonly received?: string;
+  /** Due times, epoch ms, of the last ticks that were skipped since the previous run. */
+  readonly skippedTicks?: readonly number[];
+}
+
+/** Valid epoch ms, before and after 1970: within Date's range, less a margin because readers add to them. Other commits are ignored. */
+export const mostDistantMs = 8e15;
+
+export interface CommittedEvent {
+  /** `<epoch ms>-<sequence>`; grows strictly within a source. */
+  readonly id: string;
+  /** Globally unique and stable over retries: webhook-id, message ids. */
+  readonly emitId: string;
+  /** "" is the default channel. */
+  readonly channel: string;
+  /** The id given to `$emit`, as a string. */
+  readonly dedupeId: string | null;
+  readonly summary: string | null;
+  /** Epoch ms given to `$emit`, or the time of the emit. */
+  readonly ts: number;
+  /** Epoch ms before which it must not be delivered (`delivery_ts`); see domain/schedule/scheduled-event.ts. */
+  readonly deliverAt?: number;
+  /** JSON text of the emitted value. */
+  readonly payload: string;
+}
+
+/** The state that a source keeps between runs. */
+export interface SourceState {
+  /** `$.service.db`: one map per prop of that type, key → JSON text. */
+  readonly db: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly dedupe: DedupeState;
+  /** The last answered positions of the source's invocations; absent: none. */
+  readonly watermarks?: Watermarks;
+  readonly lastEventId: string | null;
+  /** The last run of each hook, which the operator reads. */
+  readonly hooks: Readonly<Partial<Record<Hook, HookRecord>>>;
+  /** Chained timers by prop: epoch ms at which the last link that ran was due. */
+  readonly links?: Readonly<Record<string, number>>;
+  /** Recent deliveries from other sources that it has run; absent: none. See domain/event/processed-events.ts. */
+  readonly heard?: Heard;
+  /** Recent runs that killed their process; absent: none. */
+  readonly kills?: Kills;
+}
+
+export interface HookRecord {
+  /** Generation of the deployment for which the hook ran. */
+  readonly generation: number;
+  /** Id of the run, to recognize a repeated invocation. */
+  readonly run: string;
+  /** How often it has run for this generation. */
+  readonly attempts: number;
+  readonly error: RunError | null;
+}
+
+export type DedupeState =
+  | { readonly strategy: "unique"; readonly ids: readonly string[] }
+  | {
+      readonly strategy: "greatest";
+      /** As decimal text beyond 2^53, where numbers are no longer exact. */ readonly id: number | string | null;
+    }
+  | { readonly strategy: "last"; readonly id: string | null }
+  | { readonly strategy: "none" };
+
+export const emptyState: SourceState = {
+  db: {},
+  dedupe: { strategy: "none" },
+  lastEventId: null,
+  hooks: {},
+};

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { type Commit, mostDistantMs } from "./commit.ts";
+import { partitionOf } from "../invocation/partition.ts";
+import { runSubject } from "../subjects.ts";
+import { mostSkippedTold } from "../schedule/ticks.ts";
+import { parseTraceparent, parseTracestate } from "../traces.ts";
+
+const time = z.number().min(-mostDistantMs).max(mostDistantMs);
+/** Used in subjects and message ids. */
+const token = z.string().regex(/^[\w-]{1,200}$/);
+const text = z.string().nullable();
+
+/** The parts of a commit that are read outside runners; only runners read its state. */
+const shape = z.looseObject({
+  source: z.string(),
+  owner: z.string(),
+  deployment: z.string(),
+  run: z.looseObject({
+    id: token,
+    trigger: z.string(),
+    startedAt: time,
+    durationMs: z.number().max(1e12),
+    cpuMs: z.number(),
+    dueAt: time.optional(),
+    received: z.string().optional(),
+    skippedTicks: z.array(time).max(mostSkippedTold).optional(),
+  }),
+  events: z.array(
+    z.looseObject({
+      id: z.string(),
+      emitId: token,
+      channel: z.string(),
+      dedupeId: text,
+      summary: text,
+      ts: time,
+      deliverAt: time.optional(),
+      payload: z.string(),
+    }),
+  ),
+  logs: z.array(z.looseObject({ k: z.string(), ts: time })),
+  error: z.looseObject({ name: z.string(), message: z.string() }).nullable(),
+  hops: z.int().min(0).optional(),
+  way: z.array(token).max(100).optional(),
+  // These become headers.
+  traceparent: z
+    .string()
+    .refine((text) => parseTraceparent(text) === text)
+    .optional(),
+  tracestate: z
+    .string()
+    .refine((text) => parseTracestate(text) === text)
+    .optional(),
+});
+
+/**
+ * Reads the commit of a message on RUNS. A runner, which runs user code, may only write subjects of its pool's owners, so a commit is
+ * valid only if its subject matches its content. Undefined for a forged or invalid commit.
+ */
+export function readCommit(text: string, subject: string): Commit | undefined {
+  const commit = parse(text);
+  const isInPlace = commit !== undefined && subject === runSubject(partitionOf(commit.source), commit.owner, commit.source);
+  return isInPlace ? commit : undefined;
+}
+
+function parse(text: string): Commit | undefined {
+  try {
+    const commit: unknown = JSON.parse(text);
+    return shape.safeParse(commit).success ? (commit as Commit) : undefined; // Has the shape, or a state that nobody here reads.
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,142 @@
+import type {
+  V1Container,
+  V1PodSecurityContext,
+  V1PodTemplateSpec,
+  V1ResourceRequirements,
+  V1TopologySpreadConstraint,
+  V1Volume,
+} from "@kubernetes/client-node";
+import type { RunnerPoolSpec } from "../../../crds/runner-pool.ts";
+import type { PodSettings } from "./pod-settings.ts";
+import type { Plain } from "./objects.ts";
+import { podSelector, workloadLabels, workloadName } from "./names.ts";
+
+/** Mount path of the pool's Secret; see `secretData`. */
+const keysPath = "/keys";
+export const credentialsFile = "nats.creds";
+const dataPath = "/data";
+
+/** Part of the grace period left for the process to exit after its runs. */
+const endingSeconds = 5;
+
+export interface PodInput {
+  readonly pool: string;
+  readonly spec: RunnerPoolSpec;
+  readonly settings: PodSettings;
+  /** Changes with the pool's Secret, which a runner reads only at start: the pods are then replaced. */
+  readonly secretHash: string;
+}
+
+/** The pod of a runner: user code only, under the `restricted` Pod Security Standard. */
+export function podTemplate(input: PodInput): Plain<V1PodTemplateSpec> {
+  const { pool, spec, settings } = input;
+  return {
+    metadata: {
+      labels: { ...settings.podLabels, ...workloadLabels(settings.release, pool) },
+      annotations: { ...settings.podAnnotations, "headwater.dev/secret-hash": input.secretHash },
+    },
+    spec: {
+      serviceAccountName: workloadName(pool),
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: podSecurity(settings),
+      terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
+      topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => spread(input, topologyKey)),
+      containers: [container(input)],
+      volumes: volumes(input),
+      ...(settings.imagePullSecrets.length === 0 ? {} : { imagePullSecrets: settings.imagePullSecrets.map((name) => ({ name })) }),
+      ...(settings.priorityClassName === undefined ? {} : { priorityClassName: settings.priorityClassName }),
+      ...(spec.runtimeClassName === undefined ? {} : { runtimeClassName: spec.runtimeClassName }),
+      ...(spec.nodeSelector === undefined ? {} : { nodeSelector: spec.nodeSelector }),
+      ...(spec.tolerations === undefined ? {} : { tolerations: spec.tolerations }),
+    },
+  };
+}
+
+function podSecurity({ runAsUser }: PodSettings): Plain<V1PodSecurityContext> {
+  return {
+    runAsNonRoot: true,
+    runAsUser,
+    runAsGroup: runAsUser,
+    fsGroup: runAsUser,
+    fsGroupChangePolicy: "OnRootMismatch",
+    seccompProfile: { type: "RuntimeDefault" },
+  };
+}
+
+function container(input: PodInput): Plain<V1Container> {
+  const { settings, spec } = input;
+  return {
+    name: "runner",
+    image: settings.image,
+    imagePullPolicy: settings.imagePullPolicy,
+    env: Object.entries(environment(input)).map(([name, value]) => ({ name, value })),
+    ports: [{ name: "health", containerPort: settings.healthPort, protocol: "TCP" }],
+    resources: resources(settings.resources, spec.resources),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      readOnlyRootFilesystem: true,
+      privileged: false,
+    },
+    // The first start creates the sandbox scripts and connects before the pod counts as alive.
+    startupProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 1, failureThreshold: 120 },
+    readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 2, failureThreshold: 2 },
+    livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    volumeMounts: [
+      { name: "keys", mountPath: keysPath, readOnly: true },
+      { name: "data", mountPath: dataPath },
+      { name: "tmp", mountPath: "/tmp" },
+    ],
+  };
+}
+
+function environment({ pool, spec, settings }: PodInput): Readonly<Record<string, string>> {
+  const egress = [...settings.egressAllow, ...spec.egressAllow].join(",");
+  return {
+    ...settings.environment,
+    HEADWATER_ROLES: "runner",
+    HEADWATER_POOL: pool,
+    HEADWATER_DATA: dataPath,
+    HEADWATER_KEYS: keysPath,
+    HEADWATER_HEALTH_LISTEN: `0.0.0.0:${settings.healthPort}`,
+    HEADWATER_STOP_TIMEOUT: String(Math.max(1, spec.terminationGracePeriodSeconds - endingSeconds)),
+    NATS_URL: settings.nats.url,
+    HEADWATER_NATS_CREDENTIALS: `${keysPath}/${credentialsFile}`,
+    ...(egress === "" ? {} : { HEADWATER_EGRESS_ALLOW: egress }),
+  };
+}
+
+function volumes({ pool, settings }: PodInput): Plain<V1Volume[]> {
+  return [
+    { name: "keys", secret: { secretName: workloadName(pool), defaultMode: 0o440 } },
+    { name: "data", emptyDir: { sizeLimit: settings.dataSize } },
+    { name: "tmp", emptyDir: { sizeLimit: settings.temporarySize } },
+  ];
+}
+
+/** Preferred, not required: a cluster with one node or zone still gets all runners. */
+function spread({ pool, settings }: PodInput, topologyKey: string): Plain<V1TopologySpreadConstraint> {
+  return {
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: "ScheduleAnyway",
+    labelSelector: { matchLabels: podSelector(settings.release, pool) },
+    matchLabelKeys: ["pod-template-hash"],
+  };
+}
+
+/** Unset values come from the defaults: without a memory limit user code could exhaust the node. */
+function resources(
+  defaults: NonNullable<RunnerPoolSpec["resources"]>,
+  own: RunnerPoolSpec["resources"] = {},
+): Plain<V1ResourceRequirements> {
+  return {
+    requests: toStrings({ ...defaults.requests, ...own.requests }),
+    limits: toStrings({ ...defaults.limits, ...own.limits }),
+  };
+}
+
+const toStrings = (quantities: Readonly<Record<string, string | number>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(quantities).map(([name, quantity]) => [name, String(quantity)]));

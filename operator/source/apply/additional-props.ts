@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../../domain/canonical-json.ts";
+import type { BoundProp } from "../../../domain/component/configure.ts";
+import { withAdditional, type Build, type ComponentDefinition, type PropDefinition } from "../../../domain/component/definition.ts";
+import type { Blocked } from "../plan/blocked.ts";
+import { currentBuild } from "../observe/component-of.ts";
+import type { ComponentResource, SourceResource } from "../observe/resources.ts";
+
+/** Result of a call of `additionalProps`, with a digest of the component and values it was called for. */
+export type ReloadResult = { readonly digest: string } & ({ readonly props: readonly PropDefinition[] } | { readonly blocked: Blocked });
+
+/** The source's build, including the additional props for its current values. Until they are known, only the component's own props. */
+export function buildFor(source: Pick<SourceResource, "spec" | "status">, component: ComponentResource | undefined): Build | undefined {
+  const build = currentBuild(component);
+  const { configurableProps, configurableFor } = source.status;
+  if (build === undefined || configurableProps === undefined || configurableFor !== digestFor(source, build)) return build;
+  return { ...build, definition: withAdditional(build.definition, configurableProps) };
+}
+
+/** Digest for which additional props must be requested; undefined if there are none or they are known. */
+export function reloadDigest(
+  source: Pick<SourceResource, "spec" | "status">,
+  component: ComponentResource | undefined,
+): string | undefined {
+  const build = currentBuild(component);
+  const digest = build === undefined ? undefined : digestFor(source, build);
+  return digest === source.status.configurableFor && source.status.configurableProps !== undefined ? undefined : digest;
+}
+
+/** Props that the isolate must be given, because the component's code does not declare them with this type. */
+export function boundProps(own: ComponentDefinition, all: readonly PropDefinition[]): readonly BoundProp[] {
+  const types = new Map(own.props.map(({ name, type }) => [name, type]));
+  return all
+    .filter(({ name, type }) => types.get(name) !== type)
+    .map(({ name, type, app }) => ({ name, type, ...(app === undefined ? {} : { app }) }));
+}
+
+/** Different code, values or `redeploy` may give different props; undefined for a component without additional ones. */
+function digestFor({ spec }: Pick<SourceResource, "spec">, { bundle, definition }: Build): string | undefined {
+  if (!definition.hasAdditionalProps) return undefined;
+  const { props, secrets, redeploy } = spec;
+  return createHash("sha256").update(canonicalJson({ bundle, props, secrets, redeploy })).digest("hex");
+}

@@ -1,0 +1,114 @@
+import { HeadwaterError, UserCode, Unavailable } from "../../../domain/errors.ts";
+import { configure, type ConfiguredComponent } from "../../configure/configure.ts";
+import type { OperatorPorts } from "../../ports.ts";
+import { boundProps, type ReloadResult } from "./additional-props.ts";
+import type { Blocked } from "../plan/blocked.ts";
+import { currentBuild } from "../observe/component-of.ts";
+import type { Observed, SourceResource } from "../observe/observed.ts";
+
+/** How long a pass waits for a call. Longer waits would block the reconciliation of other sources. */
+const waitMs = 3_000;
+/** Longer than for a user who waits, because a sleeping pool must start first. */
+const deadlineMs = 60_000;
+/** Delay before a transient failure is retried. */
+const retryMs = 1_000;
+
+interface Reload {
+  readonly digest: string;
+  readonly call: Promise<void>;
+  outcome?: ReloadResult;
+  /** Epoch ms at which a transient outcome expires. */
+  until?: number;
+}
+
+/**
+ * Calls of `additionalProps` for deployments: one at a time per source, with the last outcome. An error thrown by the component stays until
+ * the component or its values change.
+ */
+export class PropReloads {
+  readonly #ports: OperatorPorts;
+  /** By the source's uid. */
+  readonly #reloads = new Map<string, Reload>();
+
+  constructor(ports: OperatorPorts) {
+    this.#ports = ports;
+  }
+
+  find({ metadata }: SourceResource): ReloadResult | undefined {
+    const reload = this.#reloads.get(metadata.uid);
+    if (reload?.until === undefined || this.#ports.clock.now() < reload.until) return reload?.outcome;
+    this.#reloads.delete(metadata.uid);
+    return undefined;
+  }
+
+  forget({ metadata }: SourceResource): void {
+    this.#reloads.delete(metadata.uid);
+  }
+
+  /** Waits briefly. @returns whether there is an outcome */
+  async run(observed: Observed, digest: string, signal: AbortSignal): Promise<boolean> {
+    const { uid } = observed.source.metadata;
+    const before = this.#reloads.get(uid);
+    const reload = before?.digest === digest && before.outcome === undefined ? before : this.#start(observed, digest);
+    this.#reloads.set(uid, reload);
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+    await Promise.race([reload.call, untilAborted(timeout)]);
+    return reload.outcome !== undefined;
+  }
+
+  #start(observed: Observed, digest: string): Reload {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const reload: Reload = { digest, call: promise };
+    const settle = (outcome: ReloadResult): void => {
+      reload.outcome = outcome;
+      if ("blocked" in outcome && outcome.blocked.transient) reload.until = this.#ports.clock.now() + retryMs;
+      resolve();
+    };
+    reloadProps(observed, this.#ports).then(
+      (props) => settle({ digest, props }),
+      (error: unknown) => settle({ digest, blocked: this.#blockedBy(error) }),
+    );
+    return reload;
+  }
+
+  #blockedBy(error: unknown): Blocked {
+    if (error instanceof UserCode)
+      return {
+        reason: "AdditionalPropsFailed",
+        transient: false,
+        message: `additionalProps failed: ${error.message}`,
+      };
+    if (!(error instanceof HeadwaterError))
+      this.#ports.log.error({ op: "source.props", err: error }, "additionalProps of a source cannot be called");
+    const why = error instanceof HeadwaterError ? error.message : "an unexpected error, see the log of the operator";
+    const transient = !(error instanceof HeadwaterError) || error instanceof Unavailable || [429, 504].includes(error.status);
+    const message = `additionalProps cannot be called: ${why}`;
+    return { reason: transient ? "AdditionalPropsPending" : "AdditionalPropsFailed", transient, message, poll: transient };
+  }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
+
+/** Includes the previous additional props, because they have values too. */
+async function reloadProps(observed: Observed, ports: OperatorPorts) {
+  const { source, owner = "", component } = observed;
+  const build = currentBuild(component);
+  if (build === undefined) throw new Unavailable("the component is not built");
+  const { spec, status, metadata } = source;
+  const own = new Set(build.definition.props.map(({ name }) => name));
+  const previous = (status.configurableProps ?? []).filter(({ name }) => !own.has(name));
+  const definition = { ...build.definition, props: [...build.definition.props, ...previous] };
+  const configured: ConfiguredComponent = {
+    namespace: metadata.namespace,
+    owner,
+    id: status.id ?? "",
+    build: { ...build, definition },
+    spec,
+    additionalProps: boundProps(build.definition, definition.props),
+    endpoint: status.endpoint ?? null,
+  };
+  const result = await configure(configured, { kind: "props", ...(previous.length === 0 ? {} : { previous }) }, deadlineMs, ports);
+  return result.outcome === "props" ? result.props : [];
+}

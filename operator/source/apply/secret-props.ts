@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import type { SecretReference } from "../../../crds/secret-reference.ts";
+import type { SourceSpec } from "../../../crds/source.ts";
+import { accountIdsAmong, accountPropsOf } from "../../../domain/component/account-props.ts";
+import type { ComponentDefinition } from "../../../domain/component/definition.ts";
+import { HeadwaterError, InvalidInput, NotFound } from "../../../domain/errors.ts";
+import { readAccountAuth, type AccountPorts, type AccountReference } from "../observe/account-auth.ts";
+import type { Blocked } from "../plan/blocked.ts";
+
+/** Where the value of a secret prop is stored, and whether its text is used verbatim. */
+export interface SecretProp {
+  readonly reference: SecretReference;
+  readonly asText: boolean;
+}
+/** Props with secret values: those marked as secret, and app props, which receive the account's credentials. */
+export type SecretProps = Readonly<Record<string, SecretProp | AccountReference>>;
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Values of the secret props by name, or why they are unavailable. */
+export type SecretPropValues =
+  | { readonly values: Values }
+  | {
+      readonly blocked: Blocked;
+      /** If accounts were deleted: the remaining props and values. */
+      readonly without?: { readonly props: SecretProps; readonly values: Values };
+    };
+
+type PropsOfSpec = { readonly spec: Pick<SourceSpec, "props" | "secrets"> };
+
+export function secretPropsOf({ spec }: PropsOfSpec, definition: ComponentDefinition): SecretProps {
+  const types = new Map(definition.props.map(({ name, type }) => [name, type]));
+  const secrets = Object.entries(spec.secrets).map(([name, reference]): [string, SecretProp] => [
+    name,
+    // Sealed texts are written by Headwater and are JSON. A Secret for a string prop contains the plain text.
+    { reference, asText: reference.sealed === undefined && types.get(name) === "string" },
+  ]);
+  const accounts = accountPropsOf(definition, spec.props).map(({ prop, account, app }): [string, AccountReference] => [
+    prop,
+    { account, app },
+  ]);
+  return Object.fromEntries([...accounts, ...secrets]);
+}
+
+/** Can the values change without a change of the source? */
+export function hasLiveSecrets({ spec }: PropsOfSpec): boolean {
+  return Object.values(spec.secrets).some(({ secretKeyRef }) => secretKeyRef !== undefined);
+}
+
+/** Changes of accounts are watched. */
+export function usesAccounts({ spec }: PropsOfSpec): boolean {
+  return accountIdsAmong(spec.props).length > 0;
+}
+
+/** Value of an app prop: `{authProvisionId, $auth}`. @throws NotFound, InvalidInput */
+export async function readSecretProps(namespace: string, props: SecretProps, ports: AccountPorts): Promise<Values> {
+  const read = async ([name, prop]: [string, SecretProp | AccountReference]): Promise<[string, unknown]> => {
+    if ("account" in prop) {
+      const found = await readAccountAuth(namespace, name, prop, ports);
+      if ("blocked" in found) throw new BlockedAccount(found.blocked);
+      return [name, { authProvisionId: prop.account, $auth: found.auth }];
+    }
+    const text = await ports.secretValues.read(namespace, prop.reference);
+    return [name, valueOf(text, prop.asText)];
+  };
+  return Object.fromEntries(await Promise.all(Object.entries(props).map(read)));
+}
+
+class BlockedAccount extends NotFound {
+  readonly blocked: Blocked;
+
+  constructor(blocked: Blocked) {
+    super(blocked.message, { code: "account_blocked" });
+    this.blocked = blocked;
+  }
+}
+
+/** Like readSecretProps, with the problem as a value. */
+export async function trySecretProps(namespace: string, props: SecretProps, ports: AccountPorts): Promise<SecretPropValues> {
+  try {
+    return { values: await readSecretProps(namespace, props, ports) };
+  } catch (error) {
+    if (error instanceof BlockedAccount)
+      return {
+        blocked: error.blocked,
+        ...(error.blocked.reason === "AccountNotFound" ? await withoutAccounts(namespace, props, ports) : {}),
+      };
+    if (!(error instanceof HeadwaterError) || !(error instanceof NotFound || error instanceof InvalidInput)) throw error;
+    const reason = error instanceof NotFound ? "SecretNotFound" : "SecretInvalid";
+    return { blocked: { reason, message: error.message, transient: error instanceof NotFound, poll: true } };
+  }
+}
+
+/** Credentials of a deleted account must no longer be used. Empty if the other values are unavailable too. */
+async function withoutAccounts(
+  namespace: string,
+  props: SecretProps,
+  ports: AccountPorts,
+): Promise<Pick<Extract<SecretPropValues, { blocked: Blocked }>, "without">> {
+  const kept: [string, SecretProp | AccountReference][] = [];
+  for (const [name, prop] of Object.entries(props)) {
+    const isGone = "account" in prop && isBlockedBy(await readAccountAuth(namespace, name, prop, ports), "AccountNotFound");
+    if (!isGone) kept.push([name, prop]);
+  }
+  const rest = await trySecretProps(namespace, Object.fromEntries(kept), ports);
+  return "values" in rest ? { without: { props: Object.fromEntries(kept), values: rest.values } } : {};
+}
+
+const isBlockedBy = (found: Awaited<ReturnType<typeof readAccountAuth>>, reason: Blocked["reason"]): boolean =>
+  "blocked" in found && found.blocked.reason === reason;
+
+/** Compares sets of values without storing them; sealed before it is stored. */
+export function digestOf(values: Values): string {
+  const sorted = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
+}
+
+/** Parses the text as JSON if possible. A string prop takes other JSON types verbatim: `123` is the text 123. */
+function valueOf(text: string, asText: boolean): unknown {
+  const value = parsed(text);
+  return asText && typeof value !== "string" ? text : value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

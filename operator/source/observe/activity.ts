@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sourceHealth } from "../../../crds/source-health.ts";
+import { sourceKind } from "../../../crds/source.ts";
+import { Conflict, NotFound } from "../../../domain/errors.ts";
+import { disabledCode, disabledError } from "../../../domain/run/kills.ts";
+import { disabledReason, errorLine } from "../../../domain/source/source-health.ts";
+import { nextStatus, readyConditions } from "../../controller/status.ts";
+import type { OperatorPorts, SourceActivity } from "../../ports.ts";
+import { buildFor } from "../apply/additional-props.ts";
+import { componentNameOf } from "./component-of.ts";
+import { healthFields, statusHealth } from "../health.ts";
+import { nextTickTime } from "../plan/next-tick.ts";
+import type { ComponentResource, SourceResource } from "./resources.ts";
+import { wasReady } from "./settled.ts";
+import { withFields, type StatusFields } from "../plan/step.ts";
+
+/** Interval between refreshes. */
+const intervalMs = 5 * 60_000;
+/** Sources per query. */
+const batchSize = 500;
+/** Limits writes to 300 per minute, however many sources run. The status is for people and does not change with each run. */
+const writeIntervalMs = 200;
+
+export interface ActivityCaches {
+  sources(): Iterable<SourceResource>;
+  component(key: string): ComponentResource | undefined;
+}
+
+/**
+ * Updates the last run, last error, next tick, backlog and state in the status of sources where they have changed. Idle sources are never
+ * written. Does nothing until the next refresh is due.
+ */
+export function activityReconciler(ports: OperatorPorts, caches: ActivityCaches) {
+  let nextRefresh = ports.clock.now() + intervalMs;
+  return async (_key: string, signal: AbortSignal): Promise<number> => {
+    const now = ports.clock.now();
+    if (now < nextRefresh) return nextRefresh - now;
+    nextRefresh = now + intervalMs;
+    await refreshActivity(ports, caches, signal);
+    return Math.max(1, nextRefresh - ports.clock.now());
+  };
+}
+
+interface Activity {
+  /** Undefined: no run since the status was written. */
+  readonly activity: SourceActivity | undefined;
+  /** Undefined: NATS did not respond. */
+  readonly backlog: number | undefined;
+}
+
+/** Refreshes all sources once. @returns the number of statuses written */
+export async function refreshActivity(ports: OperatorPorts, caches: ActivityCaches, signal: AbortSignal): Promise<number> {
+  let written = 0;
+  const backlogs = await ports.sourceBacklogs.read().catch(() => undefined);
+  for (const sources of batches([...caches.sources()])) {
+    signal.throwIfAborted();
+    const activities = await ports.activity.since(
+      sources.map(({ id, source }) => ({ source: id, lastRunAt: timeOf(source.status.lastRunTime) })),
+    );
+    const byId = new Map(activities.map((activity) => [activity.source, activity]));
+    for (const { id, source } of sources) {
+      const latest = { activity: byId.get(id), backlog: backlogs === undefined ? undefined : (backlogs.get(id) ?? 0) };
+      if (!hasChanged(source, latest)) continue;
+      if (written > 0) await sleep(writeIntervalMs, undefined, { signal });
+      if (await write(source, latest, caches, ports)) written++;
+    }
+  }
+  return written;
+}
+
+function hasChanged({ status }: SourceResource, { activity, backlog }: Activity): boolean {
+  if (activity !== undefined || status.state === undefined) return true;
+  return backlog !== undefined && backlog !== (status.backlog ?? 0);
+}
+
+/** Skips a source that was changed in the meantime: it is being reconciled, and the next refresh writes it. */
+async function write(source: SourceResource, latest: Activity, caches: ActivityCaches, ports: OperatorPorts): Promise<boolean> {
+  const { namespace, name } = source.metadata;
+  const current = await ports.store.find(sourceKind, namespace, name);
+  if (current === undefined || current.metadata.uid !== source.metadata.uid || current.metadata.deletionTimestamp !== undefined)
+    return false;
+  const { activity, backlog } = latest;
+  const fields = { ...activityFields(current, activity, caches, ports), ...(backlog === undefined ? {} : { backlog }) };
+  const status = withFields(current.status, fields);
+  const health =
+    activity === undefined ? healthFields(current, status) : statusHealth(sourceHealth({ ...current, status }, activity.failing));
+  try {
+    await ports.store.updateStatus(sourceKind, { ...current, status: withFields(status, health) });
+    return true;
+  } catch (error) {
+    if (error instanceof Conflict || error instanceof NotFound) return false;
+    throw error;
+  }
+}
+
+function activityFields(
+  source: SourceResource,
+  activity: SourceActivity | undefined,
+  caches: ActivityCaches,
+  ports: OperatorPorts,
+): StatusFields {
+  if (activity === undefined) return {};
+  const { lastRunAt, lastError } = activity;
+  const build = buildFor(source, caches.component(`${source.metadata.namespace}/${componentNameOf(source)}`));
+  const next = build === undefined ? undefined : nextTickTime(source, build, ports.clock.now(), source.status.updatedAt);
+  return {
+    lastRunTime: new Date(lastRunAt).toISOString(),
+    ...(lastError === undefined ? {} : { lastErrorTime: new Date(lastError.at).toISOString(), lastError: errorLine(lastError) }),
+    ...(next === undefined ? {} : { nextTickTime: next }),
+    ...disabledFields(source, activity, ports),
+  };
+}
+
+/** Marks the source as not ready: its reconciler then finds the cause, removes its timers and reports it. */
+function disabledFields(source: SourceResource, { source: id, failing }: SourceActivity, { clock }: OperatorPorts): StatusFields {
+  if (failing?.error.code !== disabledCode || failing.deployment !== source.status.deployment || !wasReady(source)) return {};
+  const { message } = disabledError(id);
+  const conditions = readyConditions({ ready: false, transient: true, reason: disabledReason, message });
+  return { conditions: nextStatus(source, { conditions, now: clock.now() }).conditions };
+}
+
+function timeOf(text: string | undefined): number {
+  return text === undefined ? 0 : Date.parse(text);
+}
+
+function* batches(sources: Iterable<SourceResource>): Iterable<readonly { readonly id: string; readonly source: SourceResource }[]> {
+  let next: { id: string; source: SourceResource }[] = [];
+  for (const source of sources) {
+    const { id } = source.status;
+    if (id === undefined || source.invalid !== undefined) continue;
+    next.push({ id, source });
+    if (next.length === batchSize) yield next.splice(0);
+  }
+  if (next.length > 0) yield next;
+}

@@ -1,0 +1,100 @@
+import { componentKind } from "../../../crds/component.ts";
+import type { SourceState } from "../../../domain/run/commit.ts";
+import { hasMoved, type Deployment } from "../../../domain/source/deployment.ts";
+import { InvalidInput } from "../../../domain/errors.ts";
+import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
+import type { OperatorPorts } from "../../ports.ts";
+import { buildFor } from "../apply/additional-props.ts";
+import { componentNameOf } from "./component-of.ts";
+import type { Observed, SourceResource, Fallback } from "./observed.ts";
+import { readOwnCode } from "./own-code.ts";
+import { digestOf, hasLiveSecrets, secretPropsOf, trySecretProps, usesAccounts, type SecretPropValues } from "../apply/secret-props.ts";
+import { isSettled } from "./settled.ts";
+import { isOfVersion } from "../plan/version.ts";
+
+type Base = Pick<Observed, "source" | "owner" | "component" | "pool" | "movesTo" | "deployed">;
+
+/** Reads everything a plan needs. For a settled source only what may have changed outside of it, which for most sources is nothing. */
+export async function observe(source: SourceResource, ports: OperatorPorts): Promise<Observed> {
+  const base = await observeBase(source, ports);
+  const settled = isSettled(base);
+  if (source.metadata.deletionTimestamp !== undefined)
+    return {
+      ...base,
+      endpoint: undefined,
+      code: undefined,
+      secrets: undefined,
+      secretsChanged: false,
+      ...(await historyOf(base, ports)),
+    };
+  const { endpointKey } = source.status;
+  const [past, endpoint, code, secrets] = await Promise.all([
+    settled ? { hooks: {} } : historyOf(base, ports),
+    settled || endpointKey === undefined ? undefined : ports.endpoints.get(endpointKey),
+    settled && source.spec.codeFrom === undefined ? undefined : readOwnCode(base, ports),
+    settled && !hasLiveSecrets(source) && !usesAccounts(source) ? undefined : secretsOf(base, ports),
+  ]);
+  const secretsChanged = secrets !== undefined && "values" in secrets && (await haveChanged(base.deployed, secrets.values, ports));
+  const mayDeploy = settled && !(secrets !== undefined && "blocked" in secrets);
+  return { ...base, endpoint, code, secrets, secretsChanged, fallback: mayDeploy ? undefined : await fallbackOf(base, ports), ...past };
+}
+
+async function observeBase(source: SourceResource, ports: OperatorPorts): Promise<Base> {
+  const { namespace } = source.metadata;
+  const { id } = source.status;
+  const owner = await ports.owners.ownerOf(namespace);
+  const ownerPool = owner === undefined ? undefined : ports.pools.poolOf(owner);
+  const pool = source.status.pool ?? ownerPool ?? defaultPool;
+  const [component, entry] = await Promise.all([
+    ports.store.find(componentKind, namespace, componentNameOf(source)),
+    id === undefined ? undefined : ports.deployments.get(deploymentKey(pool, id)),
+  ]);
+  const deployed = entry === undefined || hasMoved(entry) ? undefined : entry;
+  const movesTo = ownerPool === undefined || pool === ownerPool ? undefined : ownerPool;
+  return { source, owner, component, pool, movesTo, deployed };
+}
+
+/** The history belongs to the owner in the deployment entry, even if the namespace has another owner by now. */
+async function historyOf({ source, owner, deployed }: Base, { histories }: OperatorPorts): Promise<Pick<SourceState, "hooks" | "kills">> {
+  const historyOwner = deployed?.owner ?? owner;
+  if (source.status.id === undefined || historyOwner === undefined) return { hooks: {} };
+  const { hooks = {}, kills } = (await histories.state(historyOwner, source.status.id)) ?? {};
+  return kills === undefined ? { hooks } : { hooks, kills };
+}
+
+async function secretsOf({ source, component }: Base, ports: OperatorPorts): Promise<SecretPropValues | undefined> {
+  const build = buildFor(source, component);
+  const props = build === undefined ? {} : secretPropsOf(source, build.definition);
+  return Object.keys(props).length === 0 ? undefined : trySecretProps(source.metadata.namespace, props, ports);
+}
+
+/** True if the deployed values differ. An entry sealed with a lost key is rewritten. */
+async function haveChanged(
+  deployed: Deployment | undefined,
+  values: Readonly<Record<string, unknown>>,
+  ports: OperatorPorts,
+): Promise<boolean> {
+  if (deployed === undefined) return false;
+  if (deployed.secretsSeen === undefined) return Object.keys(values).length > 0;
+  try {
+    return (await ports.secrets.open(deployed.secretsSeen)) !== digestOf(values);
+  } catch (error) {
+    if (error instanceof InvalidInput) return true;
+    throw error;
+  }
+}
+
+/** A version of another owner is never restored. */
+async function fallbackOf({ source, owner, deployed }: Base, ports: OperatorPorts): Promise<Fallback | undefined> {
+  const { id, runningGeneration } = source.status;
+  if (id === undefined || runningGeneration === undefined) return undefined;
+  const version = await ports.versions.get(id);
+  if (version === undefined || version.deployment.owner !== owner) return undefined;
+  const props = secretPropsOf(version, version.build.definition);
+  if (Object.keys(props).length === 0) return { version, secrets: {}, secretsChanged: false };
+  const read = await trySecretProps(source.metadata.namespace, props, ports);
+  const known = "values" in read ? { props, values: read.values } : read.without;
+  if (known === undefined) return { version, secrets: "as they are", secretsChanged: false };
+  const secretsChanged = isOfVersion(version, deployed) && (await haveChanged(deployed, known.values, ports));
+  return { version, secrets: known.props, secretsChanged };
+}

@@ -1,0 +1,51 @@
+import type { SourceState } from "../../../domain/run/commit.ts";
+import type { Deployment, Endpoint } from "../../../domain/source/deployment.ts";
+import type { RunError } from "../../../domain/run/run-error.ts";
+import type { ReloadResult } from "../apply/additional-props.ts";
+import type { OwnCode } from "./own-code.ts";
+import type { ComponentResource, SourceResource } from "./resources.ts";
+import type { SecretProps, SecretPropValues } from "../apply/secret-props.ts";
+import type { SourceVersion } from "../plan/version.ts";
+
+export type { ComponentResource, SourceResource };
+
+/** The last version that was completely deployed, and its current secret values. */
+export interface Fallback {
+  readonly version: SourceVersion;
+  /** Where to read its secret values; "as they are" when some are unreadable: the sealed ones are kept then. */
+  readonly secrets: SecretProps | "as they are";
+  /** It is deployed with secret values that have changed since. */
+  readonly secretsChanged: boolean;
+}
+
+/** All inputs of a plan. What the plan of a settled source does not need is not read. */
+export interface Observed {
+  readonly source: SourceResource;
+  /** Public id of the owner; undefined in a namespace without one. */
+  readonly owner: string | undefined;
+  readonly component: ComponentResource | undefined;
+  /** The code for the source's own component; undefined if it refers to a component, or is settled. */
+  readonly code: OwnCode | undefined;
+  /** Values of its secret props; undefined without any, and if it is settled and they cannot have changed. */
+  readonly secrets: SecretPropValues | undefined;
+  /** The deployed values are outdated. */
+  readonly secretsChanged: boolean;
+  /** What runs when the spec cannot be deployed; undefined before the first complete deployment, and if settled. */
+  readonly fallback?: Fallback | undefined;
+  /** Why a step of this update can never succeed. */
+  readonly failure?: RunError | undefined;
+  /** The pool of its deployment, or of the one to come. */
+  readonly pool: string;
+  /** The pool it must move to. */
+  readonly movesTo: string | undefined;
+  /** Its current deployment entry. */
+  readonly deployed: Deployment | undefined;
+  /** Its endpoint entry; not read if it is settled or in deletion. */
+  readonly endpoint: Endpoint | undefined;
+  /** Result of the last call of `additionalProps` for this source. */
+  readonly reloaded?: ReloadResult | undefined;
+  /** Hook runs by hook, with their generation. */
+  readonly hooks: SourceState["hooks"];
+  /** Its runs that killed their process; not read if settled. */
+  readonly kills?: SourceState["kills"] | undefined;
+}

@@ -1,0 +1,105 @@
+import { finalizer, labels } from "../../../crds/resource.ts";
+import type { Hook, RunError } from "../../../domain/invocation/invocation.ts";
+import { isSameCode } from "../../../domain/component/component-code.ts";
+import { buildFor, reloadDigest } from "../apply/additional-props.ts";
+import { componentNameOf, hasOwnCode, madeForGeneration } from "../observe/component-of.ts";
+import type { PlanInputs } from "./inputs.ts";
+import type { Observed } from "../observe/observed.ts";
+import { planDeletion } from "./plan-deletion.ts";
+import { planMove } from "./plan-move.ts";
+import { planDeployment } from "./plan-deployment.ts";
+import { planFallback, planFallbackMove } from "./plan-fallback.ts";
+import { mustRedeploy, planStop, planUpdate } from "./plan-update.ts";
+import type { Blocked } from "./blocked.ts";
+import { blockedBy, codeBlockedBy } from "./policies.ts";
+import { reportDisabled, reportFailed, reportReady } from "../report.ts";
+import { isDeployed, isDone, isSettled } from "../observe/settled.ts";
+import type { Step } from "./step.ts";
+import { updateFailure } from "../update/update-failure.ts";
+import { secretsFor } from "./desired.ts";
+
+/**
+ * The next steps from the observed to the desired state; none if they agree. A plan ends with the first step whose outcome decides what
+ * comes next (a hook, a choice to record); then the source is observed again.
+ *
+ * Order of a deployment: identity, the component with its code, entry and endpoint (so that a service registered by `activate` can call
+ * back at once), hooks `deploy` (once) and `activate`, timers. An update or deletion first removes the timers and runs `deactivate` with
+ * the old code.
+ */
+export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
+  const { source } = observed;
+  if (source.metadata.deletionTimestamp !== undefined) return planDeletion(observed, inputs);
+  const id = source.status.id;
+  const labelled = source.metadata.labels[labels.id];
+  if (id === undefined || labelled !== id || !source.metadata.finalizers.includes(finalizer)) return [{ do: "adopt", id: id ?? inputs.id }];
+  const code = planCode(observed);
+  if (code.length > 0) return code;
+  const blocked = blockedBy(observed);
+  if (blocked !== undefined) return isPaused(observed, blocked) ? [] : planFallback(observed, { blocked }, inputs);
+  const reload = planReload(observed);
+  if (reload.length > 0) return reload;
+  const { owner, component } = observed;
+  const build = buildFor(source, component);
+  if (owner === undefined || component === undefined || build === undefined) return []; // blockedBy() has reported it.
+  const desired = { id, owner, component, build };
+  const needsEndpoint = build.definition.props.some((prop) => prop.type === "$.interface.http");
+  const claim = planClaim(observed, needsEndpoint, inputs);
+  if (claim.length > 0) return claim;
+  const refused = updateFailure(observed, desired);
+  if (refused !== undefined) return planFallback(observed, { refused }, inputs);
+  const { deployed } = observed;
+  if (observed.movesTo !== undefined) {
+    // Runners of the new owner's pool must not write what a hook of the former owner produces.
+    const stop = deployed?.owner === owner ? [] : planStop(observed);
+    return stop.length > 0
+      ? stop
+      : (planFallbackMove(observed, build) ?? planMove(observed, desired, observed.movesTo, secretsFor(observed, desired)));
+  }
+  if (deployed === undefined || !isDeployed(observed, build) || mustRedeploy(observed)) return planUpdate(observed, desired, inputs);
+  if (observed.secretsChanged) return [{ do: "write-deployment", deployment: deployed, secrets: secretsFor(observed, desired) }];
+  const reports = {
+    ready: () => reportReady(observed, desired, inputs),
+    failed: (hook: Hook, error: RunError) => reportFailed(observed, desired, hook, error),
+    disabled: () => reportDisabled(observed, desired.id, desired),
+  };
+  return planDeployment(observed, desired, reports, inputs.now);
+}
+
+/** Requests additional props before a deployment uses them. */
+function planReload(observed: Observed): readonly Step[] {
+  const { source, component, reloaded } = observed;
+  const digest = isSettled(observed) ? undefined : reloadDigest(source, component);
+  if (digest === undefined) return [];
+  if (reloaded?.digest !== digest || "blocked" in reloaded) return [{ do: "reload-props", digest }];
+  return [{ do: "claim-props", digest, props: reloaded.props }];
+}
+
+/** Stores the source's own code as a component; its build is then deployed. */
+function planCode(observed: Observed): readonly Step[] {
+  const { source, component, code } = observed;
+  if (code === undefined || "blocked" in code || !hasOwnCode(source) || codeBlockedBy(observed) !== undefined) return [];
+  if (component?.metadata.deletionTimestamp !== undefined) return []; // It is created again once this one is gone.
+  const { url } = source.spec;
+  const generation = url === undefined ? undefined : String(source.metadata.generation);
+  const isWritten =
+    component !== undefined &&
+    isSameCode(component.spec, code.code) &&
+    component.spec.url === url &&
+    component.metadata.annotations[madeForGeneration] === generation;
+  return isWritten ? [] : [{ do: "write-component", name: componentNameOf(source), code: code.code, url, generation, now: component }];
+}
+
+/** The deployed version stays current while its component is rebuilt. */
+function isPaused(observed: Observed, { reason }: Blocked): boolean {
+  const { deployed, source } = observed;
+  const isOfGeneration = (deployed?.sourceGeneration ?? deployed?.generation) === source.metadata.generation;
+  return reason === "ComponentNotBuilt" && isOfGeneration && isDone(observed);
+}
+
+function planClaim(observed: Observed, needsEndpoint: boolean, inputs: PlanInputs): readonly Step[] {
+  const { nameSlug, endpointKey, pool } = observed.source.status;
+  const key = needsEndpoint ? (endpointKey ?? inputs.endpointKey) : endpointKey;
+  if (nameSlug !== undefined && key === endpointKey && pool !== undefined) return [];
+  // A new name's slug comes with its update: until then the source keeps its slug.
+  return [{ do: "claim", nameSlug: nameSlug ?? inputs.nameSlug, endpointKey: key, pool: observed.pool }];
+}

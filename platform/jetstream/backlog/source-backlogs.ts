@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodePack } from "../../../domain/invocation/invocation.ts";
+import { Unavailable } from "../../../domain/errors.ts";
+import { invokeFilter, packSubject, packToken, streams } from "../../../domain/subjects.ts";
+import type { SourceBacklogs } from "../../../operator/ports.ts";
+import type { Connection } from "../connection/connection.ts";
+import { readBatch } from "../read/read-batch.ts";
+
+/** Age of a count; one that takes long to read is kept for longer. */
+const freshMs = 1_000;
+const keptForReads = 10;
+/** A caller waits no longer. The read goes on, for the next one. */
+const answerWithinMs = 1_000;
+/** Packs are read because their subjects name no source. If more are stored, the rest is estimated. */
+const maxRead = { messages: 500, bytes: 2 * 1_048_576 };
+
+type Counts = ReadonlyMap<string, number>;
+
+/**
+ * Invocations in the stream by source: those that wait and those that runners have taken and not finished. All callers share one count,
+ * which costs one request for the subjects and at most one read of packs, however many sources there are.
+ */
+export function createSourceBacklogs(connection: Connection): SourceBacklogs {
+  let last: { readonly counts: Promise<Counts>; isFresh: () => boolean } | undefined;
+  let hasFailed = false;
+
+  function begin(): Promise<Counts> {
+    const began = performance.now();
+    const read = { counts: readCounts(connection), isFresh: () => true };
+    const settle = (failed: boolean) => (): void => {
+      hasFailed = failed;
+      const ended = performance.now();
+      const keptMs = failed ? freshMs : Math.max(freshMs, (ended - began) * keptForReads);
+      read.isFresh = () => performance.now() - ended < keptMs;
+    };
+    read.counts.then(settle(false), settle(true));
+    last = read;
+    return read.counts;
+  }
+
+  return {
+    read: async () => {
+      const counts = last?.isFresh() === true ? last.counts : begin();
+      // While NATS is away, callers do not wait for each new attempt.
+      if (hasFailed) throw noAnswer();
+      return answered(counts);
+    },
+  };
+}
+
+async function answered(counts: Promise<Counts>): Promise<Counts> {
+  const ended = new AbortController();
+  const late = sleep(answerWithinMs, undefined, { signal: ended.signal, ref: false }).then(() => {
+    throw noAnswer();
+  });
+  try {
+    return await Promise.race([counts, late]);
+  } catch (cause) {
+    throw cause instanceof Unavailable ? cause : noAnswer(cause);
+  } finally {
+    late.catch(() => undefined);
+    ended.abort();
+  }
+}
+
+const noAnswer = (cause?: unknown): Unavailable =>
+  new Unavailable("the backlogs of sources cannot be read: NATS does not answer, try again in a moment", { cause });
+
+async function readCounts(connection: Connection): Promise<Counts> {
+  const queued = await subjectsOf(connection, invokeFilter("*", "*"));
+  const packCount = queued.get(packToken) ?? 0;
+  const packs = await readPacks(connection, packSubject("*", "*"), packCount);
+  const counts = new Map([...queued].filter(([source]) => source !== packToken));
+  for (const [source, n] of packs.bySource)
+    counts.set(source, (counts.get(source) ?? 0) + Math.max(1, Math.round((n * packCount) / packs.messages)));
+  return counts;
+}
+
+/** Messages by the fourth token of their subject: a source, or {@link packToken}. */
+async function subjectsOf({ manager }: Connection, filter: string): Promise<Map<string, number>> {
+  const { state } = await manager.streams.info(streams.invocations, { subjects_filter: filter });
+  const counts = new Map<string, number>();
+  for (const [subject, messages] of Object.entries(state.subjects ?? {})) {
+    const source = subject.split(".")[3] ?? "";
+    counts.set(source, (counts.get(source) ?? 0) + messages);
+  }
+  return counts;
+}
+
+interface ReadPacks {
+  readonly messages: number;
+  readonly bySource: Counts;
+}
+
+/** Reads the oldest packs. */
+async function readPacks(connection: Connection, filter: string, stored: number): Promise<ReadPacks> {
+  const bySource = new Map<string, number>();
+  const { messages } = stored === 0 ? { messages: [] } : await readBatch(connection, streams.invocations, { seq: 1, filter, ...maxRead });
+  const sources = messages.flatMap((message) => decodePack(message.string()).map(({ source }) => source));
+  for (const source of sources) bySource.set(source, (bySource.get(source) ?? 0) + 1);
+  return { messages: messages.length, bySource };
+}

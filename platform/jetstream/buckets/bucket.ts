@@ -1,0 +1,183 @@
+import { Unavailable } from "../../../domain/errors.ts";
+import { isMessageNotFound } from "../connection/missing.ts";
+import type { Connection } from "../connection/connection.ts";
+import { followFrom } from "../read/follow.ts";
+import type { Reading } from "../read/consumer.ts";
+import type { StreamMessage } from "../read/stream-message.ts";
+
+export interface BucketWatch<T> {
+  /** Begin with every entry there is, else only what comes. */
+  readonly initial: boolean;
+  /** In the order of change; `undefined` when the entry was deleted or its time was up. Must not throw. */
+  readonly onEntry: (key: string, value: T | undefined, revision: number) => void;
+  readonly onInterrupted?: (reason: string) => void;
+}
+
+export interface KeyWatch {
+  readonly initial: boolean;
+  /** Something happened to the key; read the entry to know what. */
+  readonly onKey: (key: string, revision: number) => void;
+  readonly onInterrupted?: (reason: string) => void;
+}
+
+export interface PutOptions {
+  /** The entry ends by itself, whole seconds. */
+  readonly ttlSeconds?: number;
+  /** Put only if the entry has this revision; 0: if there is none. @throws WrongLastSequence */
+  readonly expectedRevision?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How long a deletion is still told to watchers that were away. */
+const deletionTtl = "24h";
+
+/** A key-value bucket of JSON entries. Keys: letters, digits, `-`, `_`, `=`, `/` and `.`. A revision grows with each change in the bucket. */
+export class Bucket<T> {
+  readonly #connection: Connection;
+  readonly #name: string;
+  readonly #parse: (json: unknown) => T;
+
+  /** `parse` turns an entry's JSON into a value, or throws. */
+  constructor(connection: Connection, name: string, parse: (json: unknown) => T) {
+    this.#connection = connection;
+    this.#name = name;
+    this.#parse = parse;
+  }
+
+  /** @throws Unavailable */
+  async get(key: string): Promise<T | undefined> {
+    return (await this.read(key)).value;
+  }
+
+  /** `revision`: of the entry, or of its deletion; 0 when nothing is stored under the key. @throws Unavailable */
+  async read(key: string): Promise<{ readonly value: T | undefined; readonly revision: number }> {
+    const reading = this.#connection.manager.direct.getMessage(this.#stream, { last_by_subj: this.#subject(key) });
+    const message = await reading.catch((cause: unknown) => {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new Unavailable(`an entry of ${this.#name} cannot be read from the message server: ${why}`, { cause });
+    });
+    if (message === null) return { value: undefined, revision: 0 };
+    return { value: isDeletion(message.header) ? undefined : this.#parse(message.json()), revision: message.seq };
+  }
+
+  /** The entries there are now whose keys match, such as `pool.>`; by key. */
+  async list(keys: string): Promise<ReadonlyMap<string, T>> {
+    const found = new Map<string, T>();
+    const told = Promise.withResolvers<void>();
+    const prefix = this.#subject("").length;
+    const following = await followFrom({
+      connection: this.#connection,
+      stream: this.#stream,
+      from: "new",
+      lastPerSubject: true,
+      filter: this.#subject(keys),
+      onMessage: (message) => {
+        const value = this.#valueOf(message);
+        if (value !== undefined) found.set(message.subject.slice(prefix), value);
+        if (message.pending === 0) told.resolve();
+      },
+    });
+    if (following.pendingAtStart > 0) await told.promise;
+    await following.stop();
+    return found;
+  }
+
+  /** Which keys there are, without a consumer: for those who may not make one. */
+  async keys(filter: string): Promise<readonly string[]> {
+    return [...(await this.readAll(filter)).keys()];
+  }
+
+  /** The entries whose keys match, by key; like {@link keys} without a consumer. */
+  async readAll(filter: string): Promise<ReadonlyMap<string, T>> {
+    const prefix = this.#subject("").length;
+    const found = new Map<string, T>();
+    try {
+      const query = { multi_last: [this.#subject(filter)] };
+      for await (const message of await this.#connection.manager.direct.getLastMessagesFor(this.#stream, query))
+        if (!isDeletion(message.header)) found.set(message.subject.slice(prefix), this.#parse(message.json()));
+    } catch (error) {
+      if (!isMessageNotFound(error)) throw error; // There are none.
+    }
+    return found;
+  }
+
+  /** Resolves with the revision when the server has it. @throws Unavailable */
+  async put(key: string, value: T, options: PutOptions = {}): Promise<number> {
+    const { ttlSeconds, expectedRevision, headers } = options;
+    const published = await this.#connection.publisher.publish(this.#subject(key), JSON.stringify(value), {
+      ...(ttlSeconds === undefined && headers === undefined
+        ? {}
+        : { headers: { ...headers, ...(ttlSeconds === undefined ? {} : { "Nats-TTL": `${ttlSeconds}s` }) } }),
+      ...(expectedRevision === undefined ? {} : { expectedLastSubjectSequence: expectedRevision }),
+    });
+    return published.seq;
+  }
+
+  async delete(key: string, { expectedRevision }: Pick<PutOptions, "expectedRevision"> = {}): Promise<void> {
+    await this.#connection.publisher.publish(this.#subject(key), "", {
+      headers: { "KV-Operation": "DEL", "Nats-TTL": deletionTtl },
+      ...(expectedRevision === undefined ? {} : { expectedLastSubjectSequence: expectedRevision }),
+    });
+  }
+
+  /** Resolves when the entries there are have been told; goes on, across interruptions, until stopped. */
+  watch({ initial, onEntry, onInterrupted }: BucketWatch<T>): Promise<Reading> {
+    return this.#follow({ initial, onInterrupted, headersOnly: false }, (key, message) =>
+      onEntry(key, this.#valueOf(message), message.seq),
+    );
+  }
+
+  /** Like {@link watch} without the values: for buckets that are large and read one by one. */
+  watchKeys({ initial, onKey, onInterrupted }: KeyWatch): Promise<Reading> {
+    return this.#follow({ initial, onInterrupted, headersOnly: true }, (key, message) => onKey(key, message.seq));
+  }
+
+  async #follow(
+    options: { initial: boolean; headersOnly: boolean; onInterrupted: ((reason: string) => void) | undefined },
+    onMessage: (key: string, message: StreamMessage) => void,
+  ): Promise<Reading> {
+    const { initial, headersOnly, onInterrupted } = options;
+    const prefix = this.#subject("").length;
+    let told = 0;
+    let expected = Number.POSITIVE_INFINITY;
+    const allTold = Promise.withResolvers<void>();
+    const following = await followFrom({
+      connection: this.#connection,
+      stream: this.#stream,
+      from: "new",
+      lastPerSubject: initial,
+      headersOnly,
+      ...(onInterrupted === undefined ? {} : { onInterrupted }),
+      onMessage: (message) => {
+        onMessage(message.subject.slice(prefix), message);
+        if (++told >= expected) allTold.resolve();
+      },
+    });
+    expected = initial ? following.pendingAtStart : 0;
+    if (told < expected) await allTold.promise;
+    return following;
+  }
+
+  /** An entry that we cannot read is as good as none; only we write entries, so it is one of a newer version. */
+  #valueOf(message: StreamMessage): T | undefined {
+    if (isDeletion(message.headers) || message.data.length === 0) return undefined;
+    try {
+      return this.#parse(JSON.parse(message.text()));
+    } catch {
+      return undefined;
+    }
+  }
+
+  get #stream(): string {
+    return `KV_${this.#name}`;
+  }
+
+  #subject(key: string): string {
+    return `$KV.${this.#name}.${key}`;
+  }
+}
+
+/** Deleted by a client, or by the server because its time was up. */
+export function isDeletion(headers: { has(name: string): boolean } | undefined): boolean {
+  return headers !== undefined && (headers.has("KV-Operation") || headers.has("Nats-Marker-Reason"));
+}

@@ -1,0 +1,24 @@
+import { MsgHdrsImpl } from "@nats-io/transport-node";
+import { Invariant } from "../../../domain/errors.ts";
+
+/** Headers encoded once, in place of the client's map of arrays: a third of the cost of a small publish. */
+export class LeanHeaders extends MsgHdrsImpl {
+  readonly #text: string;
+
+  constructor(fields: Readonly<Record<string, string>>) {
+    super();
+    let text = "NATS/1.0\r\n";
+    for (const name in fields) text += `${name}: ${checked(name, fields[name] ?? "")}\r\n`;
+    this.#text = `${text}\r\n`;
+  }
+
+  override encode(): Uint8Array {
+    return Buffer.from(this.#text, "utf8");
+  }
+}
+
+/** A line break would let a value add headers of its own. */
+function checked(name: string, value: string): string {
+  if (/[\r\n]/.test(value)) throw new Invariant(`message header ${name} has a line break`);
+  return value;
+}

@@ -1,0 +1,144 @@
+import { JetStreamApiError } from "@nats-io/jetstream";
+import type { Connection } from "../connection/connection.ts";
+import type { LinkStatus } from "../connection/link.ts";
+import { Pull } from "./pull.ts";
+import type { StreamMessage } from "./stream-message.ts";
+
+export interface ReaderOptions {
+  readonly connection: Connection;
+  readonly stream: string;
+  readonly batch: number | (() => number);
+  /** As for {@link Pull}. */
+  readonly maxBytes?: number | undefined;
+  readonly mayAsk?: (() => boolean) | undefined;
+  readonly expiresMs?: number | undefined;
+  /** Makes sure that the consumer exists and gives its name; called again whenever the pull broke. */
+  readonly open: () => Promise<string>;
+  readonly onMessage: (message: StreamMessage) => void;
+  /** Told when reading broke and is about to go on, for logs. */
+  readonly onInterrupted?: ((reason: string) => void) | undefined;
+}
+
+const backoffMs = [20, 50, 100, 200, 500, 1_000] as const;
+/** A pull that lived as long was healthy: what broke it is no reason to wait longer next time. */
+const healthyAfterMs = 5_000;
+const startTimeoutMs = 15_000;
+
+/**
+ * Reads from a consumer for as long as it is wanted: opens it, pulls, and starts again when the connection, the server or the
+ * consumer went away. States: starting → reading → (lost) → opening → reading …, → stopped.
+ */
+export class Reader {
+  readonly #options: ReaderOptions;
+  #endStatus: (() => void) | undefined;
+  #pull: Pull | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #openedAt = 0;
+  /** Grows with each attempt to open and with each loss, so that an attempt overtaken by events changes nothing. */
+  #attempt = 0;
+  #started = false;
+  #stopped = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when reading has begun. @throws what `open` throws, when it still does after 15 s or the stream or consumer is missing. */
+  async start(): Promise<void> {
+    const deadline = performance.now() + startTimeoutMs;
+    this.#endStatus = this.#options.connection.onStatus((status) => this.#onStatus(status));
+    while (!this.#started && !this.#stopped) {
+      try {
+        await this.#open();
+      } catch (error) {
+        if (isFinal(error) || performance.now() > deadline) {
+          await this.stop();
+          throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, this.#nextDelay()));
+      }
+    }
+  }
+
+  /** Resolves when no message will be handed out any more. */
+  async stop(): Promise<void> {
+    this.#end();
+    if (this.#options.connection.status() === "connected") await this.#pull?.drain();
+    else this.#pull?.abandon();
+  }
+
+  /** Asks for messages again after `mayAsk` had returned false. */
+  resume(): void {
+    this.#pull?.resume();
+  }
+
+  /** Gives up the pull and opens again. */
+  restart(reason: string): void {
+    if (this.#stopped || !this.#started) return;
+    this.#abandon();
+    if (performance.now() - this.#openedAt > healthyAfterMs) this.#failures = 0;
+    this.#retry = setTimeout(() => this.#reopen(), this.#nextDelay());
+    this.#options.onInterrupted?.(reason);
+  }
+
+  #reopen(): void {
+    const attempt = this.#attempt + 1;
+    this.#open().catch((error: unknown) => {
+      if (attempt === this.#attempt) this.restart(error instanceof Error ? error.message : String(error));
+    });
+  }
+
+  async #open(): Promise<void> {
+    const attempt = ++this.#attempt;
+    const { connection, stream, batch, maxBytes, mayAsk, expiresMs, open, onMessage } = this.#options;
+    const consumer = await open();
+    if (attempt !== this.#attempt || this.#stopped) return;
+    this.#openedAt = performance.now();
+    this.#started = true;
+    this.#pull = new Pull({
+      nats: connection.nats,
+      inbox: connection.newInbox(),
+      apiPrefix: connection.apiPrefix,
+      stream,
+      consumer,
+      batch,
+      maxBytes,
+      mayAsk,
+      expiresMs,
+      onMessage,
+      onLost: (reason) => this.restart(reason),
+    });
+  }
+
+  /** After a return of the connection what the server was asked before is forgotten: pull anew at once. */
+  #onStatus(status: LinkStatus): void {
+    if (status === "closed") return this.#end();
+    this.#abandon();
+    this.#failures = 0;
+    if (status === "connected") this.restart("the connection broke");
+  }
+
+  #abandon(): void {
+    this.#attempt++;
+    clearTimeout(this.#retry);
+    this.#pull?.abandon();
+    this.#pull = undefined;
+  }
+
+  #end(): void {
+    this.#stopped = true;
+    this.#attempt++;
+    this.#endStatus?.();
+    clearTimeout(this.#retry);
+  }
+
+  #nextDelay(): number {
+    return backoffMs[Math.min(this.#failures++, backoffMs.length - 1)] ?? 1_000;
+  }
+}
+
+/** The stream or consumer is missing or refuses its settings: waiting will not help. */
+function isFinal(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.status < 500;
+}

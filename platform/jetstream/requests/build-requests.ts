@@ -1,0 +1,95 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import { z } from "zod";
+import type { BuilderCalls } from "../../../builder/ports.ts";
+import type { ComponentCode } from "../../../domain/component/component-code.ts";
+import type { Build } from "../../../domain/component/definition.ts";
+import { HeadwaterError, Invariant, Unavailable } from "../../../domain/errors.ts";
+import { buildSubject } from "../../../domain/subjects.ts";
+import type { Reading } from "../read/consumer.ts";
+import { request, serve, type Service } from "./requests.ts";
+
+const componentCode = z.object({
+  code: z.string(),
+  entry: z.string().exactOptional(),
+  files: z.record(z.string(), z.string()).exactOptional(),
+});
+/** A request to build, to fetch a component at an address, or to say that there is a builder. */
+const builderRequest = z.union([
+  componentCode.extend({
+    language: z.enum(["js", "ts", "auto"]).exactOptional(),
+    lockfile: z.string().exactOptional(),
+    owner: z.string().exactOptional(),
+  }),
+  z.object({ collect: z.string(), owner: z.string().exactOptional() }),
+  z.object({ ping: z.literal(true) }),
+]);
+
+export interface BuildRequest extends ComponentCode {
+  readonly language?: "js" | "ts" | "auto";
+  readonly lockfile?: string | null;
+  /** Owners take turns in the builder. */
+  readonly owner?: string;
+}
+
+/** Builds come from our own builder. */
+const builds = z.custom<Build>((value) => typeof value === "object" && value !== null && "bundle" in value);
+
+/** The timeout is longer than a build may take, so that the builder's own error about its time limit arrives. */
+const service: Service = {
+  queue: "builders",
+  timeoutMs: 75_000,
+  isCompressed: true,
+  finishesOnStop: true,
+  noReply: (reason, cause) => {
+    const { code, message } = noReply[reason];
+    return new Unavailable(message, { code, cause });
+  },
+};
+
+const noReply = {
+  absent: { code: "no_builder", message: "no builder is running: components cannot be built now, try again" },
+  late: { code: "builder_timeout", message: "the builder did not answer in time: try again" },
+  unreachable: { code: "builder_unreachable", message: "the builder cannot be reached: try again" },
+};
+
+/** Each request goes to one of the builders. */
+export const serveBuildRequests = (nats: NatsConnection, calls: BuilderCalls): Promise<Reading> =>
+  serve(nats, buildSubject, service, async (body) => {
+    try {
+      const asked = builderRequest.parse(body);
+      if ("ping" in asked) return true;
+      return "collect" in asked ? await calls.collect(asked.collect, asked.owner) : await calls.build(asked);
+    } catch (cause) {
+      if (cause instanceof HeadwaterError) throw cause;
+      throw new Invariant(`the build failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    }
+  });
+
+interface CallOptions {
+  readonly timeoutMs?: number;
+}
+
+const call = (nats: NatsConnection, body: object, options: CallOptions): Promise<unknown> =>
+  request(nats, buildSubject, { ...service, ...options }, body);
+
+/** Has a builder build. @throws what the builder threw (InvalidInput, LimitExceeded, Unavailable); Unavailable when none replies */
+export async function requestBuild(nats: NatsConnection, asked: BuildRequest, options: CallOptions = {}): Promise<Build> {
+  const { code, entry, files, language, lockfile, owner } = asked;
+  return builds.parse(await call(nats, { code, entry, files, language, lockfile: lockfile ?? undefined, owner }, options));
+}
+
+/** Has a builder fetch the component at an address. @throws what the builder threw, Forbidden too; Unavailable when none replies */
+export async function requestComponent(
+  nats: NatsConnection,
+  url: string,
+  { owner, ...options }: CallOptions & { owner?: string | undefined } = {},
+): Promise<ComponentCode> {
+  return componentCode.parse(await call(nats, { collect: url, owner }, options));
+}
+
+const pingTimeoutMs = 1_500;
+
+/** @throws Unavailable when no builder replies */
+export async function pingBuilder(nats: NatsConnection): Promise<void> {
+  await call(nats, { ping: true }, { timeoutMs: pingTimeoutMs });
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { hasMoved } from "../../../domain/source/deployment.ts";
+import { Unavailable } from "../../../domain/errors.ts";
+import { encodePack, type Invocation, type InvocationNumber } from "../../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import {
+  deploymentKey,
+  invokeSubject,
+  partitionCount,
+  poolRequests,
+  poolRequestSubject,
+  runnerConsumer,
+  type PoolRequest,
+} from "../../../domain/subjects.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { Reading } from "../read/consumer.ts";
+import { deploymentEntries, moveInvocation } from "../write/moves.ts";
+import { hasConsumer, setUpPool } from "../streams/pools.ts";
+import { request, serve, type Service } from "./requests.ts";
+import { setTimer } from "../read/schedules.ts";
+
+/**
+ * A runner may write nothing into INVOCATIONS: a schedule names its target in a header, which no permission looks at, so whoever may
+ * write one there can invoke any source. What runners need of that stream they ask for here, and are given within their own pool.
+ */
+const moveRequest = z.object({ seq: z.int().positive(), index: z.int().min(0) });
+const armRequest = z.object({
+  source: z.string().regex(/^dc_[A-Za-z0-9_-]+$/),
+  prop: z.string().min(1).max(255),
+  atMs: z.int(),
+  invocation: z.object({
+    source: z.string(),
+    trigger: z.literal("timer"),
+    generation: z.int().exactOptional(),
+    chain: z.string(),
+    at: z.int(),
+    event: z.json().exactOptional(),
+    skippedTicks: z.int().exactOptional(),
+  }),
+});
+export type ArmRequest = z.infer<typeof armRequest>;
+
+const service: Service = {
+  queue: "pool-requests",
+  timeoutMs: 5_000,
+  noReply: (_reason, cause) => new Unavailable("no delivery process answers: the role delivery does what runners request", { cause }),
+};
+
+/** Serves the requests of all pools; each goes to one of the delivery processes. */
+export async function servePoolRequests(connection: Connection): Promise<Reading> {
+  const acts = actsOf(connection);
+  const serving = await Promise.all(
+    poolRequests.map((kind) =>
+      serve(connection.nats, poolRequestSubject("*", kind), service, (body, subject) => acts[kind](subject.split(".")[1] ?? "", body)),
+    ),
+  );
+  return {
+    stop: async () => {
+      await Promise.all(serving.map((each) => each.stop()));
+    },
+  };
+}
+
+type Act = (pool: string, body: unknown) => Promise<void>;
+
+const actsOf = (connection: Connection): Readonly<Record<PoolRequest, Act>> => ({
+  consumers: (pool) => setUpPool(connection, { pool }),
+  move: async (pool, body) => moveInvocation(connection, pool, moveRequest.parse(body)),
+  arm: async (pool, body) => arm(connection, pool, armRequest.parse(body)),
+});
+
+/** The next link of a chained timer, towards the pool where its source is now. */
+async function arm(connection: Connection, pool: string, { source, prop, atMs, invocation }: ArmRequest): Promise<void> {
+  const entry = await deploymentEntries(connection).get(deploymentKey(pool, source));
+  if (entry === undefined || invocation.source !== source || invocation.chain !== prop) return;
+  const target = invokeSubject(hasMoved(entry) ? entry.movedTo : pool, partitionOf(source), source);
+  await setTimer(connection.publisher, {
+    source,
+    prop,
+    schedule: { kind: "at", atMs },
+    target,
+    body: encodePack([JSON.stringify(invocation satisfies Invocation)]),
+    messageId: `chain.${source}.${prop}.${invocation.generation ?? 0}.${atMs}`,
+  });
+}
+
+/** @throws Unavailable when no delivery process answers or it cannot be done now */
+export const requestMove = (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
+  requestOfPool(connection, pool, "move", number);
+
+/** @throws Unavailable when no delivery process answers or it cannot be done now */
+export const requestArm = (connection: Connection, pool: string, arming: ArmRequest): Promise<void> =>
+  requestOfPool(connection, pool, "arm", arming);
+
+/** Creates the consumers of the pool that are missing. @throws Unavailable when no delivery process answers or NATS cannot do it now */
+export const requestConsumers = (connection: Connection, pool: string): Promise<void> => requestOfPool(connection, pool, "consumers", {});
+
+/** For a runner, which has no right to create consumers: resolves when its pool has all of them. @throws Unavailable after `timeoutMs` */
+export async function untilPoolIsSetUp(connection: Connection, pool: string, timeoutMs = 30_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (let partition = 0; partition < partitionCount;) {
+    if (await hasConsumer(connection, runnerConsumer(pool, partition))) partition++;
+    else if (performance.now() < deadline) await requestConsumers(connection, pool).catch(() => sleep(250));
+    else throw new Unavailable(`pool '${pool}' is not set up: the operator does that when a RunnerPool of that name exists`);
+  }
+}
+
+async function requestOfPool(connection: Connection, pool: string, kind: PoolRequest, body: object): Promise<void> {
+  const subject = poolRequestSubject(pool, kind);
+  await request(connection.nats, subject, service, body).catch((cause: unknown) => {
+    if (cause instanceof Unavailable) throw cause;
+    throw new Unavailable(`the request on '${subject}' failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
+}

@@ -1,0 +1,36 @@
+import { parseEmittedEvent, type EmittedEvent } from "../../../domain/event/emitted-event.ts";
+import { emittedSubject } from "../../../domain/subjects.ts";
+import type { Connection } from "../connection/connection.ts";
+
+/** Announces a scheduled event that has become due to live streams. Best effort: the history has it. Never throws. */
+export function announceEvent(
+  { nats }: Pick<Connection, "nats">,
+  { source, owner, emitId, channel, dedupeId, summary, ts, payload }: EmittedEvent,
+): void {
+  const event = {
+    source,
+    owner,
+    emitId,
+    channel,
+    ts,
+    payload,
+    ...(dedupeId === undefined ? {} : { dedupeId }),
+    ...(summary === undefined ? {} : { summary }),
+  };
+  try {
+    nats.publish(emittedSubject(source), JSON.stringify(event));
+  } catch {
+    // The connection is closed, or the event is larger than the server takes.
+  }
+}
+
+/** Each scheduled event that becomes due from now on. @returns what ends it */
+export function followEmitted({ nats }: Pick<Connection, "nats">, onEvent: (event: EmittedEvent) => void): () => void {
+  const subscription = nats.subscribe(emittedSubject("*"), {
+    callback: (error, message) => {
+      const event = error === null ? parseEmittedEvent(message.json()) : undefined;
+      if (event !== undefined) onEvent(event);
+    },
+  });
+  return () => subscription.unsubscribe();
+}

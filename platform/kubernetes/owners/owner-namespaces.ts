@@ -1,0 +1,140 @@
+import type { OwnerNamespaces } from "../../../crds/owner-namespaces.ts";
+import { labels } from "../../../crds/resource.ts";
+import { Conflict, Unavailable, type HeadwaterError } from "../../../domain/errors.ts";
+import { isId, namespaceOfOwner } from "../../../domain/ids.ts";
+import type { Kubernetes } from "../access/connection.ts";
+import { followCollection, listAll } from "../resources/follow.ts";
+import { parseObject, type KubernetesObject } from "../object.ts";
+import { createOwnerMap, type OwnedNamespace } from "./owner-map.ts";
+import { pathOf } from "../paths.ts";
+
+export interface OwnerNamespacesOptions {
+  /** Called with each failure that the watch recovers from. Must not throw. */
+  readonly onInterrupted?: (error: HeadwaterError) => void;
+}
+
+export interface KubernetesOwnerNamespaces extends OwnerNamespaces {
+  readonly onChange: (listener: (namespace: string) => void) => () => void;
+  /** Does it belong to an owner, according to the cache? */
+  isOwned(namespace: string): boolean;
+  /** All namespaces with an owner. */
+  list(): readonly string[];
+  /** Stops the watch. */
+  close(): Promise<void>;
+}
+
+const collection = pathOf(["api", "v1", "namespaces"]);
+/** How long a call waits for the first list. */
+const syncTimeoutMs = 30_000;
+const podSecurity = "pod-security.kubernetes.io";
+
+/**
+ * Watches the namespaces with the label `headwater.dev/owner`, starting now. They may have any name; those that we create are named after
+ * the owner and admit only restricted pods.
+ */
+export function startKubernetesOwnerNamespaces(kubernetes: Kubernetes, options: OwnerNamespacesOptions = {}): KubernetesOwnerNamespaces {
+  const owned = createOwnerMap();
+  const listeners = new Set<(namespace: string) => void>();
+  const stop = new AbortController();
+  const synced = Promise.withResolvers<void>();
+  const notify = (changed: readonly string[]): void => {
+    for (const namespace of changed) for (const listener of listeners) listener(namespace);
+  };
+  const put = (object: KubernetesObject): void => {
+    const namespace = ownedFrom(object);
+    notify(namespace === undefined ? owned.delete(object.metadata.name) : owned.set(namespace));
+  };
+  const following = followCollection(
+    kubernetes,
+    { path: collection, labelSelector: labels.owner },
+    {
+      replace(objects) {
+        notify(owned.replace(objects.map(ownedFrom).filter((each) => each !== undefined)));
+        synced.resolve();
+      },
+      put,
+      remove: ({ metadata }) => notify(owned.delete(metadata.name)),
+    },
+    { signal: stop.signal, ...(options.onInterrupted === undefined ? {} : { onInterrupted: options.onInterrupted }) },
+  );
+  synced.promise.catch(() => undefined); // Callers get the error from ready().
+  following.then(() => synced.reject(new Unavailable("the namespaces of owners are no longer watched")), synced.reject);
+  let isSynced = false;
+  const ready = async (): Promise<void> => {
+    if (isSynced) return;
+    await withTimeout(synced.promise, syncTimeoutMs);
+    isSynced = true;
+  };
+
+  return {
+    async ownerOf(namespace) {
+      await ready();
+      return owned.ownerOf(namespace);
+    },
+    async find(owner) {
+      await ready();
+      return owned.find(owner)?.name;
+    },
+    async ensure(owner) {
+      const name = namespaceOfOwner(owner);
+      await ready();
+      const known = owned.find(owner);
+      if (known?.isTerminating === false) return known.name;
+      // A namespace may have just been labelled, by hand or by another process, before the watch reports it.
+      const labelSelector = `${labels.owner}=${owner}`;
+      for (const object of (await listAll(kubernetes, { path: collection, labelSelector })).objects) put(object);
+      const found = owned.find(owner);
+      if (found?.isTerminating === false) return found.name;
+      put(await createNamespace(kubernetes, owner, name));
+      return owned.find(owner)?.name ?? name;
+    },
+    isOwned: (namespace) => owned.ownerOf(namespace) !== undefined,
+    list: () => owned.names().filter((name) => owned.ownerOf(name) !== undefined),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      stop.abort();
+      await following.catch(() => undefined);
+    },
+  };
+}
+
+function ownedFrom({ metadata }: KubernetesObject): OwnedNamespace | undefined {
+  const owner = metadata.labels[labels.owner];
+  if (owner === undefined || !(isId("user", owner) || isId("organization", owner))) return undefined;
+  return { name: metadata.name, owner, createdAt: metadata.creationTimestamp, isTerminating: metadata.deletionTimestamp !== undefined };
+}
+
+async function createNamespace(kubernetes: Kubernetes, owner: string, name: string): Promise<KubernetesObject> {
+  const restricted = Object.fromEntries(["enforce", "audit", "warn"].map((mode) => [`${podSecurity}/${mode}`, "restricted"]));
+  const body = {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name, labels: { [labels.owner]: owner, "app.kubernetes.io/managed-by": "headwater", ...restricted } },
+  };
+  try {
+    return parseObject(await kubernetes.request({ method: "POST", path: collection, query: { fieldManager: "headwater" }, body }));
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error;
+    return requireOwned(parseObject(await kubernetes.request({ method: "GET", path: `${collection}${pathOf([name])}` })), owner);
+  }
+}
+
+/** Another process may have created it. Without the label it is not, or no longer, meant for the owner. */
+function requireOwned(object: KubernetesObject, owner: string): KubernetesObject {
+  const { name, labels: present, deletionTimestamp } = object.metadata;
+  if (deletionTimestamp !== undefined)
+    throw new Unavailable(`namespace '${name}' of ${owner} is being deleted: retry when it is gone`, { code: "namespace_ends" });
+  if (present[labels.owner] === owner) return object;
+  throw new Conflict(
+    `namespace '${name}' exists without the label ${labels.owner}=${owner}: label it, or another one, to give it to ${owner}`,
+  );
+}
+
+function withTimeout(synced: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Unavailable(`the namespaces of owners could not be listed within ${ms} ms`)), ms);
+  return Promise.race([synced, late.promise]).finally(() => clearTimeout(timer));
+}

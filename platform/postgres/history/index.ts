@@ -1,0 +1,197 @@
+import { sql } from "kysely";
+import { partitionCount } from "../../../domain/subjects.ts";
+import type { RunSummary } from "../../../domain/invocation/invocation.ts";
+import type { PageRequest } from "../../../domain/page.ts";
+import type { Tick } from "../../../domain/schedule/ticks.ts";
+import type { EventDeletion, TimeRange } from "../../../api/ports.ts";
+import type { Database } from "../connection.ts";
+import { beginDeletion, continueDeletion, deletionBatch, getDeletion, listDeletions } from "./deletions.ts";
+import { pageDerived, type DerivedChannel } from "./derived.ts";
+import { listEventsBetween, pageEvents, type StoredEvent, type StoredPage } from "./events.ts";
+import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./kept.ts";
+import type { EventFilter, EventRange } from "./ranges.ts";
+import { addPositions, partitionOfCommit, recordBatch, type ExpectedPositions, type SequencedCommit } from "./record.ts";
+import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./runs.ts";
+import { deleteScheduled, emitScheduled, findScheduled, pageScheduled } from "./scheduled.ts";
+import { pageTicks } from "./ticks.ts";
+
+export type {
+  EventFilter,
+  EventRange,
+  ExpectedPositions,
+  Kept,
+  RecordedRun,
+  RunFilter,
+  SequencedCommit,
+  StoredEvent,
+  StoredLog,
+  StoredPage,
+};
+
+/** Events, runs and log lines; the last hundred of each per source. Errors and logs are not events here. */
+export interface History {
+  /** Per partition, the sequence of the last recorded commit of this stream; 0 without any. */
+  readPositions(stream: string): Promise<readonly number[]>;
+  /**
+   * Records the batch atomically per partition, each commit exactly once: refuses a partition whose position differs from the expected one,
+   * and skips commits up to the position. `stream` identifies the stream permanently; append its creation time if it may be recreated with
+   * sequences from 1.
+   *
+   * @returns the refused partitions
+   */
+  recordCommits(stream: string, batch: readonly SequencedCommit[], expected?: ExpectedPositions): Promise<readonly number[]>;
+
+  /** Newest first; `total` counts those matching channel and time range. */
+  pageEvents(source: string, page: PageRequest & EventFilter & TimeRange): Promise<StoredPage<StoredEvent>>;
+  /** Errors and log lines as events, newest first. @throws InvalidInput when the cursor's row is no longer stored */
+  pageDerived(source: string, channel: DerivedChannel, page: PageRequest & TimeRange): Promise<StoredPage<Omit<StoredEvent, "run">>>;
+  /** Events that are not due yet, newest first; `total` counts those in the time range. */
+  pageScheduled(source: string, page: PageRequest & TimeRange): Promise<StoredPage<StoredEvent & { readonly deliverAt: number }>>;
+  /** Cancels scheduled events. Once it resolves, none is emitted unless its delivery has already started. */
+  deleteScheduled(source: string, range: EventRange): Promise<void>;
+  /**
+   * State of a scheduled event, by its listed id and the position of its commit. `gone`: canceled or emitted; `unrecorded`: its commit has
+   * not been recorded yet.
+   */
+  scheduledEvent(
+    source: string,
+    listedId: string,
+    commit: { readonly stream: string; readonly seq: number },
+  ): Promise<"listed" | "gone" | "unrecorded">;
+  emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
+  /** Oldest first: the events that a replay of the range sends. @throws InvalidInput for an invalid id */
+  listEvents(source: string, range: EventRange & EventFilter): Promise<readonly StoredEvent[]>;
+  findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
+  /**
+   * Hides the events from all lists at once. `continueDeletions` deletes what exceeds one batch. Later events stay.
+   * @throws InvalidInput for an invalid id
+   */
+  deleteEvents(source: string, range: EventRange & EventFilter): Promise<EventDeletion>;
+  /** Runs one batch of a deletion that no other process works on; false if there was none. Call it every few seconds, until false. */
+  continueDeletions(): Promise<boolean>;
+  /** Newest first; deleted a week after they finish. */
+  listDeletions(source: string): Promise<readonly EventDeletion[]>;
+
+  /** Newest first. */
+  pageRuns(source: string, page: PageRequest & RunFilter): Promise<StoredPage<RecordedRun>>;
+  findRun(source: string, id: string): Promise<RunSummary | undefined>;
+  /** Ticks of its timers, newest first by due time. */
+  pageTicks(source: string, page: PageRequest): Promise<StoredPage<Tick>>;
+  /** Oldest first, at most as many as are stored. */
+  lastLogs(source: string, limit?: number): Promise<readonly StoredLog[]>;
+
+  /** Runs and run time of the days from `fromMs` to before `untilMs`, both midnight UTC; of one day without `untilMs`. */
+  readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
+
+  /** Deletes its history, and ignores its commits that arrive later. Idempotent. */
+  deleteSource(source: string): Promise<void>;
+  /** Call it every few hours: deletes records of deleted sources and events, and usage older than 40 days. */
+  sweep(): Promise<void>;
+}
+
+export interface HistoryOptions {
+  readonly kept?: Partial<Kept>;
+  /** Events deleted per transaction. */
+  readonly deletionBatch?: number;
+}
+
+export function createHistory({ db }: Pick<Database, "db">, options: HistoryOptions = {}): History {
+  const kept: Kept = { ...defaultKept, ...options.kept };
+  const batch = options.deletionBatch ?? deletionBatch;
+  const counters = {
+    events: createPruneCounter(kept.events),
+    logs: createPruneCounter(kept.logs),
+    runs: createPruneCounter(kept.runs),
+    ticks: createPruneCounter(kept.ticks),
+  };
+
+  async function pruneAfter(batch: readonly SequencedCommit[]): Promise<void> {
+    const keysOf = (count: (commit: SequencedCommit["commit"]) => number): string[] =>
+      batch.flatMap(({ commit }) => Array.from({ length: count(commit) }, () => commit.source));
+    await prune(db, shapes.events, counters.events.due(keysOf(({ events }) => events.length)), kept.events);
+    await prune(db, shapes.logs, counters.logs.due(keysOf(({ logs }) => logs.length)), kept.logs);
+    await prune(db, shapes.runs, counters.runs.due(keysOf(() => 1)), kept.runs);
+    await prune(db, shapes.ticks, counters.ticks.due(keysOf(ticksIn)), kept.ticks);
+  }
+
+  return {
+    async readPositions(stream) {
+      const { rows } = await sql<{ partition: number | null; seq: number }>`
+        select partition, seq from recorder_partitions where stream = ${stream}
+        union all select null::integer, seq from recorder_positions where stream = ${stream}`.execute(db);
+      const seqs = new Map(rows.map(({ partition, seq }) => [partition, seq]));
+      return Array.from({ length: partitionCount }, (_, partition) => seqs.get(partition) ?? seqs.get(null) ?? 0);
+    },
+    async recordCommits(stream, batch, expected = new Map()) {
+      if (batch.length === 0) return [];
+      const refused = new Set(await recordBatch(db, stream, batch, kept, expected));
+      const added = refused.size === 0 ? [] : await addPositions(db, stream, [...refused]);
+      if (added.length > 0) {
+        const first = batch.filter((commit) => added.includes(partitionOfCommit(commit)));
+        for (const partition of added) refused.delete(partition);
+        for (const partition of await recordBatch(db, stream, first, kept, expected)) refused.add(partition);
+      }
+      await pruneAfter(batch.filter((commit) => !refused.has(partitionOfCommit(commit))));
+      return [...refused];
+    },
+    pageEvents: (source, page) => pageEvents(db, source, page, kept.events),
+    pageDerived: (source, channel, page) => pageDerived(db, source, channel, page, kept),
+    pageScheduled: (source, page) => pageScheduled(db, source, page),
+    deleteScheduled: (source, range) => deleteScheduled(db, source, range),
+    scheduledEvent: (source, listedId, commit) => findScheduled(db, source, listedId, commit),
+    async emitScheduledEvent(source, listedId, id) {
+      await emitScheduled(db, source, listedId, id);
+      await prune(db, shapes.events, counters.events.due([source]), kept.events);
+    },
+    listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
+    findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
+    async deleteEvents(source, range) {
+      const n = await beginDeletion(db, source, range);
+      // What cannot be deleted now is already hidden, and `continueDeletions` deletes it.
+      await continueDeletion(db, batch, n).catch(() => false);
+      return getDeletion(db, n);
+    },
+    continueDeletions: () => continueDeletion(db, batch),
+    listDeletions: (source) => listDeletions(db, source),
+    pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
+    pageTicks: (source, page) => pageTicks(db, source, page, kept.ticks),
+    findRun: (source, id) => findRun(db, source, id),
+    lastLogs: (source, limit = kept.logs) => lastLogs(db, source, Math.min(limit, kept.logs)),
+    async readUsage(owner, fromMs, untilMs = fromMs + 1) {
+      const { rows } = await sql<{ runs: number; compute_ms: number }>`
+        select coalesce(sum(runs), 0)::bigint as runs, coalesce(sum(compute_ms), 0)::bigint as compute_ms from usage
+        where owner = ${owner} and day_ms >= ${fromMs} and day_ms < ${untilMs}`.execute(db);
+      return { runs: rows[0]?.runs ?? 0, computeMs: rows[0]?.compute_ms ?? 0 };
+    },
+    async deleteSource(source) {
+      // Mark it first, so that later batches skip it; sweep() deletes what a batch in progress adds.
+      await sql`insert into ended_sources (source) values (${source}) on conflict (source) do update set ended_at = now()`.execute(db);
+      await deleteRows([source]);
+    },
+    async sweep() {
+      const { rows } = await sql<{
+        source: string;
+      }>`select source from ended_sources where ended_at < now() - interval '1 day' limit 10000`.execute(db);
+      const sources = rows.map(({ source }) => source);
+      await deleteRows(sources);
+      await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
+      await sql`delete from event_deletions where finished_at < now() - interval '7 days'`.execute(db);
+      await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);
+    },
+  };
+
+  async function deleteRows(sources: readonly string[]): Promise<void> {
+    await sql`
+      with ended as (select unnest(${sources}::text[]) as source),
+      ended_events as (delete from events using ended where events.source = ended.source),
+      ended_scheduled as (delete from scheduled_events using ended where scheduled_events.source = ended.source),
+      ended_deletions as (delete from event_deletions using ended where event_deletions.source = ended.source),
+      ended_ticks as (delete from ticks using ended where ticks.source = ended.source),
+      ended_runs as (delete from runs using ended where runs.source = ended.source)
+      delete from logs using ended where logs.source = ended.source`.execute(db);
+  }
+}
+
+/** Number of tick rows of a commit. */
+const ticksIn = ({ run: { dueAt, skippedTicks = [] } }: SequencedCommit["commit"]): number =>
+  skippedTicks.length + (dueAt === undefined ? 0 : 1);

@@ -1,0 +1,111 @@
+import { sql, type RawBuilder } from "kysely";
+import type { Kind, Resource } from "../../../crds/resource.ts";
+import type { PageRequest } from "../../../domain/page.ts";
+import { batched } from "../batched.ts";
+import type { Database } from "../connection.ts";
+import { listPositionOf } from "./place.ts";
+import { selects } from "./reads.ts";
+import { columns, resourceFrom, type ResourceRow } from "./row.ts";
+import type { SourceSelection } from "./source-selection.ts";
+
+export interface ResourceSelection {
+  /** One namespace per owner; undefined: all. */
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Only those without this label. */
+  readonly withoutLabel?: string;
+  /** Only those whose spec contains this text; searched after the other conditions. */
+  readonly mentions?: string;
+  /** Only those with this `status.nameSlug`. */
+  readonly slug?: string;
+  /** Conditions for the kind Source. */
+  readonly sources?: SourceSelection;
+}
+
+export interface ResourcePage<S, T> {
+  readonly items: readonly Resource<S, T>[];
+  readonly total: number;
+}
+
+/** Reads for REST lists and lookups, whether resources are stored in Postgres or mirrored there. The mirror may lag slightly. */
+export interface ResourcePages {
+  /** Newest first; cursors are public ids (label `headwater.dev/id`). @throws InvalidInput for a cursor that is not in the list */
+  listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, page: PageRequest): Promise<ResourcePage<S, T>>;
+  /** The newest match, such as a component by its key or code hash. */
+  findNewest<S, T>(kind: Kind<S, T>, selection: ResourceSelection): Promise<Resource<S, T> | undefined>;
+  findById<S, T>(kind: Kind<S, T>, id: string): Promise<Resource<S, T> | undefined>;
+  /** Those of `base`, `base-2`, `base-3`, … that are a `status.nameSlug` in the namespace. */
+  takenSlugs(kind: Kind, namespace: string, base: string): Promise<readonly string[]>;
+}
+
+export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages {
+  const finders = new Map<string, (id: string) => Promise<ResourceRow | undefined>>();
+
+  /** By public id; the oldest of several. */
+  function byId(kind: string): (id: string) => Promise<ResourceRow | undefined> {
+    const known = finders.get(kind);
+    if (known !== undefined) return known;
+    const find = batched(async (ids) => {
+      const { rows } = await sql<ResourceRow & { public_id: string }>`
+        select distinct on (public_id) public_id, ${columns} from resources
+        where kind = ${kind} and public_id = any(${ids}::text[]) and ended_at is null order by public_id, created_version`.execute(db);
+      return new Map(rows.map((row) => [row.public_id, row]));
+    });
+    finders.set(kind, find);
+    return find;
+  }
+
+  return {
+    async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, { limit, cursor }: PageRequest) {
+      const backwards = cursor?.side === "before";
+      const cursorPosition = cursor === null ? undefined : await listPositionOf(db, kind.kind, cursor.id, selection.namespace);
+      const beyond =
+        cursorPosition === undefined
+          ? sql`true`
+          : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${cursorPosition.created_at}::timestamptz, ${cursorPosition.name}::text)`;
+      const matches = matching(kind.kind, selection);
+      const { rows } = await sql<ResourceRow & { kind: string | null; total: number }>`
+        select counted.total, page.* from (${isWhole(selection) ? storedTotal(kind.kind, selection.namespace) : sql`select count(*) as total from resources where ${matches}`}) counted left join (
+          select ${columns} from resources where ${matches} and ${beyond}
+          order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}
+        ) page on true
+        order by page.created_at desc, page.name desc`.execute(db);
+      return {
+        items: rows.filter((row) => row.kind !== null).map((row) => resourceFrom<S, T>(row)),
+        total: rows[0]?.total ?? 0,
+      };
+    },
+    async findNewest(kind, selection) {
+      const { rows } = await sql<ResourceRow>`
+        select ${columns} from resources where ${matching(kind.kind, selection)} order by created_at desc, name desc limit 1`.execute(db);
+      return rows[0] === undefined ? undefined : resourceFrom(rows[0]);
+    },
+    async findById(kind, id) {
+      const row = await byId(kind.kind)(id);
+      return row === undefined ? undefined : resourceFrom(row);
+    },
+    async takenSlugs(kind, namespace, base) {
+      const numbered = `${base.replaceAll(/[\\%_]/g, "\\$&")}-%`;
+      const { rows } = await sql<{ slug: string }>`
+        select name_slug as slug from resources
+        where kind = ${kind.kind} and namespace = ${namespace} and (name_slug = ${base} or name_slug like ${numbered}) and ended_at is null`.execute(
+        db,
+      );
+      return rows.map(({ slug }) => slug).filter((slug) => slug === base || /^-\d+$/.test(slug.slice(base.length)));
+    },
+  };
+}
+
+function matching(kind: string, selection: ResourceSelection): RawBuilder<unknown> {
+  return sql`kind = ${kind} and ended_at is null and ${selects(selection)}`;
+}
+
+/** Is it an unfiltered list of a namespace? Its total is precomputed. */
+function isWhole({ namespace, labels = {}, withoutLabel, mentions, slug, sources = {} }: ResourceSelection): boolean {
+  const picks = [withoutLabel, mentions, slug, ...Object.values(labels), ...Object.values(sources)].some((each) => each !== undefined);
+  return namespace !== undefined && !picks;
+}
+
+function storedTotal(kind: string, namespace: string | undefined): RawBuilder<unknown> {
+  return sql`select coalesce((select n from resource_counts where kind = ${kind} and namespace = ${namespace}), 0) as total`;
+}

@@ -1,0 +1,113 @@
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
+import { InvalidInput } from "../../../domain/errors.ts";
+import { suggestion } from "../../../domain/nearest-name.ts";
+import { environment, setUp } from "./environment.ts";
+import { settingNotes, type ListenAddress } from "./settings.ts";
+
+export { roleNames, type RoleName } from "./environment.ts";
+
+const configurationSchema = environment.transform((env) => ({
+  /** Empty if `setsUp`. */
+  roles: env.HEADWATER_ROLES === setUp ? [] : env.HEADWATER_ROLES,
+  setsUp: env.HEADWATER_ROLES === setUp,
+  resources: env.HEADWATER_RESOURCES,
+  namespace: env.HEADWATER_NAMESPACE,
+  podName: env.HEADWATER_POD_NAME,
+  runnerPodsFile: env.HEADWATER_RUNNER_PODS,
+  pool: env.HEADWATER_POOL,
+  listen: env.HEADWATER_LISTEN,
+  ingressListen: env.HEADWATER_INGRESS_LISTEN,
+  /** Base URLs of the API and of endpoints, without trailing slash. */
+  publicUrl: env.HEADWATER_PUBLIC_URL ?? baseOf(env.HEADWATER_LISTEN),
+  ingressUrl: env.HEADWATER_INGRESS_URL ?? baseOf(env.HEADWATER_INGRESS_LISTEN),
+  healthListen: env.HEADWATER_HEALTH_LISTEN,
+  trustedProxies: env.HEADWATER_TRUSTED_PROXIES,
+  maxConnections: env.HEADWATER_MAX_CONNECTIONS,
+  dataDirectory: env.HEADWATER_DATA,
+  /** Absolute directory of the master key, the pools' keys and the root of the NATS keys. */
+  keysDirectory: resolve(env.HEADWATER_KEYS ?? join(env.HEADWATER_DATA, "keys")),
+  egressAllow: env.HEADWATER_EGRESS_ALLOW,
+  natsUrl: env.NATS_URL,
+  natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
+  natsReplicas: env.HEADWATER_STREAM_REPLICAS,
+  /** Undefined: by the disk, or 8 GiB for an external server. */
+  storeBytes: env.HEADWATER_STORE_SIZE,
+  databaseUrl: env.DATABASE_URL,
+  syncInterval: env.HEADWATER_SYNC_INTERVAL,
+  runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,
+  runMemoryMb: env.HEADWATER_RUN_MEMORY,
+  httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
+  keepEvents: env.HEADWATER_KEEP_EVENTS,
+  keepLogs: env.HEADWATER_KEEP_LOGS,
+  streamsPerKey: env.HEADWATER_STREAMS_PER_KEY,
+  backlog: {
+    ...defaultBacklogLimits,
+    sourceInvocations: env.HEADWATER_BACKLOG_PER_SOURCE,
+    ownerInvocations: env.HEADWATER_BACKLOG_PER_OWNER,
+  },
+  sandboxChildren: env.HEADWATER_SANDBOX_CHILDREN,
+  sandboxOwners: env.HEADWATER_SANDBOX_OWNERS,
+  ownerRuns: env.HEADWATER_RUNS_PER_OWNER,
+  /** Delays in ms; undefined: the default schedule. */
+  deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,
+  deliveryProxy: env.HEADWATER_DELIVERY_PROXY,
+  /** Undefined: never. */
+  webhookDisableAfterMs: env.HEADWATER_WEBHOOK_DISABLE_AFTER,
+  stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,
+  owner: {
+    id: env.HEADWATER_OWNER_ID,
+    username: env.HEADWATER_OWNER_USERNAME,
+    email: env.HEADWATER_OWNER_EMAIL,
+  },
+  adminTokenFile: env.HEADWATER_ADMIN_TOKEN_FILE,
+  /** Undefined: no traces. */
+  tracesEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+  tracesShare: env.OTEL_TRACES_SAMPLER_ARG,
+  logLevel: env.HEADWATER_LOG_LEVEL,
+}));
+
+const baseOf = ({ host, port }: ListenAddress): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+export type Configuration = Readonly<z.output<typeof configurationSchema>>;
+
+/** Parses the settings. An empty variable counts as unset. @throws InvalidInput with a line for each mistake */
+export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+  const mistakes = Object.keys(given).filter(isUnknown).map(unknownSetting);
+  const parsed = configurationSchema.safeParse(given);
+  if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => invalidSetting(issue, given)));
+  if (!parsed.success || mistakes.length > 0) throw new InvalidInput(mistakes.join("\n"), { code: "invalid_configuration" });
+  return parsed.data;
+}
+
+const names = Object.keys(environment.shape);
+
+/** Kubernetes sets variables such as HEADWATER_API_SERVICE_HOST and HEADWATER_API_PORT_3000_TCP for every Service in each pod. */
+const ofKubernetes = /_SERVICE_(HOST|PORT)(_|$)|_PORT(_\d+_(TCP|UDP|SCTP)(_|$)|$)/;
+
+function isUnknown(name: string): boolean {
+  return name.startsWith("HEADWATER_") && !name.startsWith("HEADWATER_TEST_") && !names.includes(name) && !ofKubernetes.test(name);
+}
+
+function unknownSetting(name: string): string {
+  return `${name} is no setting${suggestion(name, names, ": --help lists what there is")}`;
+}
+
+function invalidSetting(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+  const name = String(issue.path[0]);
+  const schema = Object.entries(environment.shape).find(([known]) => known === name)?.[1];
+  const shown = schema !== undefined && settingNotes.get(schema)?.secret === true ? "" : ` '${given[name]}'`;
+  return `${name}${shown} is invalid: ${issue.message}`;
+}
+
+/** The text of `--help`. */
+export function describeConfiguration(): string {
+  const rows = Object.entries(environment.shape).map(([name, schema]) => {
+    const notes = settingNotes.get(schema);
+    const initial = notes?.default === undefined || notes.default === "" ? "unset" : notes.default;
+    return `  ${name}\n      ${notes?.reason ?? ""}\n      ${notes?.unit ?? ""} · default: ${initial}`;
+  });
+  return rows.join("\n");
+}

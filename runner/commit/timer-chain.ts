@@ -1,0 +1,61 @@
+import type { SourceState } from "../../domain/run/commit.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import { nextTick, parseTimer, type TimerSchedule } from "../../domain/schedule/schedule.ts";
+import type { RunnerPorts } from "../ports.ts";
+
+/** More skipped ticks than this are not counted: computing one takes a tenth of a millisecond. */
+const maxSkipped = 1_000;
+
+/**
+ * A cron timer in a zone with clock changes is a chain of one-shot schedules: each tick arms the next one before it is acked, so that the
+ * chain cannot break. Of the ticks that fell due in the meantime the last one runs and the others are counted, so that a source slower
+ * than its timer does not fall behind forever. Only the deployment that the tick belongs to goes on: a changed source has another chain.
+ */
+export async function armNextLink(
+  received: { readonly invocation: Invocation; readonly storedAt: number },
+  deployment: Deployment,
+  ports: Pick<RunnerPorts, "timers" | "clock">,
+): Promise<void> {
+  const { skippedTicks: _, ...invocation } = received.invocation;
+  if (invocation.chain === undefined || !deployment.active || deployment.generation !== invocation.generation) return;
+  const schedule = parseTimer(deployment.props[invocation.chain]);
+  const { at, skipped } = nextLink(schedule, invocation.at ?? received.storedAt, ports.clock.now());
+  await ports.timers.armAt(deployment.source, invocation.chain, at, {
+    ...invocation,
+    at,
+    ...(skipped > 0 ? { skippedTicks: skipped } : {}),
+  });
+}
+
+/** The last tick that is due by now, else the first one to come. */
+function nextLink(schedule: TimerSchedule, afterMs: number, now: number): { readonly at: number; readonly skipped: number } {
+  let at = nextTick(schedule, afterMs);
+  let skipped = 0;
+  for (let next = nextTick(schedule, at); next <= now; next = nextTick(schedule, at)) {
+    if (++skipped >= maxSkipped) return { at: nextTick(schedule, now), skipped };
+    at = next;
+  }
+  return { at, skipped };
+}
+
+/** Whether a link has run already: one whose ack was lost for longer than NATS remembers message ids is armed, and fires, a second time. */
+export function linkHasRun({ chain, at }: Invocation, { links = {} }: SourceState): boolean {
+  const last = chain === undefined ? undefined : links[chain];
+  return last !== undefined && at !== undefined && at <= last;
+}
+
+/** Epoch ms at which the ticks were due that were skipped between the last link that ran and this one. */
+export function skippedLinks(
+  { chain, at, skippedTicks = 0, generation }: Invocation,
+  links: SourceState["links"],
+  deployment: Pick<Deployment, "generation" | "props">,
+): readonly number[] {
+  const last = chain === undefined ? undefined : links?.[chain];
+  if (chain === undefined || last === undefined || at === undefined || skippedTicks === 0 || generation !== deployment.generation)
+    return [];
+  const schedule = parseTimer(deployment.props[chain]);
+  const due: number[] = [];
+  for (let next = nextTick(schedule, last); next < at && due.length < maxSkipped; next = nextTick(schedule, next)) due.push(next);
+  return due.slice(-skippedTicks);
+}

@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Plugin } from "esbuild";
+import { replaceFile } from "../isolate/guest-scripts.ts";
+
+/** The children's program as a file, and what of packages it reads. */
+export interface ChildScript {
+  readonly path: string;
+  readonly packages: readonly string[];
+}
+
+const root = join(import.meta.dirname, "../../..");
+/** Where everything lies that `child.ts` may import of ours. */
+const sources = ["runner/sandbox", "platform/http", "domain"];
+const guest = join("runner", "sandbox", "guest");
+const require = createRequire(import.meta.url);
+/** Native code, which stays where it is installed; its loader is a package of its own. */
+const isolatedVm = require.resolve("isolated-vm");
+const packages = [dirname(isolatedVm), dirname(createRequire(isolatedVm).resolve("node-gyp-build"))];
+
+/**
+ * `child.ts` and what it imports as one plain script, kept by the hash of all it may have been made of. Children may write no files, so
+ * Node can keep nothing of TypeScript it has compiled for them: from its source each would bring the compiler along, which took 24 MB
+ * and more than half of the time of its start.
+ */
+export async function buildChildScript(cacheDirectory: string): Promise<ChildScript> {
+  const directory = join(cacheDirectory, `child-${await hashSources()}`);
+  const path = join(directory, "sandbox-child.mjs");
+  if (existsSync(path)) return { path, packages };
+  const text = await bundle();
+  await mkdir(directory, { recursive: true });
+  await replaceFile(path, text);
+  return { path, packages };
+}
+
+async function bundle(): Promise<string> {
+  const { build } = await import("esbuild");
+  const result = await build({
+    entryPoints: [join(import.meta.dirname, "child.ts")],
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    legalComments: "none",
+    logLevel: "silent",
+    tsconfigRaw: {},
+    plugins: [leaveNativeCode],
+  });
+  const unknown = Object.keys(result.metafile.inputs).find((path) => !isHashed(path));
+  if (unknown !== undefined)
+    throw new Error(`child.ts imports ${unknown}, of which child-script.ts knows nothing: add its folder to \`sources\``);
+  const [file] = result.outputFiles;
+  if (file === undefined) throw new Error("esbuild made no output of child.ts");
+  return file.text;
+}
+
+/** What lies in node_modules is what package.json asks for, which is part of the hash. */
+const isHashed = (path: string): boolean =>
+  /(^|\/)node_modules\//.test(path) || (sources.some((folder) => path.startsWith(`${folder}/`)) && !path.startsWith(`${guest}/`));
+
+const leaveNativeCode: Plugin = {
+  name: "leave-native-code",
+  setup({ onResolve }) {
+    onResolve({ filter: /^isolated-vm$/ }, () => ({ path: pathToFileURL(isolatedVm).href, external: true }));
+  },
+};
+
+async function hashSources(): Promise<string> {
+  const hash = createHash("sha256").update(isolatedVm);
+  for (const path of [join(root, "package.json"), ...(await sourceFiles())])
+    hash.update(`${relative(root, path)}\0`).update(await readFile(path));
+  return hash.digest("hex").slice(0, 16);
+}
+
+async function sourceFiles(): Promise<readonly string[]> {
+  const names = await Promise.all(
+    sources.map(async (folder) => (await readdir(join(root, folder), { recursive: true })).map((name) => join(folder, name))),
+  );
+  const own = names.flat().filter((name) => name.endsWith(".ts") && !name.startsWith(guest));
+  return own.sort().map((name) => join(root, name));
+}

@@ -1,0 +1,62 @@
+import { post } from "../runtime/bridge.ts";
+import { ruleError } from "../runtime/errors.ts";
+
+/** One `$.service.db` prop: synchronous on texts that came with the run; changes are committed when it ends. */
+export interface DatabaseProp {
+  /** undefined when the key does not exist. */
+  get(key: unknown): unknown;
+  /** Stores what JSON can hold; undefined removes the key. */
+  set(key: unknown, value: unknown): void;
+}
+
+/** Of one value; the host checks the whole, which is the real limit. */
+const maxValueLength = 64 * 1024;
+
+const { parse, stringify } = JSON;
+
+/** By prop, as the run that goes on has them: a `this` that module state kept from an earlier run must not write what it read then. */
+const opened = new Map<string, Map<string, string>>();
+
+export function databaseProp(prop: string, stored: Record<string, string> | undefined): DatabaseProp {
+  const { get, set } = openDatabase(prop, stored);
+  return { get, set };
+}
+
+/** The same, with the keys in it. */
+export function openDatabase(prop: string, stored: Record<string, string> | undefined): DatabaseProp & { keys(): string[] } {
+  opened.set(prop, new Map(Object.entries(stored ?? {})));
+  const textsNow = (): Map<string, string> => opened.get(prop) ?? new Map<string, string>();
+  return {
+    keys: () => [...textsNow().keys()],
+    get(key) {
+      const text = textsNow().get(String(key));
+      return text === undefined ? undefined : parse(text);
+    },
+    set(key, value) {
+      const name = String(key);
+      const text = toText(name, value);
+      if (text === null) textsNow().delete(name);
+      else textsNow().set(name, text);
+      post("db", prop, name, text);
+    },
+  };
+}
+
+function toText(key: string, value: unknown): string | null {
+  if (value === undefined) return null;
+  let text: string | undefined;
+  try {
+    text = stringify(value) as string | undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw ruleError("db_not_json", `the value of db key '${key}' cannot be made JSON: ${why}`);
+  }
+  if (text === undefined) throw ruleError("db_not_json", `the value of db key '${key}' is a ${typeof value}, which JSON cannot hold`);
+  if (text.length > maxValueLength) {
+    throw ruleError(
+      "db_too_large",
+      `the value of db key '${key}' is ${text.length} characters of JSON, more than all keys together may have (60 KiB)`,
+    );
+  }
+  return text;
+}

@@ -1,0 +1,118 @@
+import { post } from "../runtime/bridge.ts";
+import { type Fields, isObject } from "./component.ts";
+import { ruleError, ruleTypeError } from "../runtime/errors.ts";
+import { inspect } from "../node/inspect/inspect.ts";
+import { stillRunning } from "../runtime/still-running.ts";
+import { encodeUtf8 } from "../web/encoding/utf8.ts";
+
+/** A `$.interface.http` prop. */
+export interface HttpProp {
+  readonly endpoint: string | null;
+  /** Answers the request: status 200 to 599, body text, bytes, or any JSON value. */
+  respond(response: unknown): void;
+}
+
+const maxBody = 4 * 1024 * 1024;
+/** JSON text of all names and values. */
+const maxHeaders = 64 * 1024;
+const { stringify } = JSON;
+
+export function httpProp(endpoint: string | null): HttpProp {
+  const isRunning = stillRunning();
+  let answered = false;
+  return {
+    endpoint,
+    respond(response) {
+      const given = isObject(response) ? response : {};
+      const status = toStatus(given["status"]);
+      if (answered) throw ruleError("already_responded", "respond() was called before in this run; a request has one response");
+      if (!isRunning("respond()")) return;
+      const headers = toHeaders(given["headers"]);
+      const headersText = stringify(headers);
+      if (headersText.length > maxHeaders)
+        throw ruleError(
+          "response_too_large",
+          `the headers of the response have ${headersText.length} characters; the limit is ${maxHeaders}`,
+        );
+      const body = toBody(given["body"], headers);
+      const bytes = typeof body === "string" ? utf8Length(body) : body.length;
+      if (bytes > maxBody) throw ruleError("response_too_large", `the body of the response has ${bytes} bytes; the limit is ${maxBody}`);
+      answered = true;
+      post("respond", status, stringify(headers), body);
+    },
+  };
+}
+
+function toStatus(status: unknown): number {
+  const number = typeof status === "string" && status.trim() !== "" ? Number(status) : status;
+  if (typeof number === "number" && Number.isInteger(number) && number >= 200 && number <= 599) return number;
+  // A status below 200 announces a response and is none (RFC 9110, section 15.2): the caller would go on waiting.
+  const isInterim = typeof number === "number" && number >= 100 && number < 200;
+  throw ruleTypeError(
+    "invalid_response",
+    `the status given to respond() must be an integer from 200 to 599, got ${inspect(status).slice(0, 100)}${isInterim ? ", which only announces a response" : ""}`,
+  );
+}
+
+function toHeaders(headers: unknown): Record<string, string | string[]> {
+  const plain: Record<string, string | string[]> = {};
+  if (!isObject(headers)) return plain;
+  const entries =
+    typeof headers["forEach"] === "function" ? [...(headers as unknown as Iterable<[string, unknown]>)] : Object.entries(headers);
+  for (const [name, value] of entries) {
+    if (value === undefined || value === null) continue;
+    plain[checkedName(String(name))] = Array.isArray(value) ? value.map((one) => checkedValue(name, one)) : checkedValue(name, value);
+  }
+  return plain;
+}
+
+function checkedName(name: string): string {
+  if (/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return name;
+  throw ruleTypeError("invalid_response", `the header name ${inspect(name).slice(0, 100)} given to respond() is not one that HTTP allows`);
+}
+
+function checkedValue(name: string, given: unknown): string {
+  const value = String(given);
+  if (!/[^\t\x20-\x7e\x80-\xff]/.test(value)) return value;
+  throw ruleTypeError(
+    "invalid_response",
+    `the value of the header '${name}' given to respond() has a character that HTTP does not allow there`,
+  );
+}
+
+function utf8Length(text: string): number {
+  return text.length * 3 <= maxBody ? text.length : encodeUtf8(text).length;
+}
+
+function toBody(body: unknown, headers: Fields): string | Uint8Array {
+  if (body === undefined || body === null) return "";
+  if (typeof body === "string") return body;
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  const stream = streamName(body);
+  if (stream !== undefined)
+    throw ruleTypeError("invalid_response", `the body given to respond() is ${stream}; read it first and give its text or bytes`);
+  if (!Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) {
+    headers["content-type"] = "application/json; charset=utf-8";
+  }
+  return toJson(body);
+}
+
+function toJson(body: unknown): string {
+  let problem = `is a ${typeof body}`;
+  try {
+    const text = stringify(body) as string | undefined;
+    if (text !== undefined) return text;
+  } catch (error) {
+    problem = `cannot be made JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  throw ruleTypeError("invalid_response", `the body given to respond() ${problem}; it must be a text, bytes or a JSON value`);
+}
+
+/** What would otherwise be sent as the JSON of its insides. */
+function streamName(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  if (typeof body["pipe"] === "function" || typeof body["getReader"] === "function" || Symbol.asyncIterator in body) return "a stream";
+  if (typeof body["then"] === "function") return "a promise";
+  return typeof body["arrayBuffer"] === "function" ? "a Blob or a Response" : undefined;
+}

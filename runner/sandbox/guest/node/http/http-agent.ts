@@ -1,0 +1,91 @@
+import { EventEmitter } from "../events/events.ts";
+import { guest } from "../globals.ts";
+
+export interface AgentOptions {
+  readonly keepAlive?: boolean;
+  readonly maxSockets?: number;
+  readonly maxFreeSockets?: number;
+  readonly timeout?: number;
+  readonly [option: string]: unknown;
+}
+
+type Connected = (error: unknown, socket?: unknown) => void;
+/** What an agent does with a request: `onSocket` gives it its connection. */
+interface Connecting {
+  onSocket(socket: unknown, error?: unknown): void;
+}
+type Connect = (options: object) => object;
+
+const connectWith = (module: string, options: object): object =>
+  (guest["__builtin"] as (name: string) => { connect: Connect })(module).connect({ ...options, path: undefined });
+
+/**
+ * Node's Agent. The host pools the connections of an isolate, so requests hardly ever come here: its options count (`timeout`, and
+ * those of TLS), and where a subclass connects by itself, through a proxy for example, it is asked as Node asks it.
+ */
+export class Agent extends EventEmitter {
+  readonly options: AgentOptions;
+  readonly keepAlive: boolean;
+  readonly keepAliveMsecs = 1000;
+  readonly maxSockets: number;
+  readonly maxFreeSockets: number;
+  readonly maxTotalSockets = Infinity;
+  totalSocketCount = 0;
+  readonly scheduling = "lifo";
+  readonly requests: Record<string, unknown[]> = {};
+  readonly sockets: Record<string, unknown[]> = {};
+  readonly freeSockets: Record<string, unknown[]> = {};
+  defaultPort = 80;
+  protocol = "http:";
+
+  constructor(options: AgentOptions = {}) {
+    super();
+    // As in Node: the path of a request must not look like that of a local socket.
+    this.options = { ...options, path: null };
+    this.keepAlive = options.keepAlive === true;
+    this.maxSockets = options.maxSockets ?? Infinity;
+    this.maxFreeSockets = options.maxFreeSockets ?? 256;
+  }
+
+  getName(options: { host?: string; port?: number | string; localAddress?: string; family?: number } = {}): string {
+    return `${options.host ?? "localhost"}:${options.port ?? ""}:${options.localAddress ?? ""}${options.family === 4 || options.family === 6 ? `:${options.family}` : ""}`;
+  }
+  keepSocketAlive(): boolean {
+    return true;
+  }
+  createConnection(options: object, _connected?: Connected): unknown {
+    return connectWith("net", options);
+  }
+  createSocket(_request: Connecting, options: object, connected: Connected): void {
+    let isTold = false;
+    const tell: Connected = (error, socket) => {
+      if (isTold) return;
+      isTold = true;
+      connected(error, socket);
+    };
+    const socket = this.createConnection({ ...options, ...this.options }, tell);
+    if (socket !== undefined && socket !== null) tell(null, socket);
+  }
+  addRequest(request: Connecting, options: object): void {
+    this.createSocket(request, { ...options, ...this.options }, (error, socket) => request.onSocket(socket, error));
+  }
+  reuseSocket(): void {}
+  removeSocket(): void {}
+  destroy(): void {}
+}
+
+export class HttpsAgent extends Agent {
+  override defaultPort = 443;
+  override protocol = "https:";
+  override createConnection(options: object): unknown {
+    return connectWith("tls", options);
+  }
+}
+
+/** Whether an agent makes connections by itself: the host's are not for it then. */
+export function connectsItself(agent: object): boolean {
+  const { addRequest, createSocket, createConnection } = agent as Partial<Agent>;
+  const own = agent instanceof HttpsAgent ? HttpsAgent.prototype.createConnection : Agent.prototype.createConnection;
+  if (typeof addRequest !== "function") return false;
+  return addRequest !== Agent.prototype.addRequest || createSocket !== Agent.prototype.createSocket || createConnection !== own;
+}

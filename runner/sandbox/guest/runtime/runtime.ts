@@ -1,0 +1,139 @@
+import { bindComponent } from "../component/bind.ts";
+import { endRun, on, post } from "./bridge.ts";
+import { type Fields, findComponent, isObject } from "../component/component.ts";
+import { configureComponent } from "../component/configure.ts";
+import { describeComponent } from "../component/describe.ts";
+import { emitter } from "../component/emit.ts";
+import { describeError } from "./errors.ts";
+import { completeEvent } from "../component/http-event.ts";
+import { describeOpenWork } from "./open-work.ts";
+import { beginRun } from "./still-running.ts";
+import { runTicks } from "../component/ticks.ts";
+
+/** Bundles end with `__register(namespace)`, or when they throw with `__register(null, error)`; the host then asks for runs. One run at a time. */
+const maxResult = 64 * 1024;
+const lateTurns = 16;
+const now = Date.now;
+const resolved = Promise.resolve();
+const { parse, stringify } = JSON;
+
+let registered = false;
+let component: unknown;
+
+Object.defineProperty(globalThis, "__register", {
+  configurable: true,
+  value: (namespace: unknown, ...thrown: unknown[]) => {
+    if (registered) return;
+    if (thrown.length > 0) return fail(thrown[0]);
+    registered = true;
+    component = findComponent(namespace);
+    post("registered");
+  },
+});
+
+on("environment", (environment) => setEnvironment(environment as Record<string, string>));
+
+on("run", (entry, event, props, db, endpoint, additional, metadata) => {
+  endRun();
+  beginRun();
+  // Every outcome is posted: a rejection cannot escape from here.
+  const given = [String(event), ...(metadata === undefined ? [] : [String(metadata)])];
+  void run(String(entry), given, {
+    props: parse(String(props)) as Fields,
+    db: db as Record<string, Record<string, string>>,
+    endpoint: endpoint as string | null,
+    additional: parse(String(additional)) as Fields[],
+  });
+});
+
+on("configure", (call, props, endpoint, additional) => {
+  endRun();
+  beginRun();
+  void configure(parse(String(call)) as Fields, {
+    props: parse(String(props)) as Fields,
+    db: {},
+    endpoint: endpoint as string | null,
+    additional: parse(String(additional)) as Fields[],
+  });
+});
+
+on("describe", () => post("described", describeComponent(component)));
+
+/** @param given JSON texts of the event, and of its metadata if another source emitted it */
+async function run(entry: string, given: readonly string[], inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
+  try {
+    const definition = loaded();
+    const bound = bindComponent(definition, inputs);
+    const called = findEntry(definition, entry);
+    const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, argumentsOf(given));
+    runTicks(); // They belong to the run.
+    post("done", toResult(result));
+    await warnOfOpenWork();
+  } catch (error) {
+    fail(error);
+  }
+  endRun();
+}
+
+/**
+ * What was called without `await` still runs as long as it only awaits values; only after that is known what it would have waited for.
+ * V8 does not say when no promise is left to settle, so it gets as many turns as chains of promises are long.
+ */
+async function warnOfOpenWork(): Promise<void> {
+  for (let turn = 0; turn < lateTurns; turn++) await resolved;
+  const warning = describeOpenWork();
+  if (warning !== undefined) post("log", "console.warn", warning, now());
+}
+
+async function configure(call: Fields, inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
+  try {
+    post("configured", await configureComponent(loaded(), call, inputs));
+  } catch (error) {
+    fail(error);
+  }
+  endRun();
+}
+
+function loaded(): Fields {
+  if (isObject(component)) return component;
+  throw new TypeError(`the component's default export is ${component === null ? "null" : typeof component}, not an object`);
+}
+
+function fail(error: unknown): void {
+  const { name, message, stack, code } = describeError(error);
+  post("failed", name, message, stack, code);
+}
+
+/** A hook that the component does not have is done at once; a component that only has interfaces emits what they bring. */
+function findEntry(definition: Fields, entry: string): ((event: unknown, metadata?: unknown) => unknown) | undefined {
+  const hooks = definition["hooks"];
+  const called = entry === "run" ? definition["run"] : isObject(hooks) ? hooks[entry] : undefined;
+  if (typeof called === "function") return called as (event: unknown, metadata?: unknown) => unknown;
+  if (entry !== "run") return undefined;
+  const emit = emitter();
+  return (event) => emit(event); // Not under the id and on the channel that it came by.
+}
+
+function argumentsOf(given: readonly string[]): readonly unknown[] {
+  const [event, ...metadata] = given.map((text) => parse(text) as unknown);
+  return [completeEvent(event), ...metadata];
+}
+
+/** JSON text of what run returned, or null when it is none or larger than what is kept. */
+function toResult(result: unknown): string | null {
+  try {
+    const text = stringify(result) as string | undefined;
+    return text === undefined || text.length > maxResult ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** `process` exists only with the Node layer; its `env` is set before the bundle is evaluated. */
+function setEnvironment(environment: Record<string, string>): void {
+  const { process } = globalThis as { process?: { env?: Record<string, string> } };
+  const env = process?.env;
+  if (!isObject(env)) return;
+  for (const name of Object.keys(env)) delete env[name];
+  Object.assign(env, environment);
+}

@@ -1,0 +1,253 @@
+import type { HttpResponse, RunError } from "../../../domain/invocation/invocation.ts";
+import { limits } from "../limits.ts";
+import type { OperationContext } from "../operations/index.ts";
+import type { Egress } from "../operations/index.ts";
+import { ProductCollector } from "./products.ts";
+import { limitError, parseRunError } from "./run-error.ts";
+import { isJson, weigh } from "./message-size.ts";
+
+export type Ending =
+  | { readonly outcome: "done"; readonly value: string | null }
+  | { readonly outcome: "threw"; readonly error: RunError }
+  /** Its context has ended. `endedIsolate`, `costProcess`: so has its isolate, so has its process. */
+  | { readonly outcome: "limited"; readonly error: RunError; readonly endedIsolate?: boolean; readonly costProcess?: boolean }
+  /** Its isolate was disposed because of another context: it can be repeated. */
+  | { readonly outcome: "interrupted" };
+
+export type ActivityKind = "load" | "describe" | "run" | "configure";
+
+/** What an activity asks of its isolate. */
+export interface Entrances {
+  deliver(activity: Activity, kind: string, args: readonly unknown[]): Promise<void>;
+  /** Told when an activity ended from outside any entry. */
+  rest(activity: Activity): void;
+  readonly egress: Egress;
+  readonly owner: string;
+  readonly state: Map<string, unknown>;
+}
+
+/**
+ * One thing an isolate is made to do: evaluate its bundle, describe itself, run. It owns what belongs to that time only: the
+ * budget of the bridge, the wake-up timer, calls in flight, products. Messages that arrive after its end are dropped with it.
+ */
+export class Activity implements OperationContext {
+  readonly kind: ActivityKind;
+  readonly products: ProductCollector;
+  readonly startedAt = performance.now();
+  readonly #entrances: Entrances;
+  readonly #onResponse: ((response: HttpResponse) => void) | undefined;
+  readonly #abort = new AbortController();
+  #ending: Ending | undefined;
+  #messages = 0;
+  #bytes = 0;
+  #syncCalls = 0;
+  #callsInFlight = 0;
+  #rejection: RunError | undefined;
+  #wake: NodeJS.Timeout | undefined;
+  #loadWait: NodeJS.Timeout | undefined;
+  #wakeNow: NodeJS.Immediate | undefined;
+  /** Sockets and the like live on without a call in flight; then silence proves nothing. */
+  #usedConnections = false;
+
+  constructor(kind: ActivityKind, entrances: Entrances, products: ProductCollector, onResponse?: (response: HttpResponse) => void) {
+    this.kind = kind;
+    this.#entrances = entrances;
+    this.products = products;
+    this.#onResponse = onResponse;
+  }
+
+  get ending(): Ending | undefined {
+    return this.#ending;
+  }
+
+  get egress(): Egress {
+    return this.#entrances.egress;
+  }
+
+  get owner(): string {
+    return this.#entrances.owner;
+  }
+
+  get state(): Map<string, unknown> {
+    return this.#entrances.state;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Nothing on the host's side will ever enter again: without an end by now, there is none. */
+  get isStalled(): boolean {
+    return this.#callsInFlight === 0 && this.#wake === undefined && this.#wakeNow === undefined && !this.#usedConnections;
+  }
+
+  deliver(kind: string, ...args: unknown[]): void {
+    // Whoever does not wait has nothing to do about a dead isolate either.
+    this.deliverAndWait(kind, ...args).catch(() => {});
+  }
+
+  async deliverAndWait(kind: string, ...args: unknown[]): Promise<void> {
+    if (this.#ending !== undefined) throw new Error("the run has ended");
+    await this.#entrances.deliver(this, kind, args);
+  }
+
+  /** The first ending counts, except that a limit overrides a result. */
+  end(ending: Ending): void {
+    if (this.#ending !== undefined && ending.outcome !== "limited") return;
+    this.#ending = ending;
+    clearTimeout(this.#loadWait);
+    clearTimeout(this.#wake);
+    clearImmediate(this.#wakeNow);
+    this.#wake = undefined;
+    this.#wakeNow = undefined;
+    this.#abort.abort();
+  }
+
+  /**
+   * Ends with an error that nothing in the component handles. It also replaces the result of a run that has just returned: a promise may
+   * be rejected in the last entry, and is known to be unhandled only after it. While a module loads, such a promise may be one that it made
+   * and left alone: it counts only when the module does not register.
+   */
+  fail(error: RunError): void {
+    if (this.kind === "load") this.#rejection ??= error;
+    else if (this.kind === "run" && this.#ending?.outcome === "done") this.#ending = { outcome: "threw", error };
+    else this.end({ outcome: "threw", error });
+  }
+
+  /** Nothing is left that could go on. */
+  endStalled(error: RunError): void {
+    this.end(this.#rejection === undefined ? { outcome: "limited", error } : { outcome: "threw", error: this.#rejection });
+  }
+
+  /** Accounts for one message; returns whether it may be taken. */
+  admit(message: readonly unknown[]): boolean {
+    this.#messages += 1;
+    this.#bytes += weigh(message);
+    if (this.#messages <= limits.bridgeMessages && this.#bytes <= limits.bridgeBytes) return true;
+    this.end({
+      outcome: "limited",
+      error: limitError(
+        "bridge_limit",
+        `more than ${limits.bridgeMessages} messages or ${limits.bridgeBytes} bytes left the isolate during one run`,
+      ),
+    });
+    return false;
+  }
+
+  admitSyncCall(): boolean {
+    this.#syncCalls += 1;
+    if (this.#syncCalls <= limits.syncCalls) return true;
+    this.end({
+      outcome: "limited",
+      error: limitError("bridge_limit", `more than ${limits.syncCalls} synchronous calls (crypto, random, zlib) in one run`),
+    });
+    return false;
+  }
+
+  /** Takes a message of the runtime; false when it is none of its kinds. */
+  take(kind: string, args: readonly unknown[]): boolean {
+    switch (kind) {
+      case "emit":
+        this.#limit(this.products.addEmit(args));
+        return true;
+      case "log":
+        this.products.addLog(args);
+        return true;
+      case "db":
+        this.#limit(this.products.addDbChange(args));
+        return true;
+      case "respond":
+        this.#respond(args);
+        return true;
+      case "wake":
+        this.#setWake(args[0]);
+        return true;
+      case "registered":
+        if (this.kind === "load") this.#settleLoad();
+        return true;
+      case "described":
+        if (this.kind === "describe") this.end({ outcome: "done", value: boundedText(args[0], limits.descriptionCharacters) });
+        return true;
+      case "done":
+        if (this.kind === "run") this.end({ outcome: "done", value: jsonText(args[0], limits.resultCharacters) });
+        return true;
+      case "configured":
+        if (this.kind === "configure") this.end({ outcome: "done", value: jsonText(args[0], limits.descriptionCharacters) });
+        return true;
+      case "failed":
+        this.end({ outcome: "threw", error: parseRunError(args[0], args[1], args[2], args[3]) });
+        return true;
+      case "uncaught":
+        this.fail(parseRunError(args[0], args[1], args[2], args[3]));
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** False ends the run: the guest refuses more calls by itself, since to answer each of a hundred thousand would take the host seconds. */
+  beginCall(): boolean {
+    if (this.#callsInFlight >= limits.callsInFlight) {
+      const error = limitError("bridge_limit", `more than ${limits.callsInFlight} calls of a run were in flight`);
+      this.end({ outcome: "limited", error });
+      return false;
+    }
+    this.#callsInFlight += 1;
+    return true;
+  }
+
+  endCall(): void {
+    this.#callsInFlight -= 1;
+    if (this.#loadWait !== undefined && this.#callsInFlight === 0) this.end({ outcome: "done", value: null });
+  }
+
+  noteConnection(): void {
+    this.#usedConnections = true;
+  }
+
+  /** A module may begin a request at its top level and have its runs await it: those get a while to end. */
+  #settleLoad(): void {
+    const done = (): void => this.end({ outcome: "done", value: null });
+    if (this.#callsInFlight === 0) return done();
+    this.#loadWait = setTimeout(() => {
+      done();
+      this.#entrances.rest(this);
+    }, limits.loadCallsMs);
+  }
+
+  #limit(error: RunError | undefined): void {
+    if (error !== undefined) this.end({ outcome: "limited", error });
+  }
+
+  #respond(args: readonly unknown[]): void {
+    const before = this.products.response;
+    this.#limit(this.products.addResponse(args));
+    const { response } = this.products;
+    if (before === null && response !== null) this.#onResponse?.(response);
+  }
+
+  #setWake(delayMs: unknown): void {
+    clearTimeout(this.#wake);
+    clearImmediate(this.#wakeNow);
+    this.#wake = undefined;
+    this.#wakeNow = undefined;
+    if (typeof delayMs !== "number" || !(delayMs >= 0) || this.#ending !== undefined) return;
+    const wake = (): void => {
+      this.#wake = undefined;
+      this.#wakeNow = undefined;
+      this.deliver("wake");
+    };
+    if (delayMs < 1) this.#wakeNow = setImmediate(wake);
+    else this.#wake = setTimeout(wake, Math.min(delayMs, 2 ** 31 - 1));
+  }
+}
+
+/** Null for everything that is no JSON: a result is shown, nothing depends on it. */
+function jsonText(value: unknown, limit: number): string | null {
+  const text = boundedText(value, limit);
+  return text !== null && isJson(text) ? text : null;
+}
+
+function boundedText(value: unknown, limit: number): string | null {
+  return typeof value === "string" && value.length <= limit ? value : null;
+}

@@ -1,0 +1,194 @@
+import type { RunError } from "../../../domain/invocation/invocation.ts";
+import type { Ending } from "./activity.ts";
+import type { GuestContext } from "./context.ts";
+import { limits } from "../limits.ts";
+import type { IsolateKind, Nursery } from "./spare-isolates.ts";
+import type { ExecuteRequest, Execution, Listeners } from "../port.ts";
+import { ProductCollector } from "./products.ts";
+import { limitError } from "./run-error.ts";
+import type { WarmSource } from "./shared-isolate.ts";
+import type { WarmIsolates } from "./warm-isolates.ts";
+
+/** What all executions of a child share. */
+export interface ExecutionRoom {
+  readonly warm: WarmIsolates;
+  readonly nursery: Nursery;
+  /** Contexts in which something happens now, for the watch on CPU time. */
+  readonly active: Set<ActiveContext>;
+}
+
+export interface ActiveContext {
+  readonly context: GuestContext;
+  readonly cpuMsBefore: number;
+  /** Epoch of the process, ms. */
+  readonly since: number;
+  /** Called once when nothing computes in it, see `reportPauses`. */
+  onPause: (() => void) | undefined;
+}
+
+type Attempt = Execution | "interrupted";
+
+/** A shorter run that waits is not reported: most are over by then. */
+const minReportedMs = 50;
+
+/**
+ * Runs one request in the source's warm context, or in a new one that stays if it may.
+ *
+ * Sources of one owner and bundle share an isolate. If another source has it disposed, this run is repeated in an isolate of its own.
+ *
+ * @param isApart whether the source gets an isolate of its own at once
+ */
+export async function execute(
+  request: ExecuteRequest,
+  isApart: boolean,
+  room: ExecutionRoom,
+  listeners: Listeners = {},
+): Promise<Execution> {
+  if (request.entry === "configure") return settled(await call(request, room, listeners));
+  // An error on the way to the run, too, may be due to the isolate: if not, the second attempt throws it again.
+  const first = isApart ? "interrupted" : await attempt(request, sharedKey(request), room, listeners).catch(() => "interrupted" as const);
+  return first === "interrupted" ? settled(await attempt(request, ownKey(request), room, listeners)) : first;
+}
+
+/** What sources must have in common to share an isolate. */
+function sharedKey({ owner, bundle, limits: { memoryMb } }: ExecuteRequest): string {
+  return JSON.stringify([owner, bundle.hash, bundle.needsNode, memoryMb]);
+}
+
+function ownKey(request: ExecuteRequest): string {
+  return `${sharedKey(request)} ${request.source}`;
+}
+
+function settled(attempt: Attempt): Execution {
+  return attempt === "interrupted" ? { outcome: "crashed", message: "its isolate was disposed" } : attempt;
+}
+
+async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom, listeners: Listeners): Promise<Attempt> {
+  const products = new ProductCollector();
+  const startedAt = performance.now();
+  const warm = room.warm.take(request.source, request.revision, key) ?? (await warmUp(request, key, room, products));
+  if ("ending" in warm) return toExecution(warm.ending, products, request, performance.now() - startedAt, warm.cpuMs);
+  const { context } = warm;
+  for (const record of warm.loadLogs) products.addLog([record.k, record.msg, record.ts]);
+  warm.loadLogs = [];
+  const cpuMsBefore = warm.runs === 0 ? 0 : context.cpuMs();
+  const timeLeftMs = Math.max(1, request.limits.timeoutMs - (performance.now() - startedAt));
+  const perform = (): Promise<Ending> => context.perform("run", runArguments(request), timeLeftMs, products, listeners.onResponse);
+  const ending = await watched(context, room, perform, listeners.onPause);
+  warm.runs += 1;
+  room.warm.keep(warm);
+  if (warm.runs === 1 && !context.isSpent) void context.isolate.cacheBundle(request.bundle); // Never rejects.
+  return toExecution(ending, products, request, performance.now() - startedAt, context.cpuMs() - cpuMsBefore);
+}
+
+function runArguments({ entry, event, metadata, props, db, endpoint, additionalProps = [] }: ExecuteRequest): readonly unknown[] {
+  return [entry, event, props, db, endpoint, JSON.stringify(additionalProps), metadata];
+}
+
+interface FailedLoad {
+  readonly ending: Ending;
+  readonly cpuMs: number;
+}
+
+async function warmUp(
+  request: ExecuteRequest,
+  key: string,
+  room: ExecutionRoom,
+  products: ProductCollector,
+): Promise<WarmSource | FailedLoad> {
+  const opened = await room.warm.open(key, kindOf(request), request.owner);
+  const { context } = opened;
+  const loading = new ProductCollector();
+  const ending = await load(request, context, room, loading).catch((error: unknown) => {
+    room.warm.close(opened);
+    throw error;
+  });
+  const { logs } = loading.products(0, 0);
+  if (ending.outcome === "done") return room.warm.add(opened, request.source, request.revision, logs);
+  for (const record of logs) products.addLog([record.k, record.msg, record.ts]);
+  room.warm.close(opened);
+  return { ending, cpuMs: context.cpuMs() };
+}
+
+/** `options` or `additionalProps`, in an isolate that ends with the call. */
+async function call(request: ExecuteRequest, room: ExecutionRoom, { onResponse, onPause }: Listeners): Promise<Attempt> {
+  const products = new ProductCollector();
+  const startedAt = performance.now();
+  const {
+    event,
+    props,
+    endpoint,
+    additionalProps = [],
+    limits: { timeoutMs },
+  } = request;
+  const context = await room.nursery.take(kindOf(request), request.owner);
+  try {
+    let ending = await load(request, context, room, products);
+    if (ending.outcome === "done") {
+      const timeLeftMs = Math.max(1, timeoutMs - (performance.now() - startedAt));
+      const args = [event, props, endpoint, JSON.stringify(additionalProps)];
+      ending = await watched(context, room, () => context.perform("configure", args, timeLeftMs, products, onResponse), onPause);
+    }
+    return toExecution(ending, products, request, performance.now() - startedAt, context.cpuMs());
+  } finally {
+    context.isolate.dispose();
+  }
+}
+
+function kindOf({ bundle, limits: { memoryMb } }: ExecuteRequest): IsolateKind {
+  return { needsNode: bundle.needsNode, memoryMb };
+}
+
+function load(
+  { bundle, environment, limits: { timeoutMs } }: ExecuteRequest,
+  context: GuestContext,
+  room: ExecutionRoom,
+  products: ProductCollector,
+): Promise<Ending> {
+  return watched(context, room, () => context.load(bundle, environment, timeoutMs, products));
+}
+
+export async function watched(
+  context: GuestContext,
+  room: ExecutionRoom,
+  act: () => Promise<Ending>,
+  onPause?: () => void,
+): Promise<Ending> {
+  const active: ActiveContext = { context, cpuMsBefore: context.cpuMs(), since: performance.now(), onPause };
+  room.active.add(active);
+  try {
+    return await act();
+  } finally {
+    room.active.delete(active);
+  }
+}
+
+function toExecution(ending: Ending, products: ProductCollector, request: ExecuteRequest, durationMs: number, cpuMs: number): Attempt {
+  if (ending.outcome === "interrupted") return "interrupted";
+  const dbError = products.checkDb(request.db);
+  const made = products.products(Math.round(durationMs), Math.max(0, Math.round(cpuMs * 1000) / 1000));
+  if (ending.outcome !== "done") return { ...ending, ...made };
+  if (dbError !== undefined) return { outcome: "threw", error: dbError, ...made };
+  return { outcome: "returned", result: ending.value, ...made };
+}
+
+/** Ends runs that have used up their CPU time, however often they paused. */
+export function enforceCpuLimit(active: Iterable<ActiveContext>): void {
+  for (const { context, cpuMsBefore } of active) {
+    if (context.cpuMs() - cpuMsBefore > limits.cpuMs) context.limit(cpuError());
+  }
+}
+
+/** Reports runs that have lasted a moment and wait for I/O: the scheduler may begin others of their owner. */
+export function reportPauses(active: Iterable<ActiveContext>): void {
+  const startedBefore = performance.now() - minReportedMs;
+  for (const each of active) {
+    if (each.onPause === undefined || each.since > startedBefore || each.context.isComputing) continue;
+    each.onPause();
+    each.onPause = undefined;
+  }
+}
+
+function cpuError(): RunError {
+  return limitError("cpu_limit", `the run used more than ${limits.cpuMs} ms of CPU time, the limit`);
+}

@@ -1,0 +1,76 @@
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { ownedBytes } from "../arguments.ts";
+import { coded } from "./request.ts";
+
+/** Up to here a body travels with its head, in one message. */
+const inlineBytes = 64 * 1024;
+/** How long a head waits for the rest of a small body. */
+const inlineWaitMs = 15;
+/** Largest response body after decompression, 32 MiB. */
+const maxResponseBytes = 32 * 1024 * 1024;
+
+/** The bytes of a response, first what comes at once, then chunk by chunk. */
+export interface BodyReader {
+  /** What arrives at once; `complete` when that is everything. */
+  first(): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly complete: boolean }>;
+  /** The next chunk, undefined at the end. */
+  next(): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  cancel(): void;
+}
+
+/** @param onBytes told of each chunk; what it throws ends the body */
+export function readBody(body: Readable, onBytes: (bytes: number) => void = () => {}): BodyReader {
+  const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // never in object mode
+  let pending: Promise<IteratorResult<Buffer>> | undefined;
+  let received = 0;
+
+  async function take(): Promise<Buffer | undefined> {
+    pending ??= iterator.next();
+    const { done, value } = await pending;
+    pending = undefined;
+    if (done === true) return undefined;
+    received += value.byteLength;
+    onBytes(value.byteLength);
+    if (received > maxResponseBytes) {
+      body.destroy();
+      throw coded(new Error(`the response body is larger than ${maxResponseBytes} bytes`), "response_too_large");
+    }
+    return value;
+  }
+
+  async function first(): ReturnType<BodyReader["first"]> {
+    const chunks: Buffer[] = [];
+    const waiting = new AbortController();
+    const late = delay(inlineWaitMs, "late" as const, { signal: waiting.signal }).catch(() => "late" as const);
+    try {
+      while (received < inlineBytes) {
+        pending ??= iterator.next();
+        // The loser of the race stays in `pending` and is the next chunk.
+        if ((await Promise.race([pending, late])) === "late") return { bytes: joined(chunks), complete: false };
+        const chunk = await take();
+        if (chunk === undefined) return { bytes: joined(chunks), complete: true };
+        chunks.push(chunk);
+      }
+      return { bytes: joined(chunks), complete: false };
+    } finally {
+      waiting.abort();
+    }
+  }
+
+  return {
+    first,
+    next: async () => {
+      const chunk = await take();
+      return chunk === undefined ? undefined : ownedBytes(chunk);
+    },
+    cancel: () => {
+      pending?.catch(() => {}); // its reader has gone
+      body.destroy();
+    },
+  };
+}
+
+function joined(chunks: readonly Buffer[]): Uint8Array<ArrayBuffer> {
+  return ownedBytes(Buffer.concat(chunks));
+}

@@ -1,0 +1,46 @@
+import { expect, test, vi } from "vitest";
+import { startUpkeep } from "../../../delivery/record/upkeep.ts";
+import { Unavailable } from "../../../domain/errors.ts";
+
+test("all there is to delete is deleted in one go, what fails is tried again, and it sweeps once", async () => {
+  const done: string[] = [];
+  const warned: string[] = [];
+  let left = 3;
+  let failures = 2;
+  const history = {
+    continueDeletions: async () => {
+      if (failures-- > 0) throw new Unavailable("Postgres is away");
+      if (left === 0) return false;
+      done.push(`batch ${left--}`);
+      return true;
+    },
+    sweep: async () => void done.push("sweep"),
+  };
+  const upkeep = startUpkeep(history, { warn: (_, message = "") => void warned.push(message) }, { everyMs: 1 });
+  await vi.waitUntil(() => done.includes("sweep"), { timeout: 30_000 });
+  left = 1;
+  await vi.waitUntil(() => done.length === 5, { timeout: 30_000 });
+  await upkeep.stop();
+  expect(done).toEqual(["batch 3", "batch 2", "batch 1", "sweep", "batch 1"]);
+  expect(warned).toEqual(Array.from({ length: 2 }, () => "old history is not deleted yet, trying again in a moment"));
+});
+
+test("a batch under way is finished before it has stopped, and no other begins", async () => {
+  let [begun, ended] = [0, 0];
+  let finish: (() => void) | undefined;
+  const history = {
+    continueDeletions: async () => {
+      begun++;
+      await new Promise<void>((resolve) => (finish = resolve));
+      ended++;
+      return true;
+    },
+    sweep: async () => undefined,
+  };
+  const upkeep = startUpkeep(history, { warn: () => undefined });
+  await vi.waitUntil(() => finish !== undefined, { timeout: 30_000 });
+  const stopped = upkeep.stop();
+  finish?.();
+  await stopped;
+  expect([begun, ended]).toEqual([1, 1]);
+});

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { TokenBucket } from "../../../domain/limits/token-bucket.ts";
+
+it("keeps a bucket's average whatever the bursts", () => {
+  const bucket = new TokenBucket({ perSecond: 10, burst: 2 });
+  expect([bucket.reserve(0), bucket.reserve(0), bucket.reserve(0), bucket.reserve(0)]).toEqual([0, 0, 100, 200]);
+  expect(bucket.reserve(1_000)).toBe(0);
+  expect([bucket.take(1_000), bucket.take(1_000), bucket.take(1_100)]).toEqual([true, false, true]);
+});
+
+it("is not emptied by a clock that was set back", () => {
+  const bucket = new TokenBucket({ perSecond: 1, burst: 2 });
+  expect([bucket.take(10_000), bucket.take(0), bucket.take(10_000), bucket.take(11_000)]).toEqual([true, true, false, true]);
+});

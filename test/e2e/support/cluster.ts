@@ -1,0 +1,318 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RoleName } from "../../../platform/process/settings/configuration.ts";
+import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
+import { deliveryBacklog } from "../../../platform/jetstream/backlog/delivery-backlog.ts";
+import { adminCredentials } from "../../../platform/process/nats/nats-accounts.ts";
+import { storeRoleCredentials } from "../../../platform/process/nats/nats-credentials.ts";
+import type { NatsConnection } from "../../../platform/process/nats/nats-connection.ts";
+import { storedNatsRoot, natsKeysOf } from "../../../platform/process/nats/nats-keys.ts";
+import { createDatabase } from "../../../platform/postgres/connection.ts";
+import { migrate } from "../../../platform/postgres/migrations/migrations.ts";
+import { isDatabaseRole, setUpRoles, urlOfRole } from "../../../platform/postgres/roles.ts";
+import { defaultPool, streams } from "../../../domain/subjects.ts";
+import { startPostgres, type PostgresServer } from "../../../platform/process/postgres/postgres.ts";
+import { rolePasswords } from "../../support/postgres-users.ts";
+import { steadyPort } from "../../support/steady-port.ts";
+import { call, until, type Called } from "./headwater.ts";
+import { natsServers, startMessageServers } from "./message-servers.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+type Backlog = Awaited<ReturnType<typeof deliveryBacklog>>;
+type ServerName = "nats" | "postgres";
+export type Target = RoleName | "sandbox" | ServerName;
+
+export interface ClusterOptions {
+  /** File; with it, resources are kept in that cluster. */
+  readonly kubeconfig?: string;
+  /** Further settings, of every role. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further settings of one role. With HEADWATER_HEALTH_LISTEN it runs without a parent, and is up when its `/readyz` says so. */
+  readonly envOf?: Partial<Record<RoleName, Readonly<Record<string, string>>>>;
+}
+
+/** What was killed may find the servers away when it comes back; then it is started once more. */
+const returnTimeoutMs = 120_000;
+
+/** Every role a process of its own, as in a cluster, and two of delivery; whatever is killed is started again. */
+export interface Cluster {
+  readonly ingressUrl: string;
+  call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
+  /** kill -9, of the processes of delivery one after the other; resolves when it runs again. */
+  kill(target: Target): Promise<void>;
+  /** kill -9 of a server, which stays away; the returned function starts it again, on the same data and port. */
+  takeAway(server: ServerName): Promise<() => Promise<void>>;
+  /** kill -9 of one NATS server of several, which loses its volume and comes back without it. */
+  loseVolume(): Promise<void>;
+  /** Streams, consumers and the NATS cluster get other leaders. */
+  changeLeaders(): Promise<void>;
+  /** What is still to be delivered; undefined while the message server does not tell. */
+  backlog(): Promise<Backlog | undefined>;
+  /** What lies in the stream of deliveries, for whoever wonders why: how many of each kind, the oldest few as they are stored, and what the delivery role says. */
+  leftDeliveries(): Promise<string>;
+  /** How many runs were committed: as many messages as the stream of runs has ever had. */
+  commits(): Promise<number>;
+  /** Its process stands still that long, as on a machine that was suspended or waits for its disk. */
+  stall(target: RoleName | "nats", ms: number): Promise<void>;
+  /** One more runner beside the first; the returned functions end it, politely or with kill -9. */
+  addRunner(): Promise<{ stop(): Promise<void>; kill(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+const secondDelivery = "second delivery";
+type ProcessName = RoleName | typeof secondDelivery;
+
+interface Role {
+  child: ChildProcess;
+  output: string;
+}
+
+export async function startCluster(directory: string, { kubeconfig, env: more = {}, envOf = {} }: ClusterOptions = {}): Promise<Cluster> {
+  const servers = await startServers(directory);
+  const ports = { api: await steadyPort(), ingress: await steadyPort() };
+  const env = {
+    ...process.env,
+    NATS_URL: servers.natsConnection().servers,
+    HEADWATER_STREAM_REPLICAS: String(natsServers),
+    DATABASE_URL: servers.postgres.url,
+    HEADWATER_DATA: directory,
+    HEADWATER_LISTEN: `127.0.0.1:${ports.api}`,
+    HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ports.ingress}`,
+    HEADWATER_EGRESS_ALLOW: "127.0.0.0/8",
+    HEADWATER_KEEP_EVENTS: "100000",
+    HEADWATER_LOG_LEVEL: "warn",
+    HEADWATER_DELIVERY_RETRY: "500ms,1s,2s,4s,8s,16s",
+    ...(kubeconfig === undefined ? {} : { HEADWATER_RESOURCES: "kubernetes", KUBECONFIG: kubeconfig }),
+    ...more,
+  };
+  const credentialsOf = (name: RoleName | "admin"): NodeJS.ProcessEnv => ({
+    HEADWATER_NATS_CREDENTIALS: join(directory, "credentials", `${name}.creds`),
+  });
+  if (kubeconfig !== undefined) await setUp({ ...env, ...credentialsOf("admin") });
+  await prepareRoles(servers.postgres.url);
+  /** As its own user, so that a missing right fails the test. */
+  const databaseOf = (name: RoleName): NodeJS.ProcessEnv =>
+    isDatabaseRole(name) ? { DATABASE_URL: urlOfRole(servers.postgres.url, name, rolePasswords) } : {};
+  const roles = new Map<ProcessName, Role>();
+  const startRole = async (name: ProcessName): Promise<void> => {
+    roles.set(name, await startProcess(name === secondDelivery ? "delivery" : name));
+  };
+  const startProcess = async (name: RoleName): Promise<Role> => {
+    const health = envOf[name]?.["HEADWATER_HEALTH_LISTEN"];
+    const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts")], {
+      cwd: root,
+      env: { ...env, ...credentialsOf(name), ...databaseOf(name), ...envOf[name], HEADWATER_ROLES: name },
+      stdio: ["ignore", "pipe", "pipe", ...(health === undefined ? (["ipc"] as const) : [])],
+    });
+    const role: Role = { child, output: "" };
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (role.output += chunk.toString()));
+    const ready = Promise.race([
+      health === undefined ? once(child, "message") : until(() => isReady(health), `${name} to be ready`, 60_000),
+      once(child, "exit").then(() => Promise.reject(new Error(`${name} ended:\n${role.output}`))),
+    ]);
+    await ready;
+    return role;
+  };
+  try {
+    for (const name of ["operator", "delivery", "api", "ingress", "builder", "runner"] as const) await startRole(name);
+    // Both would listen on the same address.
+    if (envOf.delivery?.["HEADWATER_HEALTH_LISTEN"] === undefined) await startRole(secondDelivery);
+  } catch (error) {
+    for (const { child } of roles.values()) child.kill("SIGKILL");
+    await servers.stop();
+    throw error;
+  }
+  const key = readFileSync(join(directory, kubeconfig === undefined ? "api-key" : "keys/api-key"), "utf8").trim();
+
+  let deliveryTurns = 0;
+  const processOf = (target: RoleName): ProcessName =>
+    target === "delivery" && roles.has(secondDelivery) && deliveryTurns++ % 2 === 1 ? secondDelivery : target;
+
+  async function killRole(name: ProcessName): Promise<void> {
+    const role = roles.get(name);
+    if (role === undefined) throw new Error(`${name} does not run`);
+    role.child.kill("SIGKILL");
+    await once(role.child, "exit");
+    for (const deadline = performance.now() + returnTimeoutMs; ;) {
+      try {
+        return await startRole(name);
+      } catch (error) {
+        if (performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  return {
+    ingressUrl: `http://127.0.0.1:${ports.ingress}`,
+    call: (method, path, body) => call(`http://127.0.0.1:${ports.api}/v1`, key, method, path, body),
+    kill: async (target) => {
+      if (target === "nats" || target === "postgres") return (await servers.takeAway(target))();
+      if (target === "sandbox") return killSandboxChild(roles.get("runner")?.child.pid ?? 0);
+      return killRole(processOf(target));
+    },
+    takeAway: (server) => servers.takeAway(server),
+    loseVolume: async () => (await servers.loseVolume())(),
+    changeLeaders: () => servers.changeLeaders(),
+    backlog: () => backlogOf(servers.natsConnection()),
+    leftDeliveries: async () => {
+      const outputs = (["delivery", secondDelivery] as const).map((name) => roles.get(name)?.output.slice(-4_000));
+      return [await leftDeliveriesOf(servers.natsConnection()), ...outputs].join("\n");
+    },
+    commits: async () => {
+      const commits = await asking(
+        servers.natsConnection(),
+        async ({ manager }) => (await manager.streams.info(streams.runs)).state.last_seq,
+      );
+      if (commits === undefined) throw new Error("NATS does not report how many runs were committed");
+      return commits;
+    },
+    stall: async (target, ms) => {
+      const pid = target === "nats" ? servers.natsPid() : roles.get(processOf(target))?.child.pid;
+      if (pid === undefined) throw new Error(`${target} does not run`);
+      process.kill(pid, "SIGSTOP");
+      await sleep(ms);
+      process.kill(pid, "SIGCONT");
+    },
+    addRunner: async () => {
+      const { child } = await startProcess("runner");
+      return { stop: () => end(child, "SIGTERM"), kill: () => end(child, "SIGKILL") };
+    },
+    stop: async () => {
+      await Promise.all([...roles.values()].map(({ child }) => end(child, "SIGTERM")));
+      await servers.stop();
+    },
+  };
+}
+
+/** As the chart's Job does, twice at once. */
+async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
+  const runs = [1, 2].map(async () => {
+    const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts"), "--setup"], {
+      cwd: root,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(child, "exit")) as [number | null];
+    if (code !== 0) throw new Error(`setup ended with ${code}:\n${output}`);
+  });
+  await Promise.all(runs);
+}
+
+/** Makes the tables and the roles' users. */
+async function prepareRoles(url: string): Promise<void> {
+  const { db, close } = createDatabase({ url });
+  try {
+    await migrate(db);
+    await setUpRoles(db, rolePasswords);
+  } finally {
+    await close();
+  }
+}
+
+const isReady = (address: string): Promise<boolean> =>
+  fetch(`http://${address}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  child.kill(signal);
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+async function startServers(directory: string) {
+  const keys = natsKeysOf(await storedNatsRoot(join(directory, "keys", "nats-root")));
+  await storeRoleCredentials(join(directory, "credentials"), keys, defaultPool);
+  await writeFile(join(directory, "credentials", "admin.creds"), await adminCredentials(keys), { mode: 0o600 });
+  const nats = await startMessageServers(directory, keys);
+  let postgres: PostgresServer = await startPostgres({ dataDirectory: join(directory, "postgres") });
+  return {
+    postgres,
+    natsPid: () => nats.pid(),
+    natsConnection: () => nats.connection(),
+    loseVolume: () => nats.takeAway({ losesDisk: true }),
+    changeLeaders: () => nats.changeLeaders(),
+    takeAway: async (which: ServerName): Promise<() => Promise<void>> => {
+      if (which === "nats") return nats.takeAway();
+      await postgres.kill();
+      return async () => {
+        postgres = await startPostgres({ dataDirectory: join(directory, "postgres"), port: postgres.port });
+      };
+    },
+    stop: async () => {
+      await nats.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+const backlogOf = (server: NatsConnection): Promise<Backlog | undefined> =>
+  asking(server, (connection) => deliveryBacklog(connection, "delivery"));
+
+async function asking<T>(server: NatsConnection, ask: (connection: Connection) => Promise<T>): Promise<T | undefined> {
+  try {
+    const connection = await connect({ server, name: "test" });
+    try {
+      return await ask(connection);
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    return undefined; // It is being started, or has not heard of the delivery role yet.
+  }
+}
+
+async function leftDeliveriesOf(server: NatsConnection): Promise<string> {
+  const connection = await connect({ server, name: "test" });
+  try {
+    const { streams: stored, consumers, direct } = connection.manager;
+    const { state } = await stored.info(streams.deliveries, { subjects_filter: ">" });
+    const subjects = Object.keys(state.subjects ?? {});
+    const kinds = Object.entries(Object.groupBy(subjects, (subject) => subject.split(".")[0] ?? "")).map(
+      ([kind, all]) => `${kind}: ${all?.length}`,
+    );
+    const due = await consumers.info(streams.deliveries, "delivery");
+    const oldest = await Promise.all(
+      subjects.slice(0, 5).map(async (subject) => {
+        const message = await direct.getMessage(streams.deliveries, { last_by_subj: subject });
+        const headers = [...(message?.header ?? [])].map(([name, values]) => `${name}: ${values.join()}`);
+        return `${message?.seq} ${message?.time.toISOString()} ${subject} ${headers.join("; ")} ${message?.string().slice(0, 300)}`;
+      }),
+    );
+    const { num_pending, num_ack_pending, delivered, ack_floor } = due;
+    return [new Date().toISOString(), kinds.join(), JSON.stringify({ num_pending, num_ack_pending, delivered, ack_floor }), ...oldest].join(
+      "\n",
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+/** One of the processes that hold isolates; its runner starts another one. */
+async function killSandboxChild(runner: number): Promise<void> {
+  const children = () => isolateProcessesOf(runner);
+  const before = children();
+  const [victim] = before;
+  if (victim === undefined) throw new Error(`runner ${runner} has no children`);
+  process.kill(victim, "SIGKILL");
+  await until(() => !children().includes(victim) && children().length >= before.length, "the runner starts another child");
+}
+
+function isolateProcessesOf(parent: number): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const isOf = Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1]) === parent;
+      return isOf && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox/child");
+    } catch {
+      return false; // It ended meanwhile.
+    }
+  });
+}

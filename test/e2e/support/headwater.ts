@@ -1,0 +1,158 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { steadyPort } from "../../support/steady-port.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+
+export interface Headwater {
+  readonly pid: number;
+  /** All that it printed. */
+  readonly output: () => string;
+  readonly key: string;
+  /** Base of the REST API, with `/v1`. */
+  readonly apiUrl: string;
+  readonly ingressUrl: string;
+  readonly dataDirectory: string;
+  /** One call of the REST API. */
+  call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
+  /** Ctrl-C; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** kill -9 of the launcher alone. */
+  kill(): Promise<void>;
+}
+
+export interface Called<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined when it is empty or no JSON. */
+  readonly body: T;
+}
+
+export interface HeadwaterOptions {
+  readonly dataDirectory: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Use these ports again, as a restart on the same machine does. */
+  readonly ports?: { readonly api: number; readonly ingress: number };
+}
+
+/** What `npm start` does with these settings, in a child; waits for nothing. */
+export function launch(env: Readonly<Record<string, string>>): { readonly child: ChildProcess; readonly output: () => string } {
+  const child = spawn(process.execPath, [join(root, "scripts/launch.mjs"), "main.ts"], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  return { child, output: () => output };
+}
+
+/** Starts everything as `npm start` does, in a child, and waits until it says that it is ready. */
+export async function startHeadwater({ dataDirectory, env = {}, ports }: HeadwaterOptions): Promise<Headwater> {
+  const api = ports?.api ?? (await steadyPort());
+  const ingress = ports?.ingress ?? (await steadyPort());
+  const { child, output } = launch({
+    HEADWATER_DATA: dataDirectory,
+    HEADWATER_LISTEN: `127.0.0.1:${api}`,
+    HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ingress}`,
+    HEADWATER_EGRESS_ALLOW: "127.0.0.0/8",
+    HEADWATER_LOG_LEVEL: "warn",
+    ...env,
+  });
+  await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", 90_000, output);
+  if (child.exitCode !== null) throw new Error(`Headwater did not start (exit code ${child.exitCode}):\n${output()}`);
+  const key = (await readFile(join(dataDirectory, "api-key"), "utf8")).trim();
+  const apiUrl = `http://127.0.0.1:${api}/v1`;
+  return {
+    pid: child.pid ?? 0,
+    output,
+    key,
+    apiUrl,
+    ingressUrl: `http://127.0.0.1:${ingress}`,
+    dataDirectory,
+    call: (method, path, body) => call(apiUrl, key, method, path, body),
+    stop: async () => {
+      child.kill("SIGINT");
+      return exitOf(child);
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await exitOf(child);
+    },
+  };
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.exitCode;
+}
+
+export async function call<T>(apiUrl: string, key: string, method: string, path: string, body?: unknown): Promise<Called<T>> {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+  };
+  const response = await fetch(`${apiUrl}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    parsed = undefined;
+  }
+  return { status: response.status, headers: response.headers, text, body: parsed as T }; // The caller says what it expects, and asserts it.
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: {
+    readonly body: string;
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  }[];
+  close(): Promise<void>;
+}
+
+/** A webhook endpoint of the test's own. */
+export async function startReceiver(status: () => number = () => 200): Promise<Receiver> {
+  const received: Receiver["received"] = [];
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      received.push({ body: Buffer.concat(chunks).toString(), headers: request.headers });
+      response.writeHead(status()).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`, // Listening on TCP.
+    received,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Waits for a condition with a deadline. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  timeoutMs = 40_000,
+  more: () => string = () => "",
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}\n${more()}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

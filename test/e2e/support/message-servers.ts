@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import { connect } from "../../../platform/jetstream/connection/connection.ts";
+import { openLink, type Link } from "../../../platform/jetstream/connection/link.ts";
+import { systemCredentials } from "../../../platform/process/nats/nats-accounts.ts";
+import { parseCredentials, type NatsConnection } from "../../../platform/process/nats/nats-connection.ts";
+import type { NatsKeys } from "../../../platform/process/nats/nats-keys.ts";
+import { startNats } from "../../../platform/process/nats/nats-server.ts";
+import { startNatsCluster, type TakeAway } from "../../support/nats/nats-cluster.ts";
+import { natsBinary } from "../../support/nats/nats.ts";
+
+/** With several the streams have as many copies, and each kill is for another server. */
+export const natsServers = Number(process.env["HEADWATER_TEST_NATS_SERVERS"] ?? 1);
+
+/** One server, or as many as `HEADWATER_TEST_NATS_SERVERS` says. */
+export function startMessageServers(directory: string, keys: NatsKeys): Promise<MessageServers> {
+  return natsServers === 1 ? startOneNats(join(directory, "nats"), keys) : startSeveralNats(directory, keys);
+}
+
+export interface MessageServers {
+  readonly connection: () => NatsConnection;
+  /** Of the one that is killed next. */
+  readonly pid: () => number;
+  takeAway(how?: TakeAway): Promise<() => Promise<void>>;
+  /** Has other servers lead the streams and their consumers, and the cluster. On a single server nothing happens. */
+  changeLeaders(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startOneNats(dataDirectory: string, keys: NatsKeys): Promise<MessageServers> {
+  const binary = await natsBinary();
+  let server = await startNats({ dataDirectory, binary, keys });
+  return {
+    connection: () => server.connection,
+    pid: () => server.pid,
+    takeAway: async () => {
+      await server.kill();
+      return async () => {
+        server = await startNats({ dataDirectory, binary, keys, port: server.port });
+      };
+    },
+    changeLeaders: () => Promise.resolve(),
+    stop: () => server.stop(),
+  };
+}
+
+async function changeLeaders(server: NatsConnection, keys: NatsKeys): Promise<void> {
+  const stepDown = async (link: Link, request: string): Promise<void> => {
+    await link.nats.request(`$JS.API.${request}`, "", { timeout: 5_000 }).catch(() => undefined); // An election is under way.
+  };
+  const connection = await connect({ server, name: "test" });
+  try {
+    for await (const { config } of connection.manager.streams.list()) {
+      for await (const { name } of connection.manager.consumers.list(config.name))
+        await stepDown(connection, `CONSUMER.LEADER.STEPDOWN.${config.name}.${name}`);
+      await stepDown(connection, `STREAM.LEADER.STEPDOWN.${config.name}`);
+    }
+  } finally {
+    await connection.close();
+  }
+  const system = await openLink({
+    server: { servers: server.servers, ...parseCredentials(await systemCredentials(keys)) },
+    name: "test",
+  });
+  await stepDown(system, "META.LEADER.STEPDOWN");
+  await system.close();
+}
+
+/** One after the other is taken away, and none before the one before has all that it missed. */
+async function startSeveralNats(directory: string, keys: NatsKeys): Promise<MessageServers> {
+  const cluster = await startNatsCluster(directory, keys, natsServers);
+  let turn = 0;
+  return {
+    connection: () => cluster.connection,
+    pid: () => cluster.servers[turn]?.pid ?? 0,
+    takeAway: async (how) => {
+      const server = turn;
+      turn = (turn + 1) % natsServers;
+      const bringBack = await cluster.takeAway(server, how);
+      return async () => {
+        await bringBack();
+        await cluster.untilCaughtUp(server);
+      };
+    },
+    changeLeaders: () => changeLeaders(cluster.connection, keys),
+    stop: () => cluster.stop(),
+  };
+}

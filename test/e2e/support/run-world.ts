@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
+import { startHeadwater, until, type Called, type Headwater } from "./headwater.ts";
+
+export interface Run {
+  readonly status: string;
+  readonly result: unknown;
+  readonly error: { readonly name: string; readonly message: string; readonly code?: string; readonly stack?: string } | null;
+  readonly logs: readonly { readonly k: string; readonly msg?: string; readonly err?: { readonly message: string } }[];
+  readonly event_ids: readonly string[];
+}
+export interface Stored {
+  readonly id: string;
+  readonly event: unknown;
+  readonly metadata: { readonly id: string | null; readonly name: string; readonly summary: string | null; readonly ts: number };
+}
+export interface Source {
+  readonly id: string;
+  readonly endpoint: string;
+}
+export interface Answered {
+  readonly data: { readonly id: string; readonly configured_props: { readonly http?: { readonly endpoint_url: string } } };
+}
+
+export interface RunWorld {
+  readonly headwater: () => Headwater;
+  create(code: string, props?: object, more?: object): Promise<Called<Answered>>;
+  deploy(code: string, props?: object, more?: object): Promise<Source>;
+  /** Runs it now, with that event. */
+  run(event: unknown, source: Source): Promise<Run>;
+  /** The newest events that history has, oldest first. */
+  stored(source: Source, limit?: number): Promise<readonly Stored[]>;
+  /** The events of a run, once history has them. */
+  eventsOf(run: Run, source: Source): Promise<readonly Stored[]>;
+}
+
+/** Everything that is real, for the tests of a file: REST, operator, builder, runner, sandbox, NATS, Postgres. Runs may take 5 s. */
+export function withRunWorld(): RunWorld {
+  let directory: TemporaryDirectory;
+  let headwater: Headwater;
+  beforeAll(async () => {
+    directory = await temporaryDirectory("semantics");
+    headwater = await startHeadwater({
+      dataDirectory: join(directory.path, "data"),
+      env: { HEADWATER_KEEP_EVENTS: "20000", HEADWATER_RUN_TIMEOUT: "5" },
+    });
+  }, 120_000);
+  afterAll(async () => {
+    expect(await headwater.stop()).toBe(0);
+    await directory.remove();
+  });
+  const world: RunWorld = {
+    headwater: () => headwater,
+    create: (code, props = {}, more = {}) => headwater.call("POST", "/sources", { component_code: code, configured_props: props, ...more }),
+    deploy: async (code, props, more) => {
+      const { status, body, text } = await world.create(code, props, more);
+      expect(status, text).toBe(200);
+      return { id: body.data.id, endpoint: body.data.configured_props.http?.endpoint_url ?? "" };
+    },
+    run: async (event, { id }) => {
+      const { status, body, text } = await headwater.call<{ data: Run }>("POST", `/sources/${id}/runs`, { event });
+      expect(status, text).toBe(200);
+      return body.data;
+    },
+    stored: async ({ id }, limit = 100) => {
+      const { body } = await headwater.call<{ data: Stored[] }>("GET", `/sources/${id}/event_summaries?expand=event&limit=${limit}`);
+      return body.data.toReversed();
+    },
+    eventsOf: async ({ event_ids: ids }, source) => {
+      let found: readonly Stored[] = [];
+      const isComplete = async (): Promise<boolean> => {
+        found = (await world.stored(source)).filter(({ id }) => ids.includes(id));
+        return found.length === Math.min(ids.length, 100);
+      };
+      await until(isComplete, "the events of a run are kept");
+      return found;
+    },
+  };
+  return world;
+}
+
+export const payloads = (events: readonly Stored[]): readonly unknown[] => events.map(({ event }) => event);

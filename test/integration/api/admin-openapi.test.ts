@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { noContent, ok, type Asked } from "../../../api/http/call.ts";
+import { one, type Operations } from "../../../api/openapi/operation.ts";
+import { administration } from "../../../api/openapi/operations.ts";
+import type { RoutesOf } from "../../../api/openapi/typed-routes.ts";
+import { planSchema } from "../../../api/responses/schemas-admin.ts";
+import { expectToFit, placesOf, type TestedOperation } from "./document-support.ts";
+import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
+
+const adminToken = "an-admin-token-of-many-characters-0123456789";
+const api = withApi({ adminToken, failureLimit: { requests: 10_000, windowMs: 60_000 } });
+
+const tested: readonly TestedOperation[] = [...administration].map(([route, operation]) => {
+  const [method = "", path = ""] = route.split(" ");
+  return { ...operation, route, method, path };
+});
+const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
+
+let made = 0;
+const fresh = () => ({ username: `user${++made}`, orgname: `org${made}`, email: `e${made}@example.com`, name: `n${made}` });
+
+/** Requests that are right. */
+const bodies: Readonly<Record<string, () => object>> = {
+  "POST /users": () => ({ username: fresh().username, email: fresh().email }),
+  "POST /users/:id/keys": () => ({ name: "another" }),
+  "PUT /users/:id/plan": () => ({ plan: "default" }),
+  "POST /orgs": () => ({ ...fresh(), admins: [ada.id] }),
+  "PUT /orgs/:id/members/:user_id": () => ({ role: "member" }),
+  "PUT /orgs/:id/plan": () => ({ plan: "default" }),
+  "PUT /plans/:name": () => ({ form: "paid" }),
+};
+
+type Ids = Readonly<Record<string, string>>;
+let world: Ids = {};
+
+async function ask(method: string, path: string, body?: object, key: string | null = adminToken): Promise<Answer> {
+  return api.ask(method, `/admin/v1${path}`, { key, ...(body === undefined ? {} : { body }) });
+}
+
+/** What there is to delete, beside whoever else is there. */
+async function makeWorld(): Promise<Ids> {
+  const { username, orgname, email, name } = fresh();
+  const user = (await ask("POST", "/users", { username, email })).body.data.id;
+  const key = (await ask("POST", `/users/${user}/keys`, { name })).body.data.id;
+  const organization = (await ask("POST", "/orgs", { name, orgname, email })).body.data.id;
+  await ask("PUT", `/plans/${name}`, { form: "free" });
+  return { "users/:id": user, "keys/:key_id": key, "orgs/:id": organization, "members/:user_id": user, "plans/:name": name };
+}
+
+const pathWith = ({ path }: TestedOperation, ids: Ids): string =>
+  placesOf(path).reduce((filled, place) => filled.replace(place, place.replace(/:.*$/, ids[place] ?? "missing")), path);
+
+async function send(operation: TestedOperation, ids: Ids, body = bodies[operation.route]?.()): Promise<Answer> {
+  const answer = await ask(operation.method, pathWith(operation, ids), body);
+  expectToFit(operation, answer);
+  return answer;
+}
+
+beforeAll(async () => {
+  world = await makeWorld();
+});
+
+describe("the document of the admin API", () => {
+  test("is there for whoever has the token, and for nobody else", async () => {
+    for (const key of [null, keys.ada, "wrong"]) expect((await ask("GET", "/openapi.json", undefined, key)).status).toBe(401);
+    const { status, body, headers } = await ask("GET", "/openapi.json");
+    expect([status, headers.get("content-type"), body.openapi]).toEqual([200, "application/json; charset=utf-8", "3.1.1"]);
+    expect(body.servers).toEqual([{ url: "/admin/v1" }]);
+    expect((await ask("POST", "/openapi.json")).status).toBe(405);
+    expect((await api.ask("GET", "/v1/openapi.json", { key: null })).text).not.toContain("listUsers");
+  });
+
+  test("tells of each operation, of each field what it means, and refers to nothing that is not there", async () => {
+    const { text, body } = await ask("GET", "/openapi.json");
+    const told = Object.entries<Record<string, { operationId?: string; parameters: object[] }>>(body.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
+        operationId,
+      ]),
+    );
+    expect(told.toSorted()).toEqual(tested.map(({ route, id }) => [route, id]).toSorted());
+    for (const [, kind = "", name = ""] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
+      expect(body.components[kind], `${kind} ${name}`).toHaveProperty(name);
+    for (const methods of Object.values<Record<string, Described>>(body.paths))
+      for (const { operationId, parameters, requestBody } of Object.values(methods)) {
+        const fields = Object.entries(requestBody?.content["application/json"].schema.properties ?? {});
+        for (const [name, { description }] of [...parameters.map((each) => [each.name ?? each.$ref, each] as const), ...fields])
+          if (!String(name).startsWith("#")) expect([operationId, name, description]).toEqual([operationId, name, expect.any(String)]);
+      }
+  });
+});
+
+interface Described {
+  readonly operationId: string;
+  readonly parameters: readonly { readonly name?: string; readonly $ref?: string; readonly description?: string }[];
+  readonly requestBody?: {
+    readonly content: {
+      readonly "application/json": { readonly schema: { readonly properties: Record<string, { description?: string }> } };
+    };
+  };
+}
+
+describe("a valid request is answered as the document says", () => {
+  test.each(named(tested))("%s", async (_, operation) => {
+    const ids = operation.method === "DELETE" ? await makeWorld() : world;
+    if (operation.route === "DELETE /orgs/:id/members/:user_id")
+      await ask("PUT", `/orgs/${ids["orgs/:id"]}/members/${ids["members/:user_id"]}`, { role: "admin" });
+    const { status } = await send(operation, ids);
+    expect(Object.keys(operation.answers)).toContain(String(status));
+  });
+});
+
+describe("without the token, or with an API key, it answers 401", () => {
+  test.each(named(tested))("%s", async (_, operation) => {
+    for (const key of [null, keys.ada]) {
+      const answer = await ask(
+        operation.method,
+        pathWith(operation, { ...world, "orgs/:id": acme.id }),
+        operation.method === "GET" ? undefined : {},
+        key,
+      );
+      expectToFit(operation, answer);
+      expect(answer.status).toBe(401);
+    }
+  });
+});
+
+describe("ids that nothing has answer 404", () => {
+  const none = {
+    "users/:id": "u_none",
+    "keys/:key_id": "pk_none",
+    "orgs/:id": "o_none",
+    "members/:user_id": bob.id,
+    "plans/:name": "none",
+  };
+  // A plan that is not there is made.
+  const demanding = tested.filter(({ path, route }) => path.includes(":") && route !== "PUT /plans/:name");
+  test.each(named(demanding))("%s", async (_, operation) => {
+    expect((await send(operation, none)).status).toBe(404);
+  });
+});
+
+describe("a body without its fields is refused, and they are named", () => {
+  test.each(named(tested.filter(({ body }) => body !== undefined)))("%s", async (_, operation) => {
+    const { status, body } = await send(operation, world, {});
+    expect([status, body.code]).toEqual([422, "invalid_input"]);
+    expect(body.details.length).toBeGreaterThan(0);
+  });
+});
+
+test("a route that is missing, or answers something else than its operation, does not compile", () => {
+  const operations = {
+    "GET /plan": { id: "getPlan", summary: "A plan", answers: one(planSchema) },
+    "DELETE /plan": { id: "deletePlan", summary: "No plan", answers: { 204: null } },
+  } as const satisfies Operations;
+  type Routes = RoutesOf<typeof operations, Asked>;
+  const plan = {
+    name: "p",
+    form: "free",
+    daily_invocations_quota: 1,
+    daily_compute_time_quota: null,
+    weight: 1,
+    max_organizations: 20,
+  } as const;
+  const { form: _, ...formless } = plan;
+  const DELETE = async () => noContent;
+  const right: Routes = { "/plan": { GET: async () => ok(plan), DELETE } };
+  // @ts-expect-error -- a field is missing
+  const without: Routes = { "/plan": { GET: async () => ok(formless), DELETE } };
+  // @ts-expect-error -- a field has another type
+  const other: Routes = { "/plan": { GET: async () => ok({ ...plan, name: 1 }), DELETE } };
+  // @ts-expect-error -- a method is missing
+  const fewer: Routes = { "/plan": { GET: async () => ok(plan) } };
+  // @ts-expect-error -- there is nothing to answer
+  const more: Routes = { "/plan": { GET: async () => ok(plan), DELETE: async () => ok(plan) } };
+  expect([right, without, other, fewer, more]).toHaveLength(5);
+});

@@ -1,0 +1,212 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { errorSchema } from "../../../api/http/errors.ts";
+import { jsonSchemaOf, type JsonSchema } from "../../../api/openapi/json-schema.ts";
+import { pathParameters } from "../../../api/openapi/path-parameters.ts";
+import {
+  expectToFit,
+  isStream,
+  makeWorld,
+  pathWith,
+  placesOf,
+  tested,
+  withWholeApi,
+  type Ids,
+  type TestedOperation,
+} from "./document-support.ts";
+import { keys, type Answer, type Ask } from "./support.ts";
+
+const api = withWholeApi();
+let world: Ids = {};
+beforeAll(async () => {
+  world = await makeWorld(api);
+});
+
+interface Valid {
+  readonly query?: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** Requests that are right, where an empty one is not. */
+const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
+  "POST /components": () => ({ body: { component_code: "name: Saved" } }),
+  "POST /components/:key/options": () => ({ body: { prop_name: "city", page: 1 } }),
+  "POST /sources": () => ({ body: { component_code: "name: Deployed; props: timer city", configured_props: { city: "Graz" } } }),
+  "PUT /sources/:id": () => ({ body: { name: "another" } }),
+  "POST /sources/:id/options": () => ({ body: { prop_name: "city" } }),
+  "POST /users/me/keys": () => ({ body: { name: "another", scopes: ["read"] } }),
+  "POST /orgs": () => ({ body: { name: "Made" } }),
+  "POST /orgs/:org_id/members": () => ({ body: { username: "bob" } }),
+  "PUT /orgs/:org_id/members/:user_id": () => ({ body: { role: "member" } }),
+  "POST /accounts": () => ({ body: { app: "shop", name: "Shop", credentials: { api_key: "k" } } }),
+  "PUT /accounts/:id": () => ({ body: { credentials: { api_key: null, token: "u" } } }),
+  "POST /webhooks": () => ({ body: { url: "https://valid.test/" } }),
+  "PUT /webhooks/:id": () => ({ body: { name: null, active: true } }),
+  "POST /sources/:id/replays": (ids) => ({ body: { listener_id: ids["webhooks/:id"], event_name: "c" } }),
+  "POST /subscriptions": (ids) => ({ body: { emitter_id: ids["sources/:id"], listener_id: ids["webhooks/:id"], event_name: "c" } }),
+  "DELETE /subscriptions": (ids) => ({ query: `emitter_id=${ids["sources/:id"]}&listener_id=${ids["webhooks/:id"]}` }),
+  "POST /auto_subscriptions": (ids) => ({ body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } }),
+  "DELETE /auto_subscriptions": (ids) => ({ query: `listener_id=${ids["webhooks/:id"]}&event_name=$logs` }),
+};
+
+const validOf = ({ route, aliasOf = route }: TestedOperation, ids: Ids): Valid => valid[aliasOf]?.(ids) ?? {};
+
+async function send(operation: TestedOperation, path: string, ask: Ask = {}): Promise<Answer> {
+  const answer = await api.ask(operation.method, path, ask);
+  expectToFit(operation, answer);
+  return answer;
+}
+
+/** With ids of the world and, unless it says otherwise, all that is right. */
+async function sendTo(operation: TestedOperation, ids: Ids, { query, body }: Valid = {}): Promise<Answer> {
+  const right = validOf(operation, ids);
+  const asked = `${pathWith(operation.path, ids)}?${query ?? right.query ?? ""}`;
+  const sent = body ?? right.body ?? (operation.body === undefined ? undefined : {});
+  return send(operation, asked, sent === undefined ? {} : { body: sent });
+}
+
+/** Resources in use cannot be deleted, so these operations get unused ones. */
+async function unusedFor({ route, aliasOf = route }: TestedOperation): Promise<Ids> {
+  const made = async (path: string, body: object): Promise<string> => (await api.ask("POST", path, { body })).body.data.id;
+  if (aliasOf === "DELETE /components/:key") return { "components/:key": await made("/v1/components", { component_code: "name: Unused" }) };
+  if (aliasOf !== "DELETE /orgs/:org_id") return {};
+  const id = await made("/v1/orgs", { name: "Unused" });
+  return { "orgs/:org_id": id, "workspaces/:org_id": id };
+}
+
+/** Whatever ends is looked at from its head alone. */
+async function open(path: string): Promise<Answer> {
+  const closing = new AbortController();
+  const response = await fetch(api.url + path, { headers: { authorization: `Bearer ${keys.ada}` }, signal: closing.signal });
+  closing.abort();
+  return { status: response.status, headers: response.headers, text: "", body: undefined };
+}
+
+/** The right query, with these values of a parameter in place of its own. */
+function queryWith(operation: TestedOperation, name: string, values: readonly string[]): string {
+  const query = new URLSearchParams(validOf(operation, world).query);
+  query.delete(name);
+  for (const value of values) query.append(name, value);
+  return query.toString();
+}
+
+const fieldsOf = (schema: z.ZodObject | undefined): readonly (readonly [string, JsonSchema])[] =>
+  Object.entries(schema === undefined ? {} : (jsonSchemaOf(schema, new Map()).properties ?? {}));
+const requiredOf = ({ body, query }: TestedOperation): readonly string[] =>
+  [body, query].flatMap((schema) => (schema === undefined ? [] : (jsonSchemaOf(schema, new Map()).required ?? [])));
+const longestOf = ({ maxLength, anyOf = [] }: JsonSchema): number | undefined =>
+  typeof maxLength === "number" ? maxLength : anyOf.map(longestOf).find((longest) => longest !== undefined);
+const fieldsNamed = (answer: Answer): readonly string[] =>
+  z
+    .array(z.object({ field: z.string() }))
+    .parse(errorSchema.parse(answer.body).details)
+    .map(({ field }) => field.split(".")[0] ?? "");
+
+const withoutStreams = tested.filter((operation) => !isStream(operation));
+const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
+
+describe("a valid request is answered as the document says", () => {
+  test.each(named(tested))("%s", async (route, operation) => {
+    if (isStream(operation)) {
+      const answer = await open(`${pathWith(operation.path, world)}`);
+      expect(answer.status).toBe(200);
+      expectToFit(operation, answer);
+      return;
+    }
+    // What a deletion ends, others still need.
+    const ids = operation.method === "DELETE" ? { ...(await makeWorld(api)), ...(await unusedFor(operation)) } : world;
+    if (route === "DELETE /auto_subscriptions")
+      await api.ask("POST", "/v1/auto_subscriptions", { body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } });
+    const { status } = await sendTo(operation, ids);
+    expect(Object.keys(operation.answers)).toContain(String(status));
+  });
+});
+
+describe("without a key, or with a bad one, it answers 401", () => {
+  test.each(named(tested))("%s", async (_, operation) => {
+    const path = `/v1${operation.path.replaceAll(/:\w+/g, "none")}`;
+    for (const key of [null, "wrong", ""]) {
+      const { status, body } = await send(operation, path, { key });
+      expect([status, body.code]).toEqual([401, "unauthenticated"]);
+    }
+  });
+});
+
+describe("ids of the right form that nothing has answer 404", () => {
+  test.each(named(tested.filter(({ path }) => path.includes(":"))))("%s", async (_, operation) => {
+    const { path } = operation;
+    const parameters = pathParameters(path).map((each) => z.object({ schema: z.object({ pattern: z.string().optional() }) }).parse(each));
+    const ids = placesOf(path).map((place, index) => [
+      place,
+      (parameters[index]?.schema.pattern ?? "^no_").replace(/^\^(\w+_).*$/, "$1nothinghere"),
+    ]);
+    const { body } = validOf(operation, world);
+    const { status } = await send(
+      operation,
+      pathWith(path, Object.fromEntries(ids)) ?? "",
+      operation.body === undefined ? {} : { body: body ?? {} },
+    );
+    expect(status).toBe(404);
+  });
+});
+
+describe("each required field that is missing is named", () => {
+  const demanding = withoutStreams.filter((operation) => requiredOf(operation).length > 0);
+  test.each(named(demanding))("%s", async (_, operation) => {
+    for (const missing of requiredOf(operation)) {
+      const { body = {} } = validOf(operation, world);
+      const answer = await sendTo(operation, world, {
+        query: queryWith(operation, missing, []),
+        ...(operation.body === undefined ? {} : { body: Object.fromEntries(Object.entries(body).filter(([name]) => name !== missing)) }),
+      });
+      expect([missing, answer.status, fieldsNamed(answer)]).toEqual([missing, 422, [missing]]);
+    }
+  });
+});
+
+describe("a field of another type is named", () => {
+  test.each(named(withoutStreams.filter(({ body }) => body !== undefined)))("%s", async (_, operation) => {
+    const { body = {} } = validOf(operation, world);
+    for (const [name, schema] of Object.entries(operation.body?.shape ?? {})) {
+      const wrong = [true, 7.5, "text", [], {}].filter((value) => !z.safeParse(schema, value).success);
+      for (const value of wrong) {
+        const answer = await sendTo(operation, world, { body: { ...body, [name]: value } });
+        expect([name, value, answer.status, new Set(fieldsNamed(answer))]).toEqual([name, value, 422, new Set([name])]);
+      }
+    }
+  });
+});
+
+describe("what is too large is refused", () => {
+  test.each(named(withoutStreams.filter(({ body }) => body !== undefined)))("%s: a body", async (_, operation) => {
+    const answer = await sendTo(operation, world, { body: { any: "x".repeat(200 * 1024) } });
+    expect([answer.status, answer.body.code]).toEqual([413, "body_too_large"]);
+  });
+
+  test.each(named(withoutStreams))("%s: a text", async (_, operation) => {
+    const { body = {} } = validOf(operation, world);
+    for (const [name, schema] of fieldsOf(operation.body)) {
+      const longest = longestOf(schema);
+      if (longest === undefined) continue;
+      const answer = await sendTo(operation, world, { body: { ...body, [name]: "x".repeat(longest + 1) } });
+      expect([name, answer.status, new Set(fieldsNamed(answer))]).toEqual([name, 422, new Set([name])]);
+    }
+    for (const [name, schema] of fieldsOf(operation.query)) {
+      const longest = longestOf(schema);
+      if (longest === undefined) continue;
+      const answer = await sendTo(operation, world, { query: queryWith(operation, name, ["x".repeat(longest + 1)]) });
+      expect([name, answer.status, new Set(fieldsNamed(answer))]).toEqual([name, 422, new Set([name])]);
+    }
+  });
+});
+
+describe("a parameter that is given twice is named", () => {
+  test.each(named(tested))("%s", async (_, operation) => {
+    const isSelecting = !isStream(operation);
+    const names = [...fieldsOf(operation.query).map(([name]) => name), ...(isSelecting ? ["include", "exclude"] : [])];
+    for (const name of names) {
+      const answer = await sendTo(operation, world, { query: queryWith(operation, name, ["x", "y"]) });
+      expect([name, answer.status, fieldsNamed(answer)]).toEqual([name, 422, [name]]);
+    }
+  });
+});

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, expect } from "vitest";
+import type { ApiConfig } from "../../../api/config.ts";
+import { errorSchema } from "../../../api/http/errors.ts";
+import { errorStatuses } from "../../../api/openapi/error-answers.ts";
+import type { Described } from "../../../api/openapi/operations.ts";
+import { operations } from "../../../api/openapi/operations.ts";
+import type { ApiPorts } from "../../../api/ports.ts";
+import type { DryRunOutcome } from "../../../domain/run/dry-run.ts";
+import type { ResourceStore } from "../../../crds/resource-store.ts";
+import { labels } from "../../../crds/resource.ts";
+import { webhookKind } from "../../../crds/webhook.ts";
+import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyState } from "../../../domain/run/commit.ts";
+import { Conflict, NotFound } from "../../../domain/errors.ts";
+import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
+import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
+import { acme, ada, bob, withApi, type Answer, type TestApi } from "./support.ts";
+import { committedEvent } from "../committed-event.ts";
+
+/** The operations, as the document has them and as tests need them. */
+export interface TestedOperation extends Described {
+  /** `GET /sources/:id`. */
+  readonly route: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+export const described: readonly TestedOperation[] = [...operations].map(([route, operation]) => {
+  const [method = "", path = ""] = route.split(" ");
+  return { ...operation, route, method, path };
+});
+
+/** Operations that take an API key. The token endpoint has its own tests. */
+export const tested = described.filter(({ authentication }) => authentication === undefined);
+
+/** Streams stay open: their answers are not read to the end. */
+export const isStream = ({ answers }: TestedOperation): boolean =>
+  Object.values(answers).some((answer) => answer !== null && "contentType" in answer && answer.contentType === "text/event-stream");
+
+/** The API with everything that the document tells of, and little patience. Components answer for themselves in two words. */
+export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts> = {}): TestApi {
+  const api = withApi(
+    {
+      failureLimit: { requests: 1_000_000, windowMs: 60_000 },
+      rateLimit: { requests: 1_000_000, windowMs: 60_000 },
+      bodyBytes: 128 * 1024,
+      codeBodyBytes: 128 * 1024,
+      codeBytes: 64 * 1024,
+      deployTimeoutMs: 30_000,
+      deletionTimeoutMs: 30_000,
+      ...config,
+    },
+    {
+      configurations: {
+        configure: async ({ call }) =>
+          call.kind === "props"
+            ? { outcome: "props", props: [{ name: "city", type: "string" }] }
+            : { outcome: "options", options: ["a", { label: "B", value: 2 }], context: null, truncated: true },
+      },
+      streams: {
+        stopping: new AbortController().signal,
+        runs: { follow: async () => ({ stop: async () => undefined }), recordedUpTo: async () => 0, findNext: async () => undefined },
+      },
+      replays: { publish: async () => undefined },
+      redeliveries: {
+        request: async () => undefined,
+        test: async () => ({ outcome: "delivered", delivery: "dlv_1", at: 1_700_000_000_000, durationMs: 2, status: 204, error: null }),
+      },
+      runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(dryRun) }) },
+      ...ports,
+    },
+  );
+  const stopping = new AbortController();
+  let observing: Promise<void> | undefined;
+  beforeAll(() => void (observing = observeWebhooks(api.store, stopping.signal)));
+  afterAll(async () => {
+    stopping.abort();
+    await observing;
+  });
+  return api;
+}
+
+/** Sets what the real operator would set of a webhook that it has seen. */
+async function observeWebhooks(store: ResourceStore, signal: AbortSignal): Promise<void> {
+  const { resourceVersion } = await store.list(webhookKind, { limit: 1 });
+  for await (const event of store.watch(webhookKind, resourceVersion, signal)) {
+    if (event.type === "bookmark" || event.type === "deleted") continue;
+    const { metadata, status } = event.resource;
+    const { generation: observedGeneration } = metadata;
+    if (status.observedGeneration === observedGeneration) continue;
+    const ready = { type: "Ready", status: "True", reason: "Ready", message: "it is", observedGeneration } as const;
+    const conditions = [{ ...ready, lastTransitionTime: new Date().toISOString() }];
+    await store
+      .updateStatus(webhookKind, { ...event.resource, status: { ...status, observedGeneration, conditions } })
+      .catch((error: unknown) => {
+        // Changed meanwhile: the watch tells of that next.
+        if (!(error instanceof Conflict) && !(error instanceof NotFound)) throw error;
+      });
+  }
+}
+
+const dryRun: DryRunOutcome = {
+  startedAt: 1_700_000_000_123,
+  durationMs: 5,
+  cpuMs: 2.5,
+  emits: [
+    { verdict: "emitted", id: "1", channel: "", summary: "s", ts: 1, payload: '{"a":1}' },
+    { verdict: "duplicate", id: null, channel: "c", summary: null, ts: 1, deliverAt: 2, payload: "null" },
+  ],
+  logs: [{ k: "console.log", ts: 1, msg: "a line" }],
+  writes: [
+    { prop: "db", key: "a", value: "1" },
+    { prop: "db", key: "b", value: null },
+  ],
+  response: { status: 200, headers: { a: "b", c: ["d"] }, body: "", base64: true },
+  error: null,
+  result: null,
+};
+
+/** Ids of what is there, by where a path has them: `sources/:id`. */
+export type Ids = Readonly<Record<string, string>>;
+
+let commits = 0;
+
+/** One of everything, with a history. */
+export async function makeWorld(api: TestApi): Promise<Ids> {
+  const made = async (path: string, body: object): Promise<string> => {
+    const answer = await api.ask("POST", path, { body });
+    if (answer.status !== 200) throw new Error(`POST ${path} answers ${answer.status}: ${answer.text}`);
+    return answer.body.data.id;
+  };
+  const source = await made("/v1/sources", {
+    component_code: "name: World; key: world; props: timer http city token count",
+    configured_props: { token: "t" },
+  });
+  const webhook = await made("/v1/webhooks", { url: "https://world.test/hook", name: "hook" });
+  const account = await made("/v1/accounts", { app: "shop", credentials: { token: "t" } });
+  const subscription = await made("/v1/subscriptions", { emitter_id: source, listener_id: webhook });
+  const key = await makeKey(api);
+  await api.ask("PUT", `/v1/orgs/${acme.id}/members/${bob.id}`, { body: { role: "member" } });
+  const run = await recordRun(api, source);
+  const delivery = await recordDelivery(api, source, webhook);
+  const workflow = await makeWorkflow(api);
+  return {
+    "sources/:id": source,
+    "dc/:id": source,
+    "subscriptions/:id": subscription,
+    "runs/:run_id": run,
+    "webhooks/:id": webhook,
+    "deliveries/:id": delivery,
+    "workflows/:workflow_id": workflow,
+    "accounts/:id": account,
+    "orgs/:org_id": acme.id,
+    "workspaces/:org_id": acme.id,
+    "keys/:id": key,
+    "members/:user_id": bob.id,
+    "components/:key": "world",
+    "registry/:key": "hw-feed",
+  };
+}
+
+/** In place of those of other worlds: a user has so many at most. */
+async function makeKey(api: TestApi): Promise<string> {
+  const { body } = await api.ask("GET", "/v1/users/me/keys");
+  for (const { id, name } of body.data) if (name !== "test") await api.ask("DELETE", `/v1/users/me/keys/${id}`);
+  return (await api.ask("POST", "/v1/users/me/keys", { body: { name: "of a world" } })).body.data.id;
+}
+
+/** One that nobody runs, and what it would have left. */
+async function makeWorkflow(api: TestApi): Promise<string> {
+  const id = `p_world${commits}`;
+  await api.store.create(workflowKind, {
+    namespace: namespaceOfOwner(ada.id),
+    name: resourceNameOf(id),
+    labels: { [labels.id]: id, [labels.owner]: ada.id },
+    spec: { active: true, steps: [] },
+  });
+  await recordRun(api, id);
+  return id;
+}
+
+/** A delivery that has died. */
+async function recordDelivery(api: TestApi, source: string, webhook: string): Promise<string> {
+  const delivery = `dlv_world${commits}`;
+  const subject = {
+    delivery,
+    webhook,
+    source,
+    owner: ada.id,
+    subscription: "sub_world",
+    event: `${commits}-0`,
+    emitId: "em_world",
+    channel: "",
+  };
+  const records = createDeliveryRecords(api.database);
+  const error = "the webhook answered 500";
+  await records.recordAttempts([{ ...subject, attempt: 1, at: 1_700_000_000_000, durationMs: 5, outcome: "dead", status: 500, error }]);
+  await records.recordDeadLetters([{ ...subject, attempts: 1, reason: error, diedAt: 1_700_000_000_005, payload: '{"a":1}' }]);
+  return delivery;
+}
+
+async function recordRun(api: TestApi, source: string): Promise<string> {
+  const seq = ++commits;
+  const id = `r_world${seq}`;
+  const run = { id, trigger: "manual", generation: 1, startedAt: 1_700_000_000_123, durationMs: 5, cpuMs: 2.5, result: '{"a":1}' } as const;
+  const commit = {
+    source,
+    owner: ada.id,
+    deployment: "d_1",
+    run,
+    events: [committedEvent(`${seq}-0`, { dedupeId: "d", summary: "s" }), committedEvent(`${seq}-1`, { channel: "c" })],
+    logs: [
+      { k: "console.log", ts: seq, msg: "a line" },
+      { k: "error", ts: seq, err: { name: "Error", message: "no", stack: "Error: no" } },
+    ],
+    error: { name: "Error", message: "no", stack: "Error: no", code: "run_timeout" },
+    state: emptyState,
+  };
+  await api.history.recordCommits("WORLD", [{ seq, commit }]);
+  return id;
+}
+
+/** The parameters of a path, by their places. */
+export const placesOf = (path: string): readonly string[] => [...path.matchAll(/[^/]+\/:[^/]+/g)].map(([place]) => place);
+
+/** Undefined where an id is wanted that the world does not have. */
+export function pathWith(path: string, ids: Ids): string | undefined {
+  const places = placesOf(path);
+  if (places.some((place) => ids[place] === undefined)) return undefined;
+  return `/v1${places.reduce(
+    (filled, place) =>
+      filled.replace(
+        place,
+        place.replace(/:[^/]+$/, () => encodePart(ids[place] ?? "")),
+      ),
+    path,
+  )}`;
+}
+
+/** Any text, so that it stays one part of the path. */
+export const encodePart = (text: string): string => encodeURIComponent(text.toWellFormed());
+
+/** @throws unless the document tells of this answer: its status, its type, each of its fields. */
+export function expectToFit(operation: TestedOperation, answer: Answer, isSelected = false): void {
+  const { route, path, answers } = operation;
+  const { status, body, text, headers } = answer;
+  const told = answers[status];
+  if (told === undefined) {
+    expect(errorStatuses(path, operation), `${route} answers ${status} ${text.slice(0, 300)}`).toContain(status);
+    expect(errorSchema.parse(body), route).toEqual(body);
+  } else if (told === null) expect(text, route).toBe("");
+  else if ("contentType" in told) expect(headers.get("content-type"), route).toContain(told.contentType);
+  // What a schema does not know it leaves out. Of selected fields, some are missing.
+  else if (!isSelected) expect(told.parse(body), route).toEqual(body);
+}

@@ -1,0 +1,283 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { sourceKind } from "../../../crds/source.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
+import { systemClock } from "../../../domain/clock.ts";
+import type { Deployment } from "../../../domain/source/deployment.ts";
+import { NotFound } from "../../../domain/errors.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { defaultPool, deploymentKey, partitionCount, runSubject, streams } from "../../../domain/subjects.ts";
+import { Asker } from "../../../platform/jetstream/requests/answers.ts";
+import { deploymentEntries } from "../../../platform/jetstream/write/moves.ts";
+import { startRunner, type Runner } from "../../../runner/start.ts";
+import { runsOf } from "../../../wiring/roles/api-runs.ts";
+import { poolPortsOf } from "../../../wiring/roles/pool-ports.ts";
+import { deployment as anyDeployment } from "../../runner/deployment.ts";
+import { startSandbox, type SandboxFixture } from "../../sandbox/sandbox-fixture.ts";
+import { acme, ada, keys, withApi } from "./support.ts";
+import { commitOf } from "./streams-support.ts";
+import { committedEvent as event } from "../committed-event.ts";
+import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
+
+/** Runs that leave nothing, and runs of past events: API, stream, runner and isolates are real. */
+const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
+let asker: Asker;
+let admission = new AdmissionGate(defaultBacklogLimits);
+const runs = () => runsOf(nats.connection, asker, admission);
+const api = withApi(
+  { runTimeoutMs: 20_000 },
+  { runs: { run: (request, signal) => runs().run(request, signal), dryRun: (request) => runs().dryRun(request) } },
+);
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const paths = new Map<string, string>();
+let fixture: SandboxFixture;
+let runner: Runner | undefined;
+let seq = 0;
+
+beforeAll(async () => {
+  fixture = await startSandbox();
+  asker = new Asker(nats.connection);
+  asker.start();
+}, 60_000);
+afterEach(async () => {
+  await runner?.stop(AbortSignal.timeout(1_000));
+  runner = undefined;
+});
+afterAll(async () => {
+  asker.stop();
+  await fixture.stop();
+});
+
+async function wakeRunner(): Promise<void> {
+  runner = await startRunner(
+    { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 10_000, memoryMb: 128, historyBudgetBytes: 2 ** 20 },
+    {
+      ...poolPortsOf(nats.connection, defaultPool),
+      sandbox: { ...fixture.sandbox, stop: async () => undefined },
+      bundles: {
+        path: async (hash) => {
+          const path = paths.get(hash);
+          if (path === undefined) throw new NotFound(`bundle ${hash} does not exist`);
+          return path;
+        },
+      },
+      stacks: { map: async (_bundle, stack) => stack },
+      secrets: { open: async (sealed) => sealed },
+      clock: systemClock,
+      randomId: () => randomBytes(10).toString("hex"),
+      log: silent,
+    },
+  );
+}
+
+/** A source of the API, deployed as the operator would: its code is what the runner runs. */
+async function deploy(code: string, given: Partial<Deployment> = {}, query = ""): Promise<string> {
+  const { id } = (await api.ask("POST", `/v1/sources${query}`, { body: { component_code: "name: Dry" } })).body.data;
+  const bundle = await fixture.bundle(code);
+  paths.set(bundle.hash, bundle.path);
+  const found = await api.store.findById(sourceKind, id);
+  const entry = { ...anyDeployment, source: id, owner: ada.id, bundle: bundle.hash, needsNode: bundle.needsNode, ...given };
+  await deploymentEntries(nats.connection).put(deploymentKey(defaultPool, id), { ...entry, generation: found?.metadata.generation ?? 0 });
+  return id;
+}
+
+const ask = (source: string, body: object, key: string = keys.ada) => api.ask("POST", `/v1/sources/${source}/runs`, { key, body });
+const dry = (source: string, body: object = {}) => ask(source, { ...body, dry_run: true });
+
+async function lastCommit(source: string): Promise<{ readonly seq: number; readonly db: unknown; readonly dedupe: unknown } | undefined> {
+  const subject = runSubject(partitionOf(source), ada.id, source);
+  const found = await nats.connection.manager.streams.getMessage(streams.runs, { last_by_subj: subject });
+  if (found === null) return undefined;
+  const { state } = found.json<{ state: { db: unknown; dedupe: unknown } }>();
+  return { seq: found.seq, db: state.db, dedupe: state.dedupe };
+}
+
+const counting = `
+let calls = 0;
+export default {
+  name: "c", dedupe: "unique", props: { db: "$.service.db", http: { type: "$.interface.http", customResponse: true } },
+  run(event) {
+    calls++;
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.db.set("gone", undefined);
+    console.log("run", n);
+    if (event?.respond) this.http.respond({ status: 201, headers: { "x-n": String(n) }, body: "made" });
+    for (const id of event?.ids ?? []) this.$emit({ n, id }, { id, summary: "item " + id, ts: 1000 + id });
+    if (event?.unnamed) this.$emit({ unnamed: true });
+    if (event?.throws) throw new RangeError(event.throws);
+    return { calls, n };
+  },
+};`;
+
+describe("a dry run", () => {
+  test("tells what would have been: events and duplicates, db, log, response, result", async () => {
+    await wakeRunner();
+    const source = await deploy(counting, { dedupe: "unique" });
+    expect((await ask(source, { event: { ids: [1, 2] } })).body.data).toMatchObject({ status: "succeeded", result: { calls: 1, n: 1 } });
+    const { status, body } = await dry(source, { event: { ids: [3, 2], unnamed: true, respond: true } });
+    expect(status).toBe(200);
+    expect(body.data).toEqual({
+      id: expect.stringMatching(/^r_/),
+      source_id: source,
+      dry_run: true,
+      status: "failed",
+      trigger: "manual",
+      started_at: expect.any(Number),
+      started_at_ms: expect.any(Number),
+      duration_ms: expect.any(Number),
+      cpu_ms: expect.any(Number),
+      emits: [
+        { verdict: "duplicate", id: "2", name: "", summary: "item 2", ts: 1002, event: { n: 2, id: 2 } },
+        { verdict: "emitted", id: "3", name: "", summary: "item 3", ts: 1003, event: { n: 2, id: 3 } },
+        { verdict: "refused", id: null, name: "", summary: null, ts: expect.any(Number), event: { unnamed: true } },
+      ],
+      db_writes: [
+        { prop: "db", key: "n", value: 2 },
+        { prop: "db", key: "gone", deleted: true },
+      ],
+      response: { status: 201, headers: { "x-n": "2" }, body: "made" },
+      logs: [
+        { k: "console.log", ts: expect.any(Number), msg: "run 2" },
+        { k: "error", ts: expect.any(Number), err: expect.objectContaining({ code: "emit_without_id" }) },
+      ],
+      error: expect.objectContaining({ code: "emit_without_id" }),
+      result: { calls: 1, n: 2 },
+    });
+  });
+
+  test("leaves nothing: no commit, no db, no dedupe, no module state", async () => {
+    await wakeRunner();
+    const source = await deploy(counting, { dedupe: "unique" });
+    await ask(source, { event: { ids: [1] } });
+    const before = await lastCommit(source);
+    for (let n = 0; n < 3; n++) expect((await dry(source, { event: { ids: [7] } })).body.data.emits[0].verdict).toBe("emitted");
+    expect(await lastCommit(source)).toEqual(before);
+    const { data } = (await ask(source, { event: { ids: [7] } })).body;
+    expect([data.result, data.event_ids.length]).toEqual([{ calls: 2, n: 2 }, 1]);
+    expect((await dry(source, { event: { ids: [7] } })).body.data.emits[0].verdict).toBe("duplicate");
+  });
+
+  test("of code that throws says what it threw, and what it emitted before", async () => {
+    await wakeRunner();
+    const source = await deploy(counting);
+    const { status, body } = await dry(source, { event: { ids: [1], throws: "too far" } });
+    expect([status, body.data.status]).toEqual([200, "failed"]);
+    expect(body.data.error).toMatchObject({ name: "RangeError", message: "too far" });
+    expect(body.data.emits).toMatchObject([{ verdict: "emitted", id: "1" }]);
+    expect(body.data.result).toBeNull();
+  });
+
+  test("waits behind no run of its source", async () => {
+    await wakeRunner();
+    const slow = `export default { name: "s", run: (event) => event.ms === undefined ? "quick" : new Promise((r) => setTimeout(r, event.ms, "slow")) };`;
+    const source = await deploy(slow);
+    const ended: string[] = [];
+    const run = ask(source, { event: { ms: 8_000 } }).then(({ body }) => ended.push(body.data.result));
+    expect((await dry(source, { event: {} })).body.data.result).toBe("quick");
+    expect(ended).toEqual([]);
+    await run;
+    expect(ended).toEqual(["slow"]);
+  }, 30_000);
+
+  test("keeps to the limits of a run, and to what one message may hold", async () => {
+    await wakeRunner();
+    const endless = await deploy(`export default { name: "e", run() { for (;;); } };`);
+    expect((await dry(endless)).body.data).toMatchObject({ status: "failed", error: { code: "cpu_limit" }, emits: [] });
+    const large = await deploy(`export default { name: "l", run() { for (let n = 0; n < 20; n++) this.$emit("x".repeat(60_000)); } };`);
+    expect((await dry(large)).body.data).toMatchObject({ status: "failed", error: { code: "dry_run_too_large" }, emits: [] });
+  }, 60_000);
+
+  test("of a source that is switched off is refused, as a run is", async () => {
+    const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Off", active: false } })).body.data;
+    expect((await dry(id)).body.code).toBe("source_inactive");
+  });
+});
+
+describe("a run of a past event", () => {
+  const echo = `export default { name: "e", run: (event) => ({ got: event }) };`;
+  const emitted = async (source: string, id: string) =>
+    api.history.recordCommits("TEST", [{ seq: ++seq, commit: commitOf(source, ada.id, [event(id, { payload: `{"past":"${id}"}` })]) }]);
+
+  test("receives it, be it of the source itself or of another that the caller may see", async () => {
+    await wakeRunner();
+    const [source, other] = [await deploy(echo), await deploy(echo, {}, `?org_id=${acme.id}`)];
+    await emitted(source, "1-0");
+    await emitted(other, "2-0");
+    expect((await ask(source, { event_id: "1-0" })).body.data.result).toEqual({ got: { past: "1-0" } });
+    expect((await ask(source, { event_id: "2-0", emitter_id: other })).body.data.result).toEqual({ got: { past: "2-0" } });
+    expect((await dry(source, { event_id: "2-0", emitter_id: other })).body.data.result).toEqual({ got: { past: "2-0" } });
+  });
+
+  test("is refused for an event that is not there, is another's, or is one of two", async () => {
+    const source = await deploy(echo);
+    await emitted(source, "3-0");
+    const theirs = (await api.ask("POST", "/v1/sources", { key: keys.bob, body: { component_code: "name: Theirs" } })).body.data.id;
+    await emitted(theirs, "4-0");
+    const answer = async (body: object) => {
+      const { status, body: answered } = await ask(source, body);
+      return [status, answered.code];
+    };
+    expect(await answer({ event_id: "9-9" })).toEqual([404, "event_not_found"]);
+    expect(await answer({ event_id: "4-0", emitter_id: theirs })).toEqual([404, "not_found"]);
+    expect(await answer({ event_id: "3-0", event: {} })).toEqual([422, "invalid_input"]);
+    expect(await answer({ event_id: "3" })).toEqual([422, "invalid_input"]);
+    expect(await answer({ emitter_id: theirs })).toEqual([422, "invalid_input"]);
+    expect(await answer({ dry_run: "maybe" })).toEqual([422, "invalid_input"]);
+  });
+});
+
+test("a run is refused while the backlog of its source is at its bound, and accepted once a runner has run it", async () => {
+  admission = new AdmissionGate({ ...defaultBacklogLimits, sourceInvocations: 1 });
+  const source = await deploy(counting);
+  const { streams: info } = nats.connection.manager;
+  const stored = async () => (await info.info(streams.invocations)).state.last_seq;
+  const before = await stored();
+  const first = ask(source, { event: {} });
+  await until(async () => (await stored()) > before, "the first run is stored");
+  for (const refused of [await ask(source, { event: {} }), await dry(source)]) {
+    expect([refused.status, refused.body.code]).toEqual([429, "backlog_full"]);
+    expect(refused.headers.get("retry-after")).toBe("1");
+  }
+  await wakeRunner();
+  expect((await first).body.data).toMatchObject({ status: "succeeded", result: { n: 1 } });
+  admission.update(defaultPool, "r1", { partitions: [partitionOf(source)], sources: [], owners: [] }, performance.now());
+  expect((await ask(source, { event: {} })).body.data).toMatchObject({ status: "succeeded", result: { n: 2 } });
+  admission = new AdmissionGate(defaultBacklogLimits);
+});
+
+describe("a dry run that nobody takes up", () => {
+  const waiting = withApi(
+    { runTimeoutMs: 300 },
+    { runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: (request) => runs().dryRun(request) } },
+  );
+
+  test("is answered 504", async () => {
+    const { id } = (await waiting.ask("POST", "/v1/sources", { body: { component_code: "name: Sleeping" } })).body.data;
+    const { status, body } = await waiting.ask("POST", `/v1/sources/${id}/runs`, { body: { dry_run: true } });
+    expect([status, body.code]).toEqual([504, "dry_run_timeout"]);
+  });
+
+  test("is not run any more when a runner wakes", async () => {
+    const called: string[] = [];
+    const server = createServer((request, response) => {
+      called.push(request.url ?? "");
+      response.end("{}");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo; // Listening on TCP.
+    const source = await deploy(`export default { name: "f", async run(event) { await fetch("http://127.0.0.1:${port}/" + event); } };`);
+    const request = { run: "r_late", source, owner: ada.id, pool: defaultPool, generation: 0, event: "late", timeoutMs: 100 };
+    expect(await (await runs().dryRun(request)).outcome).toBeUndefined();
+    await wakeRunner();
+    expect((await dry(source, { event: "now" })).body.data.error).toBeNull();
+    const left = async () => (await nats.connection.manager.streams.info(streams.invocations)).state.messages;
+    await until(async () => (await left()) === 0, "nothing is left in the stream");
+    expect(called).toEqual(["/now"]);
+    server.closeAllConnections();
+    server.close();
+  });
+});

@@ -1,0 +1,176 @@
+import { sql } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import { routes } from "../../../api/app.ts";
+import { withAliases } from "../../../api/routes/aliases.ts";
+import type { ApiContext } from "../../../api/routes/context.ts";
+import { labels } from "../../../crds/resource.ts";
+import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyState } from "../../../domain/run/commit.ts";
+import { namespaceOfOwner } from "../../../domain/ids.ts";
+import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
+import { committedEvent } from "../committed-event.ts";
+
+/**
+ * Owners do not reach each other. Method: all that the route table has is asked by bob with the ids of what is ada's and her
+ * organization's, so that a new route is tried without a word here; lists are looked through for whatever is hers.
+ */
+const api = withApi();
+
+/** Routes only keep the context until somebody calls them, and nobody does. */
+const anything: object = new Proxy({}, { get: () => anything });
+const operations = Object.entries(withAliases(routes(anything as ApiContext))).flatMap(([path, actions]) =>
+  Object.keys(actions).map((method) => ({ method, path })),
+);
+/** What deletes comes last: what is gone already would not be found in any case. */
+const withIds = operations
+  .filter(({ path }) => path.includes(":") && path !== "/components/registry/:key")
+  .toSorted((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE") || other.path.length - one.path.length);
+const withoutIds = operations.filter(({ path }) => !path.includes(":"));
+
+/** What is ada's, by the place of its id in a path. */
+let hers: Readonly<Record<string, string>> = {};
+
+const asBob = (method: string, path: string, body?: object): Promise<Answer> =>
+  api.ask(method, path, { key: keys.bob, ...(body === undefined ? {} : { body }) });
+
+beforeAll(async () => {
+  const made = async (path: string, body: object) => {
+    const { status, text, body: answer } = await api.ask("POST", `/v1${path}`, { body });
+    if (status !== 200) throw new Error(`POST ${path} answers ${status}: ${text}`);
+    return answer.data;
+  };
+  const source = await made("/sources", { component_code: "name: Secretive; key: hers; props: city", name: "secretive source" });
+  const organizations = await made(`/sources?org_id=${acme.id}`, { component_code: "name: Secretive too", name: "secretive too" });
+  const webhook = await made("/webhooks", { url: "https://secretive.test/", name: "secretive webhook" });
+  const account = await made("/accounts", { app: "shop", name: "secretive account", credentials: { api_key: "k" } });
+  const subscription = await made("/subscriptions", { emitter_id: source.id, listener_id: webhook.id, event_name: "secretive" });
+  const key = await made("/users/me/keys", { name: "secretive key" });
+  await api.store.create(workflowKind, {
+    namespace: namespaceOfOwner(ada.id),
+    name: "p-hers",
+    labels: { [labels.id]: "p_hers" },
+    spec: { active: true, steps: [] },
+  });
+  await sql`
+    insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)
+    values (${webhook.id}, 'dlv_hers', 1, ${source.id}, '1700000000000-0', 1700000000000, '{"outcome":"retry"}')`.execute(api.database.db);
+  await api.history.recordCommits("RUNS", [{ seq: 1, commit: commitOf(source.id) }]);
+  hers = {
+    "sources/:id": source.id,
+    "runs/:run_id": "r_hers",
+    "components/:key": source.component_id,
+    "webhooks/:id": webhook.id,
+    "subscriptions/:id": subscription.id,
+    "deliveries/:id": "dlv_hers",
+    "accounts/:id": account.id,
+    "workflows/:workflow_id": "p_hers",
+    "keys/:id": key.id,
+    "orgs/:org_id": acme.id,
+    "workspaces/:org_id": acme.id,
+    "members/:user_id": ada.id,
+    "the organization's": organizations.id,
+  };
+});
+
+/** @throws for an id of a kind that nobody has told this file of */
+function pathOfHers(path: string): string {
+  return `/v1${path.replaceAll(/([^/]+)\/:[^/]+/g, (place, segment: string) => {
+    const id = hers[place];
+    if (id === undefined) throw new Error(`what is ada's has nothing for '${place}': make one in beforeAll`);
+    return `${segment}/${id}`;
+  })}`;
+}
+
+describe("what is another's", () => {
+  test.each(withIds)("is not found by $method $path", async ({ method, path }) => {
+    const { status, text } = await asBob(method, pathOfHers(path), method === "GET" ? undefined : {});
+    expect(status).toBe(/^\/(orgs|workspaces)\//.test(path) ? 403 : 404);
+    expect(text).not.toMatch(/secretive/i);
+  });
+
+  test.each(withoutIds)("is not in the answer to $method $path, nor for its organization", async ({ method, path }) => {
+    for (const query of ["", `?org_id=${acme.id}`, `?workspace_id=${acme.id}`]) {
+      const { status, text } = await asBob(method, `/v1${path}${query}`, method === "GET" ? undefined : valid[`${method} ${path}`]?.());
+      expect(text).not.toMatch(/secretive/i);
+      for (const id of Object.values(hers).filter((id) => id !== ada.id && id !== acme.id)) expect(text).not.toContain(id);
+      const isCreation = method === "POST" && !["/users/me/keys", "/orgs", "/workspaces"].includes(path);
+      if (query !== "" && isCreation) expect([path, status]).toEqual([path, 403]);
+    }
+  });
+
+  test("cannot be named in what one makes", async () => {
+    const bobs = (await asBob("POST", "/v1/webhooks?url=https://bob.test/")).body.data.id;
+    const [source, webhook] = [hers["sources/:id"], hers["webhooks/:id"]];
+    for (const [method, path] of [
+      ["POST", `/v1/subscriptions?emitter_id=${source}&listener_id=${bobs}`],
+      ["POST", `/v1/subscriptions?emitter_id=${hers["the organization's"]}&listener_id=${bobs}`],
+      ["POST", `/v1/subscriptions?emitter_id=dc_*&listener_id=${webhook}`],
+      ["POST", `/v1/auto_subscriptions?event_name=$errors&listener_id=${webhook}`],
+      ["DELETE", `/v1/subscriptions?emitter_id=${source}&listener_id=${webhook}&event_name=secretive`],
+    ] as const)
+      expect([method, path, (await asBob(method, path)).status]).toEqual([method, path, 404]);
+    const byId = await asBob("POST", "/v1/sources", { component_id: hers["components/:key"] });
+    const byKey = await asBob("POST", "/v1/sources", { key: "hers" });
+    expect([byId.status, byKey.status]).toEqual([404, 404]);
+  });
+
+  test("is all there still, and hers alone", async () => {
+    for (const [path, name] of [
+      [pathOfHers("/sources/:id"), "secretive source"],
+      [pathOfHers("/accounts/:id"), "secretive account"],
+      ["/v1/users/me/webhooks", "secretive webhook"],
+      ["/v1/users/me/subscriptions", "secretive"],
+      ["/v1/users/me/keys", "secretive key"],
+      [`/v1/orgs/${acme.id}/sources`, "secretive too"],
+      [`${pathOfHers("/sources/:id")}/event_summaries`, "secretive"],
+    ] as const)
+      expect([path, (await api.ask("GET", path)).text]).toEqual([path, expect.stringContaining(name)]);
+    expect((await api.ask("GET", `/v1/orgs/${acme.id}/members`)).body.data).toHaveLength(1);
+  });
+});
+
+test("what is an organization's is its members', as long as they are", async () => {
+  const path = `/v1/sources/${hers["the organization's"]}`;
+  expect((await asBob("GET", path)).status).toBe(404);
+  await api.accounts.putMember(bob.id, acme.id, "member");
+  expect((await asBob("GET", path)).body.data).toMatchObject({ owner_id: acme.id });
+  expect((await asBob("GET", `/v1/orgs/${acme.id}/sources`)).text).toContain("secretive too");
+  expect((await asBob("GET", pathOfHers("/sources/:id"))).status).toBe(404);
+  expect((await asBob("GET", "/v1/users/me/sources")).text).not.toContain("secretive");
+  await api.accounts.removeMember(bob.id, acme.id);
+  expect((await asBob("GET", path)).status).toBe(404);
+});
+
+describe("a key that only reads", () => {
+  let readOnly: string | undefined;
+
+  test.each(operations)("$method $path", async ({ method, path }) => {
+    readOnly ??= (await api.ask("POST", "/v1/users/me/keys", { body: { name: "reads", scopes: ["read"] } })).body.data.key;
+    const asked = path.includes("registry/:key") ? "/v1/components/registry/hw-feed" : pathOfHers(path);
+    const { status, body } = await api.ask(method, asked, { key: readOnly ?? "", ...(method === "GET" ? {} : { body: {} }) });
+    if (method === "GET") expect(body.code).not.toBe("scope_missing");
+    else expect([status, body.code, body.details?.needed]).toEqual([403, "scope_missing", "write"]);
+  });
+});
+/** Bodies that are right, so that what is refused is refused for whom it is asked. */
+const valid: Readonly<Record<string, () => object>> = {
+  "POST /accounts": () => ({ app: "shop", credentials: { api_key: "k" } }),
+  "POST /components": () => ({ component_code: "name: Bob's" }),
+  "POST /sources": () => ({ component_code: "name: Bob's" }),
+  "POST /webhooks": () => ({ url: "https://bob.test/" }),
+  "POST /subscriptions": () => ({ emitter_id: "dc_*", listener_id: "dc_none" }),
+  "POST /auto_subscriptions": () => ({ event_name: "$errors", listener_id: "dc_none" }),
+  "POST /users/me/keys": () => ({ name: "bob's" }),
+  "POST /orgs": () => ({ name: "Bob's" }),
+};
+
+const commitOf = (source: string) => ({
+  source,
+  owner: ada.id,
+  deployment: "d_hers",
+  run: { id: "r_hers", trigger: "timer", generation: 1, startedAt: 1_700_000_000_000, durationMs: 1, cpuMs: 1, result: null } as const,
+  events: [committedEvent("1700000000000-0", { summary: "secretive" })],
+  logs: [{ k: "console.log", ts: 1_700_000_000_000, msg: "secretive line" } as const],
+  error: null,
+  state: emptyState,
+});

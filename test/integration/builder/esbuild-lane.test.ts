@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { transform } from "esbuild";
+import { expect, it } from "vitest";
+import { createEsbuildLane } from "../../../builder/bundle/esbuild-lane.ts";
+import { until } from "../../sandbox/processes.ts";
+
+/** Whether a process of esbuild is a child of ours. */
+function isRunning(): boolean {
+  return readdirSync("/proc").some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+      return stat.includes("(esbuild)") && Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === process.pid;
+    } catch {
+      return false; // It ended meanwhile.
+    }
+  });
+}
+
+it.runIf(process.platform === "linux")("ends esbuild's process when nobody needs it, and starts it again", async () => {
+  const lane = createEsbuildLane({ idleMs: 20 });
+  expect(isRunning()).toBe(false);
+  for (const code of ["let a: number = 1", "let b: number = 2"]) {
+    const { code: made } = await lane.run("", () => transform(code, { loader: "ts" }), 30_000);
+    expect(made).toContain(code.replace(": number", ""));
+    await until(() => !isRunning(), "the end of esbuild's process");
+  }
+});
+
+it("lets esbuild go on while something waits for its turn", async () => {
+  const lane = createEsbuildLane({ idleMs: 1 });
+  const made = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => lane.run("", () => transform(`let a${index}: number`, { loader: "ts" }), 30_000)),
+  );
+  expect(made.map(({ code }) => code)).toEqual(Array.from({ length: 50 }, (_, index) => `let a${index};\n`));
+});

@@ -1,0 +1,440 @@
+import { mkdir, mkdtemp, readdir, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startRegistry } from "./registry.ts";
+import { evaluate, failure, openBuilder } from "./support.ts";
+
+const component = (imports: string, name = '"x"'): string =>
+  `// a component\n${imports}\nexport default { name: ${name}, async run() {} };\n`;
+const one = { name: "one", files: { "index.js": 'module.exports = "one"' } };
+
+describe("packages", () => {
+  test("come from the configured registry and end up in the bundle", async () => {
+    const { npm } = await startRegistry([
+      { name: "@scope/a", dependencies: { one: "^1" }, files: { "index.js": 'exports.a = require("one")' } },
+      one,
+    ]);
+    const { builder, stored } = await openBuilder({ npm });
+    const build = await builder.build({ code: component('import { a } from "@scope/a";', "a") });
+    expect(build.definition.name).toBe("one");
+    expect(stored.get(build.bundle)).toContain('"one"');
+  });
+
+  test("are installed once for equal imports, also when wanted at the same time", async () => {
+    const { npm, requests } = await startRegistry([one]);
+    const { builder } = await openBuilder({ npm });
+    await Promise.all(["1", "2", "3"].map((name) => builder.build({ code: component('import one from "one";', `"${name}" + one`) })));
+    await builder.build({ code: component('import { default as o } from "one";', '"4" + o') });
+    expect(requests).toEqual(["one", "one/-/one-1.0.0.tgz"]);
+  });
+
+  test("are found again by another builder on the same folder", async () => {
+    const registry = await startRegistry([one]);
+    const { builder, directory } = await openBuilder({ npm: registry.npm });
+    await builder.build({ code: component('import one from "one";', "one") });
+    registry.fail(true);
+    const { builder: second } = await openBuilder({ npm: registry.npm, directory });
+    await second.build({ code: component('import one from "one";', "one + 2") });
+  });
+
+  test("keep the versions of the lockfile when newer ones appear", async () => {
+    const versions = [{ ...one, version: "1.0.0", files: { "index.js": 'module.exports = "old"' } }];
+    const { npm } = await startRegistry(versions);
+    const first = await (await openBuilder({ npm })).builder.build({ code: component('import one from "one";', "one") });
+    versions.push({ ...one, version: "1.1.0", files: { "index.js": 'module.exports = "new"' } });
+    const { builder } = await openBuilder({ npm });
+    const pinned = await builder.build({ code: component('import one from "one";', "one"), lockfile: first.lockfile });
+    expect(pinned.definition.name).toBe("old");
+    expect(pinned.lockfile).toBe(first.lockfile);
+    expect((await builder.build({ code: component('import one from "one";', "one") })).definition.name).toBe("new");
+  });
+
+  test("take a lockfile from before an import was added as far as it goes", async () => {
+    const versions = [
+      { ...one, version: "1.0.0" },
+      { name: "two", files: { "index.js": "module.exports = 2" } },
+    ];
+    const { npm } = await startRegistry(versions);
+    const first = await (await openBuilder({ npm })).builder.build({ code: component('import one from "one";', "one") });
+    versions.push({ ...one, version: "1.1.0" });
+    const { builder } = await openBuilder({ npm });
+    const grown = await builder.build({
+      code: component('import one from "one"; import two from "two";', "one + two"),
+      lockfile: first.lockfile,
+    });
+    expect(grown.lockfile).toContain('"node_modules/two"');
+    expect(JSON.parse(grown.lockfile ?? "").packages["node_modules/one"].version).toBe("1.0.0");
+  });
+
+  test("may be in one component in two versions", async () => {
+    const { npm } = await startRegistry([
+      { ...one, version: "1.0.0", files: { "index.js": "module.exports = 1" } },
+      { ...one, version: "2.0.0", files: { "index.js": "module.exports = 2", "sub.js": "module.exports = 'sub'" } },
+    ]);
+    const { builder } = await openBuilder({ npm });
+    const build = await builder.build({
+      code: component('import a from "one@1"; import b from "one@^2"; import c from "one@^2/sub.js";', "`${a} ${b} ${c}`"),
+    });
+    expect(build.definition.name).toBe("1 2 sub");
+  });
+
+  test("an install that died leaves nothing that is used", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "headwater-builder-"));
+    const left = join(directory, "filling", "set-dead");
+    await mkdir(join(left, "node_modules"), { recursive: true });
+    await writeFile(join(left, "package.json"), "{");
+    await utimes(left, 0, 0);
+    const { npm } = await startRegistry([one]);
+    const { builder } = await openBuilder({ npm, directory });
+    await builder.build({ code: component('import one from "one";', "one") });
+    expect(await readdir(join(directory, "filling"))).toEqual([]);
+    expect(await readdir(join(directory, "sets"))).toHaveLength(1);
+  });
+
+  test("the least recently used sets go when the store is full", async () => {
+    const { npm } = await startRegistry([one, { name: "two", files: { "index.js": "module.exports = 2" } }]);
+    const { builder, directory } = await openBuilder({ npm, limits: { storeBytes: 1 } });
+    await builder.build({ code: component('import one from "one";', "one") });
+    const [first = ""] = await readdir(join(directory, "sets"));
+    await utimes(join(directory, "sets", first, ".complete"), 0, 0);
+    await builder.build({ code: component('import two from "two";', "two") });
+    expect(await readdir(join(directory, "sets"))).not.toContain(first);
+    await builder.build({ code: component('import one from "one";', "one + 1") });
+  });
+
+  test("optional dependencies and optional peers that are absent throw only when reached", async () => {
+    const { npm } = await startRegistry([
+      {
+        name: "picky",
+        optionalDependencies: { "not-there": "^1" },
+        peerDependencies: { "peer-not-there": "^1" },
+        peerDependenciesMeta: { "peer-not-there": { optional: true } },
+        files: {
+          "index.js":
+            'let found = []; for (const f of [() => require("not-there"), () => require("peer-not-there"), () => require("./addon.node")]) try { f() } catch (e) { found.push(e.code) } module.exports = found.join()',
+        },
+      },
+    ]);
+    const { builder } = await openBuilder({ npm });
+    const build = await builder.build({ code: component('import found from "picky";', "found") });
+    expect(build.definition.name).toBe("MODULE_NOT_FOUND,MODULE_NOT_FOUND,MODULE_NOT_FOUND");
+  });
+
+  test("built-ins, __dirname, import.meta and JSON files work as packages use them", async () => {
+    const { npm } = await startRegistry([
+      {
+        name: "old",
+        files: {
+          "index.js":
+            'const path = require("path"); const data = require(__dirname + "/data.json"); module.exports = path.join(__dirname, data.a, typeof global)',
+          "data.json": '{"a":"json"}',
+        },
+      },
+    ]);
+    const { builder, stored } = await openBuilder({ npm });
+    const build = await builder.build({
+      code: component('import old from "old"; import data from "old/data.json" with { type: "json" };', "old + data.a + import.meta.url"),
+    });
+    expect(build.needsNode).toBe(true);
+    expect(await evaluate(stored.get(build.bundle) ?? "")).toMatchObject({
+      name: "/tmp/json/objectjsonfile:///tmp/component.mjs",
+    });
+  });
+});
+
+describe("refused packages", () => {
+  test("one that does not exist is named with the line of its import", async () => {
+    const { npm } = await startRegistry([]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import none from "none";') }));
+    expect(error).toMatchObject({
+      status: 422,
+      code: "package_not_found",
+      message: "component.js:2:18: package none is not in the npm registry: check its name",
+    });
+    expect(error.details).toMatchObject({ line: 2, column: 18, package: "none" });
+  });
+
+  test("a version that does not exist is named beside the latest", async () => {
+    const { npm } = await startRegistry([one]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one@7";') }));
+    expect(error).toMatchObject({
+      status: 422,
+      code: "version_not_found",
+      message: 'component.js:2:17: package one has no version matching "7"; the latest is 1.0.0',
+    });
+  });
+
+  test("a dependency's missing dependency names who wants it", async () => {
+    const { npm } = await startRegistry([{ ...one, dependencies: { gone: "^1" } }]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({
+      status: 422,
+      code: "package_not_found",
+      message: "component.js:2:17: package gone is not in the npm registry (wanted by one): check its name",
+    });
+  });
+
+  test("a path that a package does not have is named", async () => {
+    const { npm } = await startRegistry([one]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import sub from "one/sub.js";') }));
+    expect(error).toMatchObject({
+      status: 422,
+      message: 'component.js:2:17: package one 1.0.0 (asked for: the latest) has nothing to import under "one/sub.js"',
+    });
+  });
+
+  test.each([
+    ["git+https://user:token@127.0.0.1/x.git", "inner@git+https://127.0.0.1/x.git"],
+    ["http://127.0.0.1:1/x.tgz", "inner@http://127.0.0.1:1/x.tgz"],
+    ["file:../../../../etc", "inner@file:../../../../etc"],
+    ["github:a/b", "inner@github:a/b"],
+    ["link:../x", "link:../x"],
+    ["workspace:*", "workspace:*"],
+  ])("a dependency on %s is not fetched, and the error names it with the line of the import", async (address, named) => {
+    const { npm } = await startRegistry([{ ...one, dependencies: { inner: address } }]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({ status: 422, code: "package_refused" });
+    expect(error.message).toContain(
+      `depends on ${named}, which is not in the npm registry, and only packages of the registry can be installed: import another version of `,
+    );
+    if (named.startsWith("inner"))
+      expect(error.message).toMatch(/^component\.js:2:17: one depends on .* version of one, or another package$/);
+  });
+
+  test.each(["constructor", "toString", "valueOf@1.0.0", "hasOwnProperty/sub.js"])(
+    "one named %s cannot be installed by npm",
+    async (name) => {
+      const { npm, requests } = await startRegistry([one]);
+      const { builder } = await openBuilder({ npm });
+      expect(await failure(builder.build({ code: component(`import x from "${name}";`) }))).toMatchObject({
+        status: 422,
+        code: "import_refused",
+        message: `component.js:2:15: import "${name}" is refused: npm cannot install a package of this name, which is a property of every JavaScript object: use another package`,
+      });
+      expect(requests).toEqual([]);
+    },
+  );
+
+  test("one that depends on a package of such a name is refused in the same words", async () => {
+    const { npm } = await startRegistry([
+      { ...one, dependencies: { constructor: "*" } },
+      { name: "constructor", files: { "index.js": "" } },
+    ]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({ status: 422, code: "package_refused" });
+    expect(error.message).toContain("depends on a package named like a property of every JavaScript object");
+  });
+
+  test("one without an integrity hash is refused", async () => {
+    const { npm, requests } = await startRegistry([{ ...one, withoutIntegrity: true }]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({
+      status: 422,
+      code: "package_refused",
+      message: "package one has no integrity hash in the registry",
+    });
+    expect(requests).not.toContain("one/-/one-1.0.0.tgz");
+  });
+
+  test("one whose bytes are not those of its hash is refused", async () => {
+    const { npm } = await startRegistry([{ ...one, tampered: true }]);
+    const { builder } = await openBuilder({ npm });
+    expect(await failure(builder.build({ code: component('import one from "one";') }))).toMatchObject({
+      status: 422,
+      code: "integrity_mismatch",
+    });
+  });
+
+  test("too many are refused before any is downloaded", async () => {
+    const many = Array.from({ length: 20 }, (_, index) => ({ name: `p${index}`, files: { "index.js": "" } }));
+    const { npm, requests } = await startRegistry([
+      { ...one, dependencies: Object.fromEntries(many.map(({ name }) => [name, "*"])) },
+      ...many,
+    ]);
+    const { builder } = await openBuilder({ npm, limits: { packages: 20 } });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({
+      status: 413,
+      code: "too_many_packages",
+      message: "the imports need 21 packages, 20 are allowed: import less, or a smaller package",
+    });
+    expect(requests.filter((path) => path.endsWith(".tgz"))).toEqual([]);
+  });
+
+  test("more bytes than allowed are refused", async () => {
+    const { npm } = await startRegistry([{ ...one, files: { "index.js": "", "big.txt": "x".repeat(100_000) } }]);
+    const { builder, directory } = await openBuilder({ npm, limits: { unpackedBytes: 50_000 } });
+    expect(await failure(builder.build({ code: component('import one from "one";') }))).toMatchObject({
+      status: 413,
+      code: "packages_too_large",
+    });
+    expect(await readdir(join(directory, "sets"))).toEqual([]);
+  });
+
+  test("a bundle that is too large is refused with what takes the most of it", async () => {
+    // Each file alone would fit.
+    const text = (files: number) => ({
+      "index.js": Array.from({ length: files }, (_, index) => `exports.a${index} = require("./${index}");`).join(""),
+      ...Object.fromEntries(Array.from({ length: files }, (_, index) => [`${index}.js`, `module.exports = "${"x".repeat(1_000_000)}"`])),
+    });
+    const { npm } = await startRegistry([
+      { name: "@scope/large", files: text(3) },
+      { name: "@scope/large", version: "2.0.0", dependencies: { inner: "*" }, files: { "index.js": 'module.exports = require("inner")' } },
+      { name: "inner", files: text(1) },
+      { name: "small", files: { "index.js": "module.exports = 1" } },
+    ]);
+    const { builder } = await openBuilder({ npm, limits: { bundleBytes: 2 ** 20 } });
+    const code = `import a from "@scope/large@1"; import b from "@scope/large@2"; import c from "small";\n${component("", "a + b + c")}`;
+    const error = await failure(builder.build({ code }));
+    expect(error).toMatchObject({ status: 413, code: "bundle_too_large" });
+    expect(error.message).toMatch(
+      /^the bundle is 3\.8 MiB, 1 MiB are allowed; most of it is @scope\/large \(2\.9 MiB\), inner \(1000\d+ bytes\): import less/,
+    );
+    expect(error.details).toMatchObject({ largest: [{ name: "@scope/large" }, { name: "inner" }] });
+  });
+
+  test("install scripts do not run", async () => {
+    const marker = join(tmpdir(), `headwater-script-${process.pid}`);
+    const { npm } = await startRegistry([
+      {
+        ...one,
+        scripts: { preinstall: `touch ${marker}`, install: `touch ${marker}`, postinstall: `touch ${marker}` },
+      },
+    ]);
+    const { builder } = await openBuilder({ npm });
+    await builder.build({ code: component('import one from "one";') });
+    expect(await readdir(tmpdir())).not.toContain(marker.split("/").pop());
+  });
+});
+
+describe("a registry that does not answer", () => {
+  test("is told apart from a wrong component", async () => {
+    const { builder } = await openBuilder({ npm: { registry: "http://127.0.0.1:1/" } });
+    const error = await failure(builder.build({ code: component('import one from "one";') }));
+    expect(error).toMatchObject({ status: 503, code: "registry_unreachable" });
+    expect(error.message).toMatch(/^the npm registry cannot be reached \(ECONNREFUSED/);
+  });
+
+  test("may answer again later", async () => {
+    const registry = await startRegistry([one]);
+    registry.fail(true);
+    const { builder } = await openBuilder({ npm: registry.npm });
+    const code = component('import one from "one";', "one");
+    expect(await failure(builder.build({ code }))).toMatchObject({ status: 503, code: "registry_unreachable" });
+    registry.fail(false);
+    expect((await builder.build({ code })).definition.name).toBe("one");
+  });
+});
+
+describe("hostile packages", () => {
+  test("cannot have files of the builder inlined, nor learn which exist", async () => {
+    for (const target of [
+      "../../../../../../../../../../etc/hostname.json",
+      "/etc/passwd",
+      "../../../package.json",
+      "../../../../builds/x.json",
+      "../../../../../../../../no/such/file",
+    ]) {
+      const { npm } = await startRegistry([{ ...one, files: { "index.js": `module.exports = require(${JSON.stringify(target)})` } }]);
+      const { builder } = await openBuilder({ npm });
+      const error = await failure(builder.build({ code: component('import one from "one";', "JSON.stringify(one)") }));
+      expect(error).toMatchObject({ status: 422, code: "bundle_error" });
+      expect(error.message).toContain(`a package imports "${target}", which lies outside the packages`);
+    }
+  });
+
+  test("cannot reach packages above their own set", async () => {
+    // vitest is in node_modules of this repository, and so above every folder in it.
+    const directory = await mkdtemp(join(import.meta.dirname, "../../../.headwater/builder-test-"));
+    const { npm } = await startRegistry([
+      {
+        ...one,
+        files: {
+          "index.js": 'try { require("vitest"); module.exports = "found" } catch (e) { module.exports = e.code }',
+        },
+      },
+    ]);
+    const { builder } = await openBuilder({ npm, directory });
+    expect((await builder.build({ code: component('import one from "one";', "one") })).definition.name).toBe("MODULE_NOT_FOUND");
+  });
+
+  test("cannot bring symbolic links", async () => {
+    const { npm } = await startRegistry([
+      {
+        ...one,
+        files: { "index.js": 'try { module.exports = require("./link.json") } catch (e) { module.exports = e.code }' },
+        links: { "link.json": "/etc/hostname" },
+      },
+    ]);
+    const { builder } = await openBuilder({ npm });
+    expect((await builder.build({ code: component('import one from "one";', "one") })).definition.name).toBe("MODULE_NOT_FOUND");
+  });
+
+  test("cannot steer the bundler by a tsconfig or a browser field", async () => {
+    const { npm } = await startRegistry([
+      {
+        ...one,
+        files: {
+          "tsconfig.json": '{"compilerOptions":{"baseUrl":"/etc","paths":{"*":["/etc/*"]}}}',
+          "index.ts": "export {}",
+          "index.js": 'module.exports = typeof require("./other")',
+          "other.js": "module.exports = 1",
+        },
+      },
+    ]);
+    const { builder } = await openBuilder({ npm });
+    expect((await builder.build({ code: component('import one from "one";', "one") })).definition.name).toBe("number");
+  });
+});
+
+describe("a lockfile from outside", () => {
+  const lockfile = (packages: unknown): string => JSON.stringify({ lockfileVersion: 3, packages });
+  test.each([
+    ["no JSON", "{", "npm lockfile version 3 is expected"],
+    ["another version", JSON.stringify({ lockfileVersion: 1, packages: {} }), "npm lockfile version 3 is expected"],
+    [
+      "a path that climbs",
+      lockfile({ "node_modules/../../etc": { version: "1.0.0", integrity: "sha512-x" } }),
+      "is no path of an installed package",
+    ],
+    ["a link", lockfile({ "node_modules/one": { version: "1.0.0", link: true, integrity: "sha512-x" } }), "node_modules/one"],
+    ["no integrity", lockfile({ "node_modules/one": { version: "1.0.0" } }), "has no integrity hash"],
+    ["an address for a version", lockfile({ "node_modules/one": { version: "file:../x", integrity: "sha512-x" } }), "is no version"],
+  ])("with %s is refused", async (_, text, message) => {
+    const { npm } = await startRegistry([one]);
+    const { builder } = await openBuilder({ npm });
+    const error = await failure(builder.build({ code: component('import one from "one";'), lockfile: text }));
+    expect(error).toMatchObject({ status: 422, code: "invalid_lockfile" });
+    expect(error.message).toContain(message);
+  });
+
+  test("names no place to fetch from", async () => {
+    const { npm } = await startRegistry([one]);
+    const first = await (await openBuilder({ npm })).builder.build({ code: component('import one from "one";', "one") });
+    const moved = (first.lockfile ?? "").replace('"version": "1.0.0",', '"version": "1.0.0", "resolved": "http://127.0.0.1:1/one.tgz",');
+    expect(moved).toContain("127.0.0.1:1");
+    const { builder } = await openBuilder({ npm });
+    const build = await builder.build({ code: component('import one from "one";', "one"), lockfile: moved });
+    expect(build.definition.name).toBe("one");
+    expect(build.lockfile).not.toContain("resolved");
+  });
+
+  test("with another hash than the registry's is told", async () => {
+    const { npm } = await startRegistry([one]);
+    const first = await (await openBuilder({ npm })).builder.build({ code: component('import one from "one";', "one") });
+    const wrong = (first.lockfile ?? "").replace(/sha512-.{10}/, "sha512-AAAAAAAAAA");
+    const { builder } = await openBuilder({ npm });
+    expect(await failure(builder.build({ code: component('import one from "one";', "one"), lockfile: wrong }))).toMatchObject({
+      status: 422,
+      code: "integrity_mismatch",
+    });
+  });
+});

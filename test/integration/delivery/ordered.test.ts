@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { streams as streamNames } from "../../../domain/subjects.ts";
+import { publishReplay } from "../../../platform/jetstream/write/replays.ts";
+import { disorder } from "../../support/order.ts";
+import { ada } from "../api/support.ts";
+import { withRepairWorld } from "../api/webhooks-support.ts";
+import { quietMs, until } from "../jetstream/support.ts";
+import { startEndpoint, type Answer, type Endpoint } from "../ordered-support.ts";
+
+const world = withRepairWorld();
+const { api } = world;
+const ordered = { ordered: true };
+const endpoints: Endpoint[] = [];
+
+afterEach(async () => {
+  world.waits = [];
+  for (const endpoint of endpoints.splice(0)) await endpoint.close();
+});
+
+async function listen(answer: (n: string) => Answer = () => 200): Promise<Endpoint> {
+  const endpoint = await startEndpoint();
+  endpoint.answer = answer;
+  endpoints.push(endpoint);
+  return endpoint;
+}
+
+/** Commits of several sources, some with several events; the numbers in the order of commits. */
+async function emitMany(count: number, from = 0): Promise<readonly string[]> {
+  const numbers = Array.from({ length: count }, (_, index) => from + index);
+  for (let next = 0; next < count;) {
+    const some = numbers.slice(next, next + 1 + (next % 4));
+    await world.emit(...some.map((n) => ({ n })));
+    next += some.length;
+  }
+  return numbers.map(String);
+}
+
+const stored = async () => (await world.streams.connection.manager.streams.info(streamNames.ordered)).state.messages;
+const deadLetters = async (webhook: string) =>
+  (await world.get(`/v1/webhooks/${webhook}/dead_letters`)).data as readonly { readonly delivery_id: string; readonly cause: string }[];
+const attempts = async (webhook: string, outcome: string) =>
+  (await world.get(`/v1/webhooks/${webhook}/deliveries?outcome=${outcome}&limit=100`)).data as readonly {
+    readonly delivery_id: string;
+    readonly attempt: number;
+  }[];
+const change = async (webhook: string, body: object) => {
+  expect((await api.ask("PUT", `/v1/webhooks/${webhook}`, { body })).status).toBe(200);
+  await world.observe(webhook);
+};
+
+describe("an ordered webhook", () => {
+  it("hears 500 events of several sources in the order of their commits, one at a time, however its endpoint fails", async () => {
+    world.waits = [10, 20, 40, 80, 160, 320];
+    await world.deliver();
+    // Each number decides for itself how it fails first; three hang until the attempt is over.
+    const tries = new Map<string, number>();
+    const endpoint = await listen((n) => {
+      const tried = (tries.get(n) ?? 0) + 1;
+      tries.set(n, tried);
+      if (tried > 1 + (Number(n) % 3)) return 200;
+      if ([50, 250, 450].includes(Number(n))) return tried === 1 ? "hang" : 200;
+      return (["reset", 200, 500, 503, 200, 200, 200] as const)[(Number(n) * 7 + tried) % 11] ?? 200;
+    });
+    await world.subscribedWebhook(endpoint.url, ordered);
+    const sent = await emitMany(500);
+    await until(() => endpoint.taken.length >= 500, "all are taken", 90_000);
+    expect(endpoint.taken).toEqual(sent);
+    expect(disorder(sent, endpoint.heard)).toBeUndefined();
+    expect(endpoint.heard.length).toBeGreaterThan(600);
+    await until(async () => (await stored()) === 0, "nothing stays in line");
+  }, 150_000);
+
+  it("goes on behind a dead letter", async () => {
+    world.waits = [10, 10];
+    await world.deliver();
+    const endpoint = await listen((n) => (n === "3" ? 500 : 200));
+    const { id } = await world.subscribedWebhook(endpoint.url, ordered);
+    const sent = await emitMany(8);
+    await until(() => endpoint.taken.length === 7, "all but one");
+    expect(endpoint.heard).toEqual(["0", "1", "2", "3", "3", "3", "4", "5", "6", "7"]);
+    expect(await deadLetters(id)).toMatchObject([{ attempts: 3, cause: "the endpoint answered 500" }]);
+    // What a person asks for goes at once.
+    endpoint.answer = () => 200;
+    expect((await api.ask("POST", `/v1/webhooks/${id}/dead_letters/redrive`)).status).toBe(202);
+    await until(() => endpoint.taken.length === 8, "the dead letter");
+    expect(endpoint.taken.at(-1)).toBe("3");
+    expect(sent).toHaveLength(8);
+  });
+
+  it("holds up nobody with its queue", async () => {
+    world.waits = [3_600_000];
+    const delivery = await world.deliver();
+    const dead = await listen(() => 500);
+    const [healthy, inOrder] = [await listen(), await listen()];
+    const { id } = await world.subscribedWebhook(dead.url, ordered);
+    await world.subscribedWebhook(healthy.url);
+    await world.subscribedWebhook(inOrder.url, ordered);
+    const sent = await emitMany(300);
+    await until(() => healthy.taken.length === 300 && inOrder.taken.length === 300, "the others have all");
+    expect(inOrder.taken).toEqual(sent);
+    expect(inOrder.mostAtOnce()).toBe(1);
+    expect(dead.heard).toEqual(["0"]);
+    await until(() => delivery.inLine() === 300, "the metric tells of what waits");
+
+    // A retry that is asked for is made at once, and lets the others go when it succeeds.
+    dead.answer = () => 200;
+    await until(async () => (await attempts(id, "retry")).length === 1, "the attempt is listed");
+    const [attempt] = await attempts(id, "retry");
+    expect((await api.ask("POST", `/v1/deliveries/${attempt?.delivery_id}/retry`)).status).toBe(202);
+    await until(() => dead.taken.length === 300, "what waited");
+    expect(dead.taken).toEqual(sent);
+    await until(() => delivery.inLine() === 0, "nothing waits");
+  }, 60_000);
+
+  it("goes on where it was after a restart, with the attempt that is due", async () => {
+    world.waits = [200, 3_600_000];
+    const first = await world.deliver();
+    const endpoint = await listen((n) => (n === "2" ? 503 : 200));
+    const { id } = await world.subscribedWebhook(endpoint.url, ordered);
+    const sent = await emitMany(20);
+    await until(() => endpoint.heard.length === 4, "the head has failed twice");
+    await first.stop();
+    const second = await world.deliver();
+    await new Promise((resolve) => setTimeout(resolve, quietMs));
+    expect(endpoint.heard).toEqual(["0", "1", "2", "2"]);
+    expect(second.inLine()).toBe(18);
+    endpoint.answer = () => 200;
+    // Whoever says that it is active says that it is to be tried again.
+    await change(id, { active: true });
+    await until(() => endpoint.taken.length === 20, "the rest");
+    expect(disorder(sent, endpoint.heard)).toBeUndefined();
+    await until(async () => (await attempts(id, "delivered")).length === 20, "the attempts are listed");
+    const numbers = (await attempts(id, "delivered")).map(({ attempt }) => attempt);
+    expect(numbers.toSorted()).toEqual([...Array.from({ length: 19 }, () => 1), 3]);
+    expect(await attempts(id, "retry")).toHaveLength(2);
+  });
+
+  it("is switched on and off without a loss: what is in line stays in order, what is under way goes its way", async () => {
+    world.waits = [3_600_000];
+    await world.deliver();
+    const endpoint = await listen(() => 500);
+    const { id } = await world.subscribedWebhook(endpoint.url);
+    await emitMany(2);
+    await until(() => endpoint.heard.length === 2, "two wait for a retry");
+    await change(id, { ordered: true });
+    const inLine = await emitMany(5, 2);
+    await until(() => endpoint.heard.length === 3, "the head has failed");
+    await change(id, { ordered: false });
+    endpoint.answer = () => 200;
+    const after = await emitMany(3, 7);
+    await until(() => endpoint.taken.length === 3, "what came afterwards waits for nothing");
+    expect(endpoint.taken).toEqual(after);
+    await change(id, { active: true });
+    await until(() => endpoint.taken.length === 8, "the line");
+    expect(endpoint.taken.slice(3)).toEqual(inLine);
+    await until(async () => (await attempts(id, "retry")).length === 3, "the attempts are listed");
+    for (const { delivery_id } of await attempts(id, "retry")) await api.ask("POST", `/v1/deliveries/${delivery_id}/retry`);
+    await until(() => endpoint.taken.length === 10, "the retries");
+    expect(endpoint.taken.slice(8).toSorted()).toEqual(["0", "1"]);
+  });
+
+  it("hears replays behind what is in line", async () => {
+    world.waits = [3_600_000];
+    await world.deliver();
+    const endpoint = await listen(() => 500);
+    const { id } = await world.subscribedWebhook(endpoint.url, ordered);
+    await emitMany(3);
+    await until(() => endpoint.heard.length === 1, "the head has failed");
+    const replay = { id: "rp_1", at: Date.now() };
+    const events = [10, 11, 12].map((n) => ({
+      emitId: `em_r${n}.rp_1`,
+      eventId: `1700000000000-${n}`,
+      source: "dc_replayed",
+      owner: ada.id,
+      channel: "",
+      ts: 1,
+      payload: JSON.stringify({ n }),
+      replay,
+    }));
+    await publishReplay(world.streams.connection, events);
+    await until(async () => (await stored()) > 0, "they are in line");
+    endpoint.answer = () => 200;
+    await change(id, { active: true });
+    await until(() => endpoint.taken.length === 6, "all");
+    expect(endpoint.taken).toEqual(["0", "1", "2", "10", "11", "12"]);
+  });
+
+  it("that is switched off has its line as dead letters, in order; one that is deleted leaves nothing", async () => {
+    world.waits = [100];
+    await world.deliver();
+    const endpoint = await listen((n) => (n === "0" ? "hang" : 200));
+    const { id } = await world.subscribedWebhook(endpoint.url, ordered);
+    await emitMany(4);
+    await until(() => endpoint.heard.length === 1, "the head is under way");
+    await change(id, { active: false });
+    await until(async () => (await deadLetters(id)).length === 4, "dead letters");
+    expect(endpoint.heard).toEqual(["0"]);
+    await until(async () => (await stored()) === 0, "nothing is in line");
+
+    world.waits = [3_600_000];
+    const other = await listen(() => 500);
+    const deleted = await world.subscribedWebhook(other.url, ordered);
+    await emitMany(4);
+    await until(async () => (await stored()) > 0, "something is in line");
+    await world.remove(deleted.id);
+    await until(async () => (await stored()) === 0, "the line is gone");
+  }, 60_000);
+
+  it("has what comes when its line is full as dead letters", async () => {
+    world.waits = [3_600_000];
+    await world.deliver({}, { maxInLine: 3 });
+    const endpoint = await listen(() => 500);
+    const { id } = await world.subscribedWebhook(endpoint.url, ordered);
+    for (let n = 0; n < 5; n++) await world.emit({ n });
+    await until(async () => (await deadLetters(id)).length === 2, "two are too many");
+    expect((await deadLetters(id))[0]?.cause).toContain("3 deliveries wait for this ordered webhook");
+    // An attempt that is still under way would fail after the change, and wait for an hour.
+    await until(async () => (await attempts(id, "retry")).length === 1, "the first attempt has failed");
+    endpoint.answer = () => 200;
+    await change(id, { active: true });
+    await until(() => endpoint.taken.length === 3, "those in line");
+    expect(endpoint.taken).toEqual(["0", "1", "2"]);
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { emptyState, type Commit, type CommittedEvent } from "../../../domain/run/commit.ts";
+import type { Route } from "../../../domain/source/deployment.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { buckets, partitionCount, streams as names, workflowSubject } from "../../../domain/subjects.ts";
+import { decodeDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
+import { startDelivery } from "../../../delivery/start.ts";
+import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
+import { appendCommit } from "../../../platform/jetstream/write/commits.ts";
+import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
+import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
+import { withPostgres } from "../../support/postgres.ts";
+import { committedEvent as event } from "../committed-event.ts";
+import { until, withJetStream } from "../jetstream/support.ts";
+import { prepareDatabase } from "../postgres/support.ts";
+
+const postgres = withPostgres();
+const streams = withJetStream({ partitions: partitionCount });
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const config = { patienceMs: 500, attemptsPerWebhook: 4, maxDirectListeners: 1, attemptTimeoutMs: 1_500, nextAttempt: () => undefined };
+const running: { stop(): Promise<void> }[] = [];
+let database: Database;
+
+beforeAll(async () => {
+  database = createDatabase({ url: postgres.urlOf("delivery") });
+  await prepareDatabase(postgres);
+});
+afterEach(async () => {
+  for (const delivery of running.splice(0)) await delivery.stop();
+});
+afterAll(() => database.close());
+
+async function start(): Promise<void> {
+  const ports = deliveryPorts({
+    connection: streams.connection,
+    history: await historyOf(database, streams.connection, { events: 100, logs: 100 }),
+    poster: { post: () => expect.fail("nothing is posted here") },
+    secrets: { open: async (sealed) => sealed },
+    log: silent,
+  });
+  running.push(await startDelivery(config, ports));
+}
+
+/** Of a route that names the workflow as its listener. */
+async function subscribe(emitter: string, workflow: string, channel = ""): Promise<string> {
+  const subscription = `sub_${emitter}${workflow}`.replaceAll("_", "");
+  const route: Route = { subscription, owner: "u_1", emitter, channel, listener: { kind: "workflow", id: workflow } };
+  await new Bucket<Route>(streams.connection, buckets.routes, (json) => json as Route).put(subscription, route);
+  return subscription;
+}
+
+async function commit(source: string, events: readonly CommittedEvent[], error: Commit["error"] = null): Promise<void> {
+  const run = { id: `r_${source}`, trigger: "http", generation: 1, startedAt: 1, durationMs: 1, cpuMs: 1, result: null } as const;
+  const given: Commit = { source, owner: "u_1", deployment: "d_1", run, events, logs: [], error, state: emptyState };
+  const place = { source, owner: "u_1", partition: partitionOf(source) };
+  expect((await appendCommit(streams.connection, place, JSON.stringify(given), 0)).outcome).toBe("stored");
+}
+
+/** What is kept for a workflow, oldest first, left where it is. */
+async function queueOf(workflow: string): Promise<readonly Delivery[]> {
+  const { manager } = streams.connection;
+  const { state } = await manager.streams.info(names.workflows, { subjects_filter: workflowSubject(workflow) });
+  const kept: Delivery[] = [];
+  // The first sequence of a stream that holds nothing is none to ask for.
+  if (state.messages === 0) return kept;
+  for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+    const message = await manager.streams.getMessage(names.workflows, { seq });
+    if (message?.subject === workflowSubject(workflow)) kept.push(decodeDelivery(message.string()));
+  }
+  return kept;
+}
+
+it("keeps what a workflow hears, whole and in order, for the workflow alone", async () => {
+  const subscription = await subscribe("dc_one", "p_one");
+  await subscribe("dc_one", "p_two");
+  await subscribe("dc_other", "p_three");
+  await start();
+  await commit("dc_one", [event("1-0", { payload: '{"n":1}' }), event("1-1", { payload: '{"n":2}' }), event("1-2", { channel: "else" })]);
+  await until(async () => (await queueOf("p_one")).length === 2 && (await queueOf("p_two")).length === 2, "two events in two queues");
+  const [first, second] = await queueOf("p_one");
+  expect(first).toMatchObject({
+    id: `em_1-0.${subscription}`,
+    listener: "p_one",
+    event: { eventId: "1-0", emitId: "em_1-0", source: "dc_one", owner: "u_1", channel: "", payload: '{"n":1}' },
+  });
+  expect(second?.event.payload).toBe('{"n":2}');
+  expect(await queueOf("p_three")).toEqual([]);
+});
+
+it("keeps errors for whoever hears $errors, and events with a time when it has come", async () => {
+  await subscribe("dc_failing", "p_errors", "$errors");
+  await subscribe("dc_failing", "p_late");
+  await start();
+  const error = { name: "Error", message: "no", stack: "" };
+  const due = Date.now() + 200;
+  await commit("dc_failing", [event("2-0", { deliverAt: due })], error);
+  await until(async () => (await queueOf("p_errors")).length === 1 && (await queueOf("p_late")).length === 1, "an error and an event");
+  expect(Date.now()).toBeGreaterThanOrEqual(due);
+  expect((await queueOf("p_errors"))[0]?.event).toMatchObject({ channel: "$errors", source: "dc_failing" });
+});
+
+it("keeps it through a restart of the delivery role, and once", async () => {
+  const subscription = await subscribe("dc_again", "p_again");
+  await start();
+  await commit("dc_again", [event("3-0")]);
+  await until(async () => (await queueOf("p_again")).length === 1, "one event");
+  for (const delivery of running.splice(0)) await delivery.stop();
+  await start();
+  // As a crash before the commit was done repeats it.
+  const text = JSON.stringify((await queueOf("p_again"))[0]);
+  const { duplicate } = await streams.connection.publisher.publish(workflowSubject("p_again"), text, {
+    messageId: `em_3-0.${subscription}`,
+  });
+  expect([duplicate, (await queueOf("p_again")).length]).toEqual([true, 1]);
+});

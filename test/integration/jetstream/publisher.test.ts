@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { InvalidInput, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
+import { connect } from "../../../platform/jetstream/connection/connection.ts";
+import { WrongLastSequence } from "../../../platform/jetstream/connection/publish-errors.ts";
+import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
+import { streamOptions, until, withJetStream } from "./support.ts";
+
+const nats = withJetStream();
+const publish: typeof nats.connection.publisher.publish = (...args) => nats.connection.publisher.publish(...args);
+
+test("a message is stored and its sequence told", async () => {
+  const first = await publish("runs.0.u_1.dc_seq", "one");
+  const second = await publish("runs.0.u_1.dc_seq", Buffer.from("two"));
+  expect(second).toEqual({ seq: first.seq + 1, duplicate: false });
+  expect((await nats.connection.manager.direct.getMessage("RUNS", { seq: second.seq }))?.string()).toBe("two");
+});
+
+test("a message id that is known stores nothing and tells the first sequence", async () => {
+  const first = await publish("invoke.default.0.dc_id", "{}", { messageId: "id-1" });
+  expect(await publish("invoke.default.0.dc_id", "{}", { messageId: "id-1" })).toEqual({
+    seq: first.seq,
+    duplicate: true,
+  });
+});
+
+test("a wrong expected sequence is refused with the actual one", async () => {
+  const { seq } = await publish("runs.0.u_1.dc_cas", "one", { expectedLastSubjectSequence: 0 });
+  const refused = await publish("runs.0.u_1.dc_cas", "two", { expectedLastSubjectSequence: 0 }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(WrongLastSequence);
+  expect(refused).toMatchObject({ code: "wrong_last_sequence", actual: seq });
+});
+
+test("a subject outside every stream is unavailable when its time is up", async () => {
+  await expect(publish("nowhere.at.all", "x", { timeoutMs: 300 })).rejects.toThrow(Unavailable);
+});
+
+test("a message larger than max_payload is refused before it is sent", async () => {
+  await expect(publish("runs.0.u_1.dc_big", "x".repeat(9 * 1024 * 1024))).rejects.toThrow(LimitExceeded);
+});
+
+test("a header with a line break is refused", async () => {
+  await expect(publish("runs.0.u_1.dc_header", "x", { messageId: "a\r\nNats-Rollup: all" })).rejects.toMatchObject({
+    code: "invariant",
+  });
+});
+
+test("a schedule the server refuses is an invalid input", async () => {
+  await expect(
+    publish("timer.dc_bad.t", "x", { schedule: { schedule: "@every 500ms", target: "invoke.default.0.dc_bad" } }),
+  ).rejects.toThrow(InvalidInput);
+});
+
+test("set-up is safe to repeat and applies what changed", async () => {
+  await setUpStreams(nats.connection, { ...streamOptions, storeBytes: 1_000_000_000, maxAckPending: 77 });
+  const info = await nats.connection.manager.streams.info("RUNS");
+  expect(info.config.max_bytes).toBe(340_000_000);
+  expect((await nats.connection.manager.consumers.info("INVOCATIONS", "runner-default-0")).config.max_ack_pending).toBe(77);
+  expect((await nats.connection.manager.streams.info("STATE")).config.persist_mode).toBe("async");
+});
+
+test("without a server, connecting fails in time and names the address", async () => {
+  await expect(connect({ server: { servers: "127.0.0.1:1", token: "s3cret" }, name: "none", startTimeoutMs: 300 })).rejects.toThrow(
+    /127\.0\.0\.1:1: .*NATS_URL/,
+  );
+});
+
+test("wrong credentials are told at once, without the credentials", async () => {
+  const error = await connect({
+    server: { servers: nats.server.connection.servers, user: "x", pass: "s3cret" },
+    name: "none",
+  }).catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(Unavailable);
+  expect(String(error)).not.toContain("s3cret");
+});
+
+test("after kill -9 nothing acknowledged is lost, and each publish either succeeds or is rejected", async () => {
+  const acknowledged: number[] = [];
+  let rejected = 0;
+  let going = true;
+  const writer = async (name: string): Promise<void> => {
+    let last = 0;
+    while (going) {
+      try {
+        ({ seq: last } = await publish(`runs.0.u_2.${name}`, name, { expectedLastSubjectSequence: last }));
+        acknowledged.push(last);
+      } catch (error) {
+        rejected++;
+        // Stored though its acknowledgement was lost: the reader of a history finds out like this.
+        if (error instanceof WrongLastSequence && error.actual !== undefined) last = error.actual;
+        else if (!(error instanceof Unavailable)) throw error;
+      }
+    }
+  };
+  const plain = async (): Promise<void> => {
+    while (going)
+      await publish("runs.0.u_2.dc_plain", "x").then(
+        ({ seq }) => acknowledged.push(seq),
+        () => rejected++,
+      );
+  };
+  const writers = [...Array.from({ length: 16 }, (_, i) => writer(`dc_w${i}`)), ...Array.from({ length: 16 }, plain)];
+  await until(() => acknowledged.length > 500, "some publishes");
+  await nats.server.crash();
+  const before = acknowledged.length;
+  await until(() => acknowledged.length > before + 500, "publishes go on after the restart");
+  going = false;
+  await Promise.all(writers);
+  const { first_seq, last_seq, num_deleted } = (await nats.connection.manager.streams.info("RUNS")).state;
+  expect(Math.max(...acknowledged)).toBeLessThanOrEqual(last_seq);
+  expect([first_seq, num_deleted ?? 0]).toEqual([1, 0]);
+  expect(new Set(acknowledged).size).toBe(acknowledged.length);
+  expect(rejected).toBeLessThan(100);
+});
+
+test("while the server is away a publish waits and then succeeds", async () => {
+  await nats.server.server.kill();
+  await until(() => nats.connection.status() === "disconnected", "the connection is seen broken");
+  const waiting = publish("runs.0.u_3.dc_late", "late");
+  const hopeless = publish("runs.0.u_3.dc_late", "never", { timeoutMs: 200 });
+  await expect(hopeless).rejects.toThrow(/it was not stored/);
+  await nats.server.crash();
+  expect((await waiting).seq).toBeGreaterThan(0);
+});

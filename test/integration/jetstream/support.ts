@@ -1,0 +1,59 @@
+import { afterAll, beforeAll } from "vitest";
+import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
+import type { Reading } from "../../../platform/jetstream/read/consumer.ts";
+import { servePoolRequests } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { setUpStreams, type StreamOptions } from "../../../platform/jetstream/streams/streams.ts";
+import { withNats, type TestNats } from "../../support/nats/nats.ts";
+
+export const streamOptions: StreamOptions = { replicas: 1, partitions: 4, pool: "default" };
+
+export interface TestJetStream {
+  readonly server: TestNats;
+  readonly connection: Connection;
+  readonly addConnection: () => Promise<Connection>;
+}
+
+/** A server with all streams and a connection to it, for the test file that calls this at its top level. */
+export function withJetStream(options: Partial<StreamOptions> = {}, natsOptions: Parameters<typeof withNats>[0] = {}): TestJetStream {
+  const server = withNats(natsOptions);
+  const connections: Connection[] = [];
+  const addConnection = async (): Promise<Connection> => {
+    const connection = await connect({ server: server.connection, name: "test" });
+    connections.push(connection);
+    return connection;
+  };
+  beforeAll(async () => {
+    await setUpStreams(await addConnection(), { ...streamOptions, ...options });
+  });
+  afterAll(() => Promise.all(connections.map((connection) => connection.close())));
+  return {
+    server,
+    addConnection,
+    get connection() {
+      const [first] = connections;
+      if (first === undefined) throw new Error("no connection before beforeAll");
+      return first;
+    },
+  };
+}
+
+/** Whoever does what runners ask for, for the test file that calls this at its top level. */
+export function withPoolRequests(nats: TestJetStream): void {
+  let requests: Reading;
+  beforeAll(async () => {
+    requests = await servePoolRequests(nats.connection);
+  });
+  afterAll(() => requests.stop());
+}
+
+/** Resolves when the condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 30_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Nothing that a test asserts to stay as it is can be waited for; this is how long it must stay so. */
+export const quietMs = 300;

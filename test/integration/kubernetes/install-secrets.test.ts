@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseDocument } from "yaml";
+import { z } from "zod";
+import { withKubeApi } from "../../support/kube/kube-api.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
+
+const kube = await withKubeApi();
+const secretShape = z.object({ data: z.record(z.string(), z.string()) });
+
+let directory: TemporaryDirectory;
+beforeAll(async () => {
+  directory = await temporaryDirectory("install-secrets");
+});
+afterAll(() => directory.remove());
+
+/** What it printed. */
+async function install(namespace: string, ...flags: string[]): Promise<string> {
+  const script = join(import.meta.dirname, "../../../scripts/install-secrets.ts");
+  const kubeconfig = parseDocument(kube.kubeconfig);
+  kubeconfig.setIn(["contexts", 0, "context", "namespace"], namespace);
+  const env = { ...process.env, KUBECONFIG: join(directory.path, namespace) };
+  await writeFile(env.KUBECONFIG, kubeconfig.toString(), { mode: 0o600 });
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, "--postgres", "db:5432/headwater", ...flags], { env });
+  return stdout + stderr;
+}
+
+async function tokenIn(namespace: string): Promise<string | undefined> {
+  const { status, body } = await kube.client.request("GET", `/api/v1/namespaces/${namespace}/secrets/headwater-admin-token`);
+  if (status === 404) return undefined;
+  return Buffer.from(secretShape.parse(body).data["admin-token"] ?? "", "base64").toString();
+}
+
+kube.describe("the Job that makes Secrets", () => {
+  test("makes a token for the admin API when it is told to, once, and tells nobody", async () => {
+    const namespace = await kube.namespace();
+    await install(namespace);
+    expect(await tokenIn(namespace)).toBeUndefined();
+    const printed = await install(namespace, "--admin-token");
+    const token = await tokenIn(namespace);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(printed).toContain("headwater-admin-token is made");
+    expect(printed).not.toContain(token);
+    expect(await install(namespace, "--admin-token")).not.toContain("headwater-admin-token");
+    expect(await tokenIn(namespace)).toBe(token);
+  }, 60_000);
+});

@@ -1,0 +1,263 @@
+import { describe, expect, it, vi } from "vitest";
+import { Conflict, Unavailable } from "../../../domain/errors.ts";
+import { Election, type ElectionOptions } from "../../../platform/kubernetes/lease.ts";
+import { kubernetesLeases, type LeaseRecord, type Leases } from "../../../platform/kubernetes/leases.ts";
+import { withKubeApi } from "../../support/kube/kube-api.ts";
+import { withKubernetes } from "./support.ts";
+
+const timings = { leaseMs: 600, renewWithinMs: 400, retryMs: 60 };
+
+/** A Lease as the API server keeps it, whose answers can be late, lost or refused. */
+class MemoryLeases implements Leases {
+  record: LeaseRecord | undefined;
+  #version = 0;
+  async find(): Promise<LeaseRecord | undefined> {
+    await new Promise((resolve) => setImmediate(resolve));
+    return this.record;
+  }
+  async create(record: LeaseRecord): Promise<LeaseRecord> {
+    return this.#put(record, "");
+  }
+  async replace(record: LeaseRecord): Promise<LeaseRecord> {
+    return this.#put(record, record.version);
+  }
+  async #put(record: LeaseRecord, expected: string): Promise<LeaseRecord> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if ((this.record?.version ?? "") !== expected) throw new Conflict("another version");
+    this.record = { ...record, version: String(++this.#version) };
+    return this.record;
+  }
+}
+
+/** The way of one candidate to the lease. */
+class Line implements Leases {
+  readonly #leases: Leases;
+  how: "up" | "down" | "hangs" | "answers lost" = "up";
+  constructor(leases: Leases) {
+    this.#leases = leases;
+  }
+  find = (signal: AbortSignal) => this.#pass(() => this.#leases.find(signal), signal);
+  create = (record: LeaseRecord, signal: AbortSignal) => this.#pass(() => this.#leases.create(record, signal), signal);
+  replace = (record: LeaseRecord, signal: AbortSignal) => this.#pass(() => this.#leases.replace(record, signal), signal, true);
+  async #pass<T>(ask: () => Promise<T>, signal: AbortSignal, writes = false): Promise<T> {
+    if (this.how === "down") throw new Unavailable("the API server is away");
+    if (this.how === "hangs")
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    const answer = await ask();
+    if (this.how === "answers lost" && writes) throw new Unavailable("connection lost");
+    return answer;
+  }
+}
+
+interface Candidate {
+  readonly name: string;
+  readonly election: Election;
+  readonly line: Line;
+  readonly terms: AbortSignal[];
+  readonly stuck: () => boolean;
+  stop(): Promise<void>;
+}
+
+/** Every write that any candidate allows itself, in order: the fence that a real store would have. */
+const writes: { readonly by: string; readonly at: number }[] = [];
+
+function candidate(
+  leases: Leases,
+  name: string,
+  options: Partial<ElectionOptions> = {},
+  lead?: (signal: AbortSignal) => Promise<void>,
+): Candidate {
+  const line = new Line(leases);
+  let stuck = false;
+  const election = new Election({
+    leases: line,
+    identity: name,
+    ...timings,
+    onError: () => undefined,
+    onStuck: () => (stuck = true),
+    ...options,
+  });
+  const terms: AbortSignal[] = [];
+  const writer = setInterval(() => election.leads && writes.push({ by: `${name}${terms.length}`, at: performance.now() }), 5);
+  const campaign = election.campaign(async (signal) => {
+    terms.push(signal);
+    await (lead?.(signal) ?? new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true })));
+  });
+  return {
+    name,
+    election,
+    line,
+    terms,
+    stuck: () => stuck,
+    stop: async () => {
+      await campaign.stop();
+      clearInterval(writer);
+    },
+  };
+}
+
+function expectOneAtATime(...candidates: Candidate[]): void {
+  const leading = candidates.filter(({ election }) => election.leads);
+  expect(leading.length).toBeLessThanOrEqual(1);
+}
+/** Candidates with the number of their term, in the order in which they wrote. */
+const stretches = (): string[] => writes.map(({ by }) => by).filter((by, index, all) => by !== all[index - 1]);
+
+const within = { timeout: 30_000, interval: 5 };
+
+describe("one leader among several", () => {
+  it("leads, hands over at once on stop, and is followed by the other", async () => {
+    writes.length = 0;
+    const leases = new MemoryLeases();
+    const a = candidate(leases, "a");
+    await vi.waitFor(() => expect(a.terms).toHaveLength(1), within);
+    const b = candidate(leases, "b", { now: () => performance.now() + 86_400_000 });
+    await vi.waitFor(() => expect(leases.record?.transitions).toBe(0), within);
+    await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("a1"), within);
+    await a.stop();
+    expect([a.election.leads, a.terms[0]?.aborted]).toEqual([false, true]);
+    const stoppedAt = performance.now();
+    await vi.waitFor(() => expect(b.election.leads).toBe(true), within);
+    expect(performance.now() - stoppedAt).toBeLessThan(timings.leaseMs);
+    await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("b1"), within);
+    await b.stop();
+    expect(leases.record).toMatchObject({ holder: "", transitions: 1 });
+    expect(stretches()).toEqual(["a1", "b1"]);
+  });
+
+  it.each(["down", "hangs", "answers lost"] as const)("stops leading before another may, when its line is %s", async (how) => {
+    writes.length = 0;
+    const leases = new MemoryLeases();
+    const a = candidate(leases, "a");
+    await vi.waitFor(() => expect(a.election.leads).toBe(true), within);
+    await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("a1"), within);
+    const b = candidate(leases, "b");
+    a.line.how = how;
+    await vi.waitFor(() => {
+      expectOneAtATime(a, b);
+      // With answers lost the renewals arrive: the other sees a living leader, and the first has to let go by itself.
+      expect(how === "answers lost" ? !a.election.leads : b.election.leads).toBe(true);
+    }, within);
+    await vi.waitFor(() => expect(a.terms[0]?.aborted).toBe(true), within);
+    if (how !== "answers lost") await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("b1"), within);
+    a.line.how = "up";
+    await a.stop();
+    await b.stop();
+    expect(stretches().slice(0, 2)).toEqual(how === "answers lost" ? ["a1"] : ["a1", "b1"]);
+  });
+
+  it("is taken over from the dead by one of many, however they fight over it", async () => {
+    writes.length = 0;
+    const leases = new MemoryLeases();
+    leases.record = { holder: "dead", leaseSeconds: 1, acquireTime: undefined, renewTime: undefined, transitions: 3, version: "" };
+    const rivals = ["a", "b", "c", "d"].map((name, index) =>
+      candidate(leases, name, { now: () => performance.now() - index * 1e6, retryMs: 20 }),
+    );
+    for (let round = 0; round < 4; round++) {
+      await vi.waitFor(() => expect(rivals.some(({ election }) => election.leads)).toBe(true), within);
+      expectOneAtATime(...rivals);
+      const leader = rivals.find(({ election }) => election.leads);
+      if (leader === undefined) continue;
+      leader.line.how = "down";
+      await vi.waitFor(() => {
+        expectOneAtATime(...rivals);
+        expect(leader.election.leads).toBe(false);
+      }, within);
+      await vi.waitFor(() => {
+        expectOneAtATime(...rivals);
+        expect(rivals.some(({ election }) => election.leads)).toBe(true);
+      }, within);
+      leader.line.how = "up";
+    }
+    // Four leaders fell, so five led at least, and never did one write after its successor had begun.
+    await vi.waitFor(() => expect(stretches().length).toBeGreaterThanOrEqual(5), within);
+    for (const rival of rivals) await rival.stop();
+    expect(new Set(stretches()).size).toBe(stretches().length);
+    expect(leases.record?.transitions).toBeGreaterThanOrEqual(8);
+  });
+
+  it("lets go at once when the lease names somebody else", async () => {
+    const leases = new MemoryLeases();
+    const a = candidate(leases, "a");
+    await vi.waitFor(() => expect(a.election.leads).toBe(true), within);
+    leases.record = { ...(leases.record as LeaseRecord), holder: "by hand", version: "99" };
+    await vi.waitFor(() => expect(a.terms[0]?.aborted).toBe(true), within);
+    expect(a.election.leads).toBe(false);
+    await a.stop();
+    expect(leases.record.holder).toBe("by hand");
+  });
+
+  it("does not begin to lead when it is stopped while it asks, and lets go of what it was given", async () => {
+    const leases = new MemoryLeases();
+    const asked = Promise.withResolvers<void>();
+    const create = leases.create.bind(leases);
+    leases.create = async (record) => {
+      asked.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return create(record);
+    };
+    const a = candidate(leases, "a");
+    await asked.promise;
+    await a.stop();
+    expect(a.terms).toEqual([]);
+    expect(leases.record?.holder).toBe("");
+  });
+
+  it("has the process ended when what it leads does not end", async () => {
+    const leases = new MemoryLeases();
+    const gate = Promise.withResolvers<void>();
+    const a = candidate(leases, "a", {}, () => gate.promise);
+    await vi.waitFor(() => expect(a.election.leads).toBe(true), within);
+    a.line.how = "hangs";
+    await vi.waitFor(() => expect(a.stuck()).toBe(true), within);
+    gate.resolve();
+    await a.stop();
+  });
+
+  it("renews while it drains", async () => {
+    const leases = new MemoryLeases();
+    const gate = Promise.withResolvers<void>();
+    const a = candidate(leases, "a", {}, () => gate.promise);
+    await vi.waitFor(() => expect(a.election.leads).toBe(true), within);
+    const stopped = a.stop();
+    const { renewTime } = leases.record ?? {};
+    await vi.waitFor(() => expect(leases.record?.renewTime).not.toBe(renewTime), within);
+    expect([a.terms[0]?.aborted, a.election.leads, a.stuck()]).toEqual([true, true, false]);
+    gate.resolve();
+    await stopped;
+    expect(leases.record?.holder).toBe("");
+  });
+});
+
+const kube = await withKubeApi({ own: true, crds: false });
+
+kube.describe("a Lease of a real API server", () => {
+  const kubernetes = withKubernetes(kube);
+
+  it("is acquired, renewed, released and taken over, over a restart of the server", async () => {
+    writes.length = 0;
+    const namespace = await kube.namespace();
+    const leases = kubernetesLeases(kubernetes(), { namespace, name: "headwater-operator" });
+    const slow = { leaseMs: 3_000, renewWithinMs: 2_000, retryMs: 200 };
+    const a = candidate(leases, "a", slow);
+    const b = candidate(leases, "b", slow);
+    await vi.waitFor(() => expect(a.election.leads || b.election.leads).toBe(true), within);
+    const [first, second] = a.election.leads ? [a, b] : [b, a];
+    await vi.waitFor(() => expect(writes.at(-1)?.by).toBe(`${first.name}1`), within);
+    await first.stop();
+    await vi.waitFor(() => expect(second.election.leads).toBe(true), within);
+    await vi.waitFor(() => expect(writes.at(-1)?.by).toMatch(second.name), within);
+    expect(await leases.find(AbortSignal.timeout(5_000))).toMatchObject({ holder: second.name, transitions: 1, leaseSeconds: 3 });
+    await kube.stopServer("kill");
+    await vi.waitFor(() => expect(second.terms[0]?.aborted).toBe(true), within);
+    expect(second.election.leads).toBe(false);
+    await kube.startServer();
+    await vi.waitFor(() => expect(second.election.leads).toBe(true), { timeout: 20_000 });
+    await second.stop();
+    expect(await leases.find(AbortSignal.timeout(5_000))).toMatchObject({ holder: "" });
+    // A slow server may cost the leader its term; the other led after it all the same.
+    const names = stretches().map((by) => by.slice(0, 1));
+    expect(names.filter((name, index) => name !== names[index - 1])).toEqual([first.name, second.name]);
+    expect(new Set(stretches()).size).toBe(stretches().length);
+  }, 90_000);
+});

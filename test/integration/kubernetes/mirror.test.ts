@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { withKubeApi } from "../../support/kube/kube-api.ts";
+import { withPostgres } from "../../support/postgres.ts";
+import { until } from "../api/support.ts";
+import { openDoors, unreliable, type Doors } from "./mirror-support.ts";
+
+const kube = await withKubeApi({ own: true });
+const postgres = withPostgres();
+let doors: Doors;
+
+kube.describe("lists and the cluster", () => {
+  beforeAll(async () => {
+    doors = await openDoors(kube.kubeconfigPath, postgres);
+  }, 60_000);
+  afterAll(() => doors?.stop());
+
+  test("what was made or deleted through REST is in the next list, without any operator that mirrors", { timeout: 30_000 }, async () => {
+    const { body } = await doors.ask("POST", "/webhooks?url=https://x.test&name=first");
+    const { id } = dataOf<{ id: string }>(body);
+    const listed = async (kind: string) => dataOf<{ id: string; name?: string }[]>((await doors.ask("GET", `/users/me/${kind}`)).body);
+    expect(await listed("webhooks")).toMatchObject([{ id, name: "first" }]);
+    const source = dataOf<{ id: string }>((await doors.ask("POST", "/sources", { component_code: "name: Here" })).body);
+    expect(await listed("sources")).toEqual([expect.objectContaining({ id: source.id, name: "here" })]);
+    await doors.ask("PUT", `/sources/${source.id}`, { name: "There" });
+    expect(await listed("sources")).toEqual([expect.objectContaining({ name: "There" })]);
+    expect((await doors.ask("DELETE", `/sources/${source.id}`)).status).toBe(204);
+    expect((await doors.ask("DELETE", `/webhooks/${id}`)).status).toBe(204);
+    expect([await listed("sources"), await listed("webhooks")]).toEqual([[], []]);
+  });
+
+  /**
+   * Method: random changes through REST and, as kubectl makes them, directly; meanwhile operators that mirror are killed and others
+   * begin, and the table is late or unreachable to them. When all is quiet, both hold the same: specs, statuses, labels, versions.
+   */
+  test.each([1, 2, 3, 4])("are the same after changes through both doors (seed %i)", { timeout: 90_000 }, async (seed) => {
+    const random = seeded(seed);
+    const database = unreliable(doors.rows, random);
+    let mirroring = await doors.startMirroring(database.rows);
+    for (let step = 0; step < 40; step++) {
+      if (random() < 0.12) {
+        mirroring.kill();
+        if (random() < 0.5) for (let n = 0; n < 4; n++) await change(random);
+        mirroring = await doors.startMirroring(database.rows);
+      }
+      await change(random);
+    }
+    database.heal();
+    // It may be waiting 10 s to try again. What differs is told by the comparison.
+    const same = async (): Promise<boolean> => isDeepStrictEqual(await doors.inMirror(), await doors.inCluster());
+    await until(async () => mirroring.mirror.pending === 0 && (await same())).catch(() => undefined);
+    expect(await doors.inMirror()).toEqual(await doors.inCluster());
+    expect(mirroring.mirror.lagSeconds).toBe(0);
+    mirroring.kill();
+  });
+
+  test("what was written to the mirror by a cluster that is no more goes", { timeout: 30_000 }, async () => {
+    const [resource] = await doors.inCluster();
+    if (resource === undefined) throw new Error("the changes above left nothing");
+    const ofAnother = { ...resource, metadata: { ...resource.metadata, name: "of-another", resourceVersion: "900000000000" } };
+    await doors.rows.write([ofAnother], []);
+    const mirroring = await doors.startMirroring();
+    await until(async () => isDeepStrictEqual(await doors.inMirror(), await doors.inCluster()));
+    mirroring.kill();
+  });
+});
+
+const names = ["a", "b", "c"] as const;
+
+/** One change by one door; that it is refused (a name taken, nothing there) is fine. */
+async function change(random: () => number): Promise<void> {
+  const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
+  const name = pick(names) ?? "a";
+  const [kind, spec] = pick([
+    ["sources", { code: `name: ${name}` }],
+    ["webhooks", { url: "https://x.test" }],
+    ["subscriptions", { emitter: "dc_*", listenerRef: { kind: "Webhook", name } }],
+  ] as const) ?? ["webhooks", {}];
+  const path = `/apis/headwater.dev/v1alpha1/namespaces/${doors.namespace}/${kind}`;
+  const merge = { "content-type": "application/merge-patch+json" };
+  const idOf = async (list: string): Promise<string> =>
+    pick(dataOf<{ id: string }[]>((await doors.ask("GET", `/users/me/${list}?limit=100`)).body))?.id ?? "none";
+  const changes: (() => Promise<unknown>)[] = [
+    () => kube.client.request("POST", path, { ...ofKind(kind), metadata: { name, finalizers: finalizersOf(kind) }, spec }),
+    () => kube.client.request("PATCH", `${path}/${name}`, { metadata: { labels: { tier: `t${Math.floor(random() * 9)}` } } }, merge),
+    () =>
+      kube.client.request(
+        "PATCH",
+        `${path}/${name}`,
+        { spec: kind === "subscriptions" ? { channel: "$errors" } : { name: `n${Math.floor(random() * 9)}` } },
+        merge,
+      ),
+    () => kube.client.request("PATCH", `${path}/${name}/status`, { status: { id: `x_${name}` } }, merge),
+    () => kube.client.request("DELETE", `${path}/${name}`),
+    () => doors.ask("POST", "/sources", { component_code: `name: ${name}`, name }),
+    async () => doors.ask("PUT", `/sources/${await idOf("sources")}`, { name: `r${Math.floor(random() * 9)}` }),
+    async () => doors.ask("DELETE", `/sources/${await idOf("sources")}`),
+    () => doors.ask("POST", `/webhooks?url=https://x.test/${name}`),
+    async () => doors.ask("DELETE", `/webhooks/${await idOf("webhooks")}`),
+    async () => doors.ask("POST", `/subscriptions?emitter_id=dc_*&listener_id=${await idOf("webhooks")}`),
+    async () => doors.ask("DELETE", `/subscriptions?emitter_id=dc_*&listener_id=${await idOf("webhooks")}`),
+  ];
+  await pick(changes)?.();
+}
+
+const kinds = { sources: "Source", webhooks: "Webhook", subscriptions: "Subscription" } as const;
+const ofKind = (plural: keyof typeof kinds) => ({ apiVersion: "headwater.dev/v1alpha1", kind: kinds[plural] });
+/** Webhooks go at once, the others when their operator lets them. */
+const finalizersOf = (plural: keyof typeof kinds): readonly string[] => (plural === "webhooks" ? [] : ["headwater.dev/cleanup"]);
+
+function dataOf<T>(body: unknown): T {
+  return (body as { data: T }).data; // The API's envelope; the tests say what is in it.
+}
+
+/** mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

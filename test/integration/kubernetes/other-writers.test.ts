@@ -1,0 +1,157 @@
+import { beforeAll, expect, test } from "vitest";
+import { labels, type Kind } from "../../../crds/resource.ts";
+import { subscriptionKind } from "../../../crds/subscription.ts";
+import { createKubernetesResourceStore } from "../../../platform/kubernetes/resources/resource-store.ts";
+import { withKubeApi } from "../../support/kube/kube-api.ts";
+import { whenever, withKubernetes } from "./support.ts";
+
+const kube = await withKubeApi({ own: true, crds: false });
+const kubernetes = withKubernetes(kube);
+const spec = { emitter: "dc_a", listener: "wh_a", channel: "" };
+const base = "/apis/headwater.dev/v1alpha1";
+const at = (namespace: string, name: string): string => `${base}/namespaces/${namespace}/subscriptions/${name}`;
+
+/** The definition as a later or an earlier Headwater might have it: anything goes. */
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "subscriptions.headwater.dev" },
+  spec: {
+    group: "headwater.dev",
+    scope: "Namespaced",
+    names: { kind: "Subscription", plural: "subscriptions", singular: "subscription", listKind: "SubscriptionList" },
+    versions: [
+      {
+        name: "v1alpha1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+};
+
+beforeAll(async () => {
+  if (kube.missing !== undefined) return;
+  await kube.client.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+  await whenever(async () => (await kube.client.request("GET", `${base}/subscriptions`)).status === 200, "the definition is served");
+}, 60_000);
+
+const object = (name: string, more: object = {}): object => ({
+  apiVersion: "headwater.dev/v1alpha1",
+  kind: "Subscription",
+  metadata: { name },
+  spec,
+  ...more,
+});
+
+kube.describe("beside other writers", () => {
+  test("what others wrote stays, whether we know it or not", async () => {
+    const store = createKubernetesResourceStore(kubernetes());
+    const namespace = await kube.namespace();
+    const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}", "other.example/note": "theirs" };
+    const metadata = { name: "a", labels: { "other.example/team": "red" }, annotations, finalizers: ["other.example/hold"] };
+    await kube.client.create(
+      `${base}/namespaces/${namespace}/subscriptions`,
+      object("a", { metadata, spec: { ...spec, later: { field: [1] } } }),
+    );
+    const read = await store.get(subscriptionKind, namespace, "a");
+    expect(read.metadata.annotations).toEqual({ "other.example/note": "theirs" });
+    const ours = {
+      ...read.metadata,
+      labels: { ...read.metadata.labels, [labels.id]: "sub_1" },
+      finalizers: [...read.metadata.finalizers, "headwater.dev/cleanup"],
+    };
+    const changed = await store.update(subscriptionKind, { ...read, metadata: ours, spec: { ...read.spec, channel: "c" } });
+    await store.updateStatus(subscriptionKind, { ...changed, status: { id: "sub_1" } });
+    const { body } = await kube.client.request("GET", at(namespace, "a"));
+    expect(body).toMatchObject({
+      metadata: {
+        annotations,
+        labels: { "other.example/team": "red", [labels.id]: "sub_1" },
+        finalizers: ["other.example/hold", "headwater.dev/cleanup"],
+      },
+      spec: { emitter: "dc_a", channel: "c", later: { field: [1] } },
+      status: { id: "sub_1" },
+    });
+  });
+
+  test("a change of somebody else in between is a conflict, for each of its parts, and nothing of it is lost", async () => {
+    const store = createKubernetesResourceStore(kubernetes());
+    const namespace = await kube.namespace();
+    const patches = [
+      { spec: { channel: "theirs" } },
+      { metadata: { labels: { team: "red" } } },
+      { metadata: { finalizers: ["other.example/hold"] } },
+    ];
+    for (const [n, patch] of patches.entries()) {
+      const created = await store.create(subscriptionKind, { name: `s-${n}`, namespace, spec });
+      await kube.client.request("PATCH", at(namespace, `s-${n}`), patch, { "content-type": "application/merge-patch+json" });
+      await expect(store.update(subscriptionKind, { ...created, spec: { ...spec, channel: "ours" } })).rejects.toMatchObject({
+        code: "conflict",
+      });
+      await expect(store.updateStatus(subscriptionKind, { ...created, status: { id: "x" } })).rejects.toMatchObject({ code: "conflict" });
+      expect((await kube.client.request("GET", at(namespace, `s-${n}`))).body).toMatchObject(patch);
+    }
+  });
+
+  test("one object of another form does not hide the others, says what is wrong, and can be ended", async () => {
+    const store = createKubernetesResourceStore(kubernetes());
+    const namespace = await kube.namespace();
+    const path = `${base}/namespaces/${namespace}/subscriptions`;
+    const finalizers = ["headwater.dev/cleanup"];
+    await kube.client.create(path, object("good"));
+    await kube.client.create(path, object("odd", { metadata: { name: "odd", finalizers }, spec: { emitter: 7 } }));
+    await kube.client.create(path, object("none", { spec: undefined }));
+    await kube.client.request(
+      "PATCH",
+      `${at(namespace, "good")}/status`,
+      { status: { id: "sub_1", observedGeneration: "one", conditions: "none" } },
+      { "content-type": "application/merge-patch+json" },
+    );
+    const { items } = await store.list(subscriptionKind, { namespace });
+    expect(items.map(({ metadata, invalid }) => [metadata.name, invalid !== undefined])).toEqual([
+      ["good", false],
+      ["none", true],
+      ["odd", true],
+    ]);
+    expect(items[0]?.status).toEqual({ id: "sub_1" });
+    const odd = await store.get(subscriptionKind, namespace, "odd");
+    expect(odd).toMatchObject({ spec: { emitter: 7 }, invalid: expect.stringContaining("spec.emitter") });
+    await store.updateStatus(subscriptionKind, { ...odd, status: { id: "sub_2" } });
+    await store.delete(subscriptionKind, namespace, "odd");
+    const ending = await store.get(subscriptionKind, namespace, "odd");
+    await store.update(subscriptionKind, { ...ending, metadata: { ...ending.metadata, finalizers: [] } });
+    expect(await store.find(subscriptionKind, namespace, "odd")).toBeUndefined();
+  });
+
+  test("an id belongs to the resource that had it first", async () => {
+    const store = createKubernetesResourceStore(kubernetes());
+    const namespace = await kube.namespace();
+    const carrying = { [labels.id]: "sub_first" };
+    const { metadata } = await store.create(subscriptionKind, { name: "z-first", namespace, spec, labels: carrying });
+    const created = Date.parse(metadata.creationTimestamp);
+    await whenever(() => Date.now() - created > 2_000, "times of creation are whole seconds");
+    await store.create(subscriptionKind, { name: "a-copy", namespace, spec, labels: carrying });
+    expect((await store.findById(subscriptionKind, "sub_first"))?.metadata.name).toBe("z-first");
+    expect(await store.findById(subscriptionKind, "sub_first,team=red")).toBeUndefined();
+    expect(await store.findById(subscriptionKind, "")).toBeUndefined();
+  });
+
+  test("names cannot lead to other objects", async () => {
+    const store = createKubernetesResourceStore(kubernetes());
+    const namespace = await kube.namespace();
+    for (const name of ["../../../../api/v1/namespaces", "a?watch=true", "a#b"]) {
+      expect(await store.find(subscriptionKind, namespace, name)).toBeUndefined();
+    }
+    await expect(store.list(subscriptionKind, { namespace, labels: { "a,b": "c" } })).rejects.toMatchObject({ status: 422 });
+    await expect(store.list(subscriptionKind, { namespace, labels: { a: "c,d!=e" } })).rejects.toMatchObject({ status: 422 });
+  });
+
+  test("a kind whose definition is not installed is Unavailable and not merely absent", async () => {
+    const store = createKubernetesResourceStore(kubernetes());
+    const missing: Kind = { ...subscriptionKind, kind: "Nothing", plural: "nothings" } as Kind; // Kinds differ in their types alone.
+    await expect(store.find(missing, await kube.namespace(), "a")).rejects.toMatchObject({ status: 503, code: "kubernetes_kind_missing" });
+  });
+});

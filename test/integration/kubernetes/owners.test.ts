@@ -1,0 +1,169 @@
+import { afterAll, expect, test } from "vitest";
+import { namespaceOfOwner } from "../../../domain/ids.ts";
+import type { HeadwaterError } from "../../../domain/errors.ts";
+import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
+import { startOwnerRights } from "../../../platform/kubernetes/owners/owner-rights.ts";
+import { ownerNamespacesConformance } from "../../conformance/owner-namespaces.ts";
+import { withKubeApi } from "../../support/kube/kube-api.ts";
+import { newOwner, whenever, withKubernetes } from "./support.ts";
+
+const kube = await withKubeApi({ own: true, crds: false });
+const kubernetes = withKubernetes(kube);
+const open: KubernetesOwnerNamespaces[] = [];
+afterAll(() => Promise.all(open.map((each) => each.close())));
+
+function start(): KubernetesOwnerNamespaces {
+  const owners = startKubernetesOwnerNamespaces(kubernetes());
+  open.push(owners);
+  return owners;
+}
+
+const label = "headwater.dev/owner";
+const patchLabels = (name: string, labels: Record<string, string | null>) =>
+  kube.client.request("PATCH", `/api/v1/namespaces/${name}`, { metadata: { labels } }, { "content-type": "application/merge-patch+json" });
+
+kube.describe("owners' namespaces on Kubernetes", () => {
+  ownerNamespacesConformance(async () => ({ owners: start(), others: start(), owner: newOwner() }));
+
+  test("a namespace that we make is named after its owner and lets only restricted pods in", async () => {
+    const [owners, owner] = [start(), newOwner()];
+    const name = await owners.ensure(owner);
+    expect(name).toBe(namespaceOfOwner(owner));
+    const { body } = await kube.client.request("GET", `/api/v1/namespaces/${name}`);
+    expect(body).toMatchObject({
+      metadata: {
+        labels: { [label]: owner, "app.kubernetes.io/managed-by": "headwater", "pod-security.kubernetes.io/enforce": "restricted" },
+      },
+    });
+  });
+
+  test("a namespace labelled by hand is the owner's, whatever its name, even before the watch has told", async () => {
+    const [owners, owner] = [start(), newOwner()];
+    expect(await owners.find(owner)).toBeUndefined();
+    const name = await kube.namespace({ [label]: owner });
+    expect(await owners.ensure(owner)).toBe(name);
+    expect(await owners.ownerOf(name)).toBe(owner);
+  });
+
+  test("of two namespaces of an owner the older counts, and the younger once it is gone or going", async () => {
+    const [owners, owner] = [start(), newOwner()];
+    const changes: string[] = [];
+    const first = await kube.namespace({ [label]: owner });
+    await whenever(async () => (await owners.ownerOf(first)) === owner, "the first is told");
+    const created = Date.now();
+    await whenever(() => Date.now() - created > 1_100, "times of creation are whole seconds");
+    const second = await kube.namespace({ [label]: owner });
+    const end = owners.onChange((namespace) => changes.push(namespace));
+    expect(await owners.find(owner)).toBe(first);
+    expect(await owners.ownerOf(second)).toBeUndefined();
+    await kube.client.request("DELETE", `/api/v1/namespaces/${first}`);
+    await whenever(() => changes.includes(second), "the younger counts now");
+    expect(await owners.find(owner)).toBe(second);
+    // What is in it is still ended in the owner's name.
+    expect(await owners.ownerOf(first)).toBe(owner);
+    end();
+  });
+
+  test("a label that goes, comes or changes is told, for the namespaces it concerns", async () => {
+    const [owners, owner, next] = [start(), newOwner(), newOwner()];
+    const name = await owners.ensure(owner);
+    const changes: string[] = [];
+    owners.onChange((namespace) => changes.push(namespace));
+    await patchLabels(name, { [label]: null });
+    await whenever(() => changes.length === 1, "the label's end is told");
+    expect(await owners.ownerOf(name)).toBeUndefined();
+    await expect(owners.ensure(owner)).rejects.toMatchObject({ status: 409, message: expect.stringContaining("label it") });
+    await patchLabels(name, { [label]: next });
+    await whenever(() => changes.length === 2, "the new label is told");
+    expect(await owners.ownerOf(name)).toBe(next);
+    await patchLabels(name, { [label]: "nonsense" });
+    await whenever(() => changes.length === 3, "a label that names nobody is told");
+    expect(await owners.ownerOf(name)).toBeUndefined();
+    expect(new Set(changes)).toEqual(new Set([name]));
+  });
+
+  test("a namespace that is going is no place for new things", async () => {
+    const [owners, owner] = [start(), newOwner()];
+    const name = await owners.ensure(owner);
+    await kube.client.request("DELETE", `/api/v1/namespaces/${name}`);
+    const again = start();
+    await expect(again.ensure(owner)).rejects.toMatchObject({ status: 503, code: "namespace_ends" });
+  });
+
+  test("answers go on after a restart of the API server, and changes of meanwhile are told", async () => {
+    const [owners, owner, late] = [start(), newOwner(), newOwner()];
+    const name = await owners.ensure(owner);
+    await kube.stopServer("kill");
+    expect(await owners.ownerOf(name)).toBe(owner);
+    await kube.startServer();
+    const made = await kube.namespace({ [label]: late });
+    await whenever(async () => (await owners.find(late)) === made, "the watch goes on");
+  }, 60_000);
+});
+
+kube.describe("rights in owners' namespaces", () => {
+  const bindings = {
+    "headwater-operator": { namespace: "hw-system", name: "headwater-operator" },
+    "headwater-api": { namespace: "hw-system", name: "headwater-api" },
+  };
+  const path = (namespace: string, name = ""): string => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings/${name}`;
+  const isBound = async (namespace: string, name: string): Promise<boolean> => {
+    const { status, body } = await kube.client.request("GET", path(namespace, name));
+    if (status !== 200) return false;
+    expect(body).toMatchObject({ roleRef: { kind: "ClusterRole", name: "headwater-owner-secrets" } });
+    return JSON.stringify(body).includes(`"name":"${name}","namespace":"hw-system"`);
+  };
+
+  const takeName = (namespace: string, name: string) =>
+    kube.client.create(path(namespace).slice(0, -1), {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "RoleBinding",
+      metadata: { name, namespace },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+    });
+
+  test("they are given where an owner is, and given again when they are taken away or changed", async () => {
+    const [owners, owner] = [start(), newOwner()];
+    const before = await kube.namespace({ [label]: owner });
+    const nobody = await kube.namespace();
+    const rights = startOwnerRights(kubernetes(), owners, { bindings });
+    for (const name of Object.keys(bindings)) await whenever(() => isBound(before, name), `${name} is bound`);
+    const after = await owners.ensure(newOwner());
+    await whenever(() => isBound(after, "headwater-api"), "a namespace made later is bound too");
+
+    await kube.client.request("DELETE", path(after, "headwater-api"));
+    await whenever(() => isBound(after, "headwater-api"), "a deleted one is made again");
+    const patch = { subjects: [{ kind: "ServiceAccount", name: "intruder", namespace: "default" }] };
+    await kube.client.request("PATCH", path(after, "headwater-operator"), patch, { "content-type": "application/merge-patch+json" });
+    await whenever(() => isBound(after, "headwater-operator"), "a changed one is put right");
+    expect((await kube.client.request("GET", path(nobody, "headwater-api"))).status).toBe(404);
+    await rights.stop();
+  });
+
+  test("a binding that somebody else made under our name is reported, and the other one is made all the same", async () => {
+    const owners = start();
+    const namespace = await kube.namespace({ [label]: newOwner() });
+    await takeName(namespace, "headwater-operator");
+    const errors: HeadwaterError[] = [];
+    const rights = startOwnerRights(kubernetes(), owners, { bindings, onError: (error) => errors.push(error) });
+    await whenever(() => isBound(namespace, "headwater-api"), "the other one is bound");
+    const told = await whenever(() => errors.find(({ status }) => status === 409), "the conflict is told");
+    expect(told.message).toContain("headwater-operator");
+    await rights.stop();
+  });
+
+  test("each of several names that are taken is reported once, and ours is made when theirs is gone", async () => {
+    const owners = start();
+    const namespace = await kube.namespace({ [label]: newOwner() });
+    const names = Object.keys(bindings);
+    for (const name of names) await takeName(namespace, name);
+    const told: string[] = [];
+    const onError = ({ message }: HeadwaterError): unknown => message.includes(namespace) && told.push(message);
+    const rights = startOwnerRights(kubernetes(), owners, { bindings, onError });
+    await whenever(() => told.length >= 2, "the conflicts are told");
+    for (const name of names) await kube.client.request("DELETE", path(namespace, name));
+    for (const name of names) await whenever(() => isBound(namespace, name), `${name} is bound`);
+    expect(told).toEqual(names.map((name) => expect.stringContaining(`"${name}" already exists; delete that RoleBinding`)));
+    await rights.stop();
+  });
+});

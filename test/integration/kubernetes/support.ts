@@ -1,0 +1,32 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll } from "vitest";
+import { connectKubernetes, type Kubernetes, type KubernetesOptions } from "../../../platform/kubernetes/access/connection.ts";
+import { readKubeconfig } from "../../../platform/kubernetes/access/kubeconfig.ts";
+import type { KubeApi } from "../../support/kube/kube-api.ts";
+
+/** A connection to the file's API server, closed after the last test. */
+export function withKubernetes(kube: KubeApi, options: KubernetesOptions = {}): () => Kubernetes {
+  let kubernetes: Kubernetes | undefined;
+  beforeAll(async () => {
+    if (kube.missing === undefined) kubernetes = await connectKubernetes({ access: await readKubeconfig(kube.kubeconfigPath), ...options });
+  });
+  afterAll(() => kubernetes?.close());
+  return () => {
+    if (kubernetes === undefined) throw new Error("there is no connection before beforeAll");
+    return kubernetes;
+  };
+}
+
+/** Public id of a user that nobody else has. */
+export const newOwner = (): string => `u_${randomBytes(8).toString("hex")}`;
+
+/** Resolves with the first value that is neither undefined nor false; throws after half a minute. */
+export async function whenever<T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`this did not come about: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,24 @@
+import { createConfigMaps } from "../../../platform/kubernetes/config-maps.ts";
+import { connectKubernetes } from "../../../platform/kubernetes/access/connection.ts";
+import { readKubeconfig } from "../../../platform/kubernetes/access/kubeconfig.ts";
+import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
+import { createKubernetesResourceStore } from "../../../platform/kubernetes/resources/resource-store.ts";
+import { createKubernetesSecretValues } from "../../../platform/kubernetes/secret-values.ts";
+import type { KubeApi } from "../../support/kube/kube-api.ts";
+import type { WorldResources } from "./world.ts";
+
+/** Resources of an operator's world in a Kubernetes API instead of Postgres. */
+export async function resourcesInCluster(kube: KubeApi): Promise<WorldResources & { readonly owners: KubernetesOwnerNamespaces }> {
+  const kubernetes = await connectKubernetes({ access: await readKubeconfig(kube.kubeconfigPath) });
+  const owners = startKubernetesOwnerNamespaces(kubernetes);
+  return {
+    store: createKubernetesResourceStore(kubernetes),
+    owners,
+    secretValues: createKubernetesSecretValues(kubernetes),
+    configMaps: createConfigMaps(kubernetes),
+    release: async () => {
+      await owners.close();
+      await kubernetes.close();
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { autoSubscriptionKind } from "../../../crds/auto-subscription.ts";
+import { componentKind } from "../../../crds/component.ts";
+import { sourceKind } from "../../../crds/source.ts";
+import { subscriptionKind } from "../../../crds/subscription.ts";
+import { webhookKind } from "../../../crds/webhook.ts";
+import type { Condition, Kind, Resource } from "../../../crds/resource.ts";
+import { Conflict } from "../../../domain/errors.ts";
+import { namespaceOfOwner } from "../../../domain/ids.ts";
+import { emitterReconciler } from "../../../operator/auto-subscription/emitter-reconciler.ts";
+import { madeBy, madeForEmitter, type AutoSubscriptionLookup } from "../../../operator/auto-subscription/made.ts";
+import { autoSubscriptionReconciler } from "../../../operator/auto-subscription/reconciler.ts";
+import { componentReconciler } from "../../../operator/component/reconciler.ts";
+import { keyOf } from "../../../operator/controller/informer.ts";
+import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
+import { ownComponentName } from "../../../operator/source/observe/component-of.ts";
+import { sourceReconciler } from "../../../operator/source/reconciler.ts";
+import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
+import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
+import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
+import { Killed, mortal, survives } from "./mortal.ts";
+import { owner, withOperatorWorld } from "./world.ts";
+
+const config: OperatorConfig = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
+const namespace = namespaceOfOwner(owner);
+const world = withOperatorWorld();
+
+/** One pass of everything that has a part in it. */
+type Pass = (ports: OperatorPorts) => Promise<void>;
+
+/** A pass with an operator that dies once, then with one that lives. @returns whether it died */
+async function live(pass: Pass, dieAt: number, moment: "before" | "after"): Promise<boolean> {
+  let died = false;
+  await pass(mortal(world.ports, dieAt, moment)).catch((error: unknown) => {
+    if (!(error instanceof Killed)) throw error;
+    died = true;
+  });
+  await pass(world.ports);
+  return died;
+}
+
+const signal = new AbortController().signal;
+const never = Number.POSITIVE_INFINITY;
+
+function sourcePass(source: Resource): Pass {
+  const key = keyOf(source);
+  const component = `${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`;
+  return async (ports) => {
+    const reconcile = sourceReconciler(config, ports, new Slugs());
+    await reconcile(key, signal);
+    await componentReconciler(ports)(component);
+    await reconcile(key, signal);
+  };
+}
+
+async function change<S, T>(kind: Kind<S, T>, resource: Resource<S, T>, spec: Partial<S>): Promise<void> {
+  for (;;) {
+    const now = await world.ports.store.get(kind, resource.metadata.namespace, resource.metadata.name);
+    try {
+      await world.ports.store.update(kind, { ...now, spec: { ...now.spec, ...spec } });
+      return;
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+    }
+  }
+}
+
+async function readyOf<S, T extends { conditions?: Condition[] | undefined }>(kind: Kind<S, T>, resource: Resource<S, T>) {
+  const now = await world.ports.store.find(kind, resource.metadata.namespace, resource.metadata.name);
+  return now?.status.conditions?.find(({ type }) => type === "Ready");
+}
+
+const idOf = (source: Resource): string => source.metadata.labels["headwater.dev/id"] ?? "";
+const ownComponent = (source: Resource) =>
+  world.ports.store.find(componentKind, source.metadata.namespace, ownComponentName(source.metadata.name));
+
+describe("a source with code of its own, its operator killed between any two steps", () => {
+  it("gets one component and each hook run once", async () => {
+    const steps = await survives(async (dieAt, moment) => {
+      const source = await world.createSource({ code: "export default {}" });
+      const died = await live(sourcePass(source), dieAt, moment);
+      expect(await readyOf(sourceKind, source)).toMatchObject({ status: "True", reason: "Deployed" });
+      expect((await ownComponent(source))?.spec.code).toBe("export default {}");
+      expect(world.ran.get(idOf(source))).toEqual(["deploy 1", "activate 1"]);
+      return died;
+    });
+    expect(steps).toBeGreaterThan(9);
+  }, 120_000);
+
+  it("is deployed anew after its code changed, and never from other code than that", async () => {
+    await survives(async (dieAt, moment) => {
+      const source = await world.createSource({ code: "export default { a: 1 }" });
+      await live(sourcePass(source), never, moment);
+      await change(sourceKind, source, { code: "export default { a: 2 }" });
+      const died = await live(sourcePass(source), dieAt, moment);
+      expect(await readyOf(sourceKind, source)).toMatchObject({ status: "True", observedGeneration: 2 });
+      const component = await ownComponent(source);
+      expect(component?.spec.code).toBe("export default { a: 2 }");
+      const deployed = await world.ports.deployments.get(`default.${idOf(source)}`);
+      expect(deployed).toMatchObject({ bundle: component?.status.build?.bundle, generation: 2 });
+      expect(world.ran.get(idOf(source))).toEqual(["deploy 1", "activate 1", "deactivate 1", "activate 2"]);
+      return died;
+    });
+  }, 120_000);
+
+  it("ends with its component", async () => {
+    await survives(async (dieAt, moment) => {
+      const source = await world.createSource({ code: "export default {}" });
+      await live(sourcePass(source), never, moment);
+      await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
+      const died = await live(sourcePass(source), dieAt, moment);
+      expect(await readyOf(sourceKind, source)).toBeUndefined();
+      expect(await ownComponent(source)).toBeUndefined();
+      expect(world.ran.get(idOf(source))).toEqual(["deploy 1", "activate 1", "deactivate 1"]);
+      return died;
+    });
+  }, 120_000);
+});
+
+const createWebhook = (name = `hook-${randomBytes(4).toString("hex")}`) =>
+  world.ports.store.create(webhookKind, { namespace, name, spec: { url: "https://example.com/", active: true, signingKeys: [] } });
+
+const webhookPass =
+  (webhook: Resource): Pass =>
+  async (ports) => {
+    await webhookReconciler(config, ports, new SigningKeys(ports))(keyOf(webhook));
+  };
+
+describe("a webhook without a key, its operator killed between any two steps", () => {
+  it("gets one and is ready", async () => {
+    await survives(async (dieAt, moment) => {
+      const webhook = await createWebhook();
+      const died = await live(webhookPass(webhook), dieAt, moment);
+      expect(await readyOf(webhookKind, webhook)).toMatchObject({ status: "True", reason: "Active" });
+      const { status } = await world.ports.store.get(webhookKind, namespace, webhook.metadata.name);
+      expect(status.id).toMatch(/^wh_/);
+      expect(await world.ports.secretValues.read(namespace, status.signingKey ?? {})).toMatch(/^whsec_/);
+      return died;
+    });
+  }, 60_000);
+});
+
+/** What the caches would tell, read afresh. */
+async function lookupNow(): Promise<AutoSubscriptionLookup> {
+  const autos = (await world.ports.store.list(autoSubscriptionKind, { namespace })).items;
+  const made = (await world.ports.store.list(subscriptionKind, { namespace })).items;
+  return {
+    inNamespace: () => autos,
+    countOf: (uid) => made.filter(({ metadata }) => metadata.labels[madeBy] === uid).length,
+    madeFor: (emitter) => made.filter(({ metadata }) => metadata.annotations[madeForEmitter] === emitter).map(keyOf),
+  };
+}
+
+function autoSubscriptionPass(auto: Resource, source: Resource): Pass {
+  return async (ports) => {
+    await autoSubscriptionReconciler(ports, await lookupNow())(keyOf(auto));
+    await sourcePass(source)(ports);
+    await emitterReconciler(ports, sourceKind, await lookupNow())(keyOf(source));
+    const keys = new SigningKeys(ports);
+    const made = await world.ports.store.list(subscriptionKind, { namespace, labels: { [madeBy]: auto.metadata.uid } });
+    for (const subscription of made.items) await subscriptionReconciler(ports, keys)(keyOf(subscription));
+    await autoSubscriptionReconciler(ports, await lookupNow())(keyOf(auto));
+  };
+}
+
+describe("an auto-subscription, its operator killed between any two steps", () => {
+  const createAuto = (listener: string) =>
+    world.ports.store.create(autoSubscriptionKind, {
+      namespace,
+      name: `auto-${randomBytes(4).toString("hex")}`,
+      spec: { channel: "$errors", listenerRef: { kind: "Webhook", name: listener } },
+    });
+  const madeByAuto = async (auto: Resource) =>
+    (await world.ports.store.list(subscriptionKind, { namespace, labels: { [madeBy]: auto.metadata.uid } })).items;
+
+  async function create() {
+    const webhook = await createWebhook();
+    await live(webhookPass(webhook), never, "before");
+    const auto = await createAuto(webhook.metadata.name);
+    const source = await world.createSource({ code: "export default {}" });
+    return { auto, source };
+  }
+
+  it("subscribes what is created after it, once", async () => {
+    await survives(async (dieAt, moment) => {
+      const { auto, source } = await create();
+      const died = await live(autoSubscriptionPass(auto, source), dieAt, moment);
+      const made = await madeByAuto(auto);
+      expect(made.map(({ spec }) => spec)).toMatchObject([{ emitter: idOf(source), channel: "$errors" }]);
+      expect(await world.ports.routes.get(made[0]?.status.id ?? "")).toMatchObject({ emitter: idOf(source), channel: "$errors" });
+      await world.ports.store.delete(autoSubscriptionKind, namespace, auto.metadata.name);
+      await live(autoSubscriptionPass(auto, source), never, moment);
+      await live(autoSubscriptionPass(auto, source), never, moment);
+      return died;
+    });
+  }, 180_000);
+
+  it("leaves alone what was there before it", async () => {
+    const before = await world.createSource({ code: "export default {}" });
+    // Timestamps of resources are whole seconds, and what is of the same second counts as later.
+    await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(Date.parse(before.metadata.creationTimestamp) + 1_000);
+    const { auto } = await create();
+    await live(autoSubscriptionPass(auto, before), never, "before");
+    expect(await madeByAuto(auto)).toEqual([]);
+  }, 60_000);
+
+  it("ends with what it made", async () => {
+    await survives(async (dieAt, moment) => {
+      const { auto, source } = await create();
+      await live(autoSubscriptionPass(auto, source), never, moment);
+      const [made] = await madeByAuto(auto);
+      await world.ports.store.delete(autoSubscriptionKind, namespace, auto.metadata.name);
+      const died = await live(autoSubscriptionPass(auto, source), dieAt, moment);
+      expect(await madeByAuto(auto)).toEqual([]);
+      expect(await world.ports.store.find(autoSubscriptionKind, namespace, auto.metadata.name)).toBeUndefined();
+      expect(await world.ports.routes.get(made?.status.id ?? "none")).toBeUndefined();
+      return died;
+    });
+  }, 180_000);
+
+  it("leaves alone what somebody ended by hand", async () => {
+    const { auto, source } = await create();
+    const pass = autoSubscriptionPass(auto, source);
+    await live(pass, never, "before");
+    const [made] = await madeByAuto(auto);
+    await world.ports.store.delete(subscriptionKind, namespace, made?.metadata.name ?? "");
+    await live(pass, never, "before");
+    await live(pass, never, "before");
+    expect(await madeByAuto(auto)).toEqual([]);
+  }, 60_000);
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from "vitest";
+import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { Conflict } from "../../../domain/errors.ts";
+import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
+import { keyOf } from "../../../operator/controller/informer.ts";
+import type { SourceResource } from "../../../operator/source/observe/observed.ts";
+import { sourceReconciler } from "../../../operator/source/reconciler.ts";
+import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Killed, mortal, survives } from "./mortal.ts";
+import { withOperatorWorld } from "./world.ts";
+
+const config = { ingressUrl: "http://ingress.test", pool: "default", hookTimeoutMs: 20_000 };
+const world = withOperatorWorld();
+
+/** Reconciles with an operator that dies once, then with one that lives. @returns whether it died */
+async function reconcile(source: SourceResource, dieAt: number, moment: "before" | "after"): Promise<boolean> {
+  const key = keyOf(source);
+  let died = false;
+  try {
+    await sourceReconciler(config, mortal(world.ports, dieAt, moment), new Slugs())(key, new AbortController().signal);
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+    died = true;
+  }
+  await sourceReconciler(config, world.ports, new Slugs())(key, new AbortController().signal);
+  return died;
+}
+
+async function change(source: SourceResource, spec: Partial<SourceSpec>): Promise<SourceResource> {
+  const { store } = world.ports;
+  for (;;) {
+    const current = await store.get(sourceKind, source.metadata.namespace, source.metadata.name);
+    try {
+      return await store.update(sourceKind, { ...current, spec: { ...current.spec, ...spec } });
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+    }
+  }
+}
+
+const idOf = (source: SourceResource): string => source.metadata.labels["headwater.dev/id"] ?? "";
+
+async function told(source: SourceResource) {
+  const { store, deployments, endpoints } = world.ports;
+  const current = await store.find(sourceKind, source.metadata.namespace, source.metadata.name);
+  const key = current?.status.endpointKey;
+  return {
+    ready: current?.status.conditions?.find(({ type }) => type === "Ready"),
+    deployed: await deployments.get(deploymentKey(defaultPool, idOf(source))),
+    endpoint: key === undefined ? undefined : await endpoints.get(key),
+    timers: await world.timers(idOf(source)),
+    hooks: world.ran.get(idOf(source)) ?? [],
+  };
+}
+
+describe("an operator killed between any two steps", () => {
+  it("deploys a source with each hook run once", async () => {
+    const steps = await survives(async (dieAt, moment) => {
+      const source = await world.createSource();
+      const died = await reconcile(source, dieAt, moment);
+      const { ready, deployed, endpoint, timers, hooks } = await told(source);
+      expect(ready).toMatchObject({ status: "True", reason: "Deployed", observedGeneration: 1 });
+      expect(deployed).toMatchObject({ active: true, generation: 1 });
+      expect(endpoint).toMatchObject({ source: idOf(source), active: true });
+      expect(timers).toHaveLength(1);
+      expect(hooks).toEqual(["deploy 1", "activate 1"]);
+      return died;
+    });
+    expect(steps).toBeGreaterThan(6);
+  }, 120_000);
+
+  it("updates a source: old code off, new code on, deploy never again", async () => {
+    await survives(async (dieAt, moment) => {
+      const source = await world.createSource();
+      await reconcile(source, Number.POSITIVE_INFINITY, moment);
+      const endpointBefore = (await told(source)).endpoint;
+      const died = await reconcile(await change(source, { props: { note: "new" } }), dieAt, moment);
+      const { ready, deployed, endpoint, timers, hooks } = await told(source);
+      expect(ready).toMatchObject({ status: "True", observedGeneration: 2 });
+      expect(deployed).toMatchObject({ generation: 2, props: { note: "new" } });
+      expect(endpoint).toEqual(endpointBefore);
+      expect(timers).toHaveLength(1);
+      expect(hooks).toEqual(["deploy 1", "activate 1", "deactivate 1", "activate 2"]);
+      return died;
+    });
+  }, 120_000);
+
+  it("pauses a source and switches it on again", async () => {
+    await survives(async (dieAt, moment) => {
+      const source = await world.createSource();
+      await reconcile(source, Number.POSITIVE_INFINITY, moment);
+      const died = await reconcile(await change(source, { active: false }), dieAt, moment);
+      expect(await told(source)).toMatchObject({
+        ready: { status: "True", reason: "Inactive" },
+        deployed: { active: false },
+        endpoint: { active: false },
+        timers: [],
+      });
+      await reconcile(await change(source, { active: true }), dieAt, moment);
+      const { ready, endpoint, timers, hooks } = await told(source);
+      expect(ready).toMatchObject({ status: "True", reason: "Deployed", observedGeneration: 3 });
+      expect(endpoint).toMatchObject({ active: true });
+      expect(timers).toHaveLength(1);
+      expect(hooks).toEqual(["deploy 1", "activate 1", "deactivate 1", "activate 3"]);
+      return died;
+    });
+  }, 120_000);
+
+  it("deletes a source and everything of it", async () => {
+    await survives(async (dieAt, moment) => {
+      const source = await world.createSource();
+      await reconcile(source, Number.POSITIVE_INFINITY, moment);
+      const key = (await world.ports.store.get(sourceKind, source.metadata.namespace, source.metadata.name)).status.endpointKey ?? "";
+      await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
+      const died = await reconcile(source, dieAt, moment);
+      expect(await world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name)).toBeUndefined();
+      expect(await told(source)).toMatchObject({
+        deployed: undefined,
+        timers: [],
+        hooks: ["deploy 1", "activate 1", "deactivate 1"],
+      });
+      expect(await world.ports.endpoints.get(key)).toBeUndefined();
+      return died;
+    });
+  }, 120_000);
+});
+
+describe("a hook that fails", () => {
+  it("leaves the source switched off, with the reason, until it is changed", async () => {
+    world.failing.add("activate");
+    const source = await world.createSource();
+    await reconcile(source, Number.POSITIVE_INFINITY, "before");
+    expect(await told(source)).toMatchObject({
+      ready: { status: "False", reason: "HookFailed" },
+      deployed: { active: false },
+      timers: [],
+    });
+    world.failing.clear();
+    await reconcile(await change(source, { props: { note: "mended" } }), Number.POSITIVE_INFINITY, "before");
+    expect(await told(source)).toMatchObject({
+      ready: { status: "True" },
+      deployed: { active: true },
+      hooks: ["deploy 1", "activate 1", "activate 2"],
+    });
+  });
+
+  it("is tried three times on deletion, which then goes on", async () => {
+    const source = await world.createSource();
+    await reconcile(source, Number.POSITIVE_INFINITY, "before");
+    world.failing.add("deactivate");
+    await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
+    await reconcile(source, Number.POSITIVE_INFINITY, "before");
+    world.failing.clear();
+    expect(world.ran.get(idOf(source))).toEqual(["deploy 1", "activate 1", "deactivate 1", "deactivate 1", "deactivate 1"]);
+    expect(await world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name)).toBeUndefined();
+  });
+});

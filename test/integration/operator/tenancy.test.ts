@@ -1,0 +1,200 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { autoSubscriptionKind } from "../../../crds/auto-subscription.ts";
+import type { SettledHolder } from "../../../crds/secret-values.ts";
+import { labels, type Resource } from "../../../crds/resource.ts";
+import { sourceKind } from "../../../crds/source.ts";
+import { subscriptionKind } from "../../../crds/subscription.ts";
+import { webhookKind } from "../../../crds/webhook.ts";
+import { namespaceOfOwner, newId, resourceNameOf } from "../../../domain/ids.ts";
+import { autoSubscriptionReconciler } from "../../../operator/auto-subscription/reconciler.ts";
+import { componentReconciler } from "../../../operator/component/reconciler.ts";
+import { keyOf } from "../../../operator/controller/informer.ts";
+import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
+import { ownComponentName } from "../../../operator/source/observe/component-of.ts";
+import { sourceReconciler } from "../../../operator/source/reconciler.ts";
+import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
+import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
+import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
+import { owner, withOperatorWorld } from "./world.ts";
+
+const world = withOperatorWorld();
+const config: OperatorConfig = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
+const signal = new AbortController().signal;
+const mallory = "u_mallory";
+const acme = "o_acme";
+const members = new Set<string>();
+
+const ports = (): OperatorPorts => ({
+  ...world.ports,
+  memberships: { isMember: async (user, organization) => members.has(`${user} ${organization}`) },
+});
+
+async function newWebhook(whose: string, given: { readonly name?: string; readonly labels?: Record<string, string> } = {}) {
+  const spec = { url: "https://example.com/", active: true, signingKeys: [] };
+  const name = given.name ?? `hook-${randomBytes(4).toString("hex")}`;
+  const { metadata } = await world.ports.store.create(webhookKind, { namespace: namespaceOfOwner(whose), ...given, name, spec });
+  await webhookReconciler(config, ports(), new SigningKeys(ports()))(`${metadata.namespace}/${name}`);
+  return (await world.ports.store.get(webhookKind, metadata.namespace, name)).status.id ?? "";
+}
+
+async function deploy(source: Resource, now: OperatorPorts = ports()): Promise<void> {
+  const reconcile = sourceReconciler(config, now, new Slugs());
+  await reconcile(keyOf(source), signal);
+  await componentReconciler(now)(`${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`);
+  await reconcile(keyOf(source), signal);
+}
+
+async function newSource(whose: string): Promise<string> {
+  const id = newId("source", randomBytes);
+  const defaults = { props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false };
+  const source = await world.ports.store.create(sourceKind, {
+    namespace: namespaceOfOwner(whose),
+    name: resourceNameOf(id),
+    labels: { [labels.id]: id },
+    spec: { code: "export default {}", ...defaults },
+  });
+  await sourceReconciler(config, ports(), new Slugs())(keyOf(source), signal); // Its id is given with the first steps.
+  return id;
+}
+
+/** What came of a subscription, looked at as often as asked. */
+async function subscribe(whose: string, emitter: string, listener: string) {
+  const namespace = namespaceOfOwner(whose);
+  const name = `sub-${randomBytes(4).toString("hex")}`;
+  await world.ports.store.create(subscriptionKind, { namespace, name, spec: { emitter, listener, channel: "" } });
+  return async () => {
+    const requeueAfterMs = await subscriptionReconciler(ports(), new SigningKeys(ports()))(`${namespace}/${name}`);
+    const { status } = await world.ports.store.get(subscriptionKind, namespace, name);
+    const ready = status.conditions?.find(({ type }) => type === "Ready");
+    return { requeueAfterMs, status, reason: ready?.reason, message: ready?.message, route: await world.ports.routes.get(status.id ?? "") };
+  };
+}
+
+describe("a subscription that names ends by their ids", () => {
+  it("connects what is its owner's", async () => {
+    const [source, webhook] = [await newSource(owner), await newWebhook(owner)];
+    const { reason, route, requeueAfterMs } = await (await subscribe(owner, source, webhook))();
+    expect([reason, requeueAfterMs]).toEqual(["Routed", undefined]);
+    expect(route).toMatchObject({ owner, emitter: source, listener: { id: webhook } });
+  });
+
+  it("finds nothing of others, and says the same as of what there is not", async () => {
+    const [theirs, theirHook] = [await newSource(owner), await newWebhook(owner)];
+    const [mine, hook] = [await newSource(mallory), await newWebhook(mallory)];
+    const none = { source: newId("source", randomBytes), webhook: newId("webhook", randomBytes) };
+    const pairs = [
+      [theirs, hook, none.source, hook],
+      [mine, theirHook, mine, none.webhook],
+      [mine, theirs, mine, none.source],
+    ] as const;
+    for (const [emitter, listener, noEmitter, noListener] of pairs) {
+      const foreign = await (await subscribe(mallory, emitter, listener))();
+      const missing = await (await subscribe(mallory, noEmitter, noListener))();
+      expect(foreign.route).toBeUndefined();
+      expect(foreign.reason).toBe(emitter === mine ? "ListenerNotFound" : "EmitterNotFound");
+      expect([foreign.reason, foreign.requeueAfterMs, Object.keys(foreign.status)]).toEqual([
+        missing.reason,
+        missing.requeueAfterMs,
+        Object.keys(missing.status),
+      ]);
+      const anonymous = (text: string | undefined): string | undefined => text?.replaceAll(/(dc|wh)_[0-9a-z]{12}/g, "$1_…");
+      expect(anonymous(foreign.message)).toBe(anonymous(missing.message));
+    }
+  });
+
+  it("connects what is its owner's organization's, from when its owner joins to when its owner leaves", async () => {
+    const [source, webhook] = [await newSource(acme), await newWebhook(acme)];
+    for (const [emitter, listener] of [
+      [source, await newWebhook(mallory)],
+      [await newSource(mallory), webhook],
+      [acme, await newWebhook(mallory)],
+    ] as const) {
+      const look = await subscribe(mallory, emitter, listener);
+      const before = await look();
+      expect([before.reason?.endsWith("NotFound"), before.route]).toEqual([true, undefined]);
+      expect(before.requeueAfterMs).toBeGreaterThan(0);
+      members.add(`${mallory} ${acme}`);
+      const joined = await look();
+      expect([joined.reason, joined.route?.emitterOwner]).toEqual(["Routed", emitter === source ? acme : undefined]);
+      expect(joined.requeueAfterMs).toBeLessThanOrEqual(120_000);
+      members.delete(`${mallory} ${acme}`);
+      expect((await look()).route).toBeUndefined();
+    }
+  });
+
+  it("keeps its route when its emitter has ended, for what was emitted before", async () => {
+    const [source, webhook] = [await newSource(acme), await newWebhook(mallory)];
+    members.add(`${mallory} ${acme}`);
+    const look = await subscribe(mallory, source, webhook);
+    const { route } = await look();
+    const found = await world.ports.store.findById(sourceKind, source);
+    if (found === undefined) throw new Error("it was made above");
+    await world.ports.store.update(sourceKind, { ...found, metadata: { ...found.metadata, finalizers: [] } });
+    await world.ports.store.delete(sourceKind, found.metadata.namespace, found.metadata.name);
+    expect((await look()).route).toEqual(route);
+    members.delete(`${mallory} ${acme}`);
+    expect((await look()).route).toBeUndefined();
+  });
+});
+
+describe("an auto-subscription", () => {
+  it("finds no listener of others", async () => {
+    const webhook = await newWebhook(owner);
+    const namespace = namespaceOfOwner(mallory);
+    await world.ports.store.create(autoSubscriptionKind, { namespace, name: "all", spec: { channel: "$errors", listener: webhook } });
+    await autoSubscriptionReconciler(ports(), { inNamespace: () => [], countOf: () => 0, madeFor: () => [] })(`${namespace}/all`);
+    const { status } = await world.ports.store.get(autoSubscriptionKind, namespace, "all");
+    expect(status.listener).toBeUndefined();
+    expect(status.conditions?.find(({ type }) => type === "Ready")).toMatchObject({ status: "False", reason: "ListenerNotFound" });
+  });
+});
+
+describe("an id", () => {
+  it("is not had by whoever writes it into a label or a name", async () => {
+    const webhook = await newWebhook(owner);
+    expect(await newWebhook(mallory, { name: resourceNameOf(webhook) })).not.toBe(webhook);
+    expect(await newWebhook(mallory, { labels: { [labels.id]: webhook } })).not.toBe(webhook);
+    const source = await newSource(owner);
+    const namespace = namespaceOfOwner(mallory);
+    const spec = { code: "x", props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false };
+    for (const [name, labelled] of [
+      ["copy", source],
+      ["odd", `${source}.more`],
+    ] as const) {
+      const copy = await world.ports.store.create(sourceKind, { namespace, name, labels: { [labels.id]: labelled }, spec });
+      await sourceReconciler(config, ports(), new Slugs())(keyOf(copy), signal);
+      const { status, metadata } = await world.ports.store.get(sourceKind, namespace, name);
+      expect(status.id).toMatch(/^dc_[0-9a-z]{12}$/);
+      expect([status.id === source, metadata.labels[labels.id]]).toEqual([false, status.id]);
+    }
+  });
+});
+
+describe("the secrets of a source", () => {
+  it("are settled with the generation that is deployed, and with each one after it", async () => {
+    const settled: [SettledHolder, number][] = [];
+    const { secretValues } = world.ports;
+    const now: OperatorPorts = {
+      ...ports(),
+      secretValues: {
+        keep: (holder, texts) => secretValues.keep(holder, texts),
+        read: (namespace, reference) => secretValues.read(namespace, reference),
+        settle: async (holder, references) => void settled.push([holder, references.length]),
+      },
+    };
+    const holder = { kind: "Source", namespace: namespaceOfOwner(owner), name: "any" };
+    const { token } = await secretValues.keep(holder, { token: JSON.stringify("x") });
+    if (token === undefined) throw new Error("it was kept above");
+    const source = await world.createSource({ code: "export default { secret: 1 }", secrets: { token } });
+    await deploy(source, now);
+    const { name, uid, namespace } = source.metadata;
+    expect(settled).toEqual([[{ kind: "Source", namespace, name, uid, generation: 1 }, 1]]);
+    const current = await world.ports.store.get(sourceKind, namespace, name);
+    await world.ports.store.update(sourceKind, { ...current, spec: { ...current.spec, secrets: {}, code: "export default {}" } });
+    await deploy(source, now);
+    await deploy(source, now);
+    expect(settled.slice(1)).toEqual([[{ kind: "Source", namespace, name, uid, generation: 2 }, 0]]);
+  });
+});

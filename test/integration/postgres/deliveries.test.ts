@@ -1,0 +1,169 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { Attempt, DeadLetter } from "../../../delivery/ports.ts";
+import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
+import { withPostgres } from "../../support/postgres.ts";
+import { withDatabase } from "./support.ts";
+
+const postgres = withPostgres();
+const kept = { attempts: 5, deadLetters: 5 };
+const delivery = createDeliveryRecords(withDatabase("delivery", postgres), { kept });
+const { recordAttempts, recordDeadLetters, oldestDeadLetters, removeDeadLetters } = delivery;
+const bytesDatabase = withDatabase("delivery", postgres);
+const records = {
+  ...createDeliveryRecords(withDatabase("api", postgres), { kept }),
+  recordAttempts,
+  recordDeadLetters,
+  oldestDeadLetters,
+  removeDeadLetters,
+};
+
+const subject = (webhook: string, delivery: string) => ({
+  delivery: `${webhook}-${delivery}`,
+  webhook,
+  subscription: "sub_1",
+  owner: "u_1",
+  source: "dc_1",
+  event: "1-0",
+  emitId: "e1",
+  channel: "",
+});
+const attempt = (webhook: string, delivery: string, number: number): Attempt => ({
+  ...subject(webhook, delivery),
+  attempt: number,
+  at: 1_000 + number,
+  durationMs: 3,
+  outcome: "retry",
+  status: 503,
+  error: "busy\0",
+});
+const letter = (webhook: string, delivery: string): DeadLetter => ({
+  ...subject(webhook, delivery),
+  attempts: 9,
+  reason: "gone",
+  diedAt: 5_000,
+  payload: '{"a":"\\u0000"}',
+});
+
+describe("delivery records", () => {
+  test("attempts are listed newest first, each once, and by delivery", async () => {
+    await records.recordAttempts([attempt("wh_1", "a", 1), attempt("wh_1", "b", 1)]);
+    await records.recordAttempts([attempt("wh_1", "a", 1), attempt("wh_1", "a", 2)]);
+    const { items, total } = await records.pageAttempts("wh_1", { limit: 2, cursor: null });
+    expect(total).toBe(3);
+    expect(items.map((item) => [item.delivery, item.attempt])).toEqual([
+      ["wh_1-a", 2],
+      ["wh_1-b", 1],
+    ]);
+    expect(items[0]).toMatchObject(attempt("wh_1", "a", 2));
+    const rest = await records.pageAttempts("wh_1", { limit: 2, cursor: { side: "after", id: items[1]?.id ?? "" } });
+    expect(rest.items.map((item) => [item.delivery, item.attempt])).toEqual([["wh_1-a", 1]]);
+    const back = await records.pageAttempts("wh_1", {
+      limit: 1,
+      cursor: { side: "before", id: rest.items[0]?.id ?? "" },
+    });
+    expect(back.items.map((item) => [item.delivery, item.attempt])).toEqual([["wh_1-b", 1]]);
+    expect((await records.pageAttempts("wh_1", { limit: 9, cursor: null, delivery: "wh_1-a" })).total).toBe(2);
+  });
+
+  test("only the newest attempts of a webhook are kept", async () => {
+    for (let number = 1; number <= 30; number++) await records.recordAttempts([attempt("wh_2", "a", number)]);
+    expect((await records.pageAttempts("wh_2", { limit: 100, cursor: null })).items.map((item) => item.attempt)).toEqual([
+      30, 29, 28, 27, 26,
+    ]);
+    const { rows } = await postgres.client.query<{ count: number }>("select count(*)::int as count from attempts where webhook = 'wh_2'");
+    expect(rows[0]?.count).toBeLessThanOrEqual(11);
+  });
+
+  test("a dead letter is kept once, found, and purged alone or with all", async () => {
+    await records.recordDeadLetters([letter("wh_3", "a"), letter("wh_3", "b"), letter("wh_3", "c")]);
+    await records.recordDeadLetters([{ ...letter("wh_3", "a"), reason: "told again" }]);
+    expect(await records.pageDeadLetters("wh_3", { limit: 1, cursor: null })).toMatchObject({
+      total: 3,
+      items: [letter("wh_3", "c")],
+    });
+    expect(await records.findDeadLetter("wh_3", "wh_3-a")).toMatchObject(letter("wh_3", "a"));
+    expect(await records.findDeadLetter("wh_other", "wh_3-a")).toBeUndefined();
+    expect(await records.deleteDeadLetters("wh_3", ["wh_3-a"])).toBe(1);
+    expect(await records.deleteDeadLetters("wh_3")).toBe(2);
+  });
+
+  test("a dead letter that died again is another one: newest, and removed by its own id alone", async () => {
+    await records.recordDeadLetters([letter("wh_5", "a"), letter("wh_5", "b")]);
+    const [, first] = (await records.pageDeadLetters("wh_5", { limit: 2, cursor: null })).items;
+    await records.recordDeadLetters([{ ...letter("wh_5", "a"), attempts: 10, diedAt: 6_000 }]);
+    await records.removeDeadLetters("wh_5", [first?.id ?? ""]);
+    const { items } = await records.pageDeadLetters("wh_5", { limit: 2, cursor: null });
+    expect(items.map(({ delivery, attempts }) => [delivery, attempts])).toEqual([
+      ["wh_5-a", 10],
+      ["wh_5-b", 9],
+    ]);
+    const [newest, oldest] = items;
+    const upTo = async (id = "", limit = 9) => (await records.oldestDeadLetters("wh_5", id, limit)).map(({ delivery }) => delivery);
+    expect(await upTo(newest?.id)).toEqual(["wh_5-b", "wh_5-a"]);
+    expect(await upTo(newest?.id, 1)).toEqual(["wh_5-b"]);
+    expect(await upTo(oldest?.id)).toEqual(["wh_5-b"]);
+    await records.removeDeadLetters("wh_5", [oldest?.id ?? "", newest?.id ?? ""]);
+    expect(await upTo(newest?.id)).toEqual([]);
+  });
+
+  test("a delivery stands where its last attempt left it, or is dead", async () => {
+    const stateOf = async (name: string) => (await records.findDelivery(`wh_6-${name}`))?.state;
+    await records.recordAttempts([attempt("wh_6", "waiting", 1)]);
+    await records.recordAttempts([attempt("wh_6", "arrived", 1), { ...attempt("wh_6", "arrived", 2), outcome: "delivered" }]);
+    await records.recordAttempts([{ ...attempt("wh_6", "dead", 1), outcome: "dead" }]);
+    await records.recordDeadLetters([letter("wh_6", "dead"), letter("wh_6", "old")]);
+    expect(await records.findDelivery("wh_6-waiting")).toEqual({ webhook: "wh_6", state: "waiting" });
+    expect([await stateOf("arrived"), await stateOf("dead"), await stateOf("old"), await stateOf("none")]).toEqual([
+      "delivered",
+      "dead",
+      "dead",
+      undefined,
+    ]);
+    await records.deleteDeadLetters("wh_6");
+    expect([await stateOf("dead"), await stateOf("old")]).toEqual(["ended", undefined]);
+  });
+
+  test("attempts are picked by outcome, event and time, of the newest alone", async () => {
+    const rows = [1, 2, 3, 4, 5, 6].map((number) => ({
+      ...attempt("wh_7", "a", number),
+      event: `${number % 2}-0`,
+      error: 'he said "outcome":"delivered"',
+      ...(number === 6 ? ({ outcome: "dead" } as const) : {}),
+    }));
+    for (const row of rows) await records.recordAttempts([row]);
+    const picked = async (filter: object) =>
+      (await records.pageAttempts("wh_7", { limit: 9, cursor: null, ...filter })).items.map((item) => item.attempt);
+    expect(await picked({})).toEqual([6, 5, 4, 3, 2]);
+    expect(await picked({ outcome: "dead" })).toEqual([6]);
+    expect(await picked({ outcome: "delivered" })).toEqual([]);
+    expect(await picked({ event: "1-0" })).toEqual([5, 3]);
+    expect(await picked({ sinceMs: 1_003, untilMs: 1_004 })).toEqual([4, 3]);
+    expect(await picked({ outcome: "retry", event: "0-0", untilMs: 1_004 })).toEqual([4, 2]);
+  });
+
+  test("a deleted webhook leaves nothing", async () => {
+    await records.recordAttempts([attempt("wh_4", "a", 1)]);
+    await records.recordDeadLetters([letter("wh_4", "a")]);
+    await records.deleteWebhook("wh_4");
+    expect((await records.pageAttempts("wh_4", { limit: 1, cursor: null })).total).toBe(0);
+    expect((await records.pageDeadLetters("wh_4", { limit: 1, cursor: null })).total).toBe(0);
+  });
+});
+
+test("the newest dead letters of a webhook are kept, by bytes as by number", async () => {
+  const bounded = createDeliveryRecords(bytesDatabase, { kept: { deadLetterBytes: 20_000 } });
+  const large = (n: number): DeadLetter => ({
+    ...letter("wh_bytes", String(n)),
+    payload: JSON.stringify(randomBytes(4_000).toString("base64")),
+  });
+  for (let n = 0; n < 12; n++) await bounded.recordDeadLetters([large(n)]);
+  const { items } = await bounded.pageDeadLetters("wh_bytes", { limit: 100, cursor: null });
+  expect(items[0]?.delivery).toBe("wh_bytes-11");
+  expect(items.length).toBeGreaterThan(2);
+  expect(items.length).toBeLessThan(6);
+  for (let n = 12; n < 14; n++)
+    await bounded.recordDeadLetters([{ ...large(n), payload: JSON.stringify(randomBytes(40_000).toString("base64")) }]);
+  const huge = await bounded.pageDeadLetters("wh_bytes", { limit: 100, cursor: null });
+  expect(huge.items.map(({ delivery: id }) => id)).toEqual(["wh_bytes-13"]);
+});

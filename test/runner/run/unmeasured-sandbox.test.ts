@@ -1,0 +1,93 @@
+import { expect, it } from "vitest";
+import { withoutKillers } from "../../../runner/run/unmeasured-sandbox.ts";
+import type { ExecuteRequest, Execution, Sandbox } from "../../../runner/sandbox/port.ts";
+
+const products = { emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };
+const killed: Execution = { outcome: "limited", error: { name: "E", message: "m" }, costProcess: true, ...products };
+const returned: Execution = { outcome: "returned", result: "1", ...products };
+const refused = { outcome: "limited", error: { code: "too_many_kills" } };
+
+const request = (owner: string): ExecuteRequest => ({
+  source: "r_1",
+  owner,
+  revision: "r_1",
+  bundle: { hash: "b", path: "/b", needsNode: false },
+  entry: "configure",
+  event: "{}",
+  props: "{}",
+  db: {},
+  endpoint: null,
+  environment: {},
+  limits: { timeoutMs: 1, memoryMb: 1 },
+});
+
+interface Calls {
+  readonly call: (owner: string) => Promise<Execution>;
+  /** Calls that reached the sandbox. */
+  made: number;
+  /** The outcome of the next call. */
+  next: Execution;
+  nowMs: number;
+}
+
+function calls(): Calls {
+  const unused = (): never => expect.unreachable("unused");
+  const sandbox: Sandbox = {
+    execute: async () => {
+      state.made += 1;
+      return state.next;
+    },
+    inspect: unused,
+    evict: unused,
+    stats: unused,
+    stop: unused,
+  };
+  const counted = withoutKillers(sandbox, { now: () => state.nowMs });
+  const state: Calls = { call: (owner) => counted.execute(request(owner)), made: 0, next: killed, nowMs: Date.UTC(2026, 0, 1) };
+  return state;
+}
+
+it("refuses an owner's calls after three that cost their process", async () => {
+  const state = calls();
+  for (let call = 0; call < 3; call++) expect(await state.call("u_1")).toBe(killed);
+  state.next = returned;
+  expect(await state.call("u_1")).toMatchObject({
+    ...refused,
+    error: { message: expect.stringContaining("2026-01-01T00:10:00.000Z") as string },
+  });
+  expect(state.made).toBe(3);
+});
+
+it("counts a crash that cost its process", async () => {
+  const state = calls();
+  state.next = { outcome: "crashed", message: "m", costProcess: true };
+  for (let call = 0; call < 3; call++) await state.call("u_1");
+  expect(await state.call("u_1")).toMatchObject(refused);
+});
+
+it("does not refuse another owner's calls", async () => {
+  const state = calls();
+  for (let call = 0; call < 3; call++) await state.call("u_1");
+  state.next = returned;
+  expect(await state.call("u_2")).toBe(returned);
+});
+
+it("forgets each after ten minutes", async () => {
+  const state = calls();
+  for (let call = 0; call < 3; call++) {
+    await state.call("u_1");
+    state.nowMs += 60_000;
+  }
+  expect(await state.call("u_1")).toMatchObject(refused);
+  state.nowMs += 7 * 60_000;
+  expect(await state.call("u_1")).toBe(killed); // The first is forgotten, so this is the third again.
+  expect(await state.call("u_1")).toMatchObject(refused);
+});
+
+it("does not count limits and crashes that cost no process", async () => {
+  const state = calls();
+  for (const execution of [{ ...killed, costProcess: false }, { outcome: "crashed", message: "m" } as const]) {
+    state.next = execution;
+    for (let call = 0; call < 4; call++) expect(await state.call("u_1")).toBe(execution);
+  }
+});

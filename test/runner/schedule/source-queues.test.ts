@@ -1,0 +1,249 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
+import { Backlog } from "../../../runner/intake/backlog.ts";
+import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
+import type { Received } from "../../../runner/run/run.ts";
+import { largeBacklog } from "../large-backlog.ts";
+import { SourceQueues, type QueueOptions } from "../../../runner/schedule/source-queues.ts";
+import { positionAt } from "../position.ts";
+import type { Answer } from "../../../runner/schedule/disposition.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+
+const received = (source: string, seq: number, trigger: Invocation["trigger"] = "http", chain?: string) => ({
+  invocation: { source, trigger, ...(chain === undefined ? {} : { chain }) },
+  position: positionAt(seq),
+  storedAt: 0,
+});
+
+const limits = schedulerLimits(1, 100);
+const started: SourceQueues[] = [];
+afterEach(async () => {
+  for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
+});
+
+function queuesOf(answer: QueueOptions["answer"], options: Partial<QueueOptions> = {}): SourceQueues {
+  const queues = new SourceQueues({
+    limits,
+    backlog: largeBacklog(),
+    answer,
+    ownerOf: () => "u_1",
+    now: () => performance.now(),
+    ...options,
+  });
+  started.push(queues);
+  return queues;
+}
+
+/** Queues whose runs end when the test says so. */
+function queuesByHand() {
+  const running: { received: Received; end: (answer?: Answer) => void }[] = [];
+  const queues = queuesOf(
+    (entry) => new Promise((resolve) => running.push({ received: entry, end: (answer = "done") => resolve(answer) })),
+  );
+  const settled: string[] = [];
+  const push = (source: string, seq: number, trigger?: Invocation["trigger"], chain?: string) =>
+    queues.push({
+      received: received(source, seq, trigger, chain),
+      bytes: 100,
+      settle: (disposition) => settled.push(`${seq} ${disposition}`),
+    });
+  return { queues, running, settled, push };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("SourceQueues", () => {
+  /** Method: random arrivals and endings; the order of runs of each source is compared with the order of its arrivals. */
+  it("runs one invocation of a source at a time, in order of arrival", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 30 }),
+        fc.infiniteStream(fc.nat(9)),
+        async (sources, choices) => {
+          const started: Record<string, number[]> = {};
+          let active: string[] = [];
+          const ends: (() => void)[] = [];
+          const queues = queuesOf(async ({ invocation: { source }, position }) => {
+            expect(active).not.toContain(source);
+            active.push(source);
+            (started[source] ??= []).push(position.seq);
+            await new Promise<void>((resolve) => ends.push(resolve));
+            active = active.filter((other) => other !== source);
+            return "done";
+          });
+          for (const [seq, source] of sources.entries())
+            queues.push({ received: received(source, seq), bytes: 100, settle: () => undefined });
+          while (queues.size > 0) {
+            await turn();
+            ends.splice((choices.next().value ?? 0) % Math.max(1, ends.length), 1)[0]?.();
+            await turn();
+          }
+          for (const source of new Set(sources)) expect(started[source]).toEqual(sources.flatMap((s, seq) => (s === source ? [seq] : [])));
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it("runs hooks before what waits, and the rest in order", async () => {
+    const { running, push } = queuesByHand();
+    for (const [seq, trigger] of (["event", "event", "event", "hook", "hook"] as const).entries()) push("a", seq, trigger);
+    for (let run = 0; run < 5; run++) {
+      running[run]?.end();
+      await turn();
+    }
+    expect(running.map(({ received: { position } }) => position.seq)).toEqual([0, 3, 4, 1, 2]);
+  });
+
+  it("settles a tick without a run while another tick waits, and tells the next run", async () => {
+    const { running, settled, push } = queuesByHand();
+    for (const seq of [1, 2, 3, 4]) push("a", seq, "timer");
+    expect(settled).toEqual(["3 done", "4 done"]);
+    running[0]?.end();
+    await turn();
+    expect(running[1]?.received).toMatchObject({ position: { seq: 2 }, skippedTicks: 2 });
+    expect(running[1]?.received.skippedDue).toHaveLength(2);
+  });
+
+  it("runs each link of a chain, since each arms the next", () => {
+    const { settled, push } = queuesByHand();
+    for (const seq of [1, 2, 3, 4]) push("a", seq, "timer", "timer");
+    expect(settled).toEqual([]);
+  });
+
+  it("leaves what waits to the next runner when it stops, and what runs when time is up", async () => {
+    const { queues, settled, push } = queuesByHand();
+    push("a", 1);
+    push("a", 2);
+    const time = new AbortController();
+    const stopped = queues.stop(time.signal);
+    expect(settled).toEqual(["2 left"]);
+    time.abort();
+    await stopped;
+    expect(settled).toEqual(["2 left", "1 left"]);
+    push("a", 3);
+    expect(settled).toContain("3 left");
+  });
+
+  it("tries a failed invocation again before what waits behind it, and lets other sources run", async () => {
+    const { running, settled, push } = queuesByHand();
+    push("a", 1);
+    push("a", 2);
+    running[0]?.end("failed");
+    await turn();
+    push("b", 3);
+    expect(running.map(({ received: { position } }) => position.seq)).toEqual([1, 3]);
+    await expect.poll(() => running.length, { timeout: 10_000 }).toBe(3);
+    expect([running[2]?.received.position.seq, running[2]?.received.failures, settled]).toEqual([1, 1, []]);
+    running[2]?.end();
+    await turn();
+    expect([running[3]?.received.position.seq, settled]).toEqual([2, ["1 done"]]);
+  });
+
+  it("releases a partition once none of its sources runs, and goes on with the others", async () => {
+    const { queues, running, settled, push } = queuesByHand();
+    const other = Array.from({ length: 100 }, (_, n) => `b${n}`).find((id) => partitionOf(id) !== partitionOf("a")) ?? "";
+    for (const [seq, source] of ["a", "a", other, other].entries()) push(source, seq);
+    let isReleased = false;
+    const released = queues.release(partitionOf("a")).then(() => (isReleased = true));
+    await turn();
+    expect([settled, isReleased]).toEqual([["1 left"], false]);
+    running.find(({ received: { invocation } }) => invocation.source === "a")?.end();
+    await released;
+    running.find(({ received: { invocation } }) => invocation.source === other)?.end();
+    await turn();
+    expect([settled, queues.size]).toEqual([["1 left", "0 done", "2 done"], 1]);
+  });
+
+  it("leaves an invocation that fails while its partition is released to the next runner", async () => {
+    const { queues, running, settled, push } = queuesByHand();
+    push("a", 1);
+    const released = queues.release(partitionOf("a"));
+    running[0]?.end("failed");
+    await released;
+    expect([settled, queues.size]).toEqual([["1 left"], 0]);
+  });
+
+  it("waits for what runs when there is time", async () => {
+    const { queues, running, settled, push } = queuesByHand();
+    push("a", 1);
+    const stopped = queues.stop(new AbortController().signal);
+    running[0]?.end();
+    await stopped;
+    expect(settled).toEqual(["1 done"]);
+  });
+
+  it("runs the source of an owner that comes after a flood of another next", async () => {
+    const ran: string[] = [];
+    const ends: (() => void)[] = [];
+    const queues = queuesOf(
+      async ({ invocation: { source } }) => {
+        ran.push(source);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return "done";
+      },
+      { limits: { ...limits, maxRuns: 4 }, ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
+    );
+    const push = (source: string, seq: number): void => queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
+    for (let n = 0; n < 200; n++) push(`flood${n}`, n);
+    push("other", 200);
+    expect(ran).toEqual(["flood0", "flood1", "other"]);
+  });
+
+  it("starts the next run of a contended owner when its run waits for I/O", async () => {
+    const ran: string[] = [];
+    const ends: (() => void)[] = [];
+    const queues = queuesOf(
+      async ({ invocation: { source } }) => {
+        ran.push(source);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return "done";
+      },
+      { ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
+    );
+    const push = (source: string, seq: number): void => queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
+    for (const [seq, source] of ["b", "a1"].entries()) push(source, seq);
+    queues.charge("a", 1_000); // Its runs are expensive: one at a time beside others.
+    for (const [seq, source] of ["a2", "a3"].entries()) push(source, 2 + seq);
+    expect(ran).toEqual(["b", "a1"]);
+    queues.waitsForIo("a1");
+    expect(ran).toEqual(["b", "a1", "a2"]);
+    queues.waitsForIo("a1");
+    expect(ran).toHaveLength(3);
+    for (const end of ends) end();
+    await turn();
+    expect(ran).toEqual(["b", "a1", "a2", "a3"]);
+    ends.at(-1)?.();
+  });
+
+  it("keeps the order of a source whose owner becomes known late, and counts what waits until it runs", async () => {
+    const owner = Promise.withResolvers<string>();
+    const ran: number[] = [];
+    const backlog = new Backlog({ ...defaultBacklogLimits, sourceInvocations: 4, totalBytes: 2 ** 20 }, () => undefined);
+    const queues = queuesOf(async ({ position }) => (ran.push(position.seq), await turn(), "done"), {
+      backlog,
+      ownerOf: () => owner.promise,
+    });
+    for (const seq of [1, 2, 3, 4, 5, 6]) queues.push({ received: received("a", seq), bytes: 1, settle: () => undefined });
+    expect([ran, queues.size]).toEqual([[], 6]);
+    owner.resolve("u_1");
+    await turn();
+    expect(queues.counts()).toMatchObject({ fullSources: 1 });
+    while (queues.size > 0) await turn();
+    expect(ran).toEqual([1, 2, 3, 4, 5, 6]);
+    expect([queues.counts().fullSources, backlog.report([0])]).toEqual([0, { partitions: [0], sources: [], owners: [] }]);
+  });
+
+  it("drops nothing when it cannot be told whose source it is", async () => {
+    const { promise, reject } = Promise.withResolvers<string>();
+    const ran: number[] = [];
+    const queues = queuesOf(({ position }) => (ran.push(position.seq), Promise.resolve("done")), { ownerOf: () => promise });
+    const told: string[] = [];
+    queues.push({ received: received("a", 1), bytes: 1, settle: (what) => told.push(what) });
+    reject(new Error("the server is away"));
+    while (queues.size > 0) await turn();
+    expect([ran, told]).toEqual([[1], ["done"]]);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import type { Execution } from "../../../runner/sandbox/port.ts";
+import type { AttackRange } from "./attack-range.ts";
+import { requestFor } from "../sandbox-fixture.ts";
+
+/** What it is, the body of `run`, and what comes of it: `returned:<JSON>`, `threw:<message>` or `limited:<code>`. */
+export type Attack = readonly [name: string, body: string, outcome: RegExp];
+
+export interface TableOptions {
+  readonly timeoutMs?: number;
+  readonly memoryMb?: number;
+  /** JSON text of what `run` receives. */
+  readonly event?: () => string;
+  /** Attacks that may have to be ended with their process; of all others a process that dies is a failure. */
+  readonly costsProcess?: boolean;
+}
+
+/**
+ * So many times its quiet answer, and as much again as a loaded machine takes at times, may a neighbour in the same process take to
+ * answer while it is attacked: half of its answers come within that.
+ */
+const ratio = 25;
+const slackMs = 750;
+
+/** Runs each attack while a canary of another owner runs in the same process all the time, timed before and meanwhile. */
+export function attackTable(title: string, range: AttackRange, attacks: readonly Attack[], options: TableOptions = {}): void {
+  const { timeoutMs = 1_000, memoryMb = 64, event = () => "null", costsProcess = false } = options;
+  describe(`attacks: ${title}`, () => {
+    it.each(attacks)("%s", { timeout: 30_000 }, async (_, body, outcome) => {
+      const quiet = [await canary(range), await canary(range), await canary(range)];
+      let isOver = false;
+      const attacked = range.attack(body, { event: event(), limits: { timeoutMs, memoryMb } }).finally(() => {
+        isOver = true;
+      });
+      const meanwhile: number[] = [];
+      do meanwhile.push(await canary(range));
+      while (!isOver);
+      const execution = await attacked;
+      expect(told(execution)).toMatch(outcome);
+      if (!costsProcess && execution.outcome === "limited") expect(execution.costProcess).not.toBe(true);
+      expect(median(meanwhile)).toBeLessThan(ratio * median(quiet) + slackMs);
+    });
+  });
+}
+
+function told(execution: Execution): string {
+  switch (execution.outcome) {
+    case "returned":
+      return `returned:${execution.result}`;
+    case "threw":
+      return `threw:${execution.error.name}: ${execution.error.message}`;
+    case "limited":
+      return `limited:${execution.error.code}`;
+    case "crashed":
+      return `crashed:${execution.message}`;
+  }
+}
+
+/** Milliseconds until a neighbour has answered. */
+async function canary({ fixture }: AttackRange): Promise<number> {
+  const bundle = await fixture.bundle(`export default { name: "canary", run: (n) => n + 1 }`);
+  const request = requestFor(bundle, { source: "dc_canary", owner: "u_canary", event: "1", limits: { timeoutMs: 20_000, memoryMb: 64 } });
+  const startedAt = performance.now();
+  expect(await fixture.sandbox.execute(request)).toMatchObject({ outcome: "returned", result: "2" });
+  return Math.round(performance.now() - startedAt);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}

@@ -1,0 +1,169 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Activity } from "../../../runner/sandbox/isolate/activity.ts";
+import { limits } from "../../../runner/sandbox/limits.ts";
+import { asyncOperations, type OperationContext, postOperations, syncOperations } from "../../../runner/sandbox/operations/index.ts";
+import { newMessages } from "../../../runner/sandbox/isolate/bridge.ts";
+import { ProductCollector } from "../../../runner/sandbox/isolate/products.ts";
+
+/** Messages as no runtime of ours makes them: what a guest could say that had taken the bridge apart. */
+const denied = (): Promise<never> => Promise.reject(Object.assign(new Error("denied"), { code: "egress_denied" }));
+
+function activity(): Activity {
+  return new Activity(
+    "run",
+    { deliver: async () => {}, rest: () => {}, egress: { lookup: denied }, owner: "u_1", state: new Map() },
+    new ProductCollector(),
+  );
+}
+
+const hostile = fc.oneof(
+  fc.constantFrom<unknown>(
+    undefined,
+    null,
+    -1,
+    0,
+    1,
+    Number.NaN,
+    Infinity,
+    -Infinity,
+    2 ** 53,
+    1e300,
+    "",
+    "__proto__",
+    "constructor",
+    "[",
+    "{",
+    "\ud800",
+    "a\r\nb",
+    new Uint8Array(3),
+    new Map(),
+    new Date(Number.NaN),
+    [],
+    {},
+    true,
+    1n,
+  ),
+  fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withTypedArray: true,
+    withNullPrototype: true,
+    withSparseArray: true,
+  }),
+);
+const args = fc.array(hostile, { maxLength: 7 });
+const objectKeys = Object.getOwnPropertyNames(Object.prototype).length;
+
+describe("messages of a runtime that was taken apart", () => {
+  it.each(["emit", "log", "db", "respond", "wake", "registered", "described", "done", "failed", "uncaught"])(
+    "cannot make the host throw: %s",
+    (kind) => {
+      fc.assert(
+        fc.property(args, (given) => {
+          const one = activity();
+          expect(one.take(kind, given)).toBe(true);
+          one.end({ outcome: "done", value: null });
+          JSON.stringify(one.products.products(0, 0));
+        }),
+      );
+      expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(objectKeys);
+    },
+  );
+
+  it("are read as they come, whatever an outbox is", () => {
+    fc.assert(
+      fc.property(fc.oneof(hostile, fc.array(fc.oneof(hostile, args))), (outbox) => {
+        for (const { sequence, kind } of newMessages(outbox, 0)) expect([typeof sequence, typeof kind]).toEqual(["number", "string"]);
+      }),
+    );
+  });
+
+  it("leave only times that a date can hold, and results that are JSON", () => {
+    const one = activity();
+    one.take("emit", ["1", "id", "name", "summary", 1e300, -1e300, Number.NaN]);
+    one.take("log", ["console.log", "text", 1e300]);
+    one.take("done", ["not json {"]);
+    const { emits, logs } = one.products.products(0, 0);
+    expect(emits).toEqual([{ payload: "1", id: "id", name: "name", summary: "summary", at: expect.any(Number) as number }]);
+    expect(logs[0]?.ts).toBeLessThan(8.64e15);
+    expect(one.ending).toEqual({ outcome: "done", value: null });
+  });
+
+  it("end the run when an emit, a db change or a response is none", () => {
+    for (const [kind, given] of [
+      ["emit", ["{"]],
+      ["emit", [1]],
+      ["emit", ["1", "id", "$errors"]],
+      ["db", ["p", "k", "{"]],
+      ["db", [1, 2, 3]],
+      ["respond", [1000, "{}", ""]],
+      ["respond", [200, "{", ""]],
+      ["respond", [200, "{}", 5]],
+    ] as const) {
+      const one = activity();
+      one.take(kind, given);
+      expect(one.ending).toMatchObject({ outcome: "limited", error: { code: "bridge_limit" } });
+    }
+  });
+
+  it("do not grow the log: notices count as lines", () => {
+    const products = new ProductCollector();
+    for (let index = 0; index < 50_000; index++) products.addNotice("x");
+    expect(products.products(0, 0).logs.length).toBeLessThanOrEqual(limits.logLines + 1);
+  });
+});
+
+describe("operations of the host", () => {
+  const context: OperationContext = {
+    egress: { lookup: denied },
+    owner: "u_1",
+    signal: AbortSignal.abort(),
+    deliver: () => {},
+    deliverAndWait: async () => {},
+    state: new Map(),
+  };
+
+  it.each(Object.keys(syncOperations))("refuse hostile arguments by an error: %s", (name) => {
+    fc.assert(
+      fc.property(args, (given) => {
+        try {
+          syncOperations[name]?.(context, given);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each(Object.keys(postOperations))("refuse hostile messages by an error: %s", (name) => {
+    fc.assert(
+      fc.property(args, (given) => {
+        try {
+          postOperations[name]?.(context, given);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each(Object.keys(asyncOperations))("refuse hostile calls by a rejection: %s", async (name) => {
+    await fc.assert(
+      fc.asyncProperty(args, async (given) => {
+        const [outcome] = await Promise.allSettled([asyncOperations[name]?.(context, given)]);
+        if (outcome.status === "rejected") expect(outcome.reason).toBeInstanceOf(Error);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("are found by their own names only", () => {
+    for (const table of [syncOperations, asyncOperations, postOperations])
+      for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) expect(table[name]).toBeUndefined();
+  });
+});

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { systemClock } from "../../domain/clock.ts";
+import type { Leadership } from "../../operator/controller/leadership.ts";
+import { Mirror } from "../../operator/mirror/mirror.ts";
+import type { OperatorRuntime } from "../../operator/start.ts";
+import { KubernetesEvents } from "../../platform/kubernetes/events.ts";
+import { Election } from "../../platform/kubernetes/lease.ts";
+import { kubernetesLeases } from "../../platform/kubernetes/leases.ts";
+import { startOwnerRights } from "../../platform/kubernetes/owners/owner-rights.ts";
+import { processMetrics } from "../../platform/telemetry/metrics.ts";
+import { createMirrorMetrics } from "../../platform/telemetry/mirror-metrics.ts";
+import type { RoleContext } from "../context.ts";
+import type { Resources } from "../resources.ts";
+
+/** Of the Lease, and of the ServiceAccounts that may read owners' Secrets: the chart's names. */
+const operatorName = "headwater-operator";
+const apiName = "headwater-api";
+
+export interface OperatorInCluster {
+  readonly runtime: OperatorRuntime;
+  readonly events: KubernetesEvents;
+}
+
+/** What the operator does in a cluster alone: one of several leads, and that one also mirrors and keeps the rights of namespaces. */
+export function operatorInCluster(
+  context: RoleContext,
+  { kubernetes, namespace, store, owners, mirror: rows }: NonNullable<Resources["inCluster"]>,
+): OperatorInCluster {
+  const { configuration, logger } = context;
+  const instance = configuration.podName ?? hostname();
+  const warn = (op: string, what: string) => (error: unknown) => logger.warn({ op, err: error }, what);
+  const mirror = new Mirror({ store, rows, clock: systemClock, log: logger });
+  const election = new Election({
+    leases: kubernetesLeases(kubernetes, { namespace, name: operatorName }),
+    identity: `${instance}_${randomUUID()}`,
+    onError: warn("lease.renew", "the lease cannot be read or written, trying again"),
+    onChange: (leads) => logger.info({ op: "operator.lead", leads }, leads ? "this operator leads" : "this operator leads no more"),
+    onStuck: () => {
+      logger.fatal({ op: "operator.lead" }, "what was begun as leader did not end in time: this process ends, so that another may lead");
+      process.exit(1);
+    },
+  });
+  const keepRights = async (signal: AbortSignal): Promise<void> => {
+    const rights = startOwnerRights(kubernetes, owners, {
+      bindings: { [operatorName]: { namespace, name: operatorName }, [apiName]: { namespace, name: apiName } },
+      onError: warn("rights.bind", "the rights in a namespace cannot be kept, trying again"),
+    });
+    await aborted(signal);
+    await rights.stop();
+  };
+  createMirrorMetrics(processMetrics(), mirror);
+  const events = new KubernetesEvents(kubernetes, { instance, onError: warn("event.tell", "a Kubernetes Event is lost") });
+  return {
+    events,
+    runtime: {
+      leadership: alongside(election, [(signal) => mirror.lead(signal), keepRights]),
+      onCache: (informer) => mirror.watch(informer),
+      onOwnerChange: (changed) => void owners.onChange(changed),
+    },
+  };
+}
+
+/** Does more while it leads. */
+function alongside(leadership: Leadership, others: readonly ((signal: AbortSignal) => Promise<void>)[]): Leadership {
+  return {
+    get leads() {
+      return leadership.leads;
+    },
+    campaign: (lead) =>
+      leadership.campaign(async (signal) => {
+        // All of them have to end before another may lead, also when one fails.
+        const ended = await Promise.allSettled([lead(signal), ...others.map((other) => other(signal))]);
+        const failed = ended.find(({ status }) => status === "rejected");
+        if (failed?.status === "rejected") throw failed.reason;
+      }),
+  };
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { customAlphabet } from "nanoid";
+import { systemClock } from "../../domain/clock.ts";
+import type { Commit } from "../../domain/run/commit.ts";
+import type { DeploymentEntry, Endpoint, Route } from "../../domain/source/deployment.ts";
+import { newId } from "../../domain/ids.ts";
+import { parseConfigured } from "../../domain/component/configured.ts";
+import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
+import { serverSchedule } from "../../domain/schedule/schedule.ts";
+import type { Secrets } from "../../domain/secrets/secrets.ts";
+import { buckets, defaultPool, invokeSubject } from "../../domain/subjects.ts";
+import type { Configurations, Histories, Invocations, Log, OperatorPorts, Timers } from "../../operator/ports.ts";
+import type { SourceVersion } from "../../operator/source/plan/version.ts";
+import { createEgress } from "../../platform/http/egress.ts";
+import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
+import type { Asker } from "../../platform/jetstream/requests/answers.ts";
+import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
+import { forgetCommits, lastCommit, lastPosition } from "../../platform/jetstream/write/commits.ts";
+import type { Connection } from "../../platform/jetstream/connection/connection.ts";
+import { fencedEntries } from "../../platform/jetstream/buckets/fenced-entries.ts";
+import { endTimers, setTimer } from "../../platform/jetstream/read/schedules.ts";
+import { createSourceBacklogs } from "../../platform/jetstream/backlog/source-backlogs.ts";
+import { untilSeen } from "../../platform/jetstream/read/visibility.ts";
+import { endWorkflowQueue } from "../../platform/jetstream/backlog/workflow-queues.ts";
+import type { Database } from "../../platform/postgres/connection.ts";
+import { createAccounts } from "../../platform/postgres/accounts/index.ts";
+import { createActivity } from "../../platform/postgres/history/activity.ts";
+import { createFailingEndpoints } from "../../platform/postgres/history/failing-endpoints.ts";
+import { createHistory } from "../../platform/postgres/history/index.ts";
+import type { Resources } from "../resources.ts";
+
+/** Shorter than a leader has to end what it does. */
+const refreshTimeoutMs = 8_000;
+
+const randomKey = customAlphabet("0123456789abcdefghijklmnopqrstuvwxyz", 32);
+
+export interface OperatorParts {
+  readonly connection: Connection;
+  readonly database: Database;
+  readonly asker: Asker;
+  readonly secrets: Secrets;
+  readonly resources: Pick<Resources, "store" | "owners" | "secretValues" | "configMaps">;
+  readonly log: Log;
+  /** Networks that may be reached although they are private, as CIDR. */
+  readonly egressAllow: readonly string[];
+  /** Default: this process is the only operator. */
+  readonly leads?: () => boolean;
+}
+
+export function operatorPorts(parts: OperatorParts): OperatorPorts {
+  const { connection, database, asker, secrets, resources, log, egressAllow, leads = () => true } = parts;
+  const { store, owners, secretValues, configMaps } = resources;
+  const egress = createEgress({ allow: egressAllow });
+  return {
+    store,
+    owners,
+    memberships: createAccounts(database),
+    secretValues,
+    configMaps,
+    events: { record: () => undefined }, // Conditions and the log say it; nobody lists events here.
+    pools: { poolOf: () => defaultPool },
+    fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
+    checkHost: (host) => egress.check(host),
+    activity: createActivity(database),
+    sourceBacklogs: createSourceBacklogs(connection),
+    failingEndpoints: createFailingEndpoints(database),
+    builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
+    deployments: fencedEntries<DeploymentEntry>(connection, buckets.deployments, { leads }),
+    endpoints: fencedEntries<Endpoint>(connection, buckets.endpoints, { leads }),
+    routes: fencedEntries<Route>(connection, buckets.routes, {
+      leads,
+      seen: (revision) => untilSeen(connection, buckets.routes, revision),
+    }),
+    versions: fencedEntries<SourceVersion>(connection, buckets.versions, { leads }),
+    timers: timersOf(connection),
+    workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
+    histories: historiesOf(connection, database),
+    commits: { position: () => lastPosition(connection) },
+    invocations: invocationsOf(connection, asker),
+    configurations: configurationsOf(connection, asker),
+    secrets,
+    tokenRefresher: createTokenRefresher({ egress, timeoutMs: refreshTimeoutMs }),
+    clock: systemClock,
+    randomBytes,
+    randomKey,
+    random: Math.random,
+    newId: (kind) => newId(kind, randomBytes),
+    log,
+  };
+}
+
+function timersOf(connection: Connection): Timers {
+  return {
+    set: async (pool, source, prop, schedule, invocation) => {
+      const told = serverSchedule(schedule);
+      await setTimer(connection.publisher, {
+        source,
+        prop,
+        schedule: told.kind === "chain" ? { kind: "at", atMs: invocation.at ?? 0 } : told,
+        target: invokeSubject(pool, partitionOf(source), source),
+        body: encodePack([JSON.stringify(invocation)]),
+      });
+    },
+    end: (source) => endTimers(connection, source),
+  };
+}
+
+function historiesOf(connection: Connection, database: Database): Histories {
+  const history = createHistory(database);
+  return {
+    state: async (owner, source) => {
+      const { text } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
+      return text === undefined ? undefined : (JSON.parse(text) as Commit).state; // Written by a runner from a typed value.
+    },
+    forget: async (owner, source) => {
+      await forgetCommits(connection, { owner, source, partition: partitionOf(source) });
+      await history.deleteSource(source);
+    },
+  };
+}
+
+export function configurationsOf(connection: Connection, asker: Asker): Configurations {
+  return {
+    ask: async (pool, call, configuration, signal) => {
+      const { subject, answer } = asker.wait(call, "configured", signal);
+      const invocation: Invocation = { source: call, trigger: "configure", configure: configuration, answerTo: subject };
+      await connection.publisher.publish(invokeSubject(pool, partitionOf(call), call), encodePack([JSON.stringify(invocation)]), {
+        messageId: `configure.${call}`,
+      });
+      const answered = await answer;
+      return answered === undefined ? undefined : parseConfigured(answered.configured);
+    },
+  };
+}
+
+function invocationsOf(connection: Connection, asker: Asker): Invocations {
+  const waiting = new Map<string, Promise<unknown>>();
+  return {
+    request: async (pool, invocation) => {
+      const { source, run } = invocation;
+      const { subject, answer } = asker.wait(run, "run", AbortSignal.timeout(600_000));
+      waiting.set(run, answer);
+      void answer.finally(() => waiting.delete(run)); // Never rejects.
+      await connection.publisher.publish(
+        invokeSubject(pool, partitionOf(source), source),
+        encodePack([JSON.stringify({ ...invocation, answerTo: subject })]),
+        { messageId: `run.${run}` },
+      );
+    },
+    untilRun: async (run, signal) => {
+      await Promise.race([waiting.get(run), new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }))]);
+    },
+  };
+}
