@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Commit } from "../../domain/run/commit.ts";
 import { LimitExceeded, Unavailable } from "../../domain/errors.ts";
 import type { RunError } from "../../domain/invocation/invocation.ts";
-import type { History } from "./history.ts";
+import type { History } from "./source-commits.ts";
 
 const maxAttempts = 3;
 /** A commit waits for room in RUNS this long: if it ran again, its user code would have its effects twice. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
 import type { Intake, IntakeMessage, IntakeReading, Log, Membership, RunnerConfig } from "../ports.ts";
-import type { Backlog } from "./backlog.ts";
+import type { Backlog } from "../schedule/backlog.ts";
 
 /** A partition counts as read to its end while no more messages than this are on their way. */
 const maxUnread = 256;

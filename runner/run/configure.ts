@@ -4,7 +4,7 @@ import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { configuredOf, failed } from "./configured.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
-import { withReadableStack } from "./readable-stacks.ts";
+import { withReadableStack } from "./map-stacks.ts";
 import type { ExecuteRequest } from "../sandbox/port.ts";
 
 type Ports = Pick<RunnerPorts, "sandbox" | "bundles" | "stacks" | "secrets" | "answer" | "clock" | "log">;

@@ -2,9 +2,9 @@ import { acceptEmits, dedupeIdOf, orderByTime } from "../../domain/event/dedupe.
 import type { SourceState } from "../../domain/run/commit.ts";
 import { hasMoved, type Deployment } from "../../domain/source/deployment.ts";
 import { mostDryRunBytes, type DryRunOutcome, type JudgedEmit } from "../../domain/run/dry-run.ts";
-import { composeCommit, type Ran } from "./compose.ts";
+import { composeCommit, type Ran } from "../commit/compose.ts";
 import type { DeploymentCache } from "./deployment-cache.ts";
-import { History } from "../commit/history.ts";
+import { History } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import { execute, inIsolate, type Received } from "./run.ts";
 import type { Emit, Products } from "../sandbox/port.ts";

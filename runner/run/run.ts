@@ -8,10 +8,10 @@ import type { Answer, Invocation, InvocationNumber, RunError, RunSummary, TimerE
 import { dueAtOf, mostSkippedTold } from "../../domain/schedule/ticks.ts";
 import { isAnswered, type QueuePosition } from "../../domain/invocation/watermark.ts";
 import { appendFitting } from "../commit/append.ts";
-import { composeCommit, type Ran } from "./compose.ts";
-import type { History } from "../commit/history.ts";
+import { composeCommit, type Ran } from "../commit/compose.ts";
+import type { History } from "../commit/source-commits.ts";
 import { linkHasRun, skippedLinks } from "../commit/timer-chain.ts";
-import { withReadableStacks } from "./readable-stacks.ts";
+import { withReadableStacks } from "./map-stacks.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { ExecuteRequest, Execution, Sandbox } from "../sandbox/port.ts";
 import { RunTrace, traceWait } from "./run-trace.ts";

@@ -1,6 +1,6 @@
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
-import type { Backlog, Queued } from "../intake/backlog.ts";
+import type { Backlog, Queued } from "./backlog.ts";
 import type { QueueCounts } from "../ports.ts";
 import type { Received } from "../run/run.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";

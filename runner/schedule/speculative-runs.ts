@@ -1,6 +1,6 @@
 import { hasMoved } from "../../domain/source/deployment.ts";
 import type { DeploymentCache } from "../run/deployment-cache.ts";
-import { History } from "../commit/history.ts";
+import { History } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import { execute, inIsolate, type SpeculativeRun } from "../run/run.ts";
 import type { SourceQueue } from "./source-queue.ts";

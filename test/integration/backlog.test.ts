@@ -10,7 +10,7 @@ import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
 import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
 import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
 import type { Runner } from "../../runner/start.ts";
-import { deployment } from "../runner/deployment.ts";
+import { deployment } from "../runner/support.ts";
 import { committedRuns, nothingSeen, startCountingRunner, type Seen, type StartOptions } from "./counting-runner.ts";
 import { startMortalRunner } from "./mortal-process.ts";
 import { quietMs, until, withJetStream } from "./jetstream/support.ts";

@@ -10,7 +10,7 @@ import { createDatabase, type Database } from "../../platform/postgres/connectio
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";
 import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
-import { deployment } from "../runner/deployment.ts";
+import { deployment } from "../runner/support.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { streamOptions, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { prepareDatabase } from "./postgres/support.ts";

@@ -14,7 +14,7 @@ import type { Reading } from "../../platform/jetstream/read/consumer.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
-import { deployment } from "../runner/deployment.ts";
+import { deployment } from "../runner/support.ts";
 import { until, withJetStream } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 

@@ -7,12 +7,12 @@ import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../..
 import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
 import { overQuotaOf, readOverQuota, readWeights } from "../../platform/jetstream/write/over-quota.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
-import { OwnerValues } from "../../runner/schedule/owner-values.ts";
+import { OwnerValues } from "../../runner/schedule/owner-value-cache.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { startRunner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
-import { deployment } from "../runner/deployment.ts";
+import { deployment } from "../runner/support.ts";
 import { quietMs, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { withDatabase, withHistory } from "./postgres/support.ts";

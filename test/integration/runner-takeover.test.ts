@@ -7,7 +7,7 @@ import { heldByOthers, runnersOf } from "../../platform/jetstream/buckets/member
 import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
-import { deployment } from "../runner/deployment.ts";
+import { deployment } from "../runner/support.ts";
 import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 

@@ -4,7 +4,7 @@ import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount, streams } from "../../domain/subjects.ts";
 import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
 import { statePosition } from "../../platform/jetstream/buckets/state-position.ts";
-import { deployment } from "../runner/deployment.ts";
+import { deployment } from "../runner/support.ts";
 import { committedRuns, nothingSeen, startCountingRunner } from "./counting-runner.ts";
 import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 

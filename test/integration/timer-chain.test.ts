@@ -13,7 +13,7 @@ import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { armNextLink } from "../../runner/commit/timer-chain.ts";
 import { timersOf } from "../../wiring/roles/pool-ports.ts";
 import { eventually } from "../../platform/process/processes.ts";
-import { deployment } from "../runner/deployment.ts";
+import { deployment } from "../runner/support.ts";
 import { withNats } from "../support/nats/nats.ts";
 
 /** Links of a chain over real schedules. The clock that decides what is due is ours, so that no test waits for a minute to pass. */

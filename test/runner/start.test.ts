@@ -3,7 +3,7 @@ import { encodePack } from "../../domain/invocation/invocation.ts";
 import type { IntakeMessage, RunnerPorts } from "../../runner/ports.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { startRunner } from "../../runner/start.ts";
-import { deployment } from "./deployment.ts";
+import { deployment } from "./support.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 
 const nothing = (): void => undefined;

@@ -14,7 +14,7 @@ import { deploymentEntries } from "../../../platform/jetstream/write/moves.ts";
 import { startRunner, type Runner } from "../../../runner/start.ts";
 import { runsOf } from "../../../wiring/roles/api-runs.ts";
 import { poolPortsOf } from "../../../wiring/roles/pool-ports.ts";
-import { deployment as anyDeployment } from "../../runner/deployment.ts";
+import { deployment as anyDeployment } from "../../runner/support.ts";
 import { startSandbox, type SandboxFixture } from "../../sandbox/sandbox-fixture.ts";
 import { acme, ada, keys, withApi } from "./support.ts";
 import { commitOf } from "./streams-support.ts";

@@ -3,7 +3,7 @@ import type { Deployment } from "../../../domain/source/deployment.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { armNextLink } from "../../../runner/commit/timer-chain.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
-import { deployment } from "../deployment.ts";
+import { deployment } from "../support.ts";
 import { positionAt } from "../position.ts";
 
 const timer = { cron: "30 2 * * *", timezone: "Europe/Berlin" };

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
-import { Backlog } from "../../../runner/intake/backlog.ts";
+import { Backlog } from "../../../runner/schedule/backlog.ts";
 import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
 import type { Received } from "../../../runner/run/run.ts";
 import { largeBacklog } from "../large-backlog.ts";

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Commit } from "../../../domain/run/commit.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import type { Answer, Invocation } from "../../../domain/invocation/invocation.ts";
-import { History } from "../../../runner/commit/history.ts";
+import { History } from "../../../runner/commit/source-commits.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
 import { answerInvocation, type RunOutcome } from "../../../runner/run/run.ts";
-import { deployment } from "../../runner/deployment.ts";
+import { deployment } from "../../runner/support.ts";
 import { sandboxPids, until } from "../processes.ts";
 import { type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
 

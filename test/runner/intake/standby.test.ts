@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { withStandby } from "../../runner/intake/standby.ts";
-import type { Membership, RunnerReport } from "../../runner/ports.ts";
+import { withStandby } from "../../../runner/intake/standby.ts";
+import type { Membership, RunnerReport } from "../../../runner/ports.ts";
 
 /** A runner `b` and what it was told; the test moves the clock and sends the heartbeats. */
 async function start() {

@@ -8,7 +8,7 @@ import { disabledError, isDisabled, rememberRun } from "../../domain/run/kills.t
 import { traceContext } from "../../domain/traces.ts";
 import { answer, type QueuePosition } from "../../domain/invocation/watermark.ts";
 import type { Emit, Execution, Products } from "../sandbox/port.ts";
-import { withoutSecrets } from "./without-secrets.ts";
+import { withoutSecrets } from "./mask-secrets.ts";
 
 export interface Ran {
   readonly deployment: Deployment;

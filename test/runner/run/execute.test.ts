@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Invocation } from "../../domain/invocation/invocation.ts";
-import { receivedEvent } from "../../runner/run/run.ts";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
+import { receivedEvent } from "../../../runner/run/run.ts";
 
 const storedAt = 1_800_000_000_700;
 const of = (more: Partial<Invocation>): unknown => receivedEvent({ source: "dc_1", trigger: "timer", ...more }, storedAt);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Backlog, type Queued } from "../../runner/intake/backlog.ts";
+import { Backlog, type Queued } from "../../../runner/schedule/backlog.ts";
 
 const limits = { sourceInvocations: 8, sourceBytes: 1_000, ownerInvocations: 16, ownerBytes: 4_000, totalBytes: 8_000 };
 const of = (source: string, bytes = 1, owner = "u_1"): Queued => ({ source, owner, bytes });

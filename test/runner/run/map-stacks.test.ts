@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withReadableStacks } from "../../../runner/run/readable-stacks.ts";
+import { withReadableStacks } from "../../../runner/run/map-stacks.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
 
 const stacks = {

@@ -5,11 +5,11 @@ import type { Deployment } from "../../../domain/source/deployment.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { defaultPool } from "../../../domain/subjects.ts";
-import { answer } from "../../../runner/commit/answer.ts";
+import { answer } from "../../../runner/run/handle-invocation.ts";
 import { DeploymentCache } from "../../../runner/run/deployment-cache.ts";
-import type { History } from "../../../runner/commit/history.ts";
+import type { History } from "../../../runner/commit/source-commits.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
-import { deployment } from "../deployment.ts";
+import { deployment } from "../support.ts";
 import { positionAt } from "../position.ts";
 
 const config = { runner: "r_1", pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 1_000 };

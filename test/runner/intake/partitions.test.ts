@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { defaultPool, partitionCount } from "../../domain/subjects.ts";
-import { Partitions } from "../../runner/intake/partitions.ts";
-import { largeBacklog } from "./large-backlog.ts";
+import { defaultPool, partitionCount } from "../../../domain/subjects.ts";
+import { Partitions } from "../../../runner/intake/partitions.ts";
+import { largeBacklog } from "../large-backlog.ts";
 
 const nothing = (): void => undefined;
 const config = { runner: "r_1", pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 1_000 };

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { encodePack } from "../../domain/invocation/invocation.ts";
-import { OpenMessages } from "../../runner/intake/open-messages.ts";
-import type { IntakeMessage } from "../../runner/ports.ts";
+import { encodePack } from "../../../domain/invocation/invocation.ts";
+import { OpenMessages } from "../../../runner/intake/open-messages.ts";
+import type { IntakeMessage } from "../../../runner/ports.ts";
 
 const opened: OpenMessages[] = [];
 afterEach(() => {

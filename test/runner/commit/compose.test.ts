@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { emptyState } from "../../../domain/run/commit.ts";
-import { composeCommit, type Ran } from "../../../runner/run/compose.ts";
+import { composeCommit, type Ran } from "../../../runner/commit/compose.ts";
 import type { Emit, Execution } from "../../../runner/sandbox/port.ts";
-import { deployment } from "../deployment.ts";
+import { deployment } from "../support.ts";
 import { positionAt } from "../position.ts";
 
 const emit = (n: number, more: Partial<Emit> = {}): Emit => ({

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import { LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import { appendFitting } from "../../../runner/commit/append.ts";
-import { History } from "../../../runner/commit/history.ts";
+import { History } from "../../../runner/commit/source-commits.ts";
 import type { Histories } from "../../../runner/ports.ts";
-import { deployment } from "../deployment.ts";
+import { deployment } from "../support.ts";
 
 const commitOf = (result: string, error: Commit["error"] = null): Commit => ({
   source: deployment.source,

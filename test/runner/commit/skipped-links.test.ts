@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Invocation } from "../../domain/invocation/invocation.ts";
-import { skippedLinks } from "../../runner/commit/timer-chain.ts";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
+import { skippedLinks } from "../../../runner/commit/timer-chain.ts";
 
 describe("skippedLinks", () => {
   const minutely = { generation: 3, props: { timer: { cron: "* * * * *", timezone: "Europe/Berlin" } } };

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Invocation } from "../../domain/invocation/invocation.ts";
-import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
-import { SourceQueues } from "../../runner/schedule/source-queues.ts";
-import { largeBacklog } from "./large-backlog.ts";
-import { positionAt } from "./position.ts";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
+import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
+import { SourceQueues } from "../../../runner/schedule/source-queues.ts";
+import { largeBacklog } from "../large-backlog.ts";
+import { positionAt } from "../position.ts";
 
 const limits = schedulerLimits(1, 100);
 const started: SourceQueues[] = [];

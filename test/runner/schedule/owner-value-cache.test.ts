@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { OwnerValues } from "../../../runner/schedule/owner-values.ts";
+import { OwnerValues } from "../../../runner/schedule/owner-value-cache.ts";
 import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
 import { SourceQueues } from "../../../runner/schedule/source-queues.ts";
 import { largeBacklog } from "../large-backlog.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutKillers } from "../../../runner/run/unmeasured-sandbox.ts";
+import { withoutKillers } from "../../../runner/run/kill-limit.ts";
 import type { ExecuteRequest, Execution, Sandbox } from "../../../runner/sandbox/port.ts";
 
 const products = { emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };

@@ -1,13 +1,13 @@
 import type { LRUCache } from "lru-cache";
 import { hasMoved, type Deployment } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { armNextLink } from "./timer-chain.ts";
-import { answerConfigure } from "../run/configure.ts";
-import type { DeploymentCache } from "../run/deployment-cache.ts";
-import { answerDryRun } from "../run/dry-run.ts";
-import { History } from "./history.ts";
+import { armNextLink } from "../commit/timer-chain.ts";
+import { answerConfigure } from "./configure.ts";
+import type { DeploymentCache } from "./deployment-cache.ts";
+import { answerDryRun } from "./dry-run.ts";
+import { History } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
-import { answerInvocation, type Received } from "../run/run.ts";
+import { answerInvocation, type Received } from "./run.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 import type { Answer } from "../schedule/disposition.ts";
 

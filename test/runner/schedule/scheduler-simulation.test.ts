@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Scheduler, schedulerLimits } from "../../runner/schedule/scheduler.ts";
+import { Scheduler, schedulerLimits } from "../../../runner/schedule/scheduler.ts";
 
 /**
  * The scheduler with a simulated clock and a simulated machine: runs that compute share the cores evenly, then each commit is written one

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts";
 import type { Answer } from "../../domain/invocation/invocation.ts";
-import { OwnerValues } from "./owner-values.ts";
+import { OwnerValues } from "./owner-value-cache.ts";
 import type { OverQuota } from "../ports.ts";
 
 /**
