@@ -170,7 +170,7 @@ async function main(): Promise<void> {
     process.argv.includes("--setup") || backup !== undefined ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env,
   );
   if (process.argv.includes("--rotate-key")) {
-    const { rotateKey } = await import("./wiring/install/rotate-key.ts");
+    const { rotateKey } = await import("./platform/secrets/rotate-key.ts");
     return void process.stdout.write(`${await rotateKey(configuration)}\n`);
   }
   const logger = createLogger({ level: configuration.logLevel });

@@ -50,7 +50,7 @@ export const runsOfPartition = (partition: number): string => `runs.${partition}
 /** The partition of a commit's subject. */
 export const partitionOfRun = (subject: string): number => Number(subject.split(".", 2)[1]);
 
-/** Of STATE. Nothing is stored there: who publishes there is told the sequence of the source's last commit, see platform/jetstream/write/commits.ts. */
+/** Of STATE. Nothing is stored there: who publishes there is told the sequence of the source's last commit, see platform/jetstream/runs/commits.ts. */
 export const lastRunSubject = (partition: number, owner: string, source: string): string => `last.${partition}.${owner}.${source}`;
 
 /** Due deliveries, and the schedules that make them due. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
 import { roleNames } from "../platform/process/settings/configuration.ts";
 import { createSandbox } from "../runner/sandbox/pool.ts";
-import { bundledCache } from "../wiring/roles/sandbox-settings.ts";
+import { bundledCache } from "../platform/process/settings/sandbox-size.ts";
 
 /**
  * Run while the image is built: makes the guest's scripts and V8's caches of them, and, where NODE_COMPILE_CACHE says so,

@@ -10,7 +10,7 @@ import {
   saysTheSame,
   type Roots,
   type SecretTexts,
-} from "../wiring/install/installation-secrets.ts";
+} from "../platform/secrets/installation-secrets.ts";
 
 /**
  * Makes the Secrets of an installation in a cluster. Roots and passwords are made once and never changed; what follows from them is

@@ -5,7 +5,7 @@ import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernet
 import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../platform/kubernetes/owners/owner-namespaces.ts";
 import { createKubernetesResourceStore } from "../platform/kubernetes/resources/resource-store.ts";
 import type { RoleContext } from "./context.ts";
-import { Shared } from "./shared.ts";
+import { Shared } from "../platform/process/shared.ts";
 
 /** The cluster that resources are kept in. */
 export interface Cluster {

@@ -3,7 +3,7 @@ import { Unavailable } from "../domain/errors.ts";
 import { connect, type Connection } from "../platform/jetstream/connection/connection.ts";
 import { missingStreams } from "../platform/jetstream/streams/streams.ts";
 import type { RoleContext } from "./context.ts";
-import { Shared } from "./shared.ts";
+import { Shared } from "../platform/process/shared.ts";
 
 const setUpTimeoutMs = 60_000;
 

@@ -6,7 +6,7 @@ import { migrate, notMigrated, untilMigrated } from "../platform/postgres/migrat
 import { isRoleUrl } from "../platform/postgres/roles.ts";
 import type { Configuration } from "../platform/process/settings/configuration.ts";
 import type { RoleContext } from "./context.ts";
-import { Shared } from "./shared.ts";
+import { Shared } from "../platform/process/shared.ts";
 
 /** By address: roles of one process share a pool when they are the same user. */
 const databases = new Shared<string, Database>((database) => database.close());

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { createStackMapper, type StackMapper } from "../builder/bundle/source-map.ts";
-import type { BlobStore } from "../platform/jetstream/streams/object-store.ts";
+import type { BlobStore } from "../platform/jetstream/bundles/object-store.ts";
 import type { Stacks } from "../runner/ports.ts";
 
 /** Reads stacks through the source map that the builder left beside the bundle. */

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { installationSecrets, newRoots, type SecretTexts } from "../../wiring/install/installation-secrets.ts";
+import { installationSecrets, newRoots, type SecretTexts } from "../../platform/secrets/installation-secrets.ts";
 import { findProgram, objectsOf, render } from "../support/helm.ts";
 import { natsBinary } from "../support/nats/nats.ts";
 import { steadyPort } from "../support/steady-port.ts";

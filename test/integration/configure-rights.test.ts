@@ -5,7 +5,7 @@ import { partitionCount } from "../../domain/subjects.ts";
 import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
 import { connect, type Connection } from "../../platform/jetstream/connection/connection.ts";
 import { openLink, type Link } from "../../platform/jetstream/connection/link.ts";
-import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
+import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
 import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { roleCredentials, systemCredentials } from "../../platform/process/nats/nats-accounts.ts";
 import { credentialsForPool } from "../../platform/process/nats/nats-claims.ts";

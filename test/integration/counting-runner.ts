@@ -3,12 +3,12 @@ import { type BacklogLimits, defaultBacklogLimits } from "../../domain/limits/ad
 import type { Commit } from "../../domain/run/commit.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool } from "../../domain/subjects.ts";
-import { lastCommit } from "../../platform/jetstream/write/commits.ts";
+import { lastCommit } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
+import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 export interface Seen {

@@ -13,7 +13,7 @@ import { startDelivery } from "../../delivery/start.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { createWebhookClient, type WebhookClient } from "../../platform/http/webhook-client.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
-import { appendCommit } from "../../platform/jetstream/write/commits.ts";
+import { appendCommit } from "../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";

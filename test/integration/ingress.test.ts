@@ -9,13 +9,13 @@ import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../in
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { startIngress, type Ingress } from "../../ingress/start.ts";
-import { followAdmission } from "../../platform/jetstream/backlog/admission.ts";
-import { Asker, sendAnswer } from "../../platform/jetstream/requests/answers.ts";
+import { followAdmission } from "../../platform/jetstream/members/admission.ts";
+import { Asker, sendAnswer } from "../../platform/jetstream/requests/run-answers.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
-import { setUpPool } from "../../platform/jetstream/streams/pools.ts";
+import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
 import { readPartition, type Reading } from "../../platform/jetstream/read/consumer.ts";
-import { announce, runnersOf } from "../../platform/jetstream/buckets/membership.ts";
-import { followOverQuota, overQuotaOf } from "../../platform/jetstream/write/over-quota.ts";
+import { announce, runnersOf } from "../../platform/jetstream/members/group.ts";
+import { followOverQuota, overQuotaOf } from "../../platform/jetstream/buckets/quotas.ts";
 import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { until, withJetStream } from "./jetstream/support.ts";
 

@@ -4,7 +4,7 @@ import { partitionCount } from "../../domain/subjects.ts";
 import { startQuotas } from "../../delivery/routing/quotas.ts";
 import { Recorder } from "../../delivery/record/recorder.ts";
 import type { DeliveryPorts, History, Reading } from "../../delivery/ports.ts";
-import { appendCommit } from "../../platform/jetstream/write/commits.ts";
+import { appendCommit } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
 import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";

@@ -3,10 +3,10 @@ import { encodePack, type Invocation } from "../../domain/invocation/invocation.
 import { Unavailable } from "../../domain/errors.ts";
 import { ownerOf, partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
-import { heldByOthers, runnersOf } from "../../platform/jetstream/buckets/membership.ts";
-import { deploymentEntries } from "../../platform/jetstream/write/moves.ts";
+import { heldByOthers, runnersOf } from "../../platform/jetstream/members/group.ts";
+import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { poolPortsOf } from "../../wiring/roles/pool-ports.ts";
+import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
 import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";

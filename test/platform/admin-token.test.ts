@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readAdminToken } from "../../wiring/install/admin-token.ts";
+import { readAdminToken } from "../../platform/secrets/admin-token.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
 let directory: TemporaryDirectory;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { installationSecrets, newRoots, saysTheSame, type Roots, type SecretTexts } from "../../wiring/install/installation-secrets.ts";
+import { installationSecrets, newRoots, saysTheSame, type Roots, type SecretTexts } from "../../platform/secrets/installation-secrets.ts";
 
 const postgres = { address: "db.example.com:5432/headwater", username: "postgres", password: "p@ss/word" };
 let roots: Roots;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Shared } from "../../wiring/shared.ts";
+import { Shared } from "../../platform/process/shared.ts";
 
 function counted() {
   const log: string[] = [];

@@ -4,7 +4,7 @@ import { Invariant } from "../../domain/errors.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
-import { untilAnswers } from "../../platform/jetstream/connection/until-answers.ts";
+import { untilAnswers } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
 import { storeBytesOf } from "../../platform/process/nats/store-size.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
 import type { RoleContext } from "../context.ts";

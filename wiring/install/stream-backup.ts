@@ -1,6 +1,6 @@
 import { restoreStreams, saveStreams } from "../../platform/jetstream/streams/backup.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
-import { untilAnswers } from "../../platform/jetstream/connection/until-answers.ts";
+import { untilAnswers } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
 import type { RoleContext } from "../context.ts";
 
 const timeoutMs = 60_000;

@@ -5,12 +5,12 @@ import { codeLimits } from "../../domain/component/component-code.ts";
 import type { Traces } from "../../domain/traces.ts";
 import { createEgress, type Egress } from "../../platform/http/egress.ts";
 import { serveBuildRequests } from "../../platform/jetstream/requests/build-requests.ts";
-import { openBlobStore } from "../../platform/jetstream/streams/object-store.ts";
+import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
 import type { Sandbox } from "../../runner/sandbox/port.ts";
 import { natsOf } from "../connections.ts";
 import type { RoleContext, StartedRole } from "../context.ts";
-import { sandboxCache } from "./sandbox-settings.ts";
+import { sandboxCache } from "../../platform/process/settings/sandbox-size.ts";
 
 /** Of one request for a component's text. */
 const readTimeoutMs = 10_000;

@@ -1,5 +1,5 @@
 import { streams } from "../../../domain/subjects.ts";
-import { doneUpTo } from "../../../platform/jetstream/buckets/floors.ts";
+import { doneUpTo } from "../../../platform/jetstream/runs/floors.ts";
 import { createDatabase } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { lastRun, until } from "./runs.ts";

@@ -4,7 +4,7 @@ import { nanos } from "@nats-io/transport-node";
 import { Unavailable } from "../../../domain/errors.ts";
 import { runnerConsumer, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { createOrUpdateConsumer } from "../streams/durable.ts";
+import { createOrUpdateConsumer } from "./durable-consumer.ts";
 import { isMissing } from "../connection/missing.ts";
 import { Reader } from "./reader.ts";
 import type { StreamMessage } from "./stream-message.ts";

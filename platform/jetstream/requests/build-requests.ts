@@ -6,7 +6,7 @@ import type { Build } from "../../../domain/component/definition.ts";
 import { HeadwaterError, Invariant, Unavailable } from "../../../domain/errors.ts";
 import { buildSubject } from "../../../domain/subjects.ts";
 import type { Reading } from "../read/consumer.ts";
-import { request, serve, type Service } from "./requests.ts";
+import { request, serve, type Service } from "./request-reply.ts";
 
 const componentCode = z.object({
   code: z.string(),

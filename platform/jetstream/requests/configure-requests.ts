@@ -6,7 +6,7 @@ import { HeadwaterError, Invariant, Unavailable } from "../../../domain/errors.t
 import { configureSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Reading } from "../read/consumer.ts";
-import { request, serve, type Service } from "./requests.ts";
+import { request, serve, type Service } from "./request-reply.ts";
 
 const call = z.discriminatedUnion("kind", [
   z.object({

@@ -15,10 +15,10 @@ import {
 } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Reading } from "../read/consumer.ts";
-import { deploymentEntries, moveInvocation } from "../write/moves.ts";
-import { hasConsumer, setUpPool } from "../streams/pools.ts";
-import { request, serve, type Service } from "./requests.ts";
-import { setTimer } from "../read/schedules.ts";
+import { deploymentEntries, moveInvocation } from "../invocations/moves.ts";
+import { hasConsumer, setUpPool } from "../invocations/pool-consumers.ts";
+import { request, serve, type Service } from "./request-reply.ts";
+import { setTimer } from "../write/schedules.ts";
 
 /**
  * A runner may write nothing into INVOCATIONS: a schedule names its target in a header, which no permission looks at, so whoever may

@@ -14,7 +14,7 @@ import { InvalidInput } from "../../../domain/errors.ts";
 import { bundleStore, buckets, changedSubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { maxBytesOf } from "./stream-limits.ts";
-import { setUpPool } from "./pools.ts";
+import { setUpPool } from "../invocations/pool-consumers.ts";
 
 export interface StreamOptions {
   /** Copies of each stream: 1, 3 or 5. */

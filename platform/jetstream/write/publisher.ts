@@ -1,8 +1,8 @@
 import type { Msg } from "@nats-io/transport-node";
 import { type HeadwaterError, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
-import { LeanHeaders } from "../read/lean-headers.ts";
+import { LeanHeaders } from "./encoded-headers.ts";
 import type { Link, LinkStatus } from "../connection/link.ts";
-import { refusal, type ApiError } from "../connection/publish-errors.ts";
+import { refusal, type ApiError } from "../connection/errors.ts";
 
 export interface PublishOptions {
   /** Within the stream's duplicate window (120 s) a second message with this id is not stored. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RoleName } from "../../../platform/process/settings/configuration.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
-import { deliveryBacklog } from "../../../platform/jetstream/backlog/delivery-backlog.ts";
+import { deliveryBacklog } from "../../../platform/jetstream/deliveries/delivery-backlog.ts";
 import { adminCredentials } from "../../../platform/process/nats/nats-accounts.ts";
 import { storeRoleCredentials } from "../../../platform/process/nats/nats-credentials.ts";
 import type { NatsConnection } from "../../../platform/process/nats/nats-connection.ts";

@@ -14,8 +14,8 @@ import { formatSigningKey } from "../../../domain/delivery/webhook-signature.ts"
 import { createEgress } from "../../../platform/http/egress.ts";
 import { createWebhookClient, type WebhookClient } from "../../../platform/http/webhook-client.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
-import { requestRedelivery } from "../../../platform/jetstream/write/redeliveries.ts";
-import { publishReplay } from "../../../platform/jetstream/write/replays.ts";
+import { requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
+import { publishReplay } from "../../../platform/jetstream/deliveries/replays.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
 import { ada, keys, withApi } from "./support.ts";

@@ -7,8 +7,8 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { runSubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../../../platform/jetstream/connection/connection.ts";
 import type { History } from "../../../platform/postgres/history/index.ts";
-import { followEmitted } from "../../../platform/jetstream/write/emitted-events.ts";
-import { readRunMessages } from "../../../platform/jetstream/write/run-messages.ts";
+import { followEmitted } from "../../../platform/jetstream/runs/emitted-events.ts";
+import { readRunMessages } from "../../../platform/jetstream/runs/live-runs.ts";
 import { keys, withApi, type TestApi } from "./support.ts";
 import { until, withJetStream, type TestJetStream } from "../jetstream/support.ts";
 

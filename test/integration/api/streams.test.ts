@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { runSubject } from "../../../domain/subjects.ts";
 import { commitOf, openStream, openUnread, shows, withStreamingApi, type OpenStream } from "./streams-support.ts";
-import { announceEvent } from "../../../platform/jetstream/write/emitted-events.ts";
+import { announceEvent } from "../../../platform/jetstream/runs/emitted-events.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { ada, bob, keys } from "./support.ts";
 import { quietMs, until } from "../jetstream/support.ts";

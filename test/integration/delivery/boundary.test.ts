@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { appendCommit } from "../../../platform/jetstream/write/commits.ts";
+import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { ada } from "../api/support.ts";
 import { withRepairWorld, type Receiver } from "../api/webhooks-support.ts";
 import { until } from "../jetstream/support.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { streams as streamNames } from "../../../domain/subjects.ts";
-import { publishReplay } from "../../../platform/jetstream/write/replays.ts";
+import { publishReplay } from "../../../platform/jetstream/deliveries/replays.ts";
 import { disorder } from "../../support/order.ts";
 import { ada } from "../api/support.ts";
 import { withRepairWorld } from "../api/webhooks-support.ts";

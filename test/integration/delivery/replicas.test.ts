@@ -10,7 +10,7 @@ import { buckets, partitionCount } from "../../../domain/subjects.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
 import { formatSigningKey } from "../../../domain/delivery/webhook-signature.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
-import { appendCommit } from "../../../platform/jetstream/write/commits.ts";
+import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { withPostgres } from "../../support/postgres.ts";

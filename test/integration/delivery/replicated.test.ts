@@ -12,7 +12,7 @@ import { startDelivery, type StartedDelivery } from "../../../delivery/start.ts"
 import { createEgress } from "../../../platform/http/egress.ts";
 import { createWebhookClient, type WebhookClient } from "../../../platform/http/webhook-client.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
-import { appendCommit, lastCommit } from "../../../platform/jetstream/write/commits.ts";
+import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";

@@ -7,8 +7,8 @@ import { buckets, partitionCount, streams as names } from "../../../domain/subje
 import type { DeliveryPorts, PostRequest } from "../../../delivery/ports.ts";
 import { startDelivery } from "../../../delivery/start.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
-import { appendCommit } from "../../../platform/jetstream/write/commits.ts";
-import { followEmitted } from "../../../platform/jetstream/write/emitted-events.ts";
+import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
+import { followEmitted } from "../../../platform/jetstream/runs/emitted-events.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
 import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";

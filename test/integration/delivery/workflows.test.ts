@@ -6,7 +6,7 @@ import { buckets, partitionCount, streams as names, workflowSubject } from "../.
 import { decodeDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
 import { startDelivery } from "../../../delivery/start.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
-import { appendCommit } from "../../../platform/jetstream/write/commits.ts";
+import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
 import { withPostgres } from "../../support/postgres.ts";

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import { openEndpointDirectory } from "../../../platform/jetstream/buckets/endpoint-directory.ts";
 import { fencedEntries } from "../../../platform/jetstream/buckets/fenced-entries.ts";
-import { announce, runnersOf, watchMembers } from "../../../platform/jetstream/buckets/membership.ts";
-import { openBlobStore } from "../../../platform/jetstream/streams/object-store.ts";
-import { WrongLastSequence } from "../../../platform/jetstream/connection/publish-errors.ts";
+import { announce, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
+import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
+import { WrongLastSequence } from "../../../platform/jetstream/connection/errors.ts";
 import { until, withJetStream } from "./support.ts";
 
 const nats = withJetStream({ markerTtlMs: 1_000 });

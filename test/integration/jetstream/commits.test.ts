@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { streams } from "../../../domain/subjects.ts";
-import { Asker, sendAnswer } from "../../../platform/jetstream/requests/answers.ts";
-import { appendCommit, forgetCommits, lastCommit } from "../../../platform/jetstream/write/commits.ts";
-import { statePosition } from "../../../platform/jetstream/buckets/state-position.ts";
+import { Asker, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
+import { appendCommit, forgetCommits, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
+import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
 import { until, withJetStream } from "./support.ts";
 
 const nats = withJetStream();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { InvalidInput, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import { connect } from "../../../platform/jetstream/connection/connection.ts";
-import { WrongLastSequence } from "../../../platform/jetstream/connection/publish-errors.ts";
+import { WrongLastSequence } from "../../../platform/jetstream/connection/errors.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { streamOptions, until, withJetStream } from "./support.ts";
 

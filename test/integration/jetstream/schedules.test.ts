@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { invokeSubject, timerFilter } from "../../../domain/subjects.ts";
-import { setUpPool } from "../../../platform/jetstream/streams/pools.ts";
+import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
 import { readPartition, readQueue, type Reading } from "../../../platform/jetstream/read/consumer.ts";
-import { endSchedule, endTimers, publishScheduled, setTimer, type Schedule } from "../../../platform/jetstream/read/schedules.ts";
+import { endSchedule, endTimers, publishScheduled, setTimer, type Schedule } from "../../../platform/jetstream/write/schedules.ts";
 import type { StreamMessage } from "../../../platform/jetstream/read/stream-message.ts";
 import { until, withJetStream } from "./support.ts";
 

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { partitionCount, streams } from "../../../domain/subjects.ts";
-import { appendCommit, lastCommit } from "../../../platform/jetstream/write/commits.ts";
-import { FloorPublisher } from "../../../platform/jetstream/buckets/floor-publisher.ts";
-import { doneUpTo, loadFloors, publishFloors, readFloors, type Floors } from "../../../platform/jetstream/buckets/floors.ts";
-import { statePosition } from "../../../platform/jetstream/buckets/state-position.ts";
+import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
+import { FloorPublisher } from "../../../platform/jetstream/runs/floor-publisher.ts";
+import { doneUpTo, loadFloors, publishFloors, readFloors, type Floors } from "../../../platform/jetstream/runs/floors.ts";
+import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
-import { trimRuns } from "../../../platform/jetstream/streams/trim-runs.ts";
+import { trimRuns } from "../../../platform/jetstream/runs/trim-runs.ts";
 import { streamOptions, until, withJetStream } from "./support.ts";
 
 const nats = withJetStream();

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "../../../platform/jetstream/connection/connection.ts";
-import { untilAnswers } from "../../../platform/jetstream/connection/until-answers.ts";
+import { untilAnswers } from "../../../platform/jetstream/connection/wait-for-jetstream.ts";
 import type { NatsConnection } from "../../../platform/process/nats/nats-connection.ts";
 import type { NatsKeys } from "../../../platform/process/nats/nats-keys.ts";
 import { findNatsServer, startNats, type NatsServer } from "../../../platform/process/nats/nats-server.ts";

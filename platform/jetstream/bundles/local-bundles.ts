@@ -1,0 +1,33 @@
+import { mkdir, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LRUCache } from "lru-cache";
+import type { BlobStore } from "./object-store.ts";
+import type { Bundles } from "../../../runner/ports.ts";
+
+/** Bundles as files: fetched once from the object store, then read by every child. A name is a content address, so a file never changes. */
+export async function localBundles(blobs: BlobStore, directory: string): Promise<Bundles> {
+  await mkdir(directory, { recursive: true });
+  const known = new LRUCache<string, Promise<string>>({ max: 100_000 });
+  const fetched = async (hash: string): Promise<string> => {
+    const path = join(directory, `${hash}.js`);
+    const exists = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (exists) return path;
+    const partial = `${path}.${process.pid}`;
+    await writeFile(partial, await blobs.get(hash));
+    await rename(partial, path);
+    return path;
+  };
+  return {
+    path: (hash) => {
+      const cached = known.get(hash);
+      if (cached !== undefined) return cached;
+      const path = fetched(hash);
+      known.set(hash, path);
+      path.catch(() => known.delete(hash));
+      return path;
+    },
+  };
+}

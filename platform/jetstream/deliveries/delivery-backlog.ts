@@ -1,0 +1,24 @@
+import { streams } from "../../../domain/subjects.ts";
+import type { Connection } from "../connection/connection.ts";
+import { doneUpTo, loadFloors } from "../runs/floors.ts";
+
+/** What the delivery role has before it. @throws when the server does not answer, or the consumer is not there yet */
+export async function deliveryBacklog(
+  connection: Connection,
+  dueConsumer: string,
+): Promise<{ readonly unrouted: number; readonly due: number; readonly scheduled: number; readonly unrecorded: number }> {
+  const { manager } = connection;
+  const [due, { state }, runs, floors] = await Promise.all([
+    manager.consumers.info(streams.deliveries, dueConsumer),
+    manager.streams.info(streams.deliveries),
+    manager.streams.info(streams.runs),
+    loadFloors(connection),
+  ]);
+  const dueNow = due.num_pending + due.num_ack_pending;
+  const { last_seq, messages } = runs.state;
+  /** Commits behind the first one that is not done, of whatever partition. */
+  const notDone = async (done: readonly number[]): Promise<number> =>
+    Math.min(messages, last_seq - (await doneUpTo(connection, done, last_seq)));
+  const [unrouted, unrecorded] = await Promise.all([notDone(floors.routed), notDone(floors.recorded)]);
+  return { unrouted, due: dueNow, scheduled: Math.max(0, state.messages - dueNow), unrecorded };
+}

@@ -1,0 +1,112 @@
+import type { LineHead, WebhookBacklog } from "../../../api/webhooks/ports.ts";
+import type { Delivery } from "../../../delivery/routing/delivery.ts";
+import { HeadwaterError, Unavailable } from "../../../domain/errors.ts";
+import { nextIn, type LinePack, type LineState } from "../../../domain/delivery/ordered-queue.ts";
+import { buckets, deliverSubject, lineSubject, retrySubject, streams } from "../../../domain/subjects.ts";
+import { Bucket } from "../buckets/bucket.ts";
+import type { Connection } from "../connection/connection.ts";
+import { isMessageNotFound } from "../connection/missing.ts";
+import { onceAt } from "../write/schedules.ts";
+
+/** Of more schedules than these the first is not looked for: their events would have to be read for it. */
+const mostRead = { messages: 256, bytes: 1_024 * 1_024 };
+/** Behind the last of any: the server tells how many there are, and not which. */
+const behindAll = 2 ** 31 - 1;
+
+/**
+ * What waits for a webhook, as the streams have it: nobody has to deliver for it to be told. It takes a few requests to the server and
+ * no consumer; of a line its head and its end are read.
+ *
+ * @throws Unavailable
+ */
+export async function readWebhookBacklog(connection: Connection, webhook: string): Promise<WebhookBacklog> {
+  try {
+    const [due, scheduled, line] = await Promise.all([
+      countSubjects(connection, deliverSubject(webhook, ">")),
+      countSubjects(connection, retrySubject(webhook, ">")),
+      readLine(connection, webhook),
+    ]);
+    return { due, scheduled, nextAt: await firstOf(connection, webhook, scheduled), ...line };
+  } catch (cause) {
+    if (cause instanceof HeadwaterError) throw cause;
+    throw new Unavailable("what waits for the webhook cannot be told: the message server does not answer, try again in a moment", {
+      cause,
+    });
+  }
+}
+
+/** Each delivery has a subject of its own. */
+async function countSubjects({ nats, apiPrefix }: Connection, filter: string): Promise<number> {
+  const request = JSON.stringify({ subjects_filter: filter, offset: behindAll });
+  const answer = await nats.request(`${apiPrefix}.STREAM.INFO.${streams.deliveries}`, request, { timeout: 5_000 });
+  const { total = 0, error } = answer.json<{ readonly total?: number; readonly error?: { readonly description: string } }>();
+  if (error !== undefined) throw new Unavailable(`the message server cannot tell what waits: ${error.description}`);
+  return total;
+}
+
+async function firstOf({ manager }: Connection, webhook: string, scheduled: number): Promise<number | undefined> {
+  if (scheduled === 0 || scheduled > mostRead.messages) return undefined;
+  const times: number[] = [];
+  let left = 0;
+  try {
+    const query = { multi_last: [retrySubject(webhook, ">")], batch: mostRead.messages, max_bytes: mostRead.bytes };
+    for await (const message of await manager.direct.getLastMessagesFor(streams.deliveries, query)) {
+      const at = onceAt(message);
+      if (at !== undefined) times.push(at);
+      left = message.pending;
+    }
+  } catch (error) {
+    if (!isMessageNotFound(error)) throw error; // They have become due meanwhile.
+  }
+  return left > 0 || times.length === 0 ? undefined : Math.min(...times);
+}
+
+interface Found {
+  readonly seq: number;
+  /** Epoch ms. */
+  readonly storedAt: number;
+  readonly pack: LinePack<Delivery>;
+}
+
+async function readLine(connection: Connection, webhook: string): Promise<Pick<WebhookBacklog, "inLine" | "head">> {
+  const states = new Bucket<LineState>(connection, buckets.lines, (json) => json as LineState); // Only the delivery role writes entries.
+  const [state, last] = await Promise.all([states.get(webhook), findPack(connection, { last_by_subj: lineSubject(webhook) })]);
+  const inLine = Math.max(0, (last?.pack.number ?? 0) - (state?.number ?? 0));
+  if (inLine === 0) return { inLine: 0, head: undefined };
+  // One that was made anew counts from 1 again: sequences of the former stream say nothing then.
+  const from = (seq: number) => findPack(connection, { seq, next_by_subj: lineSubject(webhook) });
+  const first = (state === undefined ? undefined : await from(state.seq)) ?? (await from(1));
+  return { inLine, head: first === undefined ? undefined : headOf(first, state) };
+}
+
+function headOf({ seq, storedAt, pack }: Found, state: LineState | undefined): LineHead | undefined {
+  const delivery = pack.deliveries[state === undefined ? 0 : nextIn(state, seq)];
+  if (delivery === undefined) return undefined; // It was done between two answers.
+  const { id, subscription, event } = delivery;
+  const failing = state?.failing?.delivery === id ? state.failing : undefined;
+  return {
+    delivery: id,
+    subscription,
+    source: event.source,
+    event: event.eventId,
+    channel: event.channel,
+    attempts: (failing?.attempt ?? delivery.attempt) - 1,
+    since: storedAt,
+    nextAt: failing?.atMs,
+  };
+}
+
+type Query = { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj: string };
+
+async function findPack({ manager }: Connection, query: Query): Promise<Found | undefined> {
+  try {
+    const message = await manager.direct.getMessage(streams.ordered, query);
+    // Only the delivery role writes to the stream.
+    return message === null
+      ? undefined
+      : { seq: message.seq, storedAt: message.time.getTime(), pack: message.json() as LinePack<Delivery> };
+  } catch (error) {
+    if (isMessageNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import type { ManualRun, Runs } from "../../../api/ports.ts";
+import { systemClock } from "../../../domain/clock.ts";
+import { parseDryRunOutcome, type DryRunOutcome } from "../../../domain/run/dry-run.ts";
+import type { AdmissionGate } from "../../../domain/limits/admission.ts";
+import { QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
+import { encodePack, type Invocation } from "../../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { invokeSubject } from "../../../domain/subjects.ts";
+import type { Asker } from "../requests/run-answers.ts";
+import type { Connection } from "../connection/connection.ts";
+
+const retryAfterMs = 1_000;
+
+/** The runs that the API asks for. They count towards the backlog of their source and owner, as requests to endpoints do. */
+export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Asker, admission: Pick<AdmissionGate, "admits">): Runs {
+  const publish = async (request: ManualRun, invocation: Invocation, messageId: string): Promise<void> => {
+    const text = JSON.stringify(invocation);
+    if (!admission.admits(request, text.length, performance.now()))
+      throw new QuotaUsedUp(
+        `too many invocations of ${request.source} or its owner wait to run: try again as Retry-After says`,
+        retryAfterMs,
+        {
+          code: "backlog_full",
+        },
+      );
+    const subject = invokeSubject(request.pool, partitionOf(invocation.source), invocation.source);
+    await publisher.publish(subject, encodePack([text]), { messageId });
+  };
+  return {
+    run: async (request, signal) => {
+      const { run, source, generation, event, metadata, trace } = request;
+      const { subject, answer } = asker.wait(run, "run", signal);
+      const given = { ...eventOf({ event, metadata }), ...trace };
+      await publish(request, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
+      return { ended: answer.then((answered) => answered?.run) };
+    },
+    dryRun: async (request) => {
+      const { run, source, generation, event, metadata, timeoutMs } = request;
+      const deadline = systemClock.now() + timeoutMs;
+      const { subject, answer } = asker.wait(run, "dry-run", AbortSignal.timeout(timeoutMs));
+      const given = eventOf({ event, metadata });
+      const dryRun = { source, deadline };
+      await publish(request, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
+      return { outcome: answer.then((answered) => (answered === undefined ? undefined : outcomeOf(answered.outcome))) };
+    },
+  };
+}
+
+function outcomeOf(answer: unknown): DryRunOutcome {
+  const outcome = parseDryRunOutcome(answer);
+  if (outcome === undefined) throw new UserCode("the runner's answer has not the form of what a run leaves", { code: "invalid_answer" });
+  return outcome;
+}
+
+const eventOf = ({ event, metadata }: { event: unknown; metadata: ManualRun["metadata"] }): Pick<Invocation, "event" | "metadata"> => ({
+  ...(event === undefined ? {} : { event }),
+  ...(metadata === undefined ? {} : { metadata }),
+});

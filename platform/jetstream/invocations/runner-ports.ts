@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { Invariant } from "../../../domain/errors.ts";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { buckets, deploymentKey } from "../../../domain/subjects.ts";
+import { sendAnswer } from "../requests/run-answers.ts";
+import { followChanges } from "../buckets/bucket-changes.ts";
+import { appendCommit, lastCommit } from "../runs/commits.ts";
+import type { Connection } from "../connection/connection.ts";
+import { readPartition } from "../read/consumer.ts";
+import { readFloors } from "../runs/floors.ts";
+import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/group.ts";
+import { deploymentEntries } from "./moves.ts";
+import { readOverQuota, readWeights } from "../buckets/quotas.ts";
+import { requestArm, requestConsumers, requestMove } from "../requests/pool-requests.ts";
+import { memoryShare } from "../../process/settings/memory-share.ts";
+import type { Intake, Membership, RunnerPorts, RunnerReport, Timers } from "../../../runner/ports.ts";
+
+type PoolPorts = Pick<
+  RunnerPorts,
+  "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "processed" | "weights" | "timers" | "answer"
+>;
+
+/** All that a runner reaches of the message server: what its pool's user may do, see platform/jetstream/connection/permissions.ts. */
+export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
+  return {
+    deployments: deploymentsOf(connection, pool),
+    moves: { move: (position) => requestMove(connection, pool, position) },
+    histories: {
+      last: async (owner, source) => {
+        const { text, sequence } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
+        return { commit: text, sequence };
+      },
+      append: (owner, source, commit, expected) =>
+        appendCommit(connection, { owner, source, partition: partitionOf(source) }, commit, expected),
+    },
+    intake: intakeOf(connection, pool),
+    membership: membershipOf(connection, pool),
+    overQuota: readOverQuota(connection),
+    processed: {
+      upTo: async () => {
+        const { routed, recorded } = (await readFloors(connection)) ?? { routed: [], recorded: [] };
+        return routed.map((sequence, partition) => Math.min(sequence, recorded[partition] ?? 0));
+      },
+    },
+    weights: readWeights(connection),
+    timers: timersOf(connection, pool),
+    answer: (subject, answer) => sendAnswer(connection, subject, answer),
+  };
+}
+
+function deploymentsOf(connection: Connection, pool: string): RunnerPorts["deployments"] {
+  const entries = deploymentEntries(connection);
+  return {
+    get: (source) => entries.get(deploymentKey(pool, source)),
+    onChange: async (changed) => {
+      const prefix = deploymentKey(pool, "").length;
+      await followChanges(connection, buckets.deployments, deploymentKey(pool, "*"), (key) => changed(key?.slice(prefix)));
+    },
+  };
+}
+
+function intakeOf(connection: Connection, pool: string): Intake {
+  // Partitions find out together that NATS has restarted: one request creates all consumers.
+  let restoring: Promise<void> | undefined;
+  const restore = (): Promise<void> =>
+    (restoring ??= requestConsumers(connection, pool).finally(() => {
+      restoring = undefined;
+    }));
+  return {
+    read: (partition, onMessage, mayAsk) =>
+      readPartition({
+        connection,
+        pool,
+        partition,
+        mayAsk,
+        restore,
+        onMessage: (message) =>
+          onMessage({
+            text: message.text(),
+            seq: message.seq,
+            storedAt: message.storedAt,
+            ack: () => message.ack(),
+          }),
+      }),
+  };
+}
+
+async function heartbeat(report: () => RunnerReport): Promise<Heartbeat> {
+  const share = await memoryShare();
+  return { ...(share === undefined ? {} : { memoryShare: Math.round(share * 100) / 100 }), ...report() };
+}
+
+function membershipOf(connection: Connection, pool: string): Membership {
+  const group = runnersOf(pool);
+  return {
+    heldByOthers: (runner) => heldByOthers(connection, group, runner),
+    join: (runner, { onMembers, report }) => joinGroup(connection, group, runner, { onMembers, report: () => heartbeat(report) }),
+  };
+}
+
+export function timersOf(connection: Connection, pool: string): Timers {
+  return {
+    armAt: (source, prop, atMs, invocation) => {
+      const { trigger, chain, at } = invocation;
+      if (trigger !== "timer" || chain === undefined || at === undefined)
+        throw new Invariant(`source ${source} has no chained timer '${prop}'`);
+      return requestArm(connection, pool, { source, prop, atMs, invocation: { ...linkOf(invocation), trigger, chain, at } });
+    },
+  };
+}
+
+/** A link as it travels: what cannot be JSON cannot have come out of the stream either. */
+const linkOf = ({ source, generation, event, skippedTicks }: Invocation) => ({
+  source,
+  ...(generation === undefined ? {} : { generation }),
+  ...(event === undefined ? {} : { event: z.json().parse(event) }),
+  ...(skippedTicks === undefined ? {} : { skippedTicks }),
+});

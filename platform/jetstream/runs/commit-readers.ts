@@ -1,0 +1,101 @@
+import type { PartitionReading, RunsLog, Runs } from "../../../delivery/routing/runs.ts";
+import { partitionOfRun, runsOfPartition, streams } from "../../../domain/subjects.ts";
+import type { Connection } from "../connection/connection.ts";
+import { FloorPublisher } from "./floor-publisher.ts";
+import { doneUpTo, loadFloors, type FloorKind } from "./floors.ts";
+import { PartitionedFollow, type PartitionedOptions } from "../read/partitioned-follow.ts";
+import { startTrimming } from "./trim-runs.ts";
+
+/** Bytes of commits that are not routed, or not recorded, in memory. A commit is 8 MiB at most. */
+const maxOpenBytes = 32 * 1_048_576;
+
+/** RUNS as the router and the recorder read it, each partition from its own floor. What both have processed is trimmed. */
+export function runsOf(connection: Connection, log: RunsLog): Runs {
+  const failed = (error: unknown): void =>
+    log.warn({ op: "runs.floor", err: error }, "floors are not published yet: a crash would repeat more deliveries");
+  const publisher = new FloorPublisher(connection, failed);
+  const read = (
+    kind: FloorKind,
+    onMessage: PartitionedOptions["onMessage"],
+    by: Pick<PartitionedOptions, "filterOf" | "partitionOf"> = byPartition,
+  ): PartitionedFollow => {
+    const reader = new PartitionedFollow({
+      connection,
+      stream: streams.runs,
+      ...by,
+      maxOpenBytes,
+      nameBegins: "delivery",
+      onMessage,
+      onInterrupted: (reason) => log.warn({ op: "runs.read", kind, reason }, "reading RUNS was interrupted and goes on"),
+    });
+    publisher.follow(kind, () => reader.floors());
+    return reader;
+  };
+  return {
+    route: (onCommit) => {
+      let stream = "";
+      const reader = read("routed", (message, done) => onCommit(message.text(), done, message.subject, { stream, seq: message.seq }));
+      const reading: PartitionReading = {
+        open: async (partition) => {
+          const floors = await publisher.load();
+          stream = floors.stream;
+          return reader.open(partition, floors.routed[partition] ?? 0);
+        },
+        idle: () => reader.idle(),
+        stop: () => reader.stop(),
+      };
+      return reading;
+    },
+    record: (onCommit) => {
+      const reader = read("recorded", (message, done) => onCommit(message.text(), message.seq, message.subject, done));
+      return {
+        open: async (partition, afterSequence) => {
+          await publisher.load();
+          return reader.open(partition, afterSequence);
+        },
+        idle: () => reader.idle(),
+        stop: () => reader.stop(),
+      };
+    },
+    routeInOrder: (onCommit) => {
+      let [stream, seenSeq, skippedSeq] = ["", 0, 0];
+      const onMessage: PartitionedOptions["onMessage"] = (message, done) =>
+        onCommit(message.text(), done, message.subject, { stream, seq: message.seq });
+      const reader = read("ordered", onMessage, asOnePartition);
+      publisher.follow("ordered", () => new Map([[0, Math.max(skippedSeq, reader.floors().get(0) ?? 0)]]));
+      return {
+        open: async (from = Number.POSITIVE_INFINITY) => {
+          const floors = await publisher.load();
+          stream = floors.stream;
+          const floor = Math.max(skippedSeq, ...floors.ordered, reader.floors().get(0) ?? 0);
+          return reader.open(0, Math.min(floor, from));
+        },
+        position: () => reader.position(0),
+        skip: async () => {
+          await publisher.load();
+          skippedSeq = seenSeq;
+          seenSeq = (await connection.manager.streams.info(streams.runs)).state.last_seq;
+        },
+        stop: () => reader.stop(),
+      };
+    },
+    publishFloors: () => publisher.publish(),
+    startTrimming: () =>
+      startTrimming({
+        connection,
+        processed: (upTo) => processedUpTo(connection, upTo),
+        failed: (error) => log.warn({ op: "runs.trim", err: error }, "RUNS is not trimmed, trying again in a moment"),
+      }),
+    close: () => publisher.stop(),
+  };
+}
+
+const byPartition = { filterOf: runsOfPartition, partitionOf: partitionOfRun };
+const asOnePartition = { filterOf: () => "runs.>", partitionOf: () => 0 };
+
+/** How far all partitions are routed and recorded, `upTo` at most. @throws when NATS does not answer */
+async function processedUpTo(connection: Connection, upTo: number): Promise<number> {
+  const floors = await loadFloors(connection);
+  const processed = floors.routed.map((routed, partition) => Math.min(routed, floors.recorded[partition] ?? 0));
+  return doneUpTo(connection, processed, Math.min(upTo, ...floors.ordered));
+}

@@ -1,0 +1,624 @@
+import { join } from "node:path";
+import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
+import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-io/transport-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Deployment } from "../../../domain/source/deployment.ts";
+import { encodePack } from "../../../domain/invocation/invocation.ts";
+import { newLine } from "../../../domain/delivery/ordered-queue.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import {
+  buckets,
+  deliverSubject,
+  deploymentKey,
+  invokeSubject,
+  packSubject,
+  runnerConsumer,
+  partitionCount,
+  retrySubject,
+  runSubject,
+  streams,
+  workflowSubject,
+} from "../../../domain/subjects.ts";
+import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
+import { openLink, type Link } from "../../../platform/jetstream/connection/link.ts";
+import { announce, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
+import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
+import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
+import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
+import { servePoolRequests, untilPoolIsSetUp } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { overQuotaOf } from "../../../platform/jetstream/buckets/quotas.ts";
+import { LeftBehind } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
+import { findScheduled, readDue, requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
+import { endSchedule, publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
+import { createSourceBacklogs } from "../../../platform/jetstream/invocations/source-backlogs.ts";
+import { readWebhookBacklog } from "../../../platform/jetstream/deliveries/webhook-backlog.ts";
+import { requestWebhookTest, serveWebhookTests } from "../../../platform/jetstream/requests/webhook-test-requests.ts";
+import { linesOf } from "../../../platform/jetstream/deliveries/ordered-queues.ts";
+import { publishReplay, readReplays } from "../../../platform/jetstream/deliveries/replays.ts";
+import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
+import { areSetUp, setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
+import { builderCredentials, poolCredentials, roleCredentials, systemCredentials } from "../../../platform/process/nats/nats-accounts.ts";
+import { credentialsForPool, removePoolAccount, updatePermanentAccounts } from "../../../platform/process/nats/nats-claims.ts";
+import { parseCredentials } from "../../../platform/process/nats/nats-connection.ts";
+import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../../platform/process/nats/nats-keys.ts";
+import { startNats, type NatsServer } from "../../../platform/process/nats/nats-server.ts";
+import { poolPortsOf } from "../../../platform/jetstream/invocations/runner-ports.ts";
+import { natsBinary } from "../../support/nats/nats.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
+import { streamOptions, until } from "./support.ts";
+import type { IntakeMessage } from "../../../runner/ports.ts";
+
+/** Each role's own credentials on a real server: what it needs works, and everything else is tried and must change nothing. */
+const owner = "u_one";
+const source = "dc_rights";
+const partition = partitionOf(source);
+let directory: TemporaryDirectory;
+let server: NatsServer;
+let keys: NatsKeys;
+let admin: Connection;
+let system: Link;
+let runner: Connection;
+const open: { close(): Promise<void> }[] = [];
+
+async function as(role: string, credentials: string): Promise<Connection> {
+  const connection = await connect({ server: { servers: server.url, ...parseCredentials(credentials) }, name: role });
+  open.push(connection);
+  return connection;
+}
+
+beforeAll(async () => {
+  directory = await temporaryDirectory("rights");
+  keys = natsKeysOf(await storedNatsRoot(join(directory.path, "keys", "nats.root")));
+  server = await startNats({ dataDirectory: join(directory.path, "nats"), keys, binary: await natsBinary() });
+  const operator = await as("operator", await roleCredentials(keys, "operator"));
+  await setUpStreams(operator, { ...streamOptions, partitions: partitionCount });
+  system = await openLink({ server: { servers: server.url, credentials: await systemCredentials(keys) }, name: "system" });
+  open.push(system);
+  for (const pool of ["own", "other"]) await setUpPool(operator, { pool });
+  const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
+  await credentialsForPool(system, keys, { pool: "other", owner: "u_two" });
+  runner = await as("runner", credentials);
+  admin = await connect({ server: server.connection, name: "admin" });
+  open.push(admin);
+  const entries = deploymentEntries(admin);
+  for (const pool of ["own", "other", "default"]) await entries.put(deploymentKey(pool, source), { source, pool } as Deployment);
+});
+afterAll(async () => {
+  await Promise.all(open.map((each) => each.close().catch(() => undefined)));
+  await server.stop();
+  await directory.remove();
+});
+
+/** Everything that an intruder could have changed or learned. */
+async function world(): Promise<string> {
+  const streams: string[] = [];
+  for await (const { config, state } of admin.manager.streams.list()) {
+    const consumers: string[] = [];
+    for await (const consumer of admin.manager.consumers.list(config.name)) consumers.push(consumer.name);
+    streams.push(`${config.name} ${state.messages} ${state.last_seq} ${config.subjects?.join()} ${consumers.toSorted().join()}`);
+  }
+  return streams.toSorted().join("\n");
+}
+
+/** Asks each, by both names it may have. @returns what was answered, and whether anything has changed */
+async function answered(
+  { nats }: Connection,
+  tries: readonly (readonly [subject: string, payload?: string])[],
+): Promise<readonly string[]> {
+  const before = await world();
+  const names = tries.flatMap(([subject, payload = ""]) =>
+    [...new Set([subject, importedName(subject)])].map((name) => ({ name, payload })),
+  );
+  const outcomes = await Promise.all(
+    names.map(({ name, payload }) =>
+      nats.request(name, payload, { timeout: 500 }).then(
+        () => [name],
+        () => [],
+      ),
+    ),
+  );
+  const after = await world();
+  return [...outcomes.flat(), ...(before === after ? [] : [`before:\n${before}\nafter:\n${after}`])];
+}
+
+describe("a runner of a pool with an owner", () => {
+  it("finds its pool set up, and reads its invocations", async () => {
+    expect(await areSetUp(runner)).toBe(true);
+    await untilPoolIsSetUp(runner, "own", 1_000);
+    const texts: string[] = [];
+    const onMessage = (message: IntakeMessage): void => {
+      texts.push(message.text);
+      message.ack();
+    };
+    const reading = await poolPortsOf(runner, "own").intake.read(partition, onMessage, () => true);
+    for (let n = 0; n < 20; n++)
+      await admin.publisher.publish(n % 2 === 0 ? invokeSubject("own", partition, source) : packSubject("own", partition), `m${n}`);
+    await until(() => texts.length === 20, "all invocations");
+    expect(texts).toEqual(Array.from({ length: 20 }, (_, n) => `m${n}`));
+    await until(async () => (await admin.manager.streams.info("INVOCATIONS")).state.messages === 0, "they are acked");
+    await reading.stop();
+  });
+
+  it("has missing consumers of its pool created by delivery", async () => {
+    const delivery = await as("delivery", await roleCredentials(keys, "delivery"));
+    const serving = await servePoolRequests(delivery);
+    for (let n = 0; n < partitionCount; n++) await admin.manager.consumers.delete("INVOCATIONS", runnerConsumer("own", n));
+    await untilPoolIsSetUp(runner, "own", 10_000);
+    await serving.stop();
+    expect((await admin.manager.consumers.info("INVOCATIONS", runnerConsumer("own", 0))).config.mem_storage).toBe(true);
+  });
+
+  it("reads its deployments and hears of changes, extends histories, answers, lives among its like", async () => {
+    const ports = poolPortsOf(runner, "own");
+    expect(await ports.deployments.get(source)).toMatchObject({ pool: "own" });
+    const changed: (string | undefined)[] = [];
+    await ports.deployments.onChange((key) => changed.push(key));
+    await deploymentEntries(admin).put(deploymentKey("other", source), { source, pool: "other" } as Deployment);
+    await deploymentEntries(admin).put(deploymentKey("own", source), { source, pool: "own" } as Deployment);
+    await until(() => changed.length > 0, "a change");
+    expect(changed).toEqual([source]);
+    expect(await ports.histories.append(owner, source, "{}", 0)).toMatchObject({ outcome: "stored" });
+    expect(await ports.histories.append(owner, source, "{}", 0)).toMatchObject({ outcome: "refused" });
+    expect((await ports.histories.last(owner, source)).commit).toBe("{}");
+    const told: string[] = [];
+    const announced = await announce(runner, runnersOf("own"), "r1");
+    const members = await watchMembers(runner, runnersOf("own"), (runners) => told.push(runners.join()));
+    await until(() => told.at(-1) === "r1", "itself");
+    await announced.leave();
+    await until(() => told.at(-1) === "", "nobody");
+    await members.stop();
+    const heard: string[] = [];
+    admin.nats.subscribe("answer.t.r_1", { callback: (_, message) => void heard.push(message.string()) });
+    await admin.nats.flush();
+    runner.nats.publish("answer.t.r_1", "yes");
+    await until(() => heard.length === 1, "the answer");
+  });
+
+  it("learns until when its owner's quota is used up, and of nobody else's", async () => {
+    const counting = overQuotaOf(await as("delivery", await roleCredentials(keys, "delivery")));
+    const ports = poolPortsOf(runner, "own");
+    const changed: (string | undefined)[] = [];
+    const following = await ports.overQuota.onChange((key) => changed.push(key));
+    const end = Date.now() + 3_600_000;
+    await counting.tell("u_two", end);
+    await counting.tell(owner, end);
+    await until(() => changed.length === 1, "a change");
+    expect([await ports.overQuota.untilOf(owner), await counting.list()]).toEqual([end, expect.arrayContaining([owner, "u_two"])]);
+    await expect(ports.overQuota.untilOf("u_two")).rejects.toThrow("QUOTAS cannot be read");
+    await counting.withdraw(owner);
+    await until(() => changed.length === 2, "another change");
+    expect([changed, await ports.overQuota.untilOf(owner)]).toEqual([[owner, owner], undefined]);
+    await following.stop();
+  });
+
+  it("has its requests answered by the delivery role", async () => {
+    const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
+    await poolPortsOf(runner, "own").moves.move({ seq: 1, index: 0 });
+    await requests.stop();
+  });
+
+  it("reads bundles that the builder wrote", async () => {
+    const { createHash } = await import("node:crypto");
+    const bytes = Buffer.alloc(1_500_000, "x");
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    const builder = await as("builder", await builderCredentials(keys));
+    await openBlobStore(builder).put(hash, bytes);
+    expect(Buffer.compare(await openBlobStore(runner).get(hash), bytes)).toBe(0);
+  });
+
+  const forbidden: readonly [subject: string, payload?: string][] = [
+    [invokeSubject("other", 0, source)],
+    [packSubject("default", 0)],
+    [invokeSubject("own", 0, source)],
+    [`timer.${source}.x`],
+    ["deliver.wh_1.x"],
+    ["deliver.again.wh_1"],
+    ["webhook.test", "{}"],
+    ["retry.wh_1.x"],
+    [`replay.0.${source}`],
+    ["ordered.wh_1"],
+    ["$KV.LINES.wh_1"],
+    ["$JS.API.STREAM.MSG.DELETE.ORDERED", JSON.stringify({ seq: 1 })],
+    [runSubject(0, "u_two", source)],
+    [`$KV.${buckets.routes}.sub_1`],
+    [`$KV.${buckets.endpoints}.key`],
+    [`$KV.${buckets.deployments}.own.${source}`],
+    [`$KV.${buckets.deployments}.other.${source}`],
+    [`$KV.${buckets.runners}.other.r1`],
+    [`$KV.${buckets.quotas}.${owner}`],
+    [`$JS.API.DIRECT.GET.KV_${buckets.quotas}`, JSON.stringify({ multi_last: [`$KV.${buckets.quotas}.*`] })],
+    [`$JS.API.DIRECT.GET.KV_${buckets.quotas}.$KV.${buckets.quotas}.u_two`],
+    ["$O.BUNDLES.C.x"],
+    ["$O.BUNDLES.M.x"],
+    ["build.request"],
+    ["pool.other.move", "{}"],
+    ["pool.other.arm", "{}"],
+    ["$JS.API.CONSUMER.RESET.INVOCATIONS.runner-other-0"],
+    ["changed.DEPLOYMENTS.own.x"],
+    ["seen.ROUTES", "1"],
+    ["$JS.API.INFO"],
+    ["$JS.API.STREAM.NAMES"],
+    ["$JS.API.STREAM.LIST"],
+    ["$JS.API.STREAM.DELETE.RUNS"],
+    ["$JS.API.STREAM.PURGE.RUNS"],
+    ["$JS.API.STREAM.CREATE.MINE", JSON.stringify({ name: "MINE", subjects: ["mine"] })],
+    ["$JS.API.STREAM.UPDATE.RUNS", JSON.stringify({ name: "RUNS", subjects: ["x"] })],
+    ["$JS.API.STREAM.MSG.GET.RUNS", JSON.stringify({ seq: 1 })],
+    ["$JS.API.STREAM.MSG.DELETE.RUNS", JSON.stringify({ seq: 1 })],
+    ["$JS.API.DIRECT.GET.RUNS", JSON.stringify({ seq: 1 })],
+    [`$JS.API.DIRECT.GET.RUNS.${runSubject(0, "u_two", source)}`],
+    ["$JS.API.DIRECT.GET.STATE", JSON.stringify({ seq: 1 })],
+    ["$JS.API.DIRECT.GET.INVOCATIONS", JSON.stringify({ seq: 1 })],
+    ["$JS.API.DIRECT.GET.OBJ_BUNDLES", JSON.stringify({ seq: 1 })],
+    [`$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.other.${source}`],
+    ["$JS.API.DIRECT.GET.KV_DEPLOYMENTS", JSON.stringify({ last_by_subj: `$KV.DEPLOYMENTS.other.${source}` })],
+    ["$JS.API.DIRECT.GET.KV_ENDPOINTS.$KV.ENDPOINTS.key"],
+    ["$JS.API.DIRECT.GET.KV_ROUTES.$KV.ROUTES.sub_1"],
+    ["$JS.API.CONSUMER.CREATE.RUNS", JSON.stringify({ stream_name: "RUNS", config: { ack_policy: "none", deliver_policy: "all" } })],
+    [
+      "$JS.API.CONSUMER.CREATE.RUNS.mine.runs.>",
+      JSON.stringify({ stream_name: "RUNS", config: { name: "mine", filter_subject: "runs.>" } }),
+    ],
+    [
+      "$JS.API.CONSUMER.DURABLE.CREATE.INVOCATIONS.mine",
+      JSON.stringify({ stream_name: "INVOCATIONS", config: { durable_name: "mine", ack_policy: "explicit" } }),
+    ],
+    ["$JS.API.CONSUMER.DELETE.INVOCATIONS.runner-own-0"],
+    ["$JS.API.CONSUMER.DELETE.INVOCATIONS.runner-other-0"],
+    ["$JS.API.CONSUMER.INFO.INVOCATIONS.runner-other-0"],
+    ["$JS.API.CONSUMER.MSG.NEXT.INVOCATIONS.runner-other-0", JSON.stringify({ batch: 1, no_wait: true })],
+    ["$JS.API.CONSUMER.RESET.RUNS.router"],
+    ["$JS.ACK.INVOCATIONS.runner-other-0.1.1.1.1.0", "+TERM"],
+    ["$SYS.REQ.SERVER.PING"],
+    ["$SYS.REQ.ACCOUNT.PING.STATSZ"],
+    ["$SYS.REQ.CLAIMS.UPDATE", "x"],
+  ];
+
+  it("may ask nothing else", async () => {
+    expect(await answered(runner, forbidden)).toEqual([]);
+  });
+
+  /** The answer's subject is the asker's choice, and no permission looks at it. */
+  it.each([
+    "$JS.API.STREAM.DELETE.RUNS",
+    "$JS.API.STREAM.PURGE.STATE",
+    invokeSubject("other", 0, source),
+    `$KV.DEPLOYMENTS.other.${source}`,
+    "$KV.ROUTES.sub_1",
+  ])("cannot have an answer sent to '%s'", async (reply) => {
+    const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
+    const raw = await dial({ servers: server.url, authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) });
+    const before = await world();
+    await admin.manager.streams.add({ name: "CONTROL", subjects: ["control"] });
+    const ask = (subject: string, payload = ""): void => raw.publish(importedName(subject), payload, { reply });
+    ask(`$JS.API.DIRECT.GET.RUNS.${runSubject(partition, owner, source)}`);
+    ask(`$JS.API.DIRECT.GET.RUNS.${runSubject(partition, owner, "dc_none")}`);
+    ask("$JS.API.CONSUMER.MSG.NEXT.INVOCATIONS.runner-own-0", JSON.stringify({ batch: 1, no_wait: true }));
+    ask("$JS.API.STREAM.INFO.OBJ_BUNDLES");
+    await raw.flush();
+    // Whoever has the rights can do it. Once this later order is carried out, so would the others be.
+    admin.nats.publish(`$JS.API.DIRECT.GET.RUNS.${runSubject(partition, owner, "dc_none")}`, "", {
+      reply: "$JS.API.STREAM.DELETE.CONTROL",
+    });
+    const isThere = (name: string): Promise<boolean> =>
+      admin.manager.streams.info(name).then(
+        () => true,
+        () => false,
+      );
+    await until(async () => !(await isThere("CONTROL")), "the order of one who may is carried out");
+    expect(await world()).toBe(before);
+    await raw.close();
+  });
+
+  it.each([
+    ">",
+    "invoke.>",
+    "runs.>",
+    "$KV.>",
+    "$JS.>",
+    "_INBOX.>",
+    `${inboxPrefix("api")}.>`,
+    "answer.>",
+    "changed.DEPLOYMENTS.other.>",
+    "$SYS.>",
+    "deliver.>",
+  ])("hears nothing on '%s'", async (subject) => {
+    const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
+    const raw: NatsConnection = await dial({
+      servers: server.url,
+      authenticator: credsAuthenticator(new TextEncoder().encode(credentials)),
+    });
+    const heard: string[] = [];
+    raw.subscribe(subject, { callback: (error, message) => void (error === null && heard.push(message.subject)) });
+    await raw.flush();
+    await deploymentEntries(admin).put(deploymentKey("other", "dc_x"), { source: "dc_x", pool: "other" } as Deployment);
+    await admin.publisher.publish(invokeSubject("other", 0, source), "x");
+    admin.nats.publish("answer.t.r_2", "x");
+    await admin.nats.flush();
+    await raw.flush();
+    await admin.manager.streams.purge("INVOCATIONS");
+    expect(heard).toEqual([]);
+    await raw.close();
+  });
+});
+
+describe("a runner of the default pool", () => {
+  it("may extend any owner's history, and neither read another pool nor invoke", async () => {
+    const everybodys = await as("runner", await poolCredentials(keys, { pool: "default" }));
+    expect(await poolPortsOf(everybodys, "default").histories.append("u_three", source, "{}", 0)).toMatchObject({ outcome: "stored" });
+    for (const subject of [invokeSubject("own", 0, source), `$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.own.${source}`])
+      await expect(everybodys.nats.request(subject, "", { timeout: 150 })).rejects.toThrow();
+  });
+});
+
+describe.each([
+  [
+    "api",
+    [
+      "runs.0.u_one.dc_1",
+      "timer.dc_1.x",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "$KV.ROUTES.sub_1",
+      "retry.wh.x",
+      "deliver.wh_1.em_1.sub_1",
+      "deliver.again.wh_1.x",
+      "$JS.API.STREAM.DELETE.RUNS",
+      "$JS.API.STREAM.CREATE.X",
+      "$JS.API.STREAM.PURGE.RUNS",
+      "$JS.API.STREAM.PURGE.DELIVERIES",
+      "$JS.API.DIRECT.GET.DELIVERIES.retry.wh_1.x",
+      "$JS.API.CONSUMER.CREATE.INVOCATIONS",
+      "$JS.API.CONSUMER.RESET.RUNS.live-1",
+      "$KV.FLOORS.delivery",
+      "$JS.API.CONSUMER.CREATE.RUNS",
+      "$JS.API.DIRECT.GET.RUNS.runs.0.u_one.dc_1",
+    ],
+  ],
+  [
+    "ingress",
+    [
+      "runs.0.u_one.dc_1",
+      "timer.dc_1.x",
+      "$KV.ENDPOINTS.key",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "build.request",
+      "deliver.again.wh_1",
+      "webhook.test",
+      "$JS.API.STREAM.PURGE.RUNS",
+      "$JS.API.CONSUMER.CREATE.RUNS",
+      "$JS.API.CONSUMER.DELETE.INVOCATIONS.runner-own-0",
+      "$JS.API.CONSUMER.RESET.INVOCATIONS.runner-own-0",
+      "$KV.RUNNERS.own.r",
+    ],
+  ],
+  [
+    "delivery",
+    [
+      "runs.0.u_one.dc_1",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "$KV.ROUTES.sub_1",
+      "$KV.ENDPOINTS.key",
+      "build.request",
+      "$JS.API.STREAM.DELETE.RUNS",
+      "$JS.API.STREAM.PURGE.STATE",
+      "$JS.API.STREAM.PURGE.INVOCATIONS",
+      "$JS.API.CONSUMER.RESET.INVOCATIONS.runner-own-0",
+      "$KV.RUNNERS.own.r",
+      "$JS.API.STREAM.CREATE.X",
+    ],
+  ],
+  [
+    "operator",
+    [
+      "runs.0.u_one.dc_1",
+      "retry.wh.x",
+      "deliver.wh.x",
+      "deliver.again.wh_1",
+      "webhook.test",
+      "replay.0.dc_1",
+      "$KV.RUNNERS.own.r",
+      "$O.BUNDLES.M.x",
+      "$JS.API.STREAM.DELETE.RUNS",
+      "$SYS.REQ.SERVER.PING",
+    ],
+  ],
+] as const)("the role %s", (role, subjects) => {
+  it("may ask nothing of the others", async () => {
+    const connection = await as(role, await roleCredentials(keys, role));
+    expect(
+      await answered(
+        connection,
+        subjects.map((subject) => [subject] as const),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("the API and delivery", () => {
+  it("hand each other redeliveries and tests of webhooks", async () => {
+    const [asker, deliverer] = [
+      await as("api", await roleCredentials(keys, "api")),
+      await as("delivery", await roleCredentials(keys, "delivery")),
+    ];
+    const asked: unknown[] = [];
+    const reading = await readDue(deliverer, "delivery", {
+      onDue: () => undefined,
+      onEvent: () => undefined,
+      onRequest: (request, ack) => {
+        asked.push(request);
+        ack();
+      },
+    });
+    const schedule = { kind: "at", atMs: Date.now() + 3_600_000 } as const;
+    const [subject, target] = [retrySubject("wh_1", "em_1.sub_1"), deliverSubject("wh_1", "em_1.sub_1")];
+    await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
+    expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBe("later");
+    expect(await findScheduled(deliverer, "wh_1", "em_2.sub_1")).toBeUndefined();
+    expect(await new LeftBehind(deliverer, "delivery").takeUp(Date.now())).toBe(0);
+    await requestRedelivery(asker, { webhook: "wh_1", deliveries: ["em_1.sub_1"] });
+    await until(() => asked.length === 1, "the request");
+    expect(asked).toEqual([{ webhook: "wh_1", deliveries: ["em_1.sub_1"] }]);
+    const test = { webhook: "wh_1", owner, emitId: "em_1", payload: "{}" };
+    const tests = await serveWebhookTests(deliverer, async () => ({ outcome: "not-ready" }));
+    expect(await requestWebhookTest(asker.nats, test)).toEqual({ outcome: "not-ready" });
+    await tests.stop();
+    await endSchedule(deliverer, streams.deliveries, subject);
+    expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBeUndefined();
+    await reading.stop();
+  });
+});
+
+describe("the queue of a workflow", () => {
+  it("is written by the delivery role alone", async () => {
+    const publish = async (role: "delivery" | "api") =>
+      (await as(role, await roleCredentials(keys, role))).publisher.publish(workflowSubject("p_1"), "{}", { timeoutMs: 2_000 });
+    expect(await publish("delivery")).toMatchObject({ duplicate: false });
+    await expect(publish("api")).rejects.toThrow();
+    expect((await admin.manager.streams.info("WORKFLOWS")).state.messages).toBe(1);
+  });
+});
+
+describe("the line of an ordered webhook", () => {
+  it("is the delivery role's alone", async () => {
+    const lines = linesOf(await as("delivery", await roleCredentials(keys, "delivery")));
+    expect(await lines.append("wh_1", "one", 0)).toBe(1);
+    expect(await lines.append("wh_1", "two", 1)).toBe(2);
+    const { stream, stored } = await lines.load();
+    const two = { seq: 2, text: "two" };
+    expect([stored, await lines.findLast("wh_1"), await lines.findNext("wh_1", 2)]).toEqual([["wh_1"], two, two]);
+    await lines.keep("wh_1", newLine(stream));
+    await lines.removeBefore("wh_1", 2);
+    await lines.remove("wh_1", [1, 2]);
+    await lines.end("wh_1");
+    expect(await lines.load()).toEqual({ stream, stored: [], states: new Map() });
+    for (const role of ["api", "ingress"] as const) {
+      const { publisher } = await as(role, await roleCredentials(keys, role));
+      await expect(publisher.publish("ordered.wh_1", "{}", { timeoutMs: 1_000 })).rejects.toThrow();
+    }
+  });
+
+  it("is the API's to look at, and so is what is scheduled", async () => {
+    const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
+    const lines = linesOf(deliverer);
+    const head = { id: "em_3.sub_1", subscription: "sub_1", event: { source, eventId: "1-0", channel: "" }, attempt: 1 };
+    await lines.append("wh_2", JSON.stringify({ number: 1, deliveries: [head] }), 0);
+    await lines.keep("wh_2", newLine("s"));
+    const schedule = { kind: "at", atMs: Date.now() + 3_600_000 } as const;
+    const [subject, target] = [retrySubject("wh_2", "em_1.sub_1"), deliverSubject("wh_2", "em_1.sub_1")];
+    await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
+    const told = { due: 0, scheduled: 1, nextAt: schedule.atMs, inLine: 1, head: { delivery: "em_3.sub_1" } };
+    expect(await readWebhookBacklog(await as("api", await roleCredentials(keys, "api")), "wh_2")).toMatchObject(told);
+    await lines.end("wh_2");
+    await endSchedule(deliverer, streams.deliveries, subject);
+  });
+});
+
+describe("the backlogs of sources", () => {
+  it.each(["api", "operator"] as const)("are read by the role %s", async (role) => {
+    const [subject, pack] = [packSubject("own", 0), encodePack([JSON.stringify({ source, trigger: "event" })])];
+    await admin.publisher.publish(subject, pack);
+    const counts = await createSourceBacklogs(await as(role, await roleCredentials(keys, role))).read();
+    expect(counts.get(source)).toBe(1);
+    await admin.manager.streams.purge("INVOCATIONS", { filter: subject });
+  });
+});
+
+describe("a replay", () => {
+  it("is asked for by the API, and read by the delivery role", async () => {
+    const texts: string[] = [];
+    const api = await as("api", await roleCredentials(keys, "api"));
+    const reading = await readReplays(await as("delivery", await roleCredentials(keys, "delivery")), (text, done) => {
+      texts.push(text);
+      done();
+    });
+    const replayed = { replay: { id: "rp_1", at: 1 }, eventId: "1-0", source, owner, channel: "", ts: 1, payload: "1" };
+    const emitIds = ["e1-rp_1", "e2-rp_1"];
+    await publishReplay(
+      api,
+      emitIds.map((emitId) => ({ ...replayed, emitId })),
+    );
+    await until(() => texts.length === 2, "both are read");
+    expect(texts.map((text) => (JSON.parse(text) as { readonly emitId: string }).emitId)).toEqual(emitIds);
+    await until(async () => (await admin.manager.streams.info("DELIVERIES")).state.messages === 0, "they are acked");
+    await reading.stop();
+  });
+});
+
+describe("the builder", () => {
+  it("may ask nothing of the others", async () => {
+    const subjects = [
+      "runs.0.u_one.dc_1",
+      "invoke.own.0.dc_1",
+      "$KV.DEPLOYMENTS.own.dc_1",
+      "$JS.API.STREAM.DELETE.OBJ_BUNDLES",
+      "$JS.API.STREAM.PURGE.OBJ_BUNDLES",
+      "$JS.API.DIRECT.GET.RUNS.runs.0.u_one.dc_1",
+      "answer.t.r_1",
+    ];
+    const builder = await as("builder", await builderCredentials(keys));
+    expect(
+      await answered(
+        builder,
+        subjects.map((subject) => [subject] as const),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("the server of accounts", () => {
+  it("ends a pool's account with its connections, and knows it again when the pool is made again", async () => {
+    const pool = { pool: "brief", owner };
+    const credentials = await credentialsForPool(system, keys, pool);
+    const madeAt = Math.floor(Date.now() / 1_000);
+    const link = await openLink({ server: { servers: server.url, ...parseCredentials(credentials) }, name: "brief" });
+    open.push(link);
+    await removePoolAccount(system, keys, "brief");
+    await removePoolAccount(system, keys, "brief");
+    await until(() => link.status() !== "connected", "the connection is ended");
+    await expect(as("brief", credentials)).rejects.toThrow(/authorization/i);
+    // Tokens are dated to the second, and the server takes none that it has had.
+    await until(() => Date.now() / 1_000 >= madeAt + 1, "the next second begins");
+    await credentialsForPool(system, keys, pool);
+    await until(() => link.status() === "connected", "the same credentials are taken");
+    expect(await areSetUp(await as("brief", credentials))).toBe(true);
+  });
+
+  it("takes the removal of an account from the operator of its own keys alone", async () => {
+    const others = natsKeysOf(Buffer.alloc(32, 1).toString("base64url"));
+    await expect(removePoolAccount(system, others, "own")).rejects.toThrow("not trusted");
+  });
+
+  it("takes the standing accounts anew while it runs, and their users stay connected", async () => {
+    const operator = await as("operator", await roleCredentials(keys, "operator"));
+    const told: string[] = [];
+    operator.onStatus((status) => told.push(status));
+    const before = await world();
+    await updatePermanentAccounts(system, keys);
+    expect(await areSetUp(operator)).toBe(true);
+    expect(await world()).toBe(before);
+    expect(told).toEqual([]);
+  });
+
+  it("gives connected users the rights that an older version did not know", async () => {
+    const builder = await as("builder", await builderCredentials(keys));
+    const older = await encodeAccount(
+      "BUILDER",
+      keys.account("BUILDER"),
+      {
+        limits: { subs: -1, data: -1, payload: -1, conn: -1 },
+        signing_keys: [newScopedSigner(keys.account("BUILDER builder"), "builder", { subs: -1, data: -1, payload: -1 })],
+      },
+      { signer: keys.operator },
+    );
+    await system.nats.request("$SYS.REQ.CLAIMS.UPDATE", older);
+    const look = () => builder.nats.request(importedName("$JS.API.STREAM.INFO.OBJ_BUNDLES"), "", { timeout: 500 });
+    await expect(look()).rejects.toThrow();
+    await updatePermanentAccounts(system, keys);
+    const mayLook = () =>
+      look().then(
+        () => true,
+        () => false,
+      );
+    await until(mayLook, "it may look again");
+  });
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { deliverSubject, retrySubject, streams } from "../../../domain/subjects.ts";
+import { LeftBehind } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
+import { findScheduled, readDue } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
+import { publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
+import { until, withJetStream } from "./support.ts";
+
+/** As delivery names it. */
+const consumer = "delivery";
+const hourMs = 3_600_000;
+
+const nats = withJetStream();
+const due: string[] = [];
+const read = () =>
+  readDue(nats.connection, consumer, {
+    onDue: (text, ack) => {
+      due.push(text);
+      ack();
+    },
+    onEvent: (_text, ack) => ack(),
+    onRequest: (_request, ack) => ack(),
+  });
+const stored = async (): Promise<number> => (await nats.connection.manager.streams.info(streams.deliveries)).state.messages;
+
+test("what a killed server keeps and would never hand out is made due again, and the rest is left alone", async () => {
+  const { publisher } = nats.connection;
+  await (await read()).stop();
+  for (const id of ["passed.sub_1", "next.sub_1"]) await publisher.publish(deliverSubject("wh_1", id), id);
+  // The state that it comes back with when it has forgotten that the first was removed: the consumer is past it.
+  await nats.connection.nats.request(`$JS.API.CONSUMER.RESET.${streams.deliveries}.${consumer}`, JSON.stringify({ seq: 2 }));
+  // A schedule of which it knows nothing is a message like any other.
+  await publisher.publish(retrySubject("wh_1", "forgotten.sub_1"), "forgotten.sub_1");
+  const later = { subject: retrySubject("wh_1", "later.sub_1"), target: deliverSubject("wh_1", "later.sub_1") };
+  await publishScheduled(publisher, { ...later, schedule: { kind: "at", atMs: Date.now() + hourMs }, body: "later.sub_1" });
+
+  const left = new LeftBehind(nats.connection, consumer);
+  expect(await left.takeUp(Date.now() + 120_000)).toBe(2);
+  const reading = await read();
+  await until(() => due.length === 3, "all that is due");
+  expect(due.toSorted()).toEqual(["forgotten.sub_1", "next.sub_1", "passed.sub_1"]);
+  await until(async () => (await stored()) === 1, "only the one that is scheduled is left");
+  expect(await findScheduled(nats.connection, "wh_1", "later.sub_1")).toBe("later.sub_1");
+  expect(await left.takeUp(Date.now() + 120_000)).toBe(0);
+  await reading.stop();
+});
+
+test("a due delivery whose attempt outlasts the ack wait is handed out once, also after NATS was killed", async () => {
+  const handedOut: string[] = [];
+  const acks: (() => void)[] = [];
+  const ackWaitMs = 1_000;
+  const before = await stored();
+  const reading = await readDue(
+    nats.connection,
+    consumer,
+    {
+      onDue: (text, ack) => {
+        handedOut.push(text);
+        acks.push(ack);
+      },
+      onEvent: (_text, ack) => ack(),
+      onRequest: (_request, ack) => ack(),
+    },
+    ackWaitMs,
+  );
+  await nats.connection.publisher.publish(deliverSubject("wh_1", "slow.sub_1"), "slow");
+  await until(() => handedOut.length === 1, "it is handed out");
+  await new Promise((resolve) => setTimeout(resolve, 3 * ackWaitMs));
+  await nats.server.crash();
+  await new Promise((resolve) => setTimeout(resolve, 3 * ackWaitMs));
+  expect(handedOut).toEqual(["slow"]);
+  for (const ack of acks) ack();
+  await until(async () => (await stored().catch(() => undefined)) === before, "its ack counts");
+  await reading.stop();
+}, 60_000);
