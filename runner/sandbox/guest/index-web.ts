@@ -6,10 +6,10 @@ import "./web/index.ts";
 import "./runtime/runtime.ts";
 import { bind } from "./runtime/bridge.ts";
 
-/** Threads, shared memory and machine code serve no component, and each is a way round the time limit. */
+/** Components do not need threads, shared memory or WebAssembly, and each of them circumvents the time limit. */
 const forbidden = ["WebAssembly"];
 
-/** Packages look at its prototype when they load, and make an empty one, so as to tell instances from other things. */
+/** Packages read its prototype and create an empty instance when they load, to recognize instances. */
 class SharedArrayBuffer {
   readonly #byteLength = 0;
   constructor(length: unknown = 0) {
@@ -26,10 +26,10 @@ class SharedArrayBuffer {
   }
 }
 
-/** On memory that nobody shares these compute and no more; what waits and wakes is for threads. Packages copy all globals, this one too. */
+/** Without shared memory, `wait` and `notify` have no use; the rest only computes. It stays defined since packages copy all globals. */
 const atomics = ["add", "and", "compareExchange", "exchange", "isLockFree", "load", "or", "store", "sub", "xor"] as const;
 
-/** Callbacks of the collector run after the run, where no limit counts: registering does nothing. */
+/** Finalization callbacks would run after the run, without limits: registering does nothing. */
 class FinalizationRegistry {
   register(): void {}
   unregister(): boolean {
@@ -45,7 +45,7 @@ function withoutThreads(all: typeof Atomics): object {
 type Bind = typeof bind;
 const globals = globalThis as unknown as { __bind?: Bind };
 
-/** Called by the host when all scripts are loaded; nothing of the sandbox stays reachable by name. */
+/** The host calls this once all scripts are loaded; afterwards no global of the sandbox is reachable. */
 Object.defineProperty(globals, "__bind", {
   configurable: true,
   value: ((callback) => {

@@ -1,8 +1,8 @@
 import { type Fields, functionsOf, isObject } from "./component.ts";
 
 /**
- * An app prop: its methods, bound to it, and the account's credentials, which JSON.stringify and console.log pass over. What else
- * the app's definition holds its methods read from it by inheritance.
+ * An app prop: its bound methods and the account's credentials, which JSON.stringify and console.log skip. Methods read
+ * other members of the app's definition by inheritance.
  */
 export function bindApp(app: Fields, given: unknown): Fields {
   const self = Object.create(app) as Fields;
@@ -15,7 +15,7 @@ export function bindApp(app: Fields, given: unknown): Fields {
   return self;
 }
 
-/** The same app, also when a component spread it into a prop of its own or packages brought it twice. */
+/** Are both the same app? Also true if a component spread it into its own prop, or packages include it twice. */
 export function isSameApp(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return false;
   if (one === other) return true;

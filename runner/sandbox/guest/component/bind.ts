@@ -7,17 +7,17 @@ import { emitter } from "./emit.ts";
 import { httpProp } from "./http-interface.ts";
 import type * as httpRequest from "./http-request.ts";
 
-// Evaluated for the first prop of that type: it brings `fetch` along.
+// Evaluated with the first prop of that type, since it loads `fetch`.
 declare function require(path: "./http-request.ts"): typeof httpRequest;
 
-/** What one run brings to a component. */
+/** Inputs of one run. */
 export interface RunInputs {
   /** Configured values by prop name, secrets included; `{$auth}` for app props. */
   readonly props: Fields;
   /** prop name → key → JSON text. */
   readonly db: Record<string, Record<string, string>>;
   readonly endpoint: string | null;
-  /** What `additionalProps` gave when the source was configured: `{name, type, app?}`. */
+  /** Result of `additionalProps` when the source was configured: `{name, type, app?}`. */
   readonly additional: readonly Fields[];
 }
 
@@ -27,7 +27,7 @@ export function bindComponent(component: Fields, inputs: RunInputs): Fields {
   const props = new Map(resolveProps(component));
   for (const prop of inputs.additional) props.set(String(prop["name"]), additionalProp(component, prop));
   for (const [name, prop] of props) self[name] = propValue(name, prop, inputs);
-  // Values of additional props that nobody has asked the component for.
+  // Values of additional props whose definitions are unknown.
   for (const name of Object.keys(inputs.props)) {
     if (!props.has(name)) self[name] = inputs.props[name];
   }
@@ -38,7 +38,7 @@ export function bindComponent(component: Fields, inputs: RunInputs): Fields {
   return self;
 }
 
-/** The code of an additional app is the app's that the component knows under the same slug. */
+/** An additional app prop uses the code of the component's app with the same slug. */
 function additionalProp(component: Fields, prop: Fields): Fields {
   const app = prop["type"] === "app" ? appsOf(component).find((known) => isSameApp(known, prop)) : undefined;
   return { ...app, ...prop };
@@ -75,7 +75,7 @@ function propValue(name: string, prop: Fields, inputs: RunInputs): unknown {
   }
 }
 
-/** `{query, params}`, also of a value that is the query alone. */
+/** Normalizes a value to `{query, params}`; a string is the query. */
 function sqlProp(given: unknown): Fields | undefined {
   if (given === undefined || given === null) return undefined;
   return isObject(given) ? { params: [], ...given } : { query: given, params: [] };

@@ -1,4 +1,4 @@
-/** A component as user code wrote it: nothing about it is certain. */
+/** A component as user code wrote it: untrusted. */
 export type Fields = Record<string, unknown>;
 
 const maxNesting = 10;
@@ -25,7 +25,7 @@ export function functionsOf(owner: unknown): [string, unknown][] {
   return isObject(owner) ? Object.entries(owner) : [];
 }
 
-/** A prop with all that it takes from the definitions of apps. */
+/** A prop with everything resolved from app definitions. */
 export interface ResolvedProp {
   readonly fields: Fields;
   /** The app that its options come from; undefined when they are the component's own. */
@@ -34,7 +34,7 @@ export interface ResolvedProp {
   readonly inputs: readonly unknown[];
 }
 
-/** Props in order, type shorthands and prop definitions of apps resolved; local fields override. What is undefined or null is no prop. */
+/** Props in order, type shorthands and prop definitions of apps resolved; local fields override. Skips undefined and null. */
 export function resolveProps(component: Fields): [name: string, prop: Fields][] {
   return propsOf(component["props"]).map(([name, prop]) => [name, resolveProp(prop).fields]);
 }

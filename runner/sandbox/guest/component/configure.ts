@@ -7,7 +7,7 @@ import { optionsText } from "./options.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
-/** Makes the call that domain/component/configure.ts describes and returns what came of it, as JSON text. */
+/** Performs the call that domain/component/configure.ts describes. @returns its result as JSON text */
 export async function configureComponent(component: Fields, call: Fields, inputs: RunInputs): Promise<string> {
   const self = bindComponent(component, inputs);
   if (call["kind"] === "options") return listOptions(component, self, call);
@@ -19,14 +19,14 @@ export async function configureComponent(component: Fields, call: Fields, inputs
 }
 
 interface Reloaded {
-  /** The definitions it was given, the component's own first, as it left them. */
+  /** The definitions passed to it, as it left them; the component's own first. */
   readonly given: Record<string, Fields>;
   readonly returned: Fields;
 }
 
 /**
- * Calls `additionalProps` with all definitions there are, as JSON has them. What it changes in those of the component's own props
- * counts, and what it returns replaces props of the same name.
+ * Calls `additionalProps` with all prop definitions as JSON. Its changes to the component's own props
+ * apply, and the props that it returns replace those with the same name.
  */
 async function reloadProps(component: Fields, self: Fields, previous: unknown): Promise<Reloaded> {
   const own = describeProps(resolveProps(component));
@@ -50,7 +50,7 @@ async function listOptions(component: Fields, self: Fields, call: Fields): Promi
   return optionsText(name, await Reflect.apply(options as Call, target, [asked]));
 }
 
-/** A prop that has options: the component's own, else the one that `additionalProps` makes of it or adds. */
+/** A prop with options: the component's own, or one that `additionalProps` changes or adds. */
 async function findProp(component: Fields, self: Fields, name: string): Promise<ResolvedProp> {
   const own = propsOf(component["props"]).find(([known]) => known === name);
   const resolved = own === undefined ? undefined : resolveProp(own[1]);
@@ -71,13 +71,13 @@ function hasOptions({ fields }: ResolvedProp): boolean {
   return typeof fields["options"] === "function" || Array.isArray(fields["options"]);
 }
 
-/** The app as the component has it, with its account; without one when no prop is that app. */
+/** The component's app with its account, which is missing if no prop is of that app. */
 function appOf(component: Fields, self: Fields, app: unknown): unknown {
   for (const [name, prop] of resolveProps(component)) if (isSameApp(prop, app) && isObject(self[name])) return self[name];
   return isObject(app) ? bindApp(app, undefined) : self;
 }
 
-/** What references give the options besides: an object, or a function of the props configured so far. Those nearer to the component win. */
+/** Extra arguments from prop references: an object, or a function of the props configured so far. References nearer to the component win. */
 async function inputValues(self: Fields, inputs: readonly unknown[]): Promise<Fields> {
   let values: Fields = {};
   for (const input of inputs) {

@@ -1,6 +1,6 @@
 import { openDatabase } from "./database.ts";
 
-/** A `data_store` prop: asynchronous as in the known service, and the source's own, kept like a `$.service.db`. */
+/** A `data_store` prop: asynchronous, private to the source, and stored like `$.service.db`. */
 export interface DataStoreProp {
   get(key: unknown, fallback?: unknown): Promise<unknown>;
   set(key: unknown, value: unknown): Promise<void>;

@@ -1,20 +1,20 @@
 import { post } from "../runtime/bridge.ts";
 import { ruleError } from "../runtime/errors.ts";
 
-/** One `$.service.db` prop: synchronous on texts that came with the run; changes are committed when it ends. */
+/** One `$.service.db` prop: synchronous, on values loaded with the run; changes are committed when the run ends. */
 export interface DatabaseProp {
   /** undefined when the key does not exist. */
   get(key: unknown): unknown;
-  /** Stores what JSON can hold; undefined removes the key. */
+  /** Stores a JSON value; undefined removes the key. */
   set(key: unknown, value: unknown): void;
 }
 
-/** Of one value; the host checks the whole, which is the real limit. */
+/** Limit of one value; the host enforces the total. */
 const maxValueLength = 64 * 1024;
 
 const { parse, stringify } = JSON;
 
-/** By prop, as the run that goes on has them: a `this` that module state kept from an earlier run must not write what it read then. */
+/** By prop, for the current run: a `this` kept in module state by an earlier run must not write stale values. */
 const opened = new Map<string, Map<string, string>>();
 
 export function databaseProp(prop: string, stored: Record<string, string> | undefined): DatabaseProp {

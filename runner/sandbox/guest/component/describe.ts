@@ -1,7 +1,7 @@
 import { type Fields, functionsOf, isObject, resolveProps } from "./component.ts";
 
 /**
- * What the component says of itself, as JSON text: props resolved, functions left out, nothing judged. The host checks types and
+ * The component's definition as JSON text: props resolved, functions omitted, nothing validated. The host checks types and
  * names, where rules can change without a new guest.
  */
 export function describeComponent(component: unknown): string {
@@ -28,8 +28,8 @@ export function describeComponent(component: unknown): string {
 }
 
 /**
- * Whether `run` reads its event without asking if there is one. A default, `event?.x` or `!event` says that it does without. Wrong
- * guesses do little: it decides only whether a run that is asked for without an event is made, of components without an interface.
+ * Does `run` read its event without checking for one? A default, `event?.x` or `!event` means it works without. A wrong
+ * guess is cheap: it only decides whether a component without an interface may be run without an event.
  */
 export function needsEvent(run: unknown): boolean {
   if (typeof run !== "function" || run.length === 0) return false;
@@ -42,12 +42,12 @@ export function needsEvent(run: unknown): boolean {
 
 const toText = Function.prototype.toString;
 
-/** Below what the host takes of a description: notes must not make one too long. */
+/** Below the host's limit for a definition: notes must not exceed it. */
 const maxWithNotes = 900_000;
 const maxNames = 200;
 const maxNameLength = 100;
 
-/** What no definition has, and by which the host sees what was probably meant otherwise. */
+/** Names and kinds of the fields, from which the host warns about likely mistakes. */
 function notesOf(component: Fields, props: readonly (readonly [name: string, prop: Fields])[]): Fields {
   const hooks = component["hooks"];
   return {
@@ -75,12 +75,12 @@ const kindOf = (value: unknown): string => (value === null ? "null" : Array.isAr
 
 const clip = (text: string): string => text.slice(0, maxNameLength);
 
-/** The definitions of props as JSON has them, each with its name. */
+/** Prop definitions as JSON, each with its name. */
 export function describeProps(props: readonly (readonly [name: string, prop: Fields])[]): Fields[] {
   return props.map(([name, prop]) => ({ ...describeProp(prop), name }));
 }
 
-/** Of an app prop the rest of its fields is the app's code and none of a person's business, but may be anything at all. */
+/** Fields of an app prop that hold the app's code: omitted. */
 const hidden: ReadonlySet<string> = new Set(["propDefinition", "propDefinitions", "methods"]);
 
 function describeProp(prop: Fields): Fields {
@@ -94,7 +94,7 @@ function describeProp(prop: Fields): Fields {
   return described;
 }
 
-/** What JSON cannot hold (a circle, a BigInt) says nothing to whoever reads it; a definition must not fail for an unknown field. */
+/** Omits what JSON cannot represent (cycles, BigInt): an unknown field must not fail the definition. */
 function setJson(described: Fields, field: string, value: unknown): void {
   try {
     const text = JSON.stringify(value) as string | undefined;

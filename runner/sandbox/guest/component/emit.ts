@@ -9,7 +9,7 @@ const maxPayload = 1024 * 1024;
 const maxId = 64 * 1024;
 /** Characters of a channel's name. */
 const maxName = 1024;
-/** Characters of an error that tell of what was given. */
+/** Maximum characters of the value in an error message. */
 const maxShown = 100;
 
 const now = Date.now;
@@ -17,8 +17,8 @@ const { stringify } = JSON;
 
 /**
  * `$emit(event, {id, name, summary, ts, delivery_ts})`: the event becomes JSON at the call, so later changes to it are not seen.
- * Times are epoch ms; dates and date texts are taken too, and a time that is none counts as not given. What cannot be emitted as it
- * was meant throws, and the error says which emit of the run it was.
+ * Times are epoch ms, dates or date strings; an invalid time is ignored. Other invalid arguments
+ * throw, and the error gives the number of the emit in the run.
  */
 export function emitter(): (event?: unknown, metadata?: unknown) => void {
   let count = 0;
@@ -49,7 +49,7 @@ function toPayload(event: unknown, which: string): string {
   return payload;
 }
 
-/** What JSON makes of it, so that an object that stands for a text or a number (a date, an id of a database) is that. */
+/** The JSON form, so that a wrapper object (a date, a database id) becomes its text or number. */
 function toId(given: unknown, which: string): string | number | undefined {
   const id = plain(given);
   if (id === undefined || id === null) return undefined;
@@ -64,14 +64,14 @@ function toId(given: unknown, which: string): string | number | undefined {
   throw ruleTypeError("invalid_emit_id", `${which}: its id has ${text.length} characters; the limit is ${maxId}`);
 }
 
-/** A cut channel would be another one: rather an error than events that go astray. */
+/** A truncated channel name would be another channel: throw instead. */
 function toChannel(given: unknown, which: string): string | undefined {
   const name = plain(given);
   if (name === undefined || name === null) return undefined;
   if (typeof name !== "string" && typeof name !== "number" && typeof name !== "boolean" && typeof name !== "bigint")
     throw ruleTypeError("invalid_emit_name", `${which}: its name (the channel) must be a string, got ${inspect(given).slice(0, maxShown)}`);
   const text = String(name);
-  // First by its length: to look into a text that V8 keeps as its parts makes it whole.
+  // Length first: reading a rope string makes V8 flatten it.
   if (text.length > maxName)
     throw ruleTypeError("invalid_emit_name", `${which}: its name (the channel) has ${text.length} characters; the limit is ${maxName}`);
   if (text.startsWith("$"))
@@ -82,7 +82,7 @@ function toChannel(given: unknown, which: string): string | undefined {
   return text;
 }
 
-/** The text or number that an object stands for, if it stands for one. */
+/** The text or number that a wrapper object represents, if any. */
 function plain(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (typeof value["toJSON"] === "function") return value["toJSON"]();
@@ -91,7 +91,7 @@ function plain(value: unknown): unknown {
   return text.startsWith("[object ") ? value : text;
 }
 
-/** Shown to people only: whatever was given is put into words. */
+/** For display only: any value is converted to text. */
 function toText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const text = plain(value);
@@ -102,7 +102,7 @@ function toTime(value: unknown): number | undefined {
   if (typeof value === "string")
     return value.trim() === "" ? undefined : finite(Number.isNaN(Number(value)) ? Date.parse(value) : Number(value));
   if (typeof value === "number" || typeof value === "bigint") return finite(Number(value));
-  // Libraries of dates have a `valueOf` that gives the milliseconds.
+  // Date libraries return milliseconds from `valueOf`.
   return isObject(value) && !Array.isArray(value) && typeof value["valueOf"] === "function"
     ? finite(Number(value["valueOf"]()))
     : undefined;

@@ -2,19 +2,19 @@ import { type Fields, isObject } from "./component.ts";
 import type * as base64 from "../web/encoding/base64.ts";
 import type * as encoding from "../web/encoding/encoding.ts";
 
-// The web layer's own, whatever user code made of the globals; evaluated for the first body that is no text.
+// The web layer's own class, since user code may replace globals; loaded with the first binary body.
 declare function require(path: "../web/encoding/base64.ts"): typeof base64;
 declare function require(path: "../web/encoding/encoding.ts"): typeof encoding;
 
 const jsonType = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Some services call their JSON plain text (Amazon SNS is one), and components count on the value all the same. */
+/** Some services, such as Amazon SNS, send JSON as text/plain; components expect the parsed value. */
 const plainType = /^\s*text\/plain\s*(?:;|$)/i;
 
 /**
- * Gives the event of an HTTP request its `bodyRaw` (text, also of bytes that are no UTF-8) and `body`: what the ingress made of a
- * form, the parsed value when the content type says JSON and it is, or when it is plain text that is a JSON object or array, else the
- * text. Other events pass as they are.
+ * Adds `bodyRaw` (text, also of bytes that are not UTF-8) and `body` to an HTTP event. `body` is what the ingress parsed from a
+ * form, the parsed value if the content type is JSON or the plain text is a JSON object or array, otherwise the
+ * text. Other events are returned unchanged.
  */
 export function completeEvent(event: unknown): unknown {
   if (!isObject(event) || typeof event["method"] !== "string" || !isObject(event["headers"]) || typeof event["path"] !== "string")

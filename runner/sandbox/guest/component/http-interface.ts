@@ -46,7 +46,7 @@ export function httpProp(endpoint: string | null): HttpProp {
 function toStatus(status: unknown): number {
   const number = typeof status === "string" && status.trim() !== "" ? Number(status) : status;
   if (typeof number === "number" && Number.isInteger(number) && number >= 200 && number <= 599) return number;
-  // A status below 200 announces a response and is none (RFC 9110, section 15.2): the caller would go on waiting.
+  // A status below 200 is not final (RFC 9110, section 15.2): the client would keep waiting.
   const isInterim = typeof number === "number" && number >= 100 && number < 200;
   throw ruleTypeError(
     "invalid_response",
@@ -109,7 +109,7 @@ function toJson(body: unknown): string {
   throw ruleTypeError("invalid_response", `the body given to respond() ${problem}; it must be a text, bytes or a JSON value`);
 }
 
-/** What would otherwise be sent as the JSON of its insides. */
+/** Values whose JSON would show their internals. */
 function streamName(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
   if (typeof body["pipe"] === "function" || typeof body["getReader"] === "function" || Symbol.asyncIterator in body) return "a stream";

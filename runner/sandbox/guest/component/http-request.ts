@@ -5,7 +5,7 @@ import { FormData } from "../web/fetch/form-data.ts";
 import type { RequestInit } from "../web/fetch/request.ts";
 import { URL, URLSearchParams } from "../web/url/url.ts";
 
-/** What the request of an `http_request` prop was answered with; JSON is parsed. */
+/** Response of an `http_request` prop's request; JSON is parsed. */
 interface HttpAnswer {
   readonly status: number;
   readonly statusText: string;
@@ -15,7 +15,7 @@ interface HttpAnswer {
 
 const noBody: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** An `http_request` prop: the request as it was configured, and `execute()`, which sends it and throws for a status of 400 and more. */
+/** An `http_request` prop: the configured request, and `execute()`, which sends it and throws for status 400 and above. */
 export function httpRequestProp(given: unknown): Fields {
   const config: Fields = isObject(given) ? { ...given } : { url: given };
   return Object.defineProperty(config, "execute", { value: () => execute(config) });
@@ -35,7 +35,7 @@ async function execute(config: Fields): Promise<HttpAnswer> {
   throw Object.assign(new Error(`Request failed with status code ${status}`), { response: answer });
 }
 
-/** `[{name, value, disabled}]`, as people fill in rows, or an object. */
+/** `[{name, value, disabled}]`, as rows of a form, or an object. */
 function pairs(given: unknown): [name: string, value: string][] {
   if (!Array.isArray(given)) return functionsOf(given).map(([name, value]) => [name, String(value)]);
   return given

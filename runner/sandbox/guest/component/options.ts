@@ -1,7 +1,7 @@
 import { isObject } from "./component.ts";
 import { ruleTypeError } from "../runtime/errors.ts";
 
-/** As the host counts them too; stated here so that a long list need not cross whole. */
+/** The host enforces the same limits; applied here, a long list is cut before it is sent. */
 const maxOptions = 5_000;
 const maxCharacters = 256 * 1024;
 const maxContext = 64 * 1024;
@@ -9,8 +9,8 @@ const maxContext = 64 * 1024;
 const { stringify } = JSON;
 
 /**
- * `{options, context, truncated}` as JSON text of what `options` is or returned: a list of values or of `{label, value}`, or
- * `{options, context}`. What exceeds the limits is left out; null and undefined among the options are none.
+ * `{options, context, truncated}` as JSON text, from the value or result of `options`: a list of values or of `{label, value}`, or
+ * `{options, context}`. Options beyond the limits, null and undefined are omitted.
  */
 export function optionsText(prop: string, given: unknown): string {
   const { options, context } = isObject(given) && !Array.isArray(given) ? given : { options: given, context: undefined };

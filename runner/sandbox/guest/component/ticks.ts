@@ -1,7 +1,7 @@
 /**
- * Node's tick queue: what was queued while the host's call ran its course goes before the promises of that call, as after a callback of
- * Node's. What a promise's callback queues has to go after all promises that are settled by then, which nobody in the isolate can see,
- * and an entry of its own for each would cost a stream its speed: it waits for as many turns of the promises' queue as chains are long.
+ * Node's tick queue: ticks queued during a host call run before the promise callbacks of that call, as after a callback in
+ * Node. Ticks queued by a promise callback must run after all promises that are settled by then. The isolate cannot observe those,
+ * and a separate host call for each would slow down streams: such ticks wait for as many microtask turns as promise chains are long.
  */
 interface Tick {
   readonly callback: (...args: never[]) => unknown;
@@ -26,7 +26,7 @@ export function queueTick(callback: Tick["callback"], args: readonly unknown[]):
   if (!isInCall) wait();
 }
 
-/** Runs what is queued, and what that queues. */
+/** Runs queued ticks, including those they queue. */
 export function runTicks(): void {
   while (first !== undefined) {
     const { callback, args } = first;
@@ -36,7 +36,7 @@ export function runTicks(): void {
   }
 }
 
-/** Runs `act` and then the ticks that it queued, before any promise goes on. */
+/** Runs `act`, then the ticks that it queued, before any promise callback. */
 export function withTicks(act: () => void): void {
   isInCall = true;
   try {
@@ -44,7 +44,7 @@ export function withTicks(act: () => void): void {
     runTicks();
   } finally {
     isInCall = false;
-    if (first !== undefined) wait(); // One of them threw.
+    if (first !== undefined) wait(); // A tick threw.
   }
 }
 

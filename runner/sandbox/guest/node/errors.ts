@@ -49,15 +49,15 @@ function received(value: unknown): string {
   return `type ${typeof value} (${text})`;
 }
 
-/** What a function throws that cannot exist in the sandbox. `instead` says what to use in its place. */
+/** Error of a function that the sandbox cannot offer. `instead` names the alternative. */
 export function unsupported(name: string, instead: string): NodeError {
   return nodeError("ERR_SANDBOX_UNSUPPORTED", `${name} is not available to components: ${instead}`);
 }
 
-/** On what throws `unsupported` whenever it is used: the word on what to use instead. Documentation is made from it. */
+/** Set on functions that throw `unsupported`: the alternative. docs/compatibility.md is generated from it. */
 const refusal = Symbol.for("headwater.refusal");
 
-/** Says of a function or class that it can only throw `unsupported`. */
+/** Marks a function or class as unsupported. */
 export function refused<Value extends object>(value: Value, instead: string): Value {
   return Object.defineProperty(value, refusal, { value: instead });
 }
@@ -85,7 +85,7 @@ export function unsupportedClass(name: string, instead: string, Base: new () => 
   );
 }
 
-/** Object of throwing functions, one a name. */
+/** An object with a throwing function for each name. */
 export function unsupportedModule(module: string, names: readonly string[], instead: string): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, unsupportedFunction(module, name, instead)]));
 }

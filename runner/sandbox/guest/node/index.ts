@@ -113,7 +113,7 @@ function defineGlobal(name: string, value: unknown): void {
 defineGlobal("__builtin", builtin);
 defineGlobal("process", process);
 defineGlobal("global", globalThis);
-// Buffer is half of what the layer costs to load, and many a bundle only mentions it.
+// Buffer takes half of the layer's load time, and many bundles only mention it.
 Object.defineProperty(globalThis, "Buffer", {
   configurable: true,
   enumerable: false,

@@ -2,7 +2,7 @@ import EventEmitter from "./events/events.ts";
 import { refused, unsupported, unsupportedClass, unsupportedModule } from "./errors.ts";
 import { guest } from "./globals.ts";
 
-// Modules that cannot exist in an isolate. They load, because packages import them to be ready, and throw when used.
+// Modules that an isolate cannot offer. They load, because packages import them in advance, and throw when used.
 
 const process = "a component is one program; start nothing else, or call a service over HTTP";
 const inspector = "read the logs of the run";
@@ -80,7 +80,7 @@ export const http2 = (): object => ({
   sensitiveHeaders: Symbol("nodejs.http2.sensitiveHeaders"),
 });
 
-// Clients name headers by these constants without ever opening a connection.
+// Clients use these constants as header names without opening an HTTP/2 connection.
 function headerConstant(name: string): string | number {
   if (name.startsWith("HTTP2_METHOD_")) return name.slice(13).replaceAll("_", "-");
   if (name.startsWith("HTTP_STATUS_")) return 0;

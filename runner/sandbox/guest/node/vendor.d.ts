@@ -1,4 +1,4 @@
-// Shapes of the packages the Node layer is built on: what is used of them, no more. They ship no types that fit here
+// Types of the packages below the Node layer, as far as used. The packages ship none that fit here
 // (`types: []`), and a trailing slash makes the bundler take the npm package and never a built-in.
 
 declare module "buffer/" {

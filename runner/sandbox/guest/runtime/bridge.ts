@@ -8,10 +8,10 @@ import { withTicks } from "../component/ticks.ts";
  *
  * `post` appends to the outbox. Every entry into the isolate is started by the host and returns the outbox array itself, so
  * messages added by the microtasks of that entry are in it when it is copied out. When it grows beyond 256 messages or 256 KiB it
- * is handed over by the synchronous callback instead, which makes a flood wait for the host. Messages stay until acknowledged.
+ * is sent through the synchronous callback instead, which throttles a flood. Messages stay until acknowledged.
  *
  * Everything used after load is captured here: user code may replace any intrinsic and must only hurt itself.
- * The host believes nothing that arrives.
+ * The host treats every message as hostile.
  */
 export type Sendable =
   | string
@@ -36,14 +36,14 @@ interface Pending {
 
 const outboxMessages = 256;
 const outboxBytes = 256 * 1024;
-/** Of one message: no operation takes more, and the host's thread makes the copies. */
+/** Limit of one message: no operation needs more, and the host's thread copies it. */
 const maxValues = 10_000;
 const maxDepth = 12;
-/** More than the host takes of a whole run: a text of which V8 has only made the parts would take its full length here and there to be refused. */
+/** More than the host accepts from a whole run: flattening a longer rope string only to refuse it would cost its full length twice. */
 const maxBytes = 64 * 1024 * 1024;
-/** Calls that wait for an answer, of one run. The host ends a run that has more. */
+/** Pending calls of one run. The host ends a run that has more. */
 const maxPending = 2_000;
-/** How long the guest's thread sleeps between two looks at what it waits for: an eighth of the time so far, within these bounds. */
+/** Bounds of the polling interval, which is an eighth of the time waited so far. */
 const minPauseMs = 0.1;
 const maxPauseMs = 20;
 
@@ -63,7 +63,7 @@ const mapClear = Map.prototype.clear;
 const mapSize = getterOf(Map.prototype, "size");
 const { min, max } = Math;
 const now = Date.now;
-// Threads and shared memory are out of reach of user code; here is what lets this thread sleep. Nothing ever wakes it.
+// Memory for Atomics.wait, by which this thread sleeps. User code cannot reach it, and nothing notifies it.
 const { wait: sleep } = Atomics;
 const neverWoken = new Int32Array(
   new (globalThis as unknown as { SharedArrayBuffer: new (bytes: number) => ArrayBuffer }).SharedArrayBuffer(4),
@@ -85,7 +85,7 @@ let copiedValues = 0;
 let copiedBytes = 0;
 
 /**
- * Sends a message to the host, in order. What is in it is copied now, so that nothing of user code waits in the outbox: its
+ * Sends a message to the host, in order. It is copied now, so that the outbox never holds objects of user code: their
  * getters would run where no time limit counts.
  */
 export function post(kind: string, ...args: Sendable[]): void {
@@ -109,8 +109,8 @@ export function sync(operation: string, ...args: Sendable[]): unknown {
 }
 
 /**
- * Has the host perform an asynchronous operation, and sleeps until it is done: the host's thread, which all isolates of the process
- * share, stays free. Throws as `sync` does. The time limits of an entry end the sleep.
+ * Lets the host perform an asynchronous operation and sleeps until it is done, so that the host's thread, which all isolates of the process
+ * share, stays free. Throws like `sync`. The time limits of an entry end the sleep.
  */
 export function wait(operation: string, ...args: Sendable[]): unknown {
   const id = sync("wait_begin", operation, args) as number;
@@ -122,7 +122,7 @@ export function wait(operation: string, ...args: Sendable[]): unknown {
   }
 }
 
-/** Calls the host without waiting; rejects with an Error as `sync` throws it. Until it is answered it counts as open work of the run. */
+/** Calls the host without waiting; rejects with the errors of `sync`. Counts as open work of the run until answered. */
 export function call(operation: string, ...args: Sendable[]): Promise<unknown> {
   return request(operation, args, operation);
 }
@@ -134,7 +134,7 @@ export function request(operation: string, args: readonly Sendable[], what?: str
   return new NativePromise((resolve, reject) => {
     const refused = refusal() ?? fullness();
     if (refused !== undefined) return reject(hostError(refused));
-    // Before it is pending: what cannot be sent is thrown here.
+    // Throws for values that cannot be sent, before the call counts as pending.
     post("call", id, operation, args);
     apply(mapSet, pending, [id, { resolve, reject, work: what === undefined ? undefined : beginWork(what) }]);
   });
@@ -150,12 +150,12 @@ export function on(kind: string, handler: Handler): void {
   handlers[kind] = handler;
 }
 
-/** Registers what clears the remains of a run: timers, fetches, sockets. */
+/** Registers a cleanup for the end of a run: timers, fetches, sockets. */
 export function onRunEnd(callback: () => void): void {
   append(runEndCallbacks, callback);
 }
 
-/** Called by the runtime when a run has ended and, for what came after that, before the next begins. */
+/** Called by the runtime when a run has ended, and again before the next one starts. */
 export function endRun(): void {
   apply(mapClear, pending, []);
   forgetRefusals();
@@ -179,7 +179,7 @@ on("answer", (id, succeeded, value) => {
   }
 });
 
-/** Taken by the host once, right after load. */
+/** The host reads this once, right after load. */
 export function bind(callback: HostCallback): typeof dispatch {
   callHost = callback;
   return dispatch;
@@ -205,7 +205,7 @@ function forget(acknowledged: number): void {
   let count = 0;
   while (count < outbox.length && (outbox[count]?.[0] as number) <= acknowledged) count += 1;
   if (count === 0) return;
-  // Not by splice: it asks the array for its constructor, which user code may have replaced, and would be shown the outbox.
+  // Not `splice`: it reads the array's constructor, which user code may have replaced and would receive the outbox.
   for (let index = count; index < outbox.length; index++) outbox[index - count] = outbox[index] as Message;
   outbox.length -= count;
   if (outbox.length === 0) queuedBytes = 0;
@@ -231,7 +231,7 @@ function copyAll(args: readonly Sendable[]): Sendable[] {
 }
 
 /**
- * Plain data from what may be anything: texts, numbers, own Uint8Arrays of exactly the bytes shown, arrays and objects without
+ * Copies any value to plain data: strings, numbers, Uint8Arrays of exactly the visible bytes, arrays and objects without
  * prototype. Reading may run user code, here under its time limit.
  */
 function copyOf(value: unknown, depth: number): Sendable {
@@ -240,7 +240,7 @@ function copyOf(value: unknown, depth: number): Sendable {
     throw new NativeTypeError(`an argument has more than ${maxValues} members or ${maxDepth} levels`);
   if (typeof value === "string") weigh(value.length * 2);
   else if (typeof value === "object" && value !== null) return copyObject(value, depth);
-  // An integer of any size weighs nothing here, and would be copied as a whole.
+  // A BigInt of any size has no weight here, and would be copied whole.
   else if (typeof value === "function" || typeof value === "symbol" || typeof value === "bigint")
     throw new NativeTypeError(`a ${typeof value} cannot be given to the host`);
   return value as Sendable;
@@ -265,7 +265,7 @@ function copyObject(value: object, depth: number): Sendable {
   return record;
 }
 
-/** A structured copy of a view would take its whole buffer along: a slice of ten bytes must not carry a megabyte. */
+/** Copies the visible bytes: structured clone would copy the whole underlying buffer. */
 function copyBytes(value: Uint8Array): Uint8Array {
   const bytes = apply(byteLengthOf, value, []) as number;
   weigh(bytes);
@@ -279,7 +279,7 @@ function weigh(bytes: number): void {
   if (copiedBytes > maxBytes) throw new NativeRangeError(`an argument has more than ${maxBytes} bytes`);
 }
 
-/** `list.push`, out of reach of setters that user code may put on Array.prototype. */
+/** `list.push`, safe from setters that user code may define on Array.prototype. */
 function append<Element>(list: Element[], value: Element): void {
   defineProperty(list, list.length, {
     __proto__: null,

@@ -4,10 +4,10 @@ type Row = readonly [index: string, cells: ReadonlyMap<string, string>, value: s
 
 const indexHeading = "(index)";
 const valuesHeading = "Values";
-/** More would be cut from the log anyway. */
+/** The log truncates longer lines. */
 const maxRows = 1_000;
 
-/** `console.table` as Node draws it; undefined for what is no table: that is shown like by `console.log`. */
+/** `console.table` as Node draws it; undefined for other values, which are shown as by `console.log`. */
 export function drawTable(data: unknown, columns: unknown): string | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const { rows, heading } = rowsOf(data);

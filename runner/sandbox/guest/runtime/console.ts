@@ -3,7 +3,7 @@ import type * as consoleTable from "./console-table.ts";
 import { formatWithOptions } from "../node/inspect/format.ts";
 import { inspect, type InspectOptions } from "../node/inspect/inspect.ts";
 
-// Evaluated when a table is first drawn.
+// Loaded with the first table.
 declare function require(path: "./console-table.ts"): typeof consoleTable;
 
 /** `console` of components: each call is one record of the source's log, `k` = `console.<method>`, its text as Node prints it. */
@@ -11,16 +11,16 @@ const { apply } = Reflect;
 const now = Date.now;
 const slice = String.prototype.slice;
 const maxLine = 16 * 1024;
-/** A line has room for no more. */
+/** Maximum properties shown: log lines are bounded. */
 const options: InspectOptions = { maxProperties: 2_000 };
 const indent = "  ";
 
 const counts = new Map<string, number>();
 const started = new Map<string, number>();
-/** Of the groups that are open. */
+/** Indentation of the open groups. */
 let indentation = "";
 
-// What a run left open is none of the next one's.
+// Groups left open by a run do not affect the next run.
 onRunEnd(() => {
   indentation = "";
   counts.clear();
@@ -40,7 +40,7 @@ function record(method: string, args: readonly unknown[]): void {
   );
 }
 
-/** A value that cannot be shown (a getter or proxy that throws) must not fail the run that speaks of it. */
+/** A value that cannot be shown (a getter or proxy that throws) must not fail the run that logs it. */
 function attempt(show: () => string): string {
   try {
     return show();

@@ -1,15 +1,15 @@
-/** What is told to the host of something thrown. Reading it may run user code (getters, proxies), so everything is guarded. */
+/** What the guest reports to the host of a thrown value. Reading it may run user code (getters, proxies), so every read is guarded. */
 export interface ErrorDescription {
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
-  /** Only of errors that a rule of ours threw; user code cannot make one up. */
+  /** Only set on errors thrown by our rules; user code cannot forge one. */
   readonly code: string | undefined;
 }
 
 const maxMessage = 8 * 1024;
 const maxStack = 16 * 1024;
-/** Errors shown of those that an AggregateError gathers. */
+/** Maximum errors shown of an AggregateError. */
 const maxGathered = 10;
 
 const { apply } = Reflect;
@@ -29,7 +29,7 @@ export function ruleError(code: string, message: string): Error {
   return mark(new NativeError(message), code);
 }
 
-/** The same, for a wrong argument. */
+/** The same, as a TypeError for an invalid argument. */
 export function ruleTypeError(code: string, message: string): Error {
   return mark(new NativeTypeError(message), code);
 }
@@ -55,7 +55,7 @@ function mark(error: Error, code: string): Error {
   return error;
 }
 
-/** What is behind an error, as Node prints it below its stack: the errors it gathers and its causes. */
+/** Nested errors and causes, as Node prints them below the stack. */
 function parts(thrown: object): string {
   let lines = "";
   const errors = read(thrown, "errors");

@@ -1,10 +1,10 @@
 /**
- * Work outside of the isolate that a run has started: requests, timers, connections. What is still open when the run ends is dropped,
+ * Work outside of the isolate that a run has started: requests, timers, connections. Work still open at the end of the run is dropped,
  * which is nearly always a missing `await`; the run's log then names it and where it was started.
  */
 export interface OpenWork {
   readonly what: string;
-  /** Made for its stack, which V8 formats only when it is read. */
+  /** Created for its stack, which V8 formats only when read. */
   readonly from: Error;
 }
 
@@ -32,7 +32,7 @@ export function beginWork(what: string): OpenWork {
   return work;
 }
 
-/** Ended twice, or never begun, is no error. */
+/** Ending work twice, or work that never began, is no error. */
 export function endWork(work: OpenWork | undefined): void {
   if (work !== undefined) apply(setDelete, open, [work]);
 }
@@ -41,7 +41,7 @@ export function forgetWork(): void {
   apply(setClear, open, []);
 }
 
-/** What the log says of the work that is open now; undefined when there is none. */
+/** Log text about open work; undefined if there is none. */
 export function describeOpenWork(): string | undefined {
   const count = apply(sizeOf, open, []) as number;
   if (count === 0) return undefined;

@@ -1,10 +1,10 @@
 /**
- * What the host refused in this run: egress to private addresses, connections and calls over a limit. A refusal costs the host as much as
- * an answer, so after {@link maxRefusals} of them the guest refuses by itself, without asking.
+ * Refusals of the host in this run: egress to private addresses, connections and calls over a limit. A refusal costs the host as much as
+ * a call that succeeds, so after {@link maxRefusals} of them the guest refuses without asking the host.
  */
 const maxRefusals = 1_000;
 
-/** As the host would tell it. */
+/** The error as the host would report it. */
 export interface Refusal {
   readonly message: string;
   readonly code: string;
@@ -16,7 +16,7 @@ export function noteRefusal(code: unknown): void {
   if (code === "egress_denied" || code === "limit_exceeded" || code === "bridge_limit") refusals += 1;
 }
 
-/** Why the host need not be asked; undefined when it may be. */
+/** The refusal to return without asking the host; undefined if the host may be asked. */
 export function refusal(): Refusal | undefined {
   if (refusals < maxRefusals) return undefined;
   const message = `${maxRefusals} connections and calls of this run were refused, the limit: it may make no more`;

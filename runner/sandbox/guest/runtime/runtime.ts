@@ -66,7 +66,7 @@ async function run(entry: string, given: readonly string[], inputs: Parameters<t
     const bound = bindComponent(definition, inputs);
     const called = findEntry(definition, entry);
     const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, argumentsOf(given));
-    runTicks(); // They belong to the run.
+    runTicks(); // Ticks queued by the run belong to it.
     post("done", toResult(result));
     await warnOfOpenWork();
   } catch (error) {
@@ -76,8 +76,8 @@ async function run(entry: string, given: readonly string[], inputs: Parameters<t
 }
 
 /**
- * What was called without `await` still runs as long as it only awaits values; only after that is known what it would have waited for.
- * V8 does not say when no promise is left to settle, so it gets as many turns as chains of promises are long.
+ * Code called without `await` continues as long as it only awaits settled values; only then is known what it still waits for.
+ * V8 does not report when the microtask queue is empty, so it gets as many turns as promise chains are long.
  */
 async function warnOfOpenWork(): Promise<void> {
   for (let turn = 0; turn < lateTurns; turn++) await resolved;
@@ -104,14 +104,14 @@ function fail(error: unknown): void {
   post("failed", name, message, stack, code);
 }
 
-/** A hook that the component does not have is done at once; a component that only has interfaces emits what they bring. */
+/** A missing hook succeeds at once; a component without `run` emits the events of its interfaces. */
 function findEntry(definition: Fields, entry: string): ((event: unknown, metadata?: unknown) => unknown) | undefined {
   const hooks = definition["hooks"];
   const called = entry === "run" ? definition["run"] : isObject(hooks) ? hooks[entry] : undefined;
   if (typeof called === "function") return called as (event: unknown, metadata?: unknown) => unknown;
   if (entry !== "run") return undefined;
   const emit = emitter();
-  return (event) => emit(event); // Not under the id and on the channel that it came by.
+  return (event) => emit(event); // With a new id and without the incoming event's channel.
 }
 
 function argumentsOf(given: readonly string[]): readonly unknown[] {
@@ -119,7 +119,7 @@ function argumentsOf(given: readonly string[]): readonly unknown[] {
   return [completeEvent(event), ...metadata];
 }
 
-/** JSON text of what run returned, or null when it is none or larger than what is kept. */
+/** JSON text of the return value; null if there is none or it is too large to store. */
 function toResult(result: unknown): string | null {
   try {
     const text = stringify(result) as string | undefined;

@@ -3,14 +3,14 @@ import { post } from "./bridge.ts";
 const now = Date.now;
 let run = 0;
 
-/** A run begins; what an earlier one left behind in a warm isolate must not answer for it. */
+/** Starts a run: code left over from an earlier run in a warm isolate must not act for it. */
 export function beginRun(): void {
   run += 1;
 }
 
 /**
- * For what belongs to one run, made while it begins: tells whether it is still that run. A promise that a run did not await may go on
- * in a later one: its answer, which is another request's, is dropped, and the later run's log says so.
+ * Returns a check, created as a run begins: is that run still current? A promise that a run did not await may continue
+ * during a later run: its response, which is for another request, is dropped, and the later run's log reports it.
  */
 export function stillRunning(): (what: string) => boolean {
   const mine = run;

@@ -3,9 +3,9 @@ import { ruleError } from "./errors.ts";
 import { beginWork, endWork, type OpenWork } from "./open-work.ts";
 
 /**
- * setTimeout, setInterval, setImmediate over one wake-up call of the host: the guest keeps the timers in order and asks for the
- * earliest. One callback per entry, so that promises settle in between, as in Node. As there, immediates and timers take turns: all
- * immediates that there are, then all timers that are due, then what came meanwhile.
+ * setTimeout, setInterval, setImmediate over one wake-up call of the host: the guest orders the timers and requests a wake-up for the
+ * earliest. One callback per entry, so that promises settle in between, as in Node. Also as in Node, immediates and timers alternate: all
+ * queued immediates, then all due timers, then what was queued in the meantime.
  */
 interface Timer {
   readonly id: number;
@@ -15,7 +15,7 @@ interface Timer {
   readonly repeatMs: number | undefined;
   readonly delayMs: number;
   dueAt: number;
-  /** Absent after `unref()`: the run does not wait for it. */
+  /** Undefined after `unref()`: the run does not wait for it. */
   work: OpenWork | undefined;
 }
 
@@ -36,13 +36,13 @@ const mapSize = Object.getOwnPropertyDescriptor(Map.prototype, "size")?.get as (
 
 const timers = new NativeMap<number, Timer>();
 let lastId = 0;
-/** When the host will wake us, as far as we asked; Infinity when it will not. */
+/** Time of the requested wake-up; Infinity without one. */
 let wakeAt = Infinity;
-/** Whose turn it is, of those that were there when it began. At rest it is the immediates' that come next. */
+/** The current phase, and the callbacks queued when it began. When idle, immediates come next. */
 let turn: "rest" | "immediates" | "timers" = "rest";
 let lastOfTurn = 0;
 
-/** What setTimeout returns: usable as Node's object and, as a number, as the browser's. */
+/** What setTimeout returns: usable as Node's object and as the browser's number. */
 class Timeout {
   readonly #id: number;
   constructor(id: number) {
@@ -177,7 +177,7 @@ function remove(id: number): void {
   post("wake", -1);
 }
 
-/** The one that runs now. */
+/** The timer that is running now. */
 function nextDue(at: number): Timer | undefined {
   for (let turns = 0; turns < 3; turns++) {
     if (turn === "rest") begin("immediates");
@@ -207,7 +207,7 @@ function earliestTimer(at: number): Timer | undefined {
   return findEarliest((timer) => !timer.isImmediate && timer.id <= lastOfTurn && timer.dueAt <= at);
 }
 
-/** At most a thousand, and mostly one: a walk is cheaper than a heap. Earlier ids go first among equals. */
+/** At most a thousand timers, mostly one: a linear search is cheaper than a heap. Lower ids first among equal times. */
 function earliest(): Timer | undefined {
   return findEarliest(() => true);
 }

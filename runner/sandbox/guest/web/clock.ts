@@ -1,6 +1,6 @@
 const dateNow = Date.now;
 
-/** When the isolate was made ready, in ms since the epoch: what `performance` counts from, whenever that is first asked for. */
+/** When the isolate was made ready, in ms since the epoch: the time origin of `performance`, which is loaded later. */
 export const timeOrigin = dateNow();
 
 export function sinceStart(): number {

@@ -8,7 +8,7 @@ import { tag } from "./define.ts";
 const internal = Symbol("internal");
 const quota = 65_536;
 
-/** What the host tells of a key; the key itself stays there. */
+/** A key's description from the host, which keeps the key itself. */
 interface HostKey {
   readonly key: number;
   readonly type: string;
@@ -82,7 +82,7 @@ async function perform(operation: Operation, args: readonly unknown[]): Promise<
   try {
     return await call("subtle", operation, args.map(toHost));
   } catch (error) {
-    // The host's DOMExceptions arrive as errors that only have the name.
+    // The host's DOMExceptions arrive as errors with only a name.
     const { name, message } = error as Error;
     if (/^(Error|TypeError|RangeError)$/.test(name)) throw name === "TypeError" ? Object.assign(new TypeError(message), error) : error;
     throw new DOMException(message, name);

@@ -6,8 +6,8 @@ export function defineGlobals(values: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Defines globals that a module exports under their names, which is evaluated when one of them is first read: most sources use few of
- * them, and each isolate would pay for all. As in Node, a read or an assignment makes a plain property of it.
+ * Defines globals exported by a module, which is evaluated when one of them is first read: most sources use few of
+ * them, and each isolate would pay for all. As in Node, a read or an assignment makes it a plain property.
  */
 export function defineLazyGlobals(load: () => Readonly<Record<string, unknown>>, names: readonly string[]): void {
   for (const name of names) defineLazyGlobal(name, load);
@@ -17,7 +17,7 @@ function defineLazyGlobal(name: string, load: () => Readonly<Record<string, unkn
   const get = (): unknown => {
     const value = load()[name];
     if (typeof value === "function") nameAs(value, name);
-    // Not when it was replaced meanwhile, since somebody may have kept this getter, nor when the global object was frozen.
+    // Not if it was replaced in the meantime (user code may have kept this getter), nor if the global object was frozen.
     const present = getOwnPropertyDescriptor(globalThis, name);
     if (present?.get === get && present.configurable === true) define(globalThis, name, value);
     return value;
@@ -28,24 +28,24 @@ function defineLazyGlobal(name: string, load: () => Readonly<Record<string, unkn
     enumerable: false,
     get,
     set(this: object | undefined, value: unknown): void {
-      // An object that inherits from the global one gets its own, as it would beside a plain property.
+      // An object that inherits from the global object gets its own property, as with a plain property.
       define(this ?? globalThis, name, value, this !== undefined && this !== globalThis);
     },
   } as PropertyDescriptor);
 }
 
-/** Without a prototype, since lazy globals are defined after user code may have put a `get` on every object. */
+/** Without a prototype: lazy globals are defined after user code may have added a `get` to Object.prototype. */
 function define(target: object, name: string, value: unknown, enumerable = false): void {
   defineProperty(target, name, { __proto__: null, value, writable: true, configurable: true, enumerable } as PropertyDescriptor);
 }
 
-/** Gives a class the tag that `Object.prototype.toString` shows and libraries test for, and its name. */
+/** Sets a class's name and the tag of `Object.prototype.toString`, which libraries test. */
 export function tag(constructor: { readonly prototype: object; readonly name: string }, name: string): void {
   defineProperty(constructor.prototype, Symbol.toStringTag, { __proto__: null, value: name, configurable: true } as PropertyDescriptor);
   nameAs(constructor, name);
 }
 
-/** The bundler numbers what has a name that occurs twice (`URL3`); libraries look at `constructor.name`. */
+/** The bundler renames duplicate names (`URL3`), and libraries read `constructor.name`. */
 function nameAs(named: { readonly name: string }, name: string): void {
   if (named.name !== name) defineProperty(named, "name", { __proto__: null, value: name, configurable: true } as PropertyDescriptor);
 }

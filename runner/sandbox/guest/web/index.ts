@@ -1,4 +1,4 @@
-// Time counts from here, not from when somebody asks.
+// The time origin is now, not the first use of `performance`.
 import "./clock.ts";
 import { defineGlobals, defineLazyGlobals } from "./define.ts";
 
@@ -14,7 +14,7 @@ function queueMicrotask(callback: () => void): void {
   });
 }
 
-/** Reported errors fail the run: nobody else would see them. */
+/** Reported errors fail the run: they would be unnoticed otherwise. */
 function reportError(error: unknown): void {
   void Promise.reject(error);
 }

@@ -34,7 +34,7 @@ interface MeasureOptions {
   readonly detail?: unknown;
 }
 
-/** A clock of whole milliseconds, on purpose: a finer one helps only attacks by timing. */
+/** Resolution of one millisecond, on purpose: a finer clock helps timing attacks. */
 class Performance extends EventTarget {
   #entries: PerformanceEntry[] = [];
 

@@ -39,7 +39,7 @@ function clone(value: unknown, memory: Map<object, unknown>): unknown {
   return cloneContainer(value, memory);
 }
 
-/** What holds no other values that matter; undefined for everything else. */
+/** Clones values without nested values; returns undefined for all others. */
 function cloneLeaf(value: object, memory: Map<object, unknown>): object | undefined {
   if (value instanceof Date) return new Date(value.getTime());
   if (value instanceof RegExp) return new RegExp(value.source, value.flags);

@@ -79,7 +79,7 @@ function compared(actual: unknown, expected: unknown, operator: string): string 
     return `${heading}\n+ actual - expected\n\n+ ${left}\n- ${right}\n`;
   }
   if (name === "notIdentical") return `${heading}\n\n${left}\n`;
-  // The table of the comparison grows with the product of the lines.
+  // The comparison table grows with the product of both line counts.
   const limit = 1000;
   const shown =
     leftLines.length > limit || rightLines.length > limit

@@ -81,7 +81,7 @@ export async function rejects(work: unknown, given?: unknown, text?: unknown): P
   matches(thrown.error, expected, message, "rejects");
 }
 
-/** Whether an error is of the kind that must not be; any is, when none is named. */
+/** Does the error match `doesNotThrow`'s expectation? Without one, every error does. */
 function isMeant(error: unknown, expected: unknown): boolean {
   if (expected instanceof RegExp) return expected.test(String(error));
   if (typeof expected !== "function") return true;

@@ -42,7 +42,7 @@ const notStrictEqual = comparison("notStrictEqual", (a, b) => !Object.is(a, b));
 const deepStrictEqual = comparison("deepStrictEqual", (a, b) => isDeepEqual(a, b, true));
 const notDeepStrictEqual = comparison("notDeepStrictEqual", (a, b) => !isDeepEqual(a, b, true));
 
-/** Every member that `expected` has is in `actual` and equal. */
+/** Is each member of `expected` present in `actual` and equal? */
 function contains(actual: unknown, expected: unknown): boolean {
   if (typeof expected !== "object" || expected === null || typeof actual !== "object" || actual === null)
     return Object.is(actual, expected);

@@ -10,7 +10,7 @@ export function isDeepEqual(a: unknown, b: unknown, strict: boolean): boolean {
 function equal(a: unknown, b: unknown, strict: boolean, seen: Pairs): boolean {
   if (strict ? Object.is(a, b) : a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {
-    // An object is equal to nothing else; comparing it with == could call its methods, which may throw.
+    // An object never equals a primitive here: `==` could call its methods, which may throw.
     if (strict || (typeof a === "object" && a !== null) || (typeof b === "object" && b !== null)) return false;
     // eslint-disable-next-line eqeqeq -- the loose form of assert compares as == does, and takes NaN for equal
     return a == b || (a !== a && b !== b);

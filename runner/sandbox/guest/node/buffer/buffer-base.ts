@@ -3,11 +3,11 @@ import { invalidArgument, nodeError, outOfRange, type NodeError } from "../error
 
 type Method = (this: Buffer, ...args: unknown[]) => unknown;
 
-/** The package's class is Node 6's Buffer; what Node does otherwise by now is put over it, by name. */
+/** The package implements Node 6's Buffer; methods that changed since are overridden by name. */
 export const methods = Buffer.prototype as unknown as Record<string | symbol, Method>;
 export const statics = Buffer as unknown as Record<string, (...args: unknown[]) => unknown>;
 
-/** Enumerable, as Node's are: some packages walk over the methods. */
+/** Enumerable, as in Node: some packages iterate over the methods. */
 export function define(target: object, name: string | symbol, value: unknown): void {
   Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: typeof name === "string" });
 }
@@ -16,11 +16,11 @@ export function validateNumber(value: unknown, name: string): asserts value is n
   if (typeof value !== "number") throw invalidArgument(name, "of type number", value);
 }
 
-/** An integer from `least` to `most`. */
-export function validateOffset(value: unknown, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): asserts value is number {
+/** An integer from `min` to `max`. */
+export function validateOffset(value: unknown, name: string, min = 0, max = Number.MAX_SAFE_INTEGER): asserts value is number {
   validateNumber(value, name);
   if (!Number.isInteger(value)) throw outOfRange(name, "an integer", value);
-  if (value < least || value > most) throw outOfRange(name, `>= ${least} && <= ${most}`, value);
+  if (value < min || value > max) throw outOfRange(name, `>= ${min} && <= ${max}`, value);
 }
 
 export const outOfBounds = (): NodeError =>

@@ -112,7 +112,7 @@ function alloc(size: unknown, filling?: unknown, encoding?: unknown): Buffer {
 }
 const packageAlloc = (statics["alloc"] as (...args: unknown[]) => unknown).bind(Buffer);
 
-/** The package's errors have no codes, and some of Node's cases are none of its own. */
+/** Adds Node's error codes, and the cases in which only Node throws. */
 function patchFrom(): void {
   const from = statics["from"] as (...args: unknown[]) => unknown;
   define(statics, "from", (value: unknown, ...rest: unknown[]) => {

@@ -4,8 +4,8 @@ import { nodeError, outOfRange } from "../errors.ts";
 
 type View = "Uint8" | "Uint16" | "Uint32" | "Int8" | "Int16" | "Int32" | "Float32" | "Float64" | "BigInt64" | "BigUint64";
 
-/** Node's names, the DataView's, bytes, and the bounds of what may be written. */
-const kinds: readonly (readonly [name: string, view: View, bytes: number, least?: number | bigint, most?: number | bigint])[] = [
+/** Node's name, DataView's name, size in bytes, and bounds of a value. */
+const kinds: readonly (readonly [name: string, view: View, bytes: number, min?: number | bigint, max?: number | bigint])[] = [
   ["UInt8", "Uint8", 1, 0, 255],
   ["Int8", "Int8", 1, -128, 127],
   ["UInt16", "Uint16", 2, 0, 65_535],
@@ -20,14 +20,14 @@ const kinds: readonly (readonly [name: string, view: View, bytes: number, least?
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Which of Node's errors an offset (or a size, `type`) outside of its bounds is. */
-function boundsError(value: number, most: number, type?: string): Error {
+/** Node's error for an offset (or a size, see `type`) that is out of range. */
+function boundsError(value: number, max: number, type?: string): Error {
   if (Math.floor(value) !== value) {
     validateNumber(value, type ?? "offset");
     return outOfRange(type ?? "offset", "an integer", value);
   }
-  if (most < 0) return nodeError("ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds", RangeError);
-  return outOfRange(type ?? "offset", `>= ${type === undefined ? 0 : 1} and <= ${most}`, value);
+  if (max < 0) return nodeError("ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds", RangeError);
+  return outOfRange(type ?? "offset", `>= ${type === undefined ? 0 : 1} and <= ${max}`, value);
 }
 
 function checkOffset(buffer: Uint8Array, offset: number, bytes: number): void {
@@ -35,8 +35,8 @@ function checkOffset(buffer: Uint8Array, offset: number, bytes: number): void {
   if (buffer[offset] === undefined || buffer[offset + bytes - 1] === undefined) throw boundsError(offset, buffer.length - bytes);
 }
 
-function checkValue(value: number | bigint, least: number | bigint, most: number | bigint): void {
-  if (value > most || value < least) throw outOfRange("value", `>= ${least} and <= ${most}`, value);
+function checkValue(value: number | bigint, min: number | bigint, max: number | bigint): void {
+  if (value > max || value < min) throw outOfRange("value", `>= ${min} and <= ${max}`, value);
 }
 
 function defineBoth(name: string, method: unknown): void {
@@ -44,7 +44,7 @@ function defineBoth(name: string, method: unknown): void {
   define(methods, name.replace("UInt", "Uint"), method);
 }
 
-function defineFixed([name, view, bytes, least, most]: (typeof kinds)[number]): void {
+function defineFixed([name, view, bytes, min, max]: (typeof kinds)[number]): void {
   for (const end of bytes === 1 ? [""] : ["LE", "BE"]) {
     const isLittle = end === "LE";
     defineBoth(`read${name}${end}`, function (this: Buffer, offset = 0): unknown {
@@ -52,10 +52,10 @@ function defineFixed([name, view, bytes, least, most]: (typeof kinds)[number]): 
       return viewOf(this)[`get${view}`](offset, isLittle);
     });
     defineBoth(`write${name}${end}`, function (this: Buffer, value: number | bigint, offset = 0): number {
-      const number = typeof least === "bigint" ? value : Number(value);
-      if (least !== undefined && most !== undefined) checkValue(number, least, most);
+      const number = typeof min === "bigint" ? value : Number(value);
+      if (min !== undefined && max !== undefined) checkValue(number, min, max);
       checkOffset(this, offset, bytes);
-      viewOf(this)[`set${view}`](offset, number as never, isLittle); // a bigint where `least` is one
+      viewOf(this)[`set${view}`](offset, number as never, isLittle); // a bigint where `min` is one
       return offset + bytes;
     });
   }

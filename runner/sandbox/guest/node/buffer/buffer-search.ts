@@ -1,7 +1,7 @@
 import { Buffer, define, encodingOf, methods } from "./buffer-base.ts";
 import { invalidArgument } from "../errors.ts";
 
-/** Where a search begins; -1 when nothing can be found. Negative offsets count from the end. */
+/** Start index of a search, or -1 if nothing can match. Negative offsets count from the end. */
 function startOf(length: number, offset: number, needle: number, isForward: boolean): number {
   if (offset < 0) {
     if (offset + length >= 0) return length + offset;
@@ -19,7 +19,7 @@ function search(hay: Uint8Array, needle: Uint8Array, offset: number, isForward: 
   if (unit === 2 && (hay.length < 2 || needle.length < 2)) return -1;
   const last = hay.length - needle.length;
   const step = isForward ? unit : -unit;
-  // Units of two bytes are only found where units begin.
+  // UTF-16 matches must start at an even offset.
   for (let at = Math.min(last, start) - (Math.min(last, start) % unit); at >= 0 && at <= last; at += step) {
     if (matches(hay, needle, at)) return at;
   }

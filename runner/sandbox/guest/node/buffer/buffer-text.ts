@@ -42,7 +42,7 @@ function toString(this: Buffer, encoding?: unknown, start?: unknown, end?: unkno
 
 const packageWrite = methods["write"] as (this: Uint8Array, text: string, offset: number, length: number, encoding: string) => number;
 
-/** Puts as many whole characters as fit; gives the bytes that took. */
+/** Writes as many whole characters as fit. @returns bytes written */
 function writeText(target: Uint8Array, text: string, encoding: Encoding): number {
   if (encoding === "utf8") return encodeInto(text, target).written;
   if (encoding === "ucs2") return writeCodes(target, text, 2);
@@ -51,7 +51,7 @@ function writeText(target: Uint8Array, text: string, encoding: Encoding): number
   return Reflect.apply(packageWrite, target, [text, 0, target.length, "base64"]);
 }
 
-/** Up to the first pair that is none. */
+/** Stops at the first pair that is not hexadecimal, as Node does. */
 function writeHex(target: Uint8Array, text: string): number {
   const count = Math.min(text.length >> 1, target.length);
   for (let index = 0; index < count; index++) {
@@ -75,7 +75,7 @@ function writeCodes(target: Uint8Array, text: string, size: 1 | 2): number {
 function write(this: Buffer, text: unknown, ...args: unknown[]): number {
   let [offset, length, encoding] = args;
   if (typeof text !== "string") throw invalidArgument("argument", "of type string", text);
-  // As in Node: without an offset there is no encoding either.
+  // As in Node, the encoding is read only if there is an offset.
   if (offset === undefined) return writeText(this, text, "utf8");
   if (length === undefined && typeof offset === "string") return writeText(this, text, encodingOf(offset));
   validateOffset(offset, "offset", 0, this.length);
@@ -100,7 +100,7 @@ const byteLengths: Readonly<Record<Encoding, (text: string) => number>> = {
 };
 const packageByteLength = (statics["byteLength"] as (...args: unknown[]) => unknown).bind(Buffer);
 
-/** What the text would be if all of it were base64. */
+/** Length of the decoded bytes, if every character is valid base64. */
 function base64Length(text: string): number {
   let { length } = text;
   if (text[length - 1] === "=") {

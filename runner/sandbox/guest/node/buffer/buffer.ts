@@ -33,7 +33,7 @@ patchSearch();
 patchCopies();
 patchInspect();
 patchStatics();
-// By this the package's Buffer is told from Node's, and some packages refuse it.
+// This property marks the npm package's Buffer, which some packages refuse.
 Reflect.deleteProperty(Buffer, "TYPED_ARRAY_SUPPORT");
 
 export { Buffer };

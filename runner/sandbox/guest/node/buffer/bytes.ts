@@ -1,7 +1,7 @@
 import { Buffer } from "./buffer.ts";
 import { invalidArgument } from "../errors.ts";
 
-/** Bytes of a string, buffer, typed array, DataView or ArrayBuffer, without a copy where there is one already. */
+/** Bytes of a string, buffer, typed array, DataView or ArrayBuffer; only strings are copied. */
 export function toBytes(data: unknown, encoding?: unknown, name = "data"): Uint8Array<ArrayBuffer> {
   if (typeof data === "string") return Buffer.from(data, typeof encoding === "string" && encoding !== "buffer" ? encoding : "utf8");
   // Bytes given to the host are copied by the isolate; SharedArrayBuffer does not exist here, so the cast is safe.

@@ -15,7 +15,7 @@ interface Answer {
 type Done = (error?: Error | null, data?: unknown) => void;
 type Direction = "encrypt" | "decrypt";
 
-/** Sizes are checked here for AES, the usual case, so that a wrong key throws where it is given. */
+/** AES key sizes are checked here, so that a wrong key throws in the constructor. */
 function checkSizes(algorithm: string, key: KeySpec, iv: Uint8Array | null): void {
   const [, bits, mode] = /^aes-?(128|192|256)-?(\w+)?$/i.exec(algorithm) ?? [];
   if (bits === undefined || mode?.toLowerCase() === "xts") return;
@@ -79,7 +79,7 @@ class Cipher extends LazyTransform {
     this.#tag = answer.tag;
     return this.#output(answer.data, outputEncoding, true);
   }
-  /** The texts of all parts make one text: what is not a whole group of base64, or character, waits for the next. */
+  /** Joins the output of all calls: an incomplete base64 group or character waits for the next call. */
   #output(bytes: Uint8Array<ArrayBuffer>, encoding: unknown, isLast: boolean): Buffer | string {
     if (typeof encoding !== "string" || encoding === "buffer") return asBuffer(bytes);
     this.#decoder ??= createDecoder(encoding);

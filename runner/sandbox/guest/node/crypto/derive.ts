@@ -14,7 +14,7 @@ function callbackOf(value: unknown): Callback {
 }
 
 function deliver(work: Promise<unknown>, callback: Callback, results: (value: unknown) => unknown[]): void {
-  // Outside of the promise chain, so that a throw in the callback is nobody's rejection but its own.
+  // Outside of the promise chain: an error thrown by the callback must not become a rejection of this promise.
   work.then(
     (value) => queue(() => callback(null, ...results(value))),
     (error: unknown) => queue(() => callback(error)),

@@ -71,7 +71,7 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
 
 const maxPrimeBytes = 512;
 
-/** Exchange over a prime field, reckoned in the isolate: the host's library would test the prime, which takes seconds. */
+/** Diffie-Hellman over a prime field, computed in the isolate: the host's library would test the prime, which takes seconds. */
 export class DiffieHellman {
   readonly #prime: bigint;
   readonly #generator: bigint;

@@ -124,7 +124,7 @@ export class Hmac extends Digest {
   }
 }
 
-/** `crypto.hash`: one call, hex unless told otherwise. */
+/** `crypto.hash`: one call, hex by default. */
 export function hash(algorithm: unknown, data: unknown, options: unknown = "hex"): Buffer | string {
   const given =
     typeof options === "object" && options !== null

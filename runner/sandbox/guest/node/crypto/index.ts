@@ -24,7 +24,7 @@ import { privateDecrypt, privateEncrypt, publicDecrypt, publicEncrypt, Sign, sig
 import { nodeError, unsupportedModule } from "../errors.ts";
 import { guest } from "../globals.ts";
 
-// The library is the host's OpenSSL; here are the shapes. See operations/crypto.ts for the caps.
+// The host's OpenSSL computes; this file has the API's shapes. Limits: runner/sandbox/operations/crypto/index.ts.
 
 function timingSafeEqual(left: unknown, right: unknown): boolean {
   const a = toBytes(left, undefined, "buf1");

@@ -3,7 +3,7 @@ import type { Buffer } from "../buffer/buffer.ts";
 import { asBuffer, output, toBytes } from "../buffer/bytes.ts";
 import { invalidArgument, nodeError, unsupported } from "../errors.ts";
 
-/** A key as the host takes it; see operations/crypto-keys.ts. */
+/** A key as the host expects it, see runner/sandbox/operations/crypto/keys.ts. */
 export type KeySpec = Readonly<Record<string, Sendable>>;
 type Kind = "secret" | "private" | "public";
 interface Description {
@@ -15,7 +15,7 @@ interface Description {
 
 const specs = new WeakMap<object, KeySpec>();
 
-/** Bytes that own their buffer: inside an object a view would take its whole buffer along to the host. */
+/** Copies a view: inside an object, its whole underlying buffer would be sent to the host. */
 const owned = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes);
 
 export class KeyObject {

@@ -5,7 +5,7 @@ import { nodeError } from "../errors.ts";
 type Bytes = Uint8Array<ArrayBuffer>;
 type Spec = Readonly<Record<string, Sendable>>;
 
-// What one call may hand to the host is bounded, so that none holds up the other isolates for long. More data takes several calls.
+// Data per host call is bounded, so that no call delays other isolates for long. More data takes several calls.
 
 const digestBytes = 1024 * 1024;
 
@@ -21,7 +21,7 @@ export function digest(spec: Spec, data: Uint8Array): unknown {
   }
 }
 
-/** Every cipher takes this much in one call. */
+/** Every cipher accepts at least this much data per call. */
 const smallBytes = 4 * 1024;
 interface Limits {
   readonly bytes: number;
@@ -29,7 +29,7 @@ interface Limits {
 }
 const limitsByCipher = new Map<string, Limits>();
 
-/** Hands data to a cipher in as many calls as its limits demand, and joins what they return. */
+/** Sends data to a cipher in calls within its limits, and joins the results. */
 export function inPieces(algorithm: string, data: Bytes, update: (piece: Bytes) => Bytes): Bytes {
   if (data.length <= smallBytes) return update(data);
   const { bytes, isWhole } = limitsOf(algorithm);

@@ -20,7 +20,7 @@ function take(count: number): Uint8Array<ArrayBuffer> {
     used = 0;
   }
   const bytes = pool.slice(used, used + count);
-  pool.fill(0, used, used + count); // what was given out is not kept here
+  pool.fill(0, used, used + count); // bytes that were returned must not stay in the pool
   used += count;
   return bytes;
 }
@@ -32,7 +32,7 @@ function hostBytes(count: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Runs at once without a callback, else gives result or error to the callback a tick later. */
+/** Without a callback, returns the result; otherwise calls back one tick later. */
 export function settle<Result>(work: () => Result, callback: unknown): Result | undefined {
   if (callback === undefined) return work();
   if (typeof callback !== "function") throw invalidArgument("callback", "of type function", callback);
@@ -73,7 +73,7 @@ export function randomFill(target: ArrayBuffer, ...rest: unknown[]): void {
 
 const range48 = 2 ** 48;
 
-/** Uniform in [min, max): values in the incomplete last stretch of 48 bits are thrown away. */
+/** Uniform in [min, max): values in the incomplete last range of 48 bits are rejected. */
 export function randomInt(first: number, second?: unknown, third?: unknown): number | undefined {
   const single = second === undefined || typeof second === "function";
   const min = single ? 0 : first;

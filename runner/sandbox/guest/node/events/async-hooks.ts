@@ -9,7 +9,7 @@ interface Entry {
 
 // What runs now, innermost last. An isolate offers no hook on `await`, so a store cannot follow one continuation among many:
 // `run` with an asynchronous callback keeps its store current until the promise settles. That is exact for one such call at a
-// time, nested or one after the other; of calls that overlap, the latest is seen by all.
+// time, nested or one after the other; overlapping calls all see the latest store.
 let active: Entry[] = [];
 
 function leave(entry: Entry): void {

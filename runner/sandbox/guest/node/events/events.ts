@@ -52,7 +52,7 @@ EventEmitter.prototype.emit = function (this: Emitter, type: string | symbol, ..
   return Reflect.apply(emit, this, [type, ...args]);
 };
 
-/** What is emitted as an error and is none, and nobody listens. */
+/** The error for an `error` event without listeners whose argument is not an Error. */
 function unhandled(given: unknown): Error {
   let shown: string;
   try {
@@ -143,7 +143,7 @@ const additions: Record<string | symbol, unknown> = {
 };
 for (const [name, value] of Object.entries(additions))
   Object.defineProperty(EventEmitter, name, { value, writable: true, configurable: true, enumerable: true });
-// The package's `listenerCount(type)` knows no second argument.
+// The package's `listenerCount(type)` ignores the second argument.
 const { listenerCount } = EventEmitter.prototype;
 EventEmitter.prototype.listenerCount = function (type, listener) {
   if (listener === undefined) return Reflect.apply(listenerCount, this, [type]);

@@ -162,7 +162,7 @@ export function writeSync(fd: number, data: unknown, first?: unknown, second?: u
   return bytes.length;
 }
 
-/** Loggers write to the standard streams past `process.stdout`; both are the log of the run. */
+/** Some loggers write to descriptors 1 and 2 directly; both go to the run's log. */
 function writeStandard(fd: 1 | 2, data: unknown): number {
   const bytes = toBytes(data);
   guest.console[fd === 1 ? "log" : "error"](decodeUtf8(bytes).replace(/\n$/, ""));

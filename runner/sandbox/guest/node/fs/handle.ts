@@ -5,7 +5,7 @@ import type { Stats } from "./stats.ts";
 import { ReadStream, WriteStream } from "./streams.ts";
 import { readFileSync, writeFileSync } from "./sync.ts";
 
-/** What `fs.promises.open` gives. */
+/** The FileHandle of `fs.promises.open`. */
 export class FileHandle extends EventEmitter {
   readonly fd: number;
   constructor(fd: number) {

@@ -6,7 +6,7 @@ import { Dirent, Stats } from "./stats.ts";
 import { ReadStream, WriteStream } from "./streams.ts";
 import * as sync from "./sync.ts";
 
-// One table of synchronous functions; callbacks and promises are made of it. Memory is fast: nothing is gained by waiting.
+// Callback and promise functions are derived from one table of synchronous functions: files are in memory.
 
 type Any = (...args: unknown[]) => unknown;
 const { constants, readAll: _readAll, ...descriptorFunctions } = descriptors;
@@ -26,7 +26,7 @@ for (const [name, run] of Object.entries(synchronous)) {
     const call = (...results: unknown[]): void => nextTick(() => Reflect.apply(done, undefined, results));
     try {
       const result = run(...args);
-      // These two tell the callback about the buffer as well.
+      // These two also pass the buffer to the callback.
       if (base === "read" || base === "write" || base === "readv" || base === "writev") call(null, result, args[1]);
       else call(null, result);
     } catch (error) {

@@ -94,7 +94,7 @@ export interface Slot {
   readonly name: string;
 }
 
-/** Where an entry of /tmp is or would be. Anything outside of /tmp is read-only. */
+/** The parent and name of an entry of /tmp, whether it exists or not. Anything outside of /tmp is read-only. */
 export function slot(text: string, syscall: string, to?: string): Slot {
   const parts = partsOf(text);
   const name = parts.pop();
@@ -121,7 +121,7 @@ export function remove({ parent, name }: Slot): void {
   parent.entries.delete(name);
 }
 
-/** Puts a node under another name; what was there is replaced. */
+/** Renames a node; replaces the target if it exists. */
 export function place(node: FsNode, from: Slot, to: Slot): void {
   from.parent.entries.delete(from.name);
   remove(to);

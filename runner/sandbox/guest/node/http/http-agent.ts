@@ -10,7 +10,7 @@ export interface AgentOptions {
 }
 
 type Connected = (error: unknown, socket?: unknown) => void;
-/** What an agent does with a request: `onSocket` gives it its connection. */
+/** The part of a request that an agent uses: `onSocket` receives the connection. */
 interface Connecting {
   onSocket(socket: unknown, error?: unknown): void;
 }
@@ -20,8 +20,8 @@ const connectWith = (module: string, options: object): object =>
   (guest["__builtin"] as (name: string) => { connect: Connect })(module).connect({ ...options, path: undefined });
 
 /**
- * Node's Agent. The host pools the connections of an isolate, so requests hardly ever come here: its options count (`timeout`, and
- * those of TLS), and where a subclass connects by itself, through a proxy for example, it is asked as Node asks it.
+ * Node's Agent. The host pools the isolate's connections, so most requests only use the agent's options (`timeout`, and
+ * TLS). A subclass that creates connections itself, for example through a proxy, is called as Node calls it.
  */
 export class Agent extends EventEmitter {
   readonly options: AgentOptions;
@@ -82,7 +82,7 @@ export class HttpsAgent extends Agent {
   }
 }
 
-/** Whether an agent makes connections by itself: the host's are not for it then. */
+/** Does the agent create its own connections, instead of using the host's? */
 export function connectsItself(agent: object): boolean {
   const { addRequest, createSocket, createConnection } = agent as Partial<Agent>;
   const own = agent instanceof HttpsAgent ? HttpsAgent.prototype.createConnection : Agent.prototype.createConnection;

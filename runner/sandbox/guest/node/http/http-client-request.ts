@@ -23,9 +23,9 @@ const maxBodyBytes = 10 * 1024 * 1024;
 const withoutBody = /^(GET|HEAD|DELETE|OPTIONS|TRACE|CONNECT)$/;
 
 /**
- * Node's ClientRequest. The body is collected and the request handed to the host when it ends; a redirect, a compressed body and
- * everything else that comes back is the caller's, as with Node. A request that needs a connection of its own (an upgrade, a proxy,
- * `createConnection`) is written to one from here.
+ * Node's ClientRequest. The body is collected, and the host sends the request when it ends. As in Node, redirects, compressed
+ * bodies and so on are left to the caller. A request that needs its own connection (an upgrade, a proxy,
+ * `createConnection`) is written to that connection by this class.
  */
 export class ClientRequest extends OutgoingMessage {
   readonly agent: Agent | undefined;
@@ -86,7 +86,7 @@ export class ClientRequest extends OutgoingMessage {
   }
   setNoDelay(): void {}
   setSocketKeepAlive(): void {}
-  /** Called by agents that connect by themselves. */
+  /** Called by agents that create their own connections. */
   onSocket(socket: unknown, error?: unknown): void {
     nextTick(() => {
       if (error !== undefined && error !== null) this.destroy(error as Error);
@@ -95,7 +95,7 @@ export class ClientRequest extends OutgoingMessage {
     });
   }
 
-  /** Something happened on the connection: the time of silence starts again. */
+  /** Restarts the idle timeout after activity on the connection. */
   touch(): void {
     guest.clearTimeout(this.#timer);
     if (this.#timeoutMs <= 0 || this.#isClosed) return;
@@ -107,7 +107,7 @@ export class ClientRequest extends OutgoingMessage {
       .unref();
   }
 
-  /** The exchange is over, however. */
+  /** Ends the exchange, whether it succeeded or failed. */
   finish(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -124,7 +124,7 @@ export class ClientRequest extends OutgoingMessage {
   }
 
   override _write(chunk: unknown, encoding: string, callback: (error?: Error | null) => void): void {
-    // A copy: the caller may fill its buffer again as soon as it is told that this one is written.
+    // A copy: the caller may reuse its buffer once the write is acknowledged.
     const bytes = toBytes(chunk, encoding).slice();
     this.#bytes += bytes.byteLength;
     if (this.#bytes > maxBodyBytes)
@@ -194,7 +194,7 @@ export class ClientRequest extends OutgoingMessage {
     this.emit("socket", socket);
   }
 
-  /** Sends the request as soon as it is whole and there is a connection. */
+  /** Sends the request once it is complete and connected. */
   #proceed(): void {
     if (!this.#isEnded || this.socket === null || this.destroyed) return;
     if (this.#ownSocket === undefined) return this.#send();
@@ -226,7 +226,7 @@ export class ClientRequest extends OutgoingMessage {
     this.#proceed();
   }
 
-  /** The connection is no longer HTTP, and belongs to who listens for that. */
+  /** The connection was upgraded: it belongs to the event's listener from now on. */
   #switch(head: ResponseHead, socket: Duplex, rest: Uint8Array): void {
     if (this.destroyed) return;
     const incoming = new IncomingMessage({ ...head, body: null, trailers: [] }, this);
@@ -265,7 +265,7 @@ export class ClientRequest extends OutgoingMessage {
     this.touch();
     const incoming = new IncomingMessage(response, this);
     this.res = incoming;
-    // Nobody who wants it: it is read and dropped, so that the connection gets free.
+    // No listener: the body is read and dropped, to release the connection.
     if (!this.emit("response", incoming)) incoming.resume();
   }
 

@@ -8,8 +8,8 @@ interface Asking {
 }
 
 /**
- * Whether a request needs a connection that the guest has itself, rather than one of the host's: it becomes something else (an upgrade, a
- * tunnel), goes to a proxy, or its caller connects.
+ * Does a request need a connection of the guest instead of the host's? It does for an upgrade, a
+ * tunnel, a proxy, or a caller that connects itself.
  */
 export function needsConnection(request: Asking, options: RequestOptions, target: Target): boolean {
   const { agent, createConnection } = options;
@@ -18,14 +18,14 @@ export function needsConnection(request: Asking, options: RequestOptions, target
   return typeof createConnection === "function";
 }
 
-/** Asks for a connection as Node does, the agent or `createConnection`, which answer by `onSocket`. Nothing goes round the egress policy: all end in `net` and `tls`. */
+/** Requests a connection from the agent or `createConnection`, which call `onSocket`, as in Node. All connections end in `net` and `tls`, under the egress policy. */
 export function requestConnection(request: Asking, options: RequestOptions, { host, port, protocol }: Target): void {
   const { agent, createConnection } = options;
   const wanted = { servername: host, ...options, host, hostname: host, port: Number(port), protocol, path: request.path };
   try {
     if (typeof agent === "object" && agent !== null) return agent.addRequest(request, wanted);
     const standard = protocol === "https:" ? new HttpsAgent() : new Agent();
-    // As its caller promises.
+    // The caller guarantees it.
     if (typeof createConnection === "function") standard.createConnection = createConnection as Agent["createConnection"];
     standard.addRequest(request, { ...wanted, path: undefined });
   } catch (error) {

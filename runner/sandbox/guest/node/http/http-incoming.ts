@@ -32,15 +32,15 @@ type Headers = Record<string, string | string[]>;
 export interface BodySource {
   /** The next chunk, undefined at the end. */
   next(): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Nobody reads on. */
+  /** The reader has stopped. */
   cancel(): void;
   readonly trailers: readonly HeaderPair[];
 }
 
 export interface IncomingResponse extends ResponseHead {
-  /** null: there is none by the rules of HTTP. */
+  /** null if HTTP allows no body here. */
   readonly body: Uint8Array<ArrayBuffer> | BodySource | null;
-  /** Of a body that came at once. */
+  /** Of a body that arrived with the head. */
   readonly trailers: readonly HeaderPair[];
 }
 
@@ -118,7 +118,7 @@ export class IncomingMessage extends Readable {
     if (isCutShort) this.#markAborted();
     if (isCutShort && body !== null && "next" in body) body.cancel();
     this.#exchange.finish();
-    // As in Node: who listens learns that the end is missing.
+    // As in Node, listeners are notified that the body is incomplete.
     callback(error ?? (isCutShort && this.listenerCount("error") > 0 ? nodeError("ECONNRESET", "aborted") : null));
   }
 

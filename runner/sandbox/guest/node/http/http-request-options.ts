@@ -6,7 +6,7 @@ import { pickTls } from "../net/tls-options.ts";
 import type { TlsSettings } from "../net/tls-options.ts";
 import { urlToHttpOptions } from "../url/url-file.ts";
 
-/** The options of `http.request` that mean something here; everything is as hostile or as odd as its caller. */
+/** The supported options of `http.request`. Values are untrusted. */
 export interface RequestOptions {
   readonly protocol?: string | null;
   readonly hostname?: string | null;
@@ -36,7 +36,7 @@ export interface Target {
   readonly method: string;
   readonly url: string;
   readonly tls: TlsSettings | undefined;
-  /** The server is to pass the request, or the connection, on. */
+  /** The request goes to a proxy, or opens a tunnel through one. */
   readonly isForProxy: boolean;
 }
 
@@ -69,7 +69,7 @@ export function resolveTarget(options: RequestOptions, defaultProtocol: string, 
   if (/[^\u0021-\u00ff]/.test(path)) throw nodeError("ERR_UNESCAPED_CHARACTERS", "Request path contains unescaped characters", TypeError);
   const port = String(options.port ?? ownPort ?? options.defaultPort ?? agent?.defaultPort ?? "");
   const method = parseMethod(options.method);
-  // A proxy is asked for a whole URL or for an authority (RFC 9112, 3.2).
+  // A proxy expects an absolute URL or an authority (RFC 9112, 3.2).
   const isForProxy = method === "CONNECT" || /^https?:\/\//i.test(path);
   const absolute = path.startsWith("/") || isForProxy ? path : `/${path}`;
   return {

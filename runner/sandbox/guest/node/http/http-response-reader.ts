@@ -9,12 +9,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type State = "head" | "counted" | "chunk size" | "chunk" | "chunk end" | "trailers" | "until close" | "done";
 
 export interface ReaderEvents {
-  /** Something came. */
+  /** Called when data arrived. */
   touch(): void;
-  /** 1xx but 101. */
+  /** 1xx responses other than 101. */
   information(head: ResponseHead): void;
   response(head: ResponseHead): void;
-  /** 101, or 2xx to CONNECT: the connection is the caller's from here, `rest` came already. */
+  /** 101, or 2xx to CONNECT: the connection now belongs to the caller; `rest` are bytes that already arrived. */
   switched(head: ResponseHead, rest: Buffer): void;
   failed(error: Error): void;
 }
@@ -24,8 +24,8 @@ const maxQueuedBytes = 256 * 1024;
 const noBytes = Buffer.alloc(0);
 
 /**
- * Reads one HTTP/1.1 response from a connection that the guest has itself: through a proxy, or one that becomes something else
- * (RFC 9112, 6 and 7). It is the source of the response's body as well.
+ * Reads one HTTP/1.1 response from a connection of the guest, through a proxy or before an upgrade
+ * (RFC 9112, 6 and 7). Also the source of the response's body.
  */
 export class ResponseReader {
   trailers: readonly HeaderPair[] = [];
@@ -85,7 +85,7 @@ export class ResponseReader {
     }
   }
 
-  /** Whether something was read, so that there may be more. */
+  /** @returns true if something was read, so that more may follow */
   #step(): boolean {
     switch (this.#state) {
       case "head":
@@ -132,7 +132,7 @@ export class ResponseReader {
     }
     this.#state = this.#framing(head);
     this.#events.response(head);
-    // The parser's state decides; a listener may have destroyed the connection meanwhile.
+    // The parser's state decides; a listener may have destroyed the connection in the meantime.
     if (this.#state === "done") this.#finish();
     return this.#state !== "done";
   }
@@ -142,7 +142,7 @@ export class ResponseReader {
     this.#input = noBytes;
     this.#state = "done";
     this.#release();
-    // As Node hands it over: nobody reads until the new owner does.
+    // As in Node, the connection is paused until its new owner reads.
     this.#socket.readableFlowing = null;
     this.#events.switched(head, rest);
     return false;
@@ -198,7 +198,7 @@ export class ResponseReader {
   }
 
   #give(chunk: Buffer): true {
-    // A copy: the rest of what came with it would stay in memory as long as this part.
+    // A copy: otherwise the whole chunk would stay in memory as long as this part.
     const bytes = new Uint8Array(chunk);
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -214,9 +214,9 @@ export class ResponseReader {
   #finish(): false {
     this.#state = "done";
     this.#release();
-    // What breaks after the end concerns nobody, but would end the run.
+    // An error after the end is irrelevant, but unhandled it would fail the run.
     this.#socket.on("error", () => {});
-    // One exchange a connection: whoever keeps connections alive does so with the host's.
+    // One exchange per connection: only the host's connections are kept alive.
     this.#socket.destroy();
     this.#waiting?.resolve(undefined);
     this.#waiting = undefined;

@@ -1,6 +1,6 @@
 import { EventEmitter } from "../events/events.ts";
 
-/** What `request.socket` shows. The connection itself is the host's; packages ask it for its state and listen on it. */
+/** The `request.socket` of a host connection: packages read its state and listen on it. */
 export class HttpSocket extends EventEmitter {
   readonly encrypted: boolean;
   readonly authorized: boolean;

@@ -48,7 +48,7 @@ function asString(options: InspectOptions, value: unknown): string {
   if (typeof value === "number") return number(value);
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value !== "object" || value === null) return String(value);
-  // Objects with a `toString` of their own, or of a class that is no built-in, print by it.
+  // Objects with their own `toString`, or that of a user-defined class, are formatted by it.
   if (hasOwnToString(value)) return String(value);
   return inspect(value, { ...options, depth: 0, colors: false, compact: 3 });
 }

@@ -28,12 +28,12 @@ export interface InspectOptions {
   sorted?: boolean | ((a: string, b: string) => number);
   getters?: boolean | "get" | "set";
   numericSeparator?: boolean;
-  /** Not of Node: properties shown in all. What a log has no room for need not be put into words. */
+  /** Ours: total properties shown, since log lines are bounded. */
   maxProperties?: number;
 }
 
-/** Own keys beside so many elements are not looked for: all their indices would be made texts. */
-const mostIndices = 10_000;
+/** Above this number of elements own keys are not read: every index would become a string. */
+const maxIndices = 10_000;
 
 export const defaultOptions: Required<Omit<InspectOptions, "maxProperties">> = {
   showHidden: false,
@@ -50,7 +50,7 @@ export const defaultOptions: Required<Omit<InspectOptions, "maxProperties">> = {
   numericSeparator: false,
 };
 
-/** The options of a call, completed, and what is noted on the way. */
+/** The completed options of a call, and its state. */
 export function createContext(options: InspectOptions): InspectContext {
   const all = { ...defaultOptions, ...options };
   return {
@@ -68,7 +68,7 @@ export function createContext(options: InspectOptions): InspectContext {
 
 /** The keys that are shown; without indices where those are shown as elements. */
 export function keysOf(context: InspectContext, value: object, indexed: boolean): Key[] {
-  if (indexed && (value as ArrayLike<unknown>).length > mostIndices) return [];
+  if (indexed && (value as ArrayLike<unknown>).length > maxIndices) return [];
   const names = context.showHidden ? Object.getOwnPropertyNames(value) : Object.keys(value);
   const symbols = Object.getOwnPropertySymbols(value).filter(
     (symbol) => context.showHidden || Object.prototype.propertyIsEnumerable.call(value, symbol),

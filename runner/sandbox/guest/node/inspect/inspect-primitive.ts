@@ -74,7 +74,7 @@ function formatString(context: InspectContext, value: string): string {
   return paint(context, quote(text), "string") + trailer;
 }
 
-/** Text of anything that is no object or function. */
+/** Formats a primitive. */
 export function formatPrimitive(context: InspectContext, value: unknown): string {
   switch (typeof value) {
     case "string":

@@ -114,7 +114,7 @@ function formatObject(context: InspectContext, value: object, depth: number): st
   );
 }
 
-/** What kind of thing a value is decides its braces, prefix, inner parts and what stands for it when empty. */
+/** Chooses braces, prefix, parts and the empty form by the kind of value. */
 function shapeOf(context: InspectContext, value: object, depth: number): Shape {
   const constructor = constructorName(value);
   const tag = tagOf(value);

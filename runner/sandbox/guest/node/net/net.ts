@@ -147,7 +147,7 @@ export class Socket extends Duplex {
     nextTick(() => this.emit("close", error !== null));
   }
 
-  /** Told by the host; not part of Node's interface. */
+  /** Called by the host; not part of Node's interface. */
   handleHostEvent(event: string, value: unknown): void {
     this.#touch();
     switch (event) {
@@ -162,7 +162,7 @@ export class Socket extends Duplex {
         return;
       case "end":
         this.push(null);
-        // Nobody reads, but the end must be seen.
+        // Without a reader, the end must still be noticed.
         if (this.readableFlowing === null) this.read(0);
         return;
       case "error":
@@ -190,7 +190,7 @@ export class Socket extends Duplex {
 
   protected onSecure(_state: unknown): void {}
 
-  /** Bytes may flow: what was written meanwhile goes out. */
+  /** Connected: flushes what was written so far. */
   protected established(): void {
     this.connecting = false;
     const waiting = this.#whenConnected;
@@ -220,7 +220,7 @@ export class Socket extends Duplex {
     if (!this.push(asBuffer(bytes))) post("socket_pause", this.id);
   }
 
-  /** What came before the connection was closed is read first. */
+  /** Data that arrived before the close is read first. */
   #onClosed(): void {
     if (this.destroyed) return;
     if (!this.readableEnded) this.push(null);

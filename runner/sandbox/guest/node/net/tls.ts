@@ -23,7 +23,7 @@ export class TLSSocket extends Socket {
   alpnProtocol: string | false = false;
   servername: string | false = false;
   #state: TlsState | undefined;
-  /** Packages take the class of what wraps a stream from here, some of them when they load. */
+  /** Some packages read this class when they load. */
   declare readonly _handle?: object;
 
   constructor(stream?: unknown) {
@@ -50,7 +50,7 @@ export class TLSSocket extends Socket {
       this.adopt(socket);
       post("socket_tls", this.id, settings);
     };
-    // Whoever waits for the plain socket to close, such as the end of a database client, must see it.
+    // Listeners on the plain socket, such as database clients, wait for its close.
     this.once("close", () => socket.destroy());
     socket.once("close", () => this.destroy());
     if (socket.connecting) socket.once("connect", upgrade);
@@ -84,7 +84,7 @@ export class TLSSocket extends Socket {
   disableRenegotiation(): void {}
   enableTrace(): void {}
 
-  /** TCP is there; bytes wait for TLS. */
+  /** TCP is connected; data waits for the TLS handshake. */
   protected override onPeer(peer: { readonly address?: string; readonly port?: number; readonly family?: string }): void {
     this.remoteAddress = peer.address;
     this.remotePort = peer.port;

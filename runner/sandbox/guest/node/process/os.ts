@@ -19,7 +19,7 @@ const signals = {
 };
 const cpu = { model: "cpu", speed: 0, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } };
 
-/** `node:os`: the same harmless machine for everybody. */
+/** `node:os`: the same fictitious machine for every component. */
 export default {
   EOL: "\n",
   devNull: "/dev/null",

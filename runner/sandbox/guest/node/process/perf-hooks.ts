@@ -10,7 +10,7 @@ class PerformanceObserver {
   }
 }
 
-/** `node:perf_hooks`: the clock; nothing is observed. */
+/** `node:perf_hooks`: the clock only; observers receive nothing. */
 export default {
   performance: guest.performance,
   PerformanceObserver,

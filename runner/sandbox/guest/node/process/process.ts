@@ -33,7 +33,7 @@ function exit(code?: number): never {
 
 const nothing = (): void => {};
 
-/** `process`, as far as there is one: no signals, no ids, no environment but what the host sets. */
+/** `process` without signals and ids; its environment is what the host sets. */
 class Process extends EventEmitter {
   title = "node";
   version = "v24.21.0";
@@ -116,12 +116,12 @@ class Process extends EventEmitter {
   }
 }
 
-// Axios and others tell Node from browsers by `[object process]`.
+// Axios and others recognize Node by `[object process]`.
 Object.defineProperty(Process.prototype, Symbol.toStringTag, { value: "process", configurable: true });
 
 const process = new Process();
 
-/** Writes to the log: whole lines, the rest when more comes or the stream ends. */
+/** Writes whole lines to the log; an incomplete line waits for more data or the stream's end. */
 function output(fd: number, log: (text: string) => void): unknown {
   let rest = "";
   const stream = new (Writable())({
@@ -129,7 +129,7 @@ function output(fd: number, log: (text: string) => void): unknown {
     write(chunk: unknown, _encoding: string, callback: (error?: Error | null) => void) {
       const text = rest + String(chunk);
       const cut = text.lastIndexOf("\n");
-      // Progress dots without a line's end would never show: what is left is written with the next tick.
+      // Progress dots have no newline: an incomplete line is written with the next tick.
       if (cut !== -1) log(text.slice(0, cut));
       rest = text.slice(cut + 1);
       if (rest !== "")

@@ -6,8 +6,8 @@ interface Lazy {
 }
 
 /**
- * A Transform whose stream half is made when something first touches it. Hashes and ciphers are streams in Node, and setting one
- * up costs ten times what the hash does; hardly anybody pipes into them.
+ * A Transform that initializes its stream on first use. Hashes and ciphers are streams in Node, and the initialization
+ * costs ten times what the hash does, while few programs pipe into them.
  */
 export const LazyTransform = function () {} as unknown as new () => Transform; // the prototype chain is tied on the next line
 Object.setPrototypeOf(LazyTransform.prototype, Transform.prototype);

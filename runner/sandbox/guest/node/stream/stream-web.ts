@@ -16,7 +16,7 @@ const asError = (reason: unknown): Error => (reason instanceof Error ? reason : 
 const fail = (callback: Done) => (reason: unknown) => callback(asError(reason));
 
 export function readableFromWeb(source: unknown, options?: Options): Readable {
-  const reader = (source as GuestReadableStream).getReader(); // throws when it is no web stream, as Node does
+  const reader = (source as GuestReadableStream).getReader(); // throws for anything but a web stream, as Node does
   return new Readable({
     ...options,
     read() {

@@ -23,7 +23,7 @@ const names: Readonly<Record<string, Encoding>> = Object.assign(
   } as const,
 );
 
-/** How many bytes at the end begin a character that is not whole yet. */
+/** Number of bytes at the end that start an incomplete character. */
 const unfinished: Readonly<Record<Encoding, (bytes: Buffer) => number>> = {
   utf8: unfinishedUtf8,
   // Half a unit, or the first of two units that make one character.
@@ -38,7 +38,7 @@ const unfinished: Readonly<Record<Encoding, (bytes: Buffer) => number>> = {
   hex: () => 0,
 };
 
-/** `StringDecoder`, which keeps the beginning of a character until the rest comes. A function, since old packages call it without `new`. */
+/** Node's `StringDecoder`. A function, since old packages call it without `new`. */
 function StringDecoder(this: StringDecoderState, given?: unknown): void {
   const encoding = given === undefined || given === null || given === "" ? "utf8" : names[String(given).toLowerCase()];
   if (encoding === undefined) throw nodeError("ERR_UNKNOWN_ENCODING", `Unknown encoding: ${String(given)}`, TypeError);
@@ -56,7 +56,7 @@ StringDecoder.prototype.write = function (this: StringDecoderState, chunk: unkno
   const bytes =
     this.kept.length === 0 ? asBuffer(toBytes(chunk, undefined, "buf")) : Buffer.concat([this.kept, toBytes(chunk, undefined, "buf")]);
   const whole = bytes.length - unfinished[this.encoding](bytes);
-  // A copy: the caller may fill its buffer again.
+  // A copy: the caller may reuse its buffer.
   this.kept = Buffer.from(bytes.subarray(whole));
   return bytes.toString(this.encoding, 0, whole);
 };

@@ -1,4 +1,4 @@
 import punycode from "punycode/";
 
-/** `node:punycode`, deprecated, and still imported by many. */
+/** `node:punycode`, deprecated, but still widely imported. */
 export default { ...punycode };

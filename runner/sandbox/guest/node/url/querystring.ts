@@ -69,7 +69,7 @@ function parse(
   for (const pair of maxKeys > 0 ? pairs.slice(0, maxKeys) : pairs) {
     if (pair === "") continue;
     const at = pair.indexOf(equals || "=");
-    // As in Node: what holds no escape is not decoded, unless somebody else's decoder was given.
+    // As in Node: text without escapes is not decoded, unless a custom decoder was passed.
     const isPlain = (part: string): boolean => custom === unescape && !/%[0-9a-f]{2}/i.test(part);
     const spaced = (part: string): string => {
       const text = part.replaceAll("+", " ");

@@ -2,7 +2,7 @@ import { sync } from "../../runtime/bridge.ts";
 import { invalidArgument, nodeError } from "../errors.ts";
 import querystring from "./querystring.ts";
 
-// `url.parse` of old: it takes anything apart, relative or not. Deprecated in Node, and still in half of npm.
+// The legacy `url.parse`, which also accepts relative URLs. Deprecated in Node, but widely used.
 
 type Part = string | null;
 const slashed = new Set(["http:", "https:", "ftp:", "gopher:", "file:", "ws:", "wss:"]);
@@ -47,7 +47,7 @@ export class Url {
     return this;
   }
 
-  /** Takes user, host and port off the front; the path, query and hash are left. What no host may contain begins the path. */
+  /** Splits off user, host and port. The first character that a host cannot contain begins the path. */
   #authority(given: string): string {
     const end = given.search(/[/?#]/);
     const front = (end === -1 ? given : given.slice(0, end)).replace(/[\t\n\r]/g, "");

@@ -68,10 +68,10 @@ const warned = new Set<string>();
 
 export function deprecate(original: unknown, message: string, code?: string): Any {
   const call = functionOf(original, "fn");
-  let told = false;
+  let isWarned = false;
   const deprecated = function (this: unknown, ...args: unknown[]): unknown {
-    if (!told) {
-      told = true;
+    if (!isWarned) {
+      isWarned = true;
       if (code === undefined || !warned.has(code)) warn(message, code);
     }
     return new.target === undefined ? Reflect.apply(call, this, args) : Reflect.construct(call, args, new.target);

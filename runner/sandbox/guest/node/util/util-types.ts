@@ -1,5 +1,5 @@
 // `util.types`: brand checks by the getters and methods of the intrinsics, which throw on a foreign receiver. A Proxy cannot be
-// told from its target inside an isolate, and the state of a promise cannot be read.
+// distinguished from its target inside an isolate, and the state of a promise cannot be read.
 
 type Test = (value: unknown) => boolean;
 

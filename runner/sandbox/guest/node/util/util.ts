@@ -46,7 +46,7 @@ const styles: Record<string, readonly [number, number]> = {
   bgWhite: [47, 49],
 };
 
-// Node leaves colours out when the stream is no terminal, and here it never is; `validateStream: false` asks for them all the same.
+// Node omits colours unless the stream is a terminal, which it never is here; `validateStream: false` forces them.
 function styleText(style: string | readonly string[], text: string, options: { validateStream?: boolean } = {}): string {
   const list = [style].flat();
   for (const name of list)
@@ -121,7 +121,7 @@ export default {
   getCallSites: (): unknown[] => [],
   _extend: (target: object, source: unknown): object =>
     typeof source === "object" && source !== null ? Object.assign(target, source) : target,
-  // Gone from newer versions, still called by old packages.
+  // Removed from newer versions of Node, but still called by old packages.
   isArray: Array.isArray,
   isBoolean: (value: unknown): boolean => typeof value === "boolean",
   isBuffer: (value: unknown): boolean => (guest["Buffer"] as { isBuffer(value: unknown): boolean }).isBuffer(value),

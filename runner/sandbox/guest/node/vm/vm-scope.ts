@@ -1,6 +1,6 @@
 /**
- * The globals of the language, which code in a context finds; all others of the isolate (`process`, `fetch`, …) it does not, as in Node.
- * `console` is there, as V8 has it in each context.
+ * The language's globals, which code in a context can use. As in Node, it cannot use the isolate's others (`process`, `fetch`, …).
+ * `console` is included, as V8 defines it in each context.
  */
 const ofLanguage: ReadonlySet<PropertyKey> = new Set([
   ..."Infinity NaN undefined eval isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent encodeURI encodeURIComponent".split(" "),
@@ -14,14 +14,14 @@ const ofLanguage: ReadonlySet<PropertyKey> = new Set([
 ]);
 
 const name = "([A-Za-z_$][\\w$]{0,99})";
-/** Assignments to a name, also of declarations; names in texts and comments do no harm. */
+/** Names that are assigned or declared; matches in strings and comments are harmless. */
 const assignment = new RegExp(
   `(?<![\\w$.])${name}\\s{0,100}(?:=(?![=>])|(?:[-+*/%&|^]|<<|>>>?|\\*\\*|&&|\\|\\||\\?\\?)=|\\+\\+|--)|(?:\\+\\+|--)\\s{0,100}${name}`,
   "g",
 );
 const declaredFunction = new RegExp(`(?<![\\w$.])function\\s{0,100}\\*?\\s{0,100}${name}`, "g");
 
-/** User code has its own text made a function: it could do so itself. Throws SyntaxError. */
+/** Compiles user code to a function, which user code could do itself. @throws SyntaxError */
 export function functionOf<Made extends object>(body: string, params: readonly string[] = []): Made {
   // oxlint-disable-next-line typescript/no-implied-eval -- that is what vm is for.
   return new Function(...params, body) as unknown as Made;
@@ -34,7 +34,7 @@ interface ContextScope {
   evaluate(text: string): unknown;
 }
 
-// The code's own names must not hide those of this wrapper, nor find them by chance.
+// The wrapper's names must not collide with those of the code.
 type Wrapper = (scope: object, text: string, collect: string, keep: (name: string, value: unknown) => void) => unknown;
 const wrapper = functionOf<Wrapper>("with ($vm$scope) { try { return eval($vm$text); } finally { eval($vm$collect); } }", [
   "$vm$scope",
@@ -54,7 +54,7 @@ export function contextScope(context: object, code: string): ContextScope {
     has: (target, key) => {
       if (key === "eval" || ofWrapper.has(key)) return false;
       if (key in target || key === "globalThis" || assigned.has(String(key))) return true;
-      // Seen as undefined, rather than found in the isolate: code asks for them with `typeof`.
+      // Undefined instead of the isolate's global: code tests for them with `typeof`.
       return !ofLanguage.has(key) && key in globalThis;
     },
     get: (target, key) => {

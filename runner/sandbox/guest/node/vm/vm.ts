@@ -76,7 +76,7 @@ function compileFunction(code: unknown, params: readonly string[] = [], options:
   return functionOf<(scopes: object[]) => unknown>(`${opening}return function (${params.join(",")}) {${text}\n};`)(scopes);
 }
 
-/** What stacks call the code. */
+/** File name of the code in stacks. */
 function withName(code: string, options: ScriptOptions | string): string {
   const filename = typeof options === "string" ? options : options?.filename;
   if (filename === undefined) return code;

@@ -6,14 +6,14 @@ import { Transform } from "../stream/stream.ts";
 
 type Done = (error?: Error | null) => void;
 
-/** What Node keeps inside such a stream: packages look at its class when they load, and cannot have one that works. */
+/** Stands for the handle inside Node's stream: packages read its class when they load; it does nothing. */
 class Zlib {
   init(): never {
     throw new Error("the inside of a zlib stream (_handle) is not available here: write to the stream instead");
   }
 }
 
-/** A compression stream of the host: each chunk goes there, and what it gave comes back. */
+/** A compression stream: the host processes each chunk and returns the output. */
 export class ZlibStream extends Transform {
   readonly _handle = new Zlib();
   bytesWritten = 0;
@@ -46,7 +46,7 @@ export class ZlibStream extends Transform {
     callback(error);
   }
 
-  /** `(kind?, callback?)`: what was written so far comes out. */
+  /** `(kind?, callback?)`: flushes what was written so far. */
   flush(kind?: unknown, callback?: unknown): void {
     const done = (typeof kind === "function" ? kind : callback) as (() => void) | undefined;
     const mode = typeof kind === "number" ? kind : this.#codec.startsWith("brotli") ? 1 : 3;
@@ -56,7 +56,7 @@ export class ZlibStream extends Transform {
     }
     const flush = (): void =>
       this.#step(new Uint8Array(0), mode, (error) => (error === undefined || error === null ? done?.() : this.destroy(error)));
-    // An empty write is called back when everything before it went through.
+    // The callback of an empty write runs once all earlier writes are processed.
     this.write(new Uint8Array(0), undefined, flush);
   }
 
@@ -64,7 +64,7 @@ export class ZlibStream extends Transform {
     if (callback !== undefined) this.once("close", callback);
     this.destroy();
   }
-  /** What follows knows nothing of what came before, as each message of a WebSocket may have to. */
+  /** Resets the compression window, as WebSocket compression without context takeover needs. */
   reset(): void {
     post("zlib_close", this.#id);
     this.#id = nextZlibId();

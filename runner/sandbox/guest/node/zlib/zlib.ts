@@ -12,7 +12,7 @@ type Callback = (error: unknown, result?: Buffer) => void;
 
 const optionNames = ["flush", "finishFlush", "chunkSize", "windowBits", "level", "memLevel", "strategy", "maxOutputLength"] as const;
 
-/** Only what the host knows; the rest of what people pass is none of its business. */
+/** Keeps only the options that the host supports. */
 function toSettings(given: unknown): Sendable {
   if (typeof given !== "object" || given === null) return null;
   const options = given as Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ function toSettings(given: unknown): Sendable {
   return settings;
 }
 
-/** So much the host computes at once; for more, and for Brotli's slow compressor, this thread waits for the host's thread pool. */
+/** Up to this size the host computes synchronously. For more, and for Brotli's slow compressor, this thread waits for the host's thread pool. */
 const smallBytes = 64 * 1024;
 
 function runSync(codec: Codec, input: unknown, options: unknown): Buffer {
@@ -51,7 +51,7 @@ function runAsync(codec: Codec, args: readonly unknown[]): void {
   );
 }
 
-/** Node's classes can be called without `new`, and packages do. */
+/** Packages call these classes without `new`, as Node allows. */
 function classOf(codec: Codec, name: string): unknown {
   const Class = {
     [name]: class extends ZlibStream {

@@ -5,7 +5,7 @@ export function isBufferSource(value: unknown): value is BufferSource {
   return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
 }
 
-/** The bytes that a buffer or view shows, without a copy. Memory is never shared here: SharedArrayBuffer does not exist. */
+/** The visible bytes of a buffer or view, without a copy. Memory is never shared: SharedArrayBuffer does not exist here. */
 export function toBytes(source: BufferSource): Bytes {
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength); // see above
@@ -23,7 +23,7 @@ export function concatBytes(chunks: readonly Bytes[]): Bytes {
   return all;
 }
 
-/** A buffer that holds these bytes and nothing else. */
+/** A buffer of exactly these bytes. */
 export function toArrayBuffer(bytes: Bytes): ArrayBuffer {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer;
 }

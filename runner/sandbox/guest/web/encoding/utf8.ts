@@ -3,7 +3,7 @@ import type { Bytes } from "./bytes.ts";
 const { fromCharCode } = String;
 const { apply } = Reflect;
 const replacement = 0xfffd;
-/** Code units put into one string at a time: as many arguments as `fromCharCode` takes without growing the stack. */
+/** Code units per call of `fromCharCode`, as many arguments as the stack allows. */
 const batch = 4096;
 
 /** UTF-8 of a string; a lone surrogate becomes U+FFFD. */
@@ -87,29 +87,29 @@ export function decodeUtf8(bytes: Uint8Array, fatal = false): string {
 
 const step: { size: number; point: number | undefined } = { size: 0, point: undefined };
 
-/** One sequence of several bytes, or the wrong bytes that one U+FFFD stands for. The answer is the same object each time. */
+/** Decodes one multi-byte sequence, or the invalid bytes that become one U+FFFD. Returns the same object each time. */
 function sequence(bytes: Uint8Array, at: number, lead: number): typeof step {
   const need = lead >= 0xc2 && lead < 0xe0 ? 1 : lead >= 0xe0 && lead < 0xf0 ? 2 : lead >= 0xf0 && lead < 0xf5 ? 3 : 0;
-  // Overlong forms, surrogates and what lies beyond U+10FFFF show in the second byte.
-  let least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
-  let most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  // The second byte reveals overlong forms, surrogates and code points above U+10FFFF.
+  let min = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+  let max = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
   step.point = undefined;
   step.size = 1;
   if (need === 0) return step;
   let point = lead & (need === 1 ? 0x1f : need === 2 ? 0x0f : 0x07);
   for (let index = 1; index <= need; index++) {
     const byte = bytes[at + index] ?? 0;
-    if (byte < least || byte > most) return step;
+    if (byte < min || byte > max) return step;
     point = (point << 6) | (byte & 0x3f);
     step.size = index + 1;
-    least = 0x80;
-    most = 0xbf;
+    min = 0x80;
+    max = 0xbf;
   }
   step.point = point;
   return step;
 }
 
-/** How many bytes at the end begin a sequence that more bytes may complete: 0 to 3. */
+/** Number of bytes at the end that start an incomplete sequence: 0 to 3. */
 export function unfinishedUtf8(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;

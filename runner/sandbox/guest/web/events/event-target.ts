@@ -8,7 +8,7 @@ interface EventInit {
 
 type Phase = "stop_immediate" | "dispatching" | "canceled" | "stopped" | "passive";
 
-// Written by a static block below: private to this file, and not to be called on a forged event.
+// Written by a static block below: private to this file, so that it cannot be called on a forged event.
 let beginDispatch: (event: Event, target: EventTarget) => void;
 let endDispatch: (event: Event) => void;
 let setPassive: (event: Event, isPassive: boolean) => void;
@@ -222,7 +222,7 @@ export class EventTarget {
   }
 }
 
-/** What a listener throws is nobody's to catch: it fails the run as an unhandled rejection does. */
+/** An error thrown by a listener fails the run, like an unhandled rejection. */
 function call(target: EventTarget, callback: Callback, event: Event): void {
   try {
     if (typeof callback === "function") Reflect.apply(callback, target, [event]);
@@ -232,7 +232,7 @@ function call(target: EventTarget, callback: Callback, event: Event): void {
   }
 }
 
-/** Adds an `on<type>` attribute: a listener that keeps its place when it is exchanged (HTML, "event handlers"). */
+/** Adds an `on<type>` attribute: a listener that keeps its position when replaced (HTML, "event handlers"). */
 export function defineHandler(prototype: EventTarget, type: string, onSet: (target: EventTarget) => void = () => {}): void {
   const current = new WeakMap<EventTarget, { value: unknown }>();
   Object.defineProperty(prototype, `on${type}`, {

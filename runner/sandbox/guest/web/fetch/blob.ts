@@ -13,7 +13,7 @@ interface BlobOptions {
 
 const chunkBytes = 64 * 1024;
 
-/** The bytes of a blob, not a copy: whoever reads them must not write them. */
+/** The bytes of a blob, not a copy: callers must not modify them. */
 export let bytesOf: (blob: Blob) => Bytes;
 
 export class Blob {
@@ -87,7 +87,7 @@ export function streamOf(bytes: Bytes): ReadableStream<Uint8Array> {
       at += chunkBytes;
       if (at < bytes.byteLength) return;
       controller.close();
-      // A reader that brought its own buffer waits for an answer even when there is nothing left.
+      // A BYOB reader waits for a response even at the end.
       controller.byobRequest?.respond(0);
     },
   });

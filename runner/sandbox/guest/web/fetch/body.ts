@@ -18,13 +18,13 @@ export type BodyInit =
   | ReadableStream<unknown>
   | AsyncIterable<unknown>;
 
-/** Bytes as long as nobody asks for a stream: most bodies never become one. */
+/** Stored as bytes until a stream is requested: most bodies never become one. */
 export interface Content {
   readonly bytes: Bytes | undefined;
   readonly stream: ReadableStream<unknown> | undefined;
 }
 
-/** The content of a body and its type, if it has one of its own (Fetch Standard, "extract a body"). */
+/** The content of a body and its own type, if any (Fetch Standard, "extract a body"). */
 export function extract(init: unknown): { readonly content: Content; readonly contentType: string | undefined } {
   if (isReadableStream(init)) {
     if (init.locked || isDisturbed(init)) throw new TypeError("Response body object should not be disturbed or locked");
@@ -54,17 +54,17 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/** The polyfill keeps this where the standard keeps a slot; there is no public way to ask. */
+/** The polyfill stores the standard's internal slot here; it has no public accessor. */
 function isDisturbed(stream: ReadableStream<unknown>): boolean {
   return (stream as unknown as { _disturbed?: boolean })._disturbed === true;
 }
 
 let consume: (body: Body) => Promise<Bytes>;
-/** Takes the content away: the body counts as used from then on. Throws a TypeError when it is used or locked. */
+/** Takes the content and marks the body as used. @throws TypeError if it is used or locked */
 export let take: (body: Body) => Content | null;
 /** A second content with the same bytes. */
 export let cloneContent: (body: Body) => Content | null;
-/** Gives a fresh copy its content. */
+/** Sets the content of a new copy. */
 export let setContent: (body: Body, content: Content) => void;
 
 /** What Request and Response share (Fetch Standard, "Body mixin"). */

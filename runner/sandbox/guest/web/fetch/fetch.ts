@@ -57,7 +57,7 @@ function pulled(body: RawBody): ReadableStream<Uint8Array> {
     type: "bytes",
     async pull(controller) {
       const chunk = await body.next().catch((cause: unknown) => {
-        // The reason of a signal is the caller's own; a broken connection is told as Node does.
+        // A signal's reason is passed on; a broken connection becomes Node's error.
         const isOurs = cause instanceof Error && cause.name === "Error";
         throw isOurs ? new TypeError("terminated", { cause }) : cause;
       });

@@ -7,7 +7,7 @@ const whitespaceAround = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 export type HeadersInit = Headers | Iterable<Iterable<unknown>> | Readonly<Record<string, unknown>>;
 type Guard = "none" | "immutable";
 
-/** Makes headers of a response from the network, which nobody may change. */
+/** Makes the headers of a network response immutable. */
 export let freeze: (headers: Headers) => void;
 /** Every value on its own, in the order the names were first set. */
 export let pairsOf: (headers: Headers) => [string, string][];
@@ -116,5 +116,5 @@ function isIterable(init: object): init is Iterable<Iterable<unknown>> {
 
 tag(Headers, "Headers");
 
-/** Cookies are parted as in the header that a browser sends (RFC 6265, 4.2.1). */
+/** Cookies are separated by `; ` as in a browser's header (RFC 6265, 4.2.1). */
 const separatorOf = (name: string): string => (name === "cookie" ? "; " : ", ");

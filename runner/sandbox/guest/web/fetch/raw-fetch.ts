@@ -12,11 +12,11 @@ export interface RawRequest {
   readonly body?: Bytes | undefined;
   readonly redirect: "follow" | "manual" | "error";
   readonly signal?: RawSignal | undefined;
-  /** Headers as given and the body as it came over the wire: for `node:http`. */
+  /** For `node:http`: headers as given, and the body as received. */
   readonly raw: boolean;
-  /** Of a raw request: the path as it shall go over the wire, without the changes that parsing a URL makes. */
+  /** For a raw request: the path to send, unchanged by URL parsing. */
   readonly path?: string;
-  /** Of a raw request to https: what the host's parser of TLS options takes. */
+  /** For a raw https request: the TLS options for the host's parser. */
   readonly tls?: Readonly<Record<string, Sendable>> | undefined;
 }
 
@@ -34,9 +34,9 @@ export interface RawResponse {
   readonly url: string;
   readonly redirected: boolean;
   readonly httpVersion: string;
-  /** null: there is none by the rules of HTTP. Bytes: small enough to come at once. */
+  /** null if HTTP allows no body here; bytes if it was small enough to arrive with the head. */
   readonly body: Bytes | RawBody | null;
-  /** Of a body that came at once; a RawBody has its own. */
+  /** For a body that arrived with the head; a RawBody has its own. */
   readonly trailers: readonly HeaderPair[];
 }
 
@@ -49,14 +49,14 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A body that is pulled chunk by chunk, so that no more of it lies in this isolate than somebody reads. */
+/** A body pulled chunk by chunk, so that the isolate holds only what is being read. */
 export class RawBody {
   readonly #id: number;
   readonly #url: string;
   readonly #queue: Bytes[];
   readonly #onEnd: () => void;
   #waiting: Waiting | undefined;
-  /** Somebody waits for a chunk. */
+  /** A reader is waiting for a chunk. */
   #work: OpenWork | undefined;
   #ending: { readonly error?: unknown } | undefined;
   trailers: readonly HeaderPair[] = [];
@@ -82,7 +82,7 @@ export class RawBody {
     });
   }
 
-  /** Nobody reads on. */
+  /** The reader has stopped. */
   cancel(): void {
     if (this.#ending !== undefined) return;
     post("fetch_abort", this.#id);
@@ -133,8 +133,8 @@ on("fetch_error", (id, message, code) => {
 onRunEnd(() => bodies.clear());
 
 /**
- * One request by the host, under its egress policy; resolves with the head of the response. Rejects with the reason of the
- * signal when that aborts, else with an Error that has the `code` of what went wrong (`ECONNREFUSED`, `egress_denied`, …).
+ * Lets the host send one request under its egress policy; resolves with the head of the response. Rejects with the reason of the
+ * signal if it aborts, otherwise with an Error whose `code` names the failure (`ECONNREFUSED`, `egress_denied`, …).
  */
 export async function rawFetch({ signal, body, ...request }: RawRequest): Promise<RawResponse> {
   if (signal?.aborted === true) throw signal.reason;

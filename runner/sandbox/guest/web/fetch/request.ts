@@ -18,7 +18,7 @@ export interface RequestInit {
   readonly [ignored: string]: unknown;
 }
 
-/** Kept and shown, without effect here: there is no document, no cache and no cookie jar. */
+/** Stored and readable, but without effect: there is no document, cache or cookie jar. */
 const passive = {
   cache: "default",
   credentials: "same-origin",

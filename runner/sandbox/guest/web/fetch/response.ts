@@ -11,7 +11,7 @@ export interface ResponseInit {
   readonly headers?: HeadersInit;
 }
 
-/** What a response from the network has and a constructed one has not. */
+/** Fields that only a network response has. */
 interface Origin {
   readonly type: "default" | "basic" | "error";
   readonly url: string;
@@ -103,7 +103,7 @@ export class Response extends Body {
   }
 }
 
-/** A response as it came from the network: its status may be any, its headers are fixed. */
+/** A network response: any status, immutable headers. */
 export function networkResponse(
   content: Content | null,
   init: ResponseInit & { readonly url: string; readonly redirected: boolean },

@@ -17,7 +17,7 @@ import { TextDecoder, TextEncoder } from "../encoding/encoding.ts";
 import type { BufferSource } from "../encoding/bytes.ts";
 import { tag } from "../define.ts";
 
-/** A transform whose two ends are all there is to it, as in the Encoding and Compression standards. */
+/** A transform of a readable and a writable end, as in the Encoding and Compression standards. */
 class TransformEnds<Input, Output> {
   readonly #stream: TransformStream<Input, Output>;
   constructor(stream: TransformStream<Input, Output>) {
@@ -63,7 +63,7 @@ export class TextDecoderStream extends TransformEnds<BufferSource, string> {
 export class TextEncoderStream extends TransformEnds<string, Uint8Array> {
   constructor() {
     const encoder = new TextEncoder();
-    // A character may be cut in two by the chunks.
+    // A character may be split between chunks.
     let high = "";
     super(
       new TransformStream<string, Uint8Array>({

@@ -1,6 +1,6 @@
 import { encodeUtf8 } from "../encoding/utf8.ts";
 
-/** Stands in for `@exodus/bytes/whatwg.js`. The URL standard encodes queries by the document's encoding, which is UTF-8 here. */
+/** Replaces `@exodus/bytes/whatwg.js`. The URL standard encodes queries by the document's encoding, which is UTF-8 here. */
 export function percentEncodeAfterEncoding(_encoding: string, input: string, percentEncodeSet: string, spaceAsPlus = false): string {
   let text = "";
   for (const byte of encodeUtf8(input)) {

@@ -1,7 +1,7 @@
 import * as wrappers from "whatwg-url/webidl2js-wrapper.js";
 import type { UrlConstructor, UrlSearchParamsConstructor } from "whatwg-url/webidl2js-wrapper.js";
 
-// Not the package's main file, which brings a validator along that nobody asks for here.
+// Not the package's main file, which also loads an unused validator.
 function install(): { readonly URL: UrlConstructor; readonly URLSearchParams: UrlSearchParamsConstructor } {
   const realm: { URL?: UrlConstructor; URLSearchParams?: UrlSearchParamsConstructor } = {};
   Object.assign(realm, { Array, Object, Promise, String, TypeError });
@@ -14,7 +14,7 @@ function install(): { readonly URL: UrlConstructor; readonly URLSearchParams: Ur
 
 const { URL, URLSearchParams } = install();
 
-// Node's message for a wrong URL carries a code that libraries look at.
+// Libraries read the code of Node's error for an invalid URL.
 const UrlWithCode = new Proxy(URL, {
   construct(target, args, newTarget): object {
     try {

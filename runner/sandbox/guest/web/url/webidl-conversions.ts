@@ -1,4 +1,4 @@
-/** Stands in for `webidl-conversions`: all that whatwg-url asks of it. The package wants a SharedArrayBuffer too, which is gone by then. */
+/** Replaces `webidl-conversions`, as far as whatwg-url uses it. The package needs SharedArrayBuffer, which is removed here. */
 interface ConversionOptions {
   readonly context?: string;
 }

@@ -2,18 +2,18 @@ import { on, onRunEnd, post, type Sendable } from "../../runtime/bridge.ts";
 import { beginWork, endWork, type OpenWork } from "../../runtime/open-work.ts";
 import { noteRefusal, refusal, type Refusal } from "../../runtime/refusals.ts";
 
-/** Who hears what the host tells of a connection: `connect`, `secure`, `data`, `written`, `end`, `error`, `close`. */
+/** Receives the host's events of a connection: `connect`, `secure`, `data`, `written`, `end`, `error`, `close`. */
 export interface SocketOwner {
   handleHostEvent(event: string, value: unknown): void;
 }
 
-/** Of one isolate; the host has the same limit. */
+/** Limit of one isolate; the host enforces the same. */
 const maxSockets = 20;
 
 const owners = new Map<number, SocketOwner>();
-/** Numbers of the connections that the host has. */
+/** Ids of the host's open connections. */
 const open = new Set<number>();
-/** Connections that are not established yet. */
+/** Ids of connections not yet established. */
 const works = new Map<number, OpenWork>();
 let lastId = 0;
 
@@ -36,11 +36,11 @@ export interface SocketTarget {
 }
 
 /**
- * Opens a connection of the host and returns its number. One that would be refused anyway never reaches the host: its owner gets the same
- * events, a moment later.
+ * Opens a host connection and returns its id. A connection that the host would refuse is not requested: its listener gets the same
+ * events, asynchronously.
  *
- * Until it is established it counts as open work of the run. Afterwards it does not: clients of databases and mail servers go on closing
- * theirs after they have reported that they are closed.
+ * It counts as open work of the run until established. Not afterwards: clients of databases and mail servers keep closing
+ * connections after they have reported them closed.
  */
 export function openSocket(owner: SocketOwner, { host, port, tls }: SocketTarget): number {
   lastId += 1;
@@ -59,12 +59,12 @@ export function openSocket(owner: SocketOwner, { host, port, tls }: SocketTarget
   return id;
 }
 
-/** Another owner for a connection that there is. */
+/** Replaces the listener of an open connection. */
 export function ownSocket(id: number, owner: SocketOwner): void {
   owners.set(id, owner);
 }
 
-/** It is established, or was unreferenced. */
+/** Stops counting as open work: established or unreferenced. */
 export function releaseSocket(id: number): void {
   endWork(works.get(id));
   works.delete(id);

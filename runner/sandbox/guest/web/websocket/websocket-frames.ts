@@ -8,12 +8,12 @@ export interface Frame {
   readonly payload: Bytes;
 }
 
-/** Of one message, frames together. */
+/** Limit of one message, over all its frames. */
 const maxMessageBytes = 32 * 1024 * 1024;
 
 export const protocolError = (message: string, code = 1002): Error => Object.assign(new Error(message), { closeCode: code });
 
-/** A whole frame from a client: masked (RFC 6455, 5.2 and 5.3). */
+/** A client's frame, masked (RFC 6455, 5.2 and 5.3). */
 export function encodeFrame(opcode: number, payload: Bytes, mask: Bytes): Bytes {
   const { length } = payload;
   const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
@@ -29,11 +29,11 @@ export function encodeFrame(opcode: number, payload: Bytes, mask: Bytes): Bytes 
   return frame;
 }
 
-/** Puts frames together from what a connection brings; throws an error with `closeCode` for what no server may send. */
+/** Parses frames from a connection's data. @throws an error with `closeCode` for frames that a server must not send */
 export class FrameReader {
   #input: Bytes = new Uint8Array(0);
 
-  /** Whole frames, as far as they came. */
+  /** Complete frames received so far. */
   read(bytes: Bytes): Frame[] {
     const input = new Uint8Array(this.#input.length + bytes.length);
     input.set(this.#input);
@@ -65,13 +65,13 @@ function frameAt(input: Bytes, at: number): { readonly frame: Frame; readonly en
   return { frame, end: start + length };
 }
 
-/** Puts messages together from frames. */
+/** Assembles messages from frames. */
 export class MessageReader {
   #parts: Bytes[] = [];
   #bytes = 0;
   #opcode = 0;
 
-  /** The message that a frame of data completes. */
+  /** The message that this frame completes, if any. */
   read({ isLast, opcode, payload }: Frame): { readonly isText: boolean; readonly payload: Bytes } | undefined {
     if ((opcode === 0) !== this.#opcode > 0 || opcode > 2) throw protocolError("the server sent frames out of order");
     if (opcode > 0) this.#opcode = opcode;

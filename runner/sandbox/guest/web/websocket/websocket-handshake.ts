@@ -54,7 +54,7 @@ export class Handshake {
     return encodeUtf8(`${lines.join("\r\n")}\r\n\r\n`);
   }
 
-  /** What came after the answer's head, undefined until that is whole; throws when the answer is no agreement. */
+  /** Bytes after the response head; undefined until the head is complete. @throws if the server did not accept the upgrade */
   async read(bytes: Bytes): Promise<{ readonly protocol: string; readonly rest: Bytes } | undefined> {
     this.#head += latin1(bytes);
     const end = this.#head.indexOf("\r\n\r\n");

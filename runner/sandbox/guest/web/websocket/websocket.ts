@@ -60,7 +60,7 @@ export class WebSocket extends EventTarget {
   #timer: unknown;
   #isFailing = false;
   #outgoing: Promise<void> = Promise.resolve();
-  /** Reading waits for a digest once: one thing after the other. */
+  /** Reading waits once for a digest; operations run in sequence. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(url: unknown, given: string | readonly string[] | WebSocketOptions = []) {
@@ -106,7 +106,7 @@ export class WebSocket extends EventTarget {
     if (this.#state !== states.OPEN) return;
     if (data instanceof Blob) return this.#later(opcodes.binary, async () => new Uint8Array(await data.arrayBuffer()));
     const isBinary = ArrayBuffer.isView(data) || data instanceof ArrayBuffer;
-    // A copy: the caller may fill its buffer again.
+    // A copy: the caller may reuse its buffer.
     const payload = isBinary ? toBytes(data).slice() : encodeUtf8(String(data));
     this.#later(isBinary ? opcodes.binary : opcodes.text, async () => payload);
   }
@@ -130,7 +130,7 @@ export class WebSocket extends EventTarget {
       .catch((error: unknown) => this.#fail((error as Error).message, (error as { closeCode?: number }).closeCode));
   }
 
-  /** Frames go out in the order they were asked for, though a Blob has to be read first. */
+  /** Frames are sent in the order of the calls, although a Blob must be read first. */
   #later(opcode: number, payload: () => Promise<Bytes>): void {
     this.#outgoing = this.#outgoing.then(async () => {
       const bytes = await payload();
@@ -176,7 +176,7 @@ export class WebSocket extends EventTarget {
     this.#closing = { wasClean: true, code, reason: decodeUtf8(payload.subarray(2)) };
     if (this.#state === states.OPEN) this.#write(opcodes.close, payload.subarray(0, 2).slice());
     this.#state = states.CLOSING;
-    // What was written goes out before; the server ends its side then.
+    // Flushes written data first; then the server ends its side.
     post("socket_end", this.#id);
     this.#timer ??= setTimeout(() => this.#finish(), closeTimeoutMs).unref();
   }
