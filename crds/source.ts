@@ -8,46 +8,58 @@ import { healthStates } from "../domain/source/source-health.ts";
 import { runError } from "./run-error.ts";
 import { dataKey } from "./secret-reference.ts";
 
+/** Fields that say which code runs; exactly one of `code`, `codeFrom`, `componentRef` and `url` is set. */
+const code = z.object({
+  code: moduleText
+    .optional()
+    .describe(
+      "The module's source text, JavaScript or TypeScript, at most 1 MiB. Above 200 KiB, use `kubectl apply --server-side`. The operator creates a Component `<name>-code` from it, and deletes it with the source.",
+    ),
+  entry: entryPath.optional(),
+  files: moduleFiles.optional(),
+  codeFrom: z
+    .object({
+      configMapKeyRef: z
+        .object({ name: resourceName.describe("Name of the ConfigMap."), key: dataKey.describe("Key within its data.") })
+        .describe("A key of a ConfigMap in the source's namespace."),
+    })
+    .optional()
+    .describe("The source text, from a ConfigMap of the namespace. Changes of the ConfigMap are deployed."),
+  componentRef: z
+    .object({ name: resourceName.describe("Name of the Component.") })
+    .optional()
+    .describe("A Component of the namespace. Several sources can share it."),
+  url: httpUrl
+    .optional()
+    .describe(
+      "URL of the module's source text, http or https. Modules that it imports by relative paths are fetched too. It is fetched once per generation of the source: change `redeploy` to fetch it again.",
+    ),
+});
+
+/**
+ * All other fields of the spec. A failed update restores them together with the code. The REST API reads and writes those that its
+ * schemas have (api/sources/settings.ts). A new field is optional or has a default: stored sources do not have it.
+ */
+const settings = z.object({
+  name: z.string().min(1).max(255).optional().describe("Display name; its slug is unique within the owner. Default: the resource's name."),
+  props,
+  secrets,
+  active: z.boolean().default(true).describe("If false, the source does not run, but keeps its endpoint, history and state."),
+  emitOnDeploy: z.boolean().default(true).describe("If false, events of the component's deploy hook are dropped."),
+  ignoreHookErrors: z
+    .boolean()
+    .default(false)
+    .describe("If true, the source is deleted even if its deactivate hook throws. If false, the hook is tried three times first."),
+});
+export type SourceSettings = z.infer<typeof settings>;
+export const sourceSettings = settings.keyof();
+/** The settings of a source that sets none. */
+export const defaultSettings: SourceSettings = settings.parse({});
+
 const spec = withRules(
   z.object({
-    name: z
-      .string()
-      .min(1)
-      .max(255)
-      .optional()
-      .describe("Display name; its slug is unique within the owner. Default: the resource's name."),
-    code: moduleText
-      .optional()
-      .describe(
-        "The module's source text, JavaScript or TypeScript, at most 1 MiB. Above 200 KiB, use `kubectl apply --server-side`. The operator creates a Component `<name>-code` from it, and deletes it with the source.",
-      ),
-    entry: entryPath.optional(),
-    files: moduleFiles.optional(),
-    codeFrom: z
-      .object({
-        configMapKeyRef: z
-          .object({ name: resourceName.describe("Name of the ConfigMap."), key: dataKey.describe("Key within its data.") })
-          .describe("A key of a ConfigMap in the source's namespace."),
-      })
-      .optional()
-      .describe("The source text, from a ConfigMap of the namespace. Changes of the ConfigMap are deployed."),
-    componentRef: z
-      .object({ name: resourceName.describe("Name of the Component.") })
-      .optional()
-      .describe("A Component of the namespace. Several sources can share it."),
-    url: httpUrl
-      .optional()
-      .describe(
-        "URL of the module's source text, http or https. Modules that it imports by relative paths are fetched too. It is fetched once per generation of the source: change `redeploy` to fetch it again.",
-      ),
-    props,
-    secrets,
-    active: z.boolean().default(true).describe("If false, the source does not run, but keeps its endpoint, history and state."),
-    emitOnDeploy: z.boolean().default(true).describe("If false, events of the component's deploy hook are dropped."),
-    ignoreHookErrors: z
-      .boolean()
-      .default(false)
-      .describe("If true, the source is deleted even if its deactivate hook throws. If false, the hook is tried three times first."),
+    ...code.shape,
+    ...settings.shape,
     redeploy: z
       .string()
       .max(63)
@@ -86,17 +98,11 @@ const configurableProps = structural(
 );
 
 /** The running spec, without its source text. */
-const running = z.object({
-  name: z.string().optional().describe("Display name. If absent, the resource's name."),
+const running = settings.extend({
   componentRef: z
     .object({ name: z.string().describe("Name of the Component.") })
     .optional()
     .describe("The Component that the running spec refers to. If absent, the spec has its own code."),
-  props,
-  secrets,
-  active: z.boolean().describe("Whether the source may run."),
-  emitOnDeploy: z.boolean().describe("As in the spec."),
-  ignoreHookErrors: z.boolean().describe("As in the spec."),
 });
 
 const problem = z.object({
@@ -153,17 +159,24 @@ export type SourceStatus = z.infer<typeof status>;
  */
 export function runningSpec({ spec, status }: { readonly spec: SourceSpec; readonly status: SourceStatus }): SourceSpec {
   if (status.running === undefined) return spec;
-  const { componentRef = status.component === undefined ? undefined : { name: status.component }, ...running } = status.running;
-  const { code, entry, files, codeFrom, url } = spec;
-  const own = {
-    ...(code === undefined ? {} : { code }),
-    ...(entry === undefined ? {} : { entry }),
-    ...(files === undefined ? {} : { files }),
-  };
-  const from = { ...(codeFrom === undefined ? {} : { codeFrom }), ...(url === undefined ? {} : { url }) };
-  const isReplaced = spec.componentRef === undefined && status.running.componentRef === undefined;
-  const runs = isReplaced || componentRef === undefined ? { ...own, ...from } : { componentRef };
-  return { ...running, ...runs, ...(spec.redeploy === undefined ? {} : { redeploy: spec.redeploy }) };
+  const { componentRef: reference, ...settings } = status.running;
+  const component = reference?.name ?? status.component;
+  const isReplaced = spec.componentRef === undefined && reference === undefined;
+  const runningCode = isReplaced || component === undefined ? fieldsOf(code, spec) : { componentRef: { name: component } };
+  return { ...settings, ...runningCode, ...(spec.redeploy === undefined ? {} : { redeploy: spec.redeploy }) };
+}
+
+/** The spec as `status.running` stores it. */
+export function runningStatus(spec: SourceSpec): z.infer<typeof running> {
+  return fieldsOf(running, spec);
+}
+
+/** The fields of the value that the schema has. */
+function fieldsOf<Shape extends z.ZodRawShape, Value extends z.infer<z.ZodObject<Shape>>>(
+  { shape }: z.ZodObject<Shape>,
+  value: Value,
+): z.infer<z.ZodObject<Shape>> {
+  return Object.fromEntries(Object.entries(value).filter(([field]) => Object.hasOwn(shape, field))) as z.infer<z.ZodObject<Shape>>; // `value` has its fields.
 }
 
 export const sourceKind = defineKind<SourceSpec, SourceStatus>({

@@ -8,8 +8,9 @@ import { ownerField } from "./owner.ts";
 import { readFields, readText } from "./read.ts";
 import { healthResponse, type HealthFacts } from "./source-health.ts";
 import { asItRuns } from "../sources/running.ts";
+import { settingsShown } from "../sources/settings.ts";
 import type { SourceResource } from "../sources/source.ts";
-import type { sourceSchema } from "./schemas.ts";
+import { sourceSchema } from "./schemas.ts";
 
 /** Facts about a source that are not in its resource. */
 export interface SourceFacts extends HealthFacts {
@@ -34,7 +35,7 @@ export function sourceResponse(source: SourceResource, facts: SourceFacts, userI
       ? { configurable_props: configurablePropsResponse(definition) }
       : {}),
     configured_props: definition === undefined ? props : configuredPropsResponse(definition, props, status.endpoint ?? null),
-    active: spec.active,
+    ...settingsShown(sourceSchema.shape, spec),
     created_at: created,
     updated_at: status.updatedAt === undefined ? created : epochSeconds(status.updatedAt),
     name,

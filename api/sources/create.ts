@@ -1,7 +1,7 @@
 import { componentKind } from "../../crds/component.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { finalizer, labels } from "../../crds/resource.ts";
-import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
 import { accountPropsOf, type AccountProp } from "../../domain/component/account-props.ts";
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
@@ -21,6 +21,7 @@ import { untilDeployed, type Deployment } from "./deploy.ts";
 import { storedProps } from "./props.ts";
 import type { SourceFields } from "./request.ts";
 import { resolveComponent } from "./resolve-component.ts";
+import { settingsIn } from "./settings.ts";
 import type { SourceResource } from "./source.ts";
 
 /** Creates a source, and deletes it if it cannot be deployed. */
@@ -43,12 +44,11 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
       labels: { [labels.id]: id, [labels.owner]: owner },
       finalizers: [finalizer],
       spec: {
-        name: fields.name ?? nameSlug(build.definition.name),
-        componentRef: { name: component.metadata.name },
+        ...defaultSettings,
+        name: nameSlug(build.definition.name),
+        ...settingsIn(fields),
         ...stored,
-        active: fields.active ?? true,
-        emitOnDeploy: fields.emit_on_deploy ?? true,
-        ignoreHookErrors: false,
+        componentRef: { name: component.metadata.name },
       },
     });
     await confirmOwned(sourceKind, created, owner, ports);

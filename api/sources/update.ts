@@ -1,4 +1,4 @@
-import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
 import { accountPropsOf } from "../../domain/component/account-props.ts";
 import { Invariant, Unavailable } from "../../domain/errors.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
@@ -19,6 +19,7 @@ import { storedProps } from "./props.ts";
 import { asItRuns } from "./running.ts";
 import type { SourceFields, UpdateFields } from "./request.ts";
 import { namesCode, resolveComponent, type Resolved } from "./resolve-component.ts";
+import { settingsIn } from "./settings.ts";
 import type { SourceResource } from "./source.ts";
 
 /**
@@ -42,11 +43,9 @@ export async function updateSource(source: SourceResource, fields: UpdateFields,
       return {
         ...(replaced === undefined ? before : withComponent(before, replaced.component.metadata.name)),
         ...redeployAfterFailure(now, context),
+        ...(replaced === undefined ? {} : { name: nameSlug(definition.name), active: defaultSettings.active }),
+        ...settingsIn(fields),
         ...(await storedProps(definition, fields.configured_props, before, keep)),
-        ...nameOf(fields.name ?? (replaced === undefined ? before.name : nameSlug(definition.name))),
-        active: fields.active ?? (replaced === undefined ? before.active : true),
-        emitOnDeploy: fields.emit_on_deploy ?? before.emitOnDeploy,
-        ignoreHookErrors: fields.ignore_hook_errors ?? before.ignoreHookErrors,
       };
     });
     // Secrets of the running version are needed until the update succeeds; then the operator deletes them.
@@ -67,8 +66,6 @@ function deploymentOf(changed: SourceResource, following: Following<SourceSpec, 
 function withComponent({ code: _code, codeFrom: _codeFrom, url: _url, ...spec }: SourceSpec, component: string): SourceSpec {
   return { ...spec, componentRef: { name: component } };
 }
-
-const nameOf = (name: string | undefined): Pick<SourceSpec, "name"> => (name === undefined ? {} : { name });
 
 /** Retries a source that could not be deployed, even if its spec is unchanged: its hook may succeed now. */
 function redeployAfterFailure(source: SourceResource, { ports }: ApiContext): Pick<SourceSpec, "redeploy"> {

@@ -1,4 +1,5 @@
 import type { Deployment, RefusedUpdate } from "../../domain/source/deployment.ts";
+import { runningStatus } from "../../crds/source.ts";
 import type { Hook, RunError } from "../../domain/invocation/invocation.ts";
 import { disabledError } from "../../domain/run/kills.ts";
 import { sameStatus, setConditions } from "../controller/conditions.ts";
@@ -112,19 +113,9 @@ function componentFields({ component }: Desired): StatusFields {
 /** The running version, with its spec if another one is requested. */
 function runningFields({ source }: Observed, { version: { deployment, spec, component } }: Fallback): StatusFields {
   const runningGeneration = deployment.sourceGeneration ?? deployment.generation;
-  const { name, componentRef, props, secrets, active, emitOnDeploy, ignoreHookErrors } = spec;
-  const running = {
-    ...(name === undefined ? {} : { name }),
-    ...(componentRef === undefined ? {} : { componentRef }),
-    props,
-    secrets,
-    active,
-    emitOnDeploy,
-    ignoreHookErrors,
-  };
   return {
     runningGeneration,
-    running: runningGeneration === source.metadata.generation ? undefined : running,
+    running: runningGeneration === source.metadata.generation ? undefined : runningStatus(spec),
     component: component.name,
     componentId: component.id,
   };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { accountKind } from "../../crds/account.ts";
 import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
-import { sourceKind } from "../../crds/source.ts";
+import { defaultSettings, sourceKind } from "../../crds/source.ts";
 import type { ConfigureCall, ConfiguredOptions } from "../../domain/component/configure.ts";
 import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
@@ -34,12 +34,10 @@ describe("a call", () => {
     const component = await save(boards);
     const secrets = { token: { secretKeyRef: { name: "stored", key: "token" } } };
     const spec = {
+      ...defaultSettings,
       componentRef: { name: component },
       props: { team: "own" },
       secrets,
-      active: true,
-      emitOnDeploy: true,
-      ignoreHookErrors: false,
     };
     await store.create(sourceKind, { namespace, name: "boards", spec });
     const first = async (more: object) =>
@@ -206,7 +204,7 @@ describe("a call that fails says why:", () => {
   test("a secret of the source is missing", async () => {
     const component = await save(boards);
     const secrets = { token: { secretKeyRef: { name: "missing", key: "token" } } };
-    const spec = { componentRef: { name: component }, props: {}, secrets, active: true, emitOnDeploy: true, ignoreHookErrors: false };
+    const spec = { ...defaultSettings, componentRef: { name: component }, secrets };
     await store.create(sourceKind, { namespace, name: "without-secret", spec });
     const asked = ask(component, options("board"), { source: "without-secret" });
     expect(await failure(asked)).toEqual([422, "not_configurable", "Secret missing does not exist"]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { defaultSettings } from "../../crds/source.ts";
 import type { Configuration, Configured } from "../../domain/component/configure.ts";
 import type { Build, PropDefinition } from "../../domain/component/definition.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -42,11 +43,8 @@ function sourceWith(spec: object = {}, status: SourceResource["status"] = {}): S
     metadata: adopted,
     spec: {
       code: "code",
+      ...defaultSettings,
       props: { kind: "both" },
-      secrets: {},
-      active: true,
-      emitOnDeploy: true,
-      ignoreHookErrors: false,
       ...spec,
     },
     status: { id: "dc_1", nameSlug: "orders", pool: "default", endpointKey: "key", ...status },

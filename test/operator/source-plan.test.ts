@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { defaultSettings } from "../../crds/source.ts";
 import type { Build } from "../../domain/component/definition.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { madeFor, ownComponentName } from "../../operator/source/observe/component-of.ts";
@@ -37,7 +38,7 @@ function sourceWith(
     apiVersion: "headwater.dev/v1alpha1",
     kind: "Source",
     metadata: { ...adopted, ...given.metadata },
-    spec: { code: "code", props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false, ...given.spec },
+    spec: { code: "code", ...defaultSettings, ...given.spec },
     status: given.status ?? { id: "dc_1", nameSlug: "orders", pool: "default" },
   };
 }

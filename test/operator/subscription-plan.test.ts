@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { defaultSettings } from "../../crds/source.ts";
 import type { Emitter, Listener } from "../../operator/subscription/ends.ts";
 import { judge, type JudgeInput } from "../../operator/subscription/plan.ts";
 import { reaches, reachOf, type Reach } from "../../operator/subscription/reach.ts";
@@ -18,7 +19,7 @@ const source: NonNullable<Listener["found"]> = {
   kind: "source",
   source: {
     ...of("Source"),
-    spec: { code: "", props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false },
+    spec: { code: "", ...defaultSettings },
     status: { id: "dc_2", pool: "fast" },
   },
 };

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { sql, type Kysely } from "kysely";
 import { componentKind } from "../../../crds/component.ts";
 import { labels } from "../../../crds/resource.ts";
-import { sourceKind } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind } from "../../../crds/source.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { createAccounts } from "../../../platform/postgres/accounts/index.ts";
 import { createDatabase } from "../../../platform/postgres/connection.ts";
@@ -80,13 +80,10 @@ async function createFirst(store: ReturnType<typeof createPostgresResourceStore>
     namespace,
     labels: { [labels.id]: idOf(1), [labels.owner]: owner.id },
     spec: {
+      ...defaultSettings,
       name: "Bench",
       componentRef: { name: "sc-bench" },
       props: { timer: { intervalSeconds: 60 } },
-      secrets: {},
-      active: true,
-      emitOnDeploy: true,
-      ignoreHookErrors: false,
     },
   });
   await store.updateStatus(sourceKind, {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { finalizer, labels } from "../../../crds/resource.ts";
-import { sourceKind } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind } from "../../../crds/source.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { acme, ada, keys, until, withApi } from "./support.ts";
@@ -71,7 +71,7 @@ describe("a component that is in use", () => {
   });
 
   test("is not deleted while the source that contains its code exists", async () => {
-    const spec = { code: "name: By hand", props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false };
+    const spec = { code: "name: By hand", ...defaultSettings };
     const own = { name: "by-hand", namespace, spec, labels: { [labels.id]: "dc_byhand" }, finalizers: [finalizer] };
     await api.store.create(sourceKind, own);
     await until(async () => (await api.ask("GET", "/v1/sources/dc_byhand")).body.data.component_id !== null);

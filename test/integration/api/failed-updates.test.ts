@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { changeResource } from "../../../api/resources/change.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { labels, type Condition } from "../../../crds/resource.ts";
-import { sourceKind, type SourceStatus } from "../../../crds/source.ts";
+import { runningStatus, sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { ada, until, withApi } from "./support.ts";
 
@@ -16,12 +16,12 @@ const nameOf = (id: string): string => id.replace("_", "-");
 async function fail(id: string, wanted: { readonly component?: string; readonly props: object; readonly active?: boolean }): Promise<void> {
   const source = await api.store.get(sourceKind, namespace, nameOf(id));
   const { component = source.spec.componentRef?.name ?? "", props, active = true } = wanted;
-  const { name, props: before, secrets, active: wasActive, emitOnDeploy, ignoreHookErrors, componentRef } = source.spec;
+  const { componentRef } = source.spec;
   const changed = await changeResource(sourceKind, api.store, source, ({ spec }) => ({
     ...spec,
     name: "Wanted",
     componentRef: { name: component },
-    props: props as typeof before, // As the spec of a resource is: any JSON.
+    props: props as SourceSpec["props"], // Props are any JSON.
     active,
   }));
   const generation = changed.metadata.generation;
@@ -41,15 +41,7 @@ async function fail(id: string, wanted: { readonly component?: string; readonly 
     deployment: "d_before",
     runningGeneration: generation - 1,
     component: componentRef?.name ?? "",
-    running: {
-      ...(name === undefined ? {} : { name }),
-      ...(componentRef === undefined ? {} : { componentRef }),
-      props: before,
-      secrets,
-      active: wasActive,
-      emitOnDeploy,
-      ignoreHookErrors,
-    },
+    running: runningStatus(source.spec),
     conditions: [condition("Ready", "False"), condition("Reconciling", "False"), condition("Stalled", "True")],
   };
   await api.store.updateStatus(sourceKind, { ...now, status });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { finalizer, labels } from "../../../crds/resource.ts";
-import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { until, withApi } from "./support.ts";
@@ -10,11 +10,7 @@ const api = withApi();
 const namespace = "hw-u-ada";
 const spec: SourceSpec = {
   code: "name: By hand",
-  props: {},
-  secrets: {},
-  active: true,
-  emitOnDeploy: true,
-  ignoreHookErrors: false,
+  ...defaultSettings,
 };
 
 beforeAll(async () => {

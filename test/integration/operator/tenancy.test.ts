@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { autoSubscriptionKind } from "../../../crds/auto-subscription.ts";
 import type { SettledHolder } from "../../../crds/secret-values.ts";
 import { labels, type Resource } from "../../../crds/resource.ts";
-import { sourceKind } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { namespaceOfOwner, newId, resourceNameOf } from "../../../domain/ids.ts";
@@ -48,12 +48,11 @@ async function deploy(source: Resource, now: OperatorPorts = ports()): Promise<v
 
 async function newSource(whose: string): Promise<string> {
   const id = newId("source", randomBytes);
-  const defaults = { props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false };
   const source = await world.ports.store.create(sourceKind, {
     namespace: namespaceOfOwner(whose),
     name: resourceNameOf(id),
     labels: { [labels.id]: id },
-    spec: { code: "export default {}", ...defaults },
+    spec: { code: "export default {}", ...defaultSettings },
   });
   await sourceReconciler(config, ports(), new Slugs())(keyOf(source), signal); // Its id is given with the first steps.
   return id;
@@ -158,7 +157,7 @@ describe("an id", () => {
     expect(await newWebhook(mallory, { labels: { [labels.id]: webhook } })).not.toBe(webhook);
     const source = await newSource(owner);
     const namespace = namespaceOfOwner(mallory);
-    const spec = { code: "x", props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false };
+    const spec = { code: "x", ...defaultSettings };
     for (const [name, labelled] of [
       ["copy", source],
       ["odd", `${source}.more`],

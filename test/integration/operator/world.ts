@@ -4,7 +4,7 @@ import type { ComponentCode } from "../../../domain/component/component-code.ts"
 import { componentKind } from "../../../crds/component.ts";
 import { finalizer, labels } from "../../../crds/resource.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
-import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec } from "../../../crds/source.ts";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import type { Build, ComponentDefinition } from "../../../domain/component/definition.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
@@ -236,11 +236,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
         spec: {
           name: "Everything",
           ...code,
-          props: {},
-          secrets: {},
-          active: true,
-          emitOnDeploy: true,
-          ignoreHookErrors: false,
+          ...defaultSettings,
           ...spec,
         },
       });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accountKind } from "../../../crds/account.ts";
 import type { Kind } from "../../../crds/resource.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
-import { sourceKind } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind } from "../../../crds/source.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
@@ -51,12 +51,10 @@ async function createSources(count: number): Promise<void> {
       name: `source-${n}-${count}`,
       spec: {
         componentRef: { name: "a" },
+        ...defaultSettings,
         // Somebody's own value that is called like ours.
         props: { note: { sealed: "not ours" } },
         secrets: { token: await sealed(`token ${n}`) },
-        active: true,
-        emitOnDeploy: true,
-        ignoreHookErrors: false,
       },
     });
 }

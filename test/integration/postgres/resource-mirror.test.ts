@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { apiVersion, labels, type Resource } from "../../../crds/resource.ts";
-import { sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
 import type { HealthState } from "../../../domain/source/source-health.ts";
 import type { Mirrored } from "../../../operator/mirror/rows.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
@@ -29,13 +29,9 @@ describe("the mirror of a cluster's resources", () => {
       ...(name === "young" ? { ownerReferences: [{ apiVersion, kind: "AutoSubscription", name: "a", uid: "u", controller: true }] } : {}),
     },
     spec: {
-      name,
       componentRef: { name: "c" },
-      props: {},
-      secrets: {},
-      active: true,
-      emitOnDeploy: true,
-      ignoreHookErrors: false,
+      ...defaultSettings,
+      name,
     },
     status: { nameSlug: name },
   });

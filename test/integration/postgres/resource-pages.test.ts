@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { labels, type Resource } from "../../../crds/resource.ts";
-import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec } from "../../../crds/source.ts";
 import { pageOf, type PageRequest } from "../../../domain/page.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
@@ -84,13 +84,9 @@ describe("pages of resources", () => {
   test("slugs that are taken are told, similar ones are not", async () => {
     const store = createPostgresResourceStore(database);
     const spec: SourceSpec = {
-      name: "n",
       componentRef: { name: "c" },
-      props: {},
-      secrets: {},
-      active: true,
-      emitOnDeploy: true,
-      ignoreHookErrors: false,
+      ...defaultSettings,
+      name: "n",
     };
     for (const slug of ["feed", "feed-2", "feed-10", "feed-me", "feeder", "f%d-2"]) {
       const source = await store.create(sourceKind, {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { sourceHealth } from "../../../crds/source-health.ts";
 import { labels, type Condition, type Resource } from "../../../crds/resource.ts";
-import { sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
 import { disabledCode } from "../../../domain/run/kills.ts";
 import { pageOf, type PageRequest } from "../../../domain/page.ts";
 import { healthStates } from "../../../domain/source/source-health.ts";
@@ -20,7 +20,7 @@ const store = createPostgresResourceStore(operator);
 const pages = createResourcePages(api);
 const namespace = "lists";
 
-const spec: SourceSpec = { componentRef: { name: "c" }, props: {}, secrets: {}, active: true, emitOnDeploy: true, ignoreHookErrors: false };
+const spec: SourceSpec = { componentRef: { name: "c" }, ...defaultSettings };
 const idOf = ({ metadata }: Resource): string => metadata.labels[labels.id] ?? "";
 
 async function addSource(id: string, given: Partial<SourceSpec> = {}, status: SourceStatus = {}): Promise<void> {
@@ -67,7 +67,7 @@ describe("lists of sources by state", () => {
   const disabling = { name: "SourceDisabled", message: "x", code: disabledCode };
   /** Errors of the runs in order; null is a success. */
   const runs = { never: [], fine: [thrown, null], failing: [null, thrown], disabling: [thrown, disabling] };
-  const running = { props: {}, secrets: {}, active: false, emitOnDeploy: true, ignoreHookErrors: false };
+  const running = { ...defaultSettings, active: false };
 
   beforeAll(async () => {
     let n = 0;
