@@ -15,9 +15,9 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** For Headwater's own pages: scripts and styles are files, and requests go only to this server. */
+/** For Headwater's own pages: scripts and styles are files, and requests go only to this server. Swagger UI's icons are data URLs. */
 const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export const pageSecurityHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader("content-security-policy", pagePolicy);

@@ -1,17 +1,31 @@
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import express, { type RequestHandler, type Router } from "express";
 import { otherMethods, type Route } from "../http/route-table.ts";
 import { pageSecurityHeaders } from "../http/security-headers.ts";
 import { adminApi, describeApi, publicApi, type DescribedApi } from "./document.ts";
 
-const page = join(import.meta.dirname, "page");
+const ownFiles = join(import.meta.dirname, "page");
+const swaggerUi = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"));
 
-/** For browsers `/` is a page that leads on; programs that take JSON get the answer that every unknown path has. The document of these routes is at `/v1/openapi.json`, and at `/docs` a page to read and try it. Neither asks for a key: both say what is public. */
+/** Files below `/docs`, by name, with their folder. The rest of the package is not served. */
+const pageFiles: Readonly<Record<string, string>> = {
+  "page.css": ownFiles,
+  "page.js": ownFiles,
+  "swagger-ui.css": swaggerUi,
+  "swagger-ui-bundle.js": swaggerUi,
+};
+
+/**
+ * Serves the start page at `/` to browsers, the OpenAPI document at `/v1/openapi.json`, and Swagger UI at `/docs`. None of them needs a
+ * key, because they show only what is public.
+ */
 export function documentRoutes(routes: readonly Route[]): Router {
   const router = express.Router();
   router.get("/", (request, response, next) => {
+    // Programs that accept JSON get the 404 of every unknown path.
     if (request.accepts(["json", "html"]) !== "html") return next();
-    pageSecurityHeaders(request, response, () => response.sendFile("start.html", { root: page, ...files }));
+    pageSecurityHeaders(request, response, () => response.sendFile("start.html", { root: ownFiles, ...withoutCaching }));
   });
   router
     .route("/v1/openapi.json")
@@ -19,13 +33,19 @@ export function documentRoutes(routes: readonly Route[]): Router {
     .all(otherMethods(["GET"]));
   router
     .route("/docs")
-    .get(named("/docs"), pageSecurityHeaders, (_request, response) => response.sendFile("index.html", { root: page, ...files }))
+    .get(named("/docs"), pageSecurityHeaders, (_request, response) =>
+      response.sendFile("index.html", { root: ownFiles, ...withoutCaching }),
+    )
     .all(otherMethods(["GET"]));
-  router.use("/docs", named("/docs"), pageSecurityHeaders, express.static(page, { ...files, index: false, redirect: false }));
+  for (const [file, root] of Object.entries(pageFiles)) {
+    router.get(`/docs/${file}`, named("/docs"), pageSecurityHeaders, (_request, response) =>
+      response.sendFile(file, { root, ...withoutCaching }),
+    );
+  }
   return router;
 }
 
-/** The document of the admin API, to be mounted behind what asks for the token: it names paths that are to be kept from the public. */
+/** The document of the admin API. Mount it behind the admin token, because its paths are not public. */
 export function adminDocumentRoute(routes: readonly Route[]): Router {
   const router = express.Router();
   router
@@ -46,8 +66,8 @@ function documentOf(api: DescribedApi, routes: readonly Route[]): readonly [Requ
   ];
 }
 
-/** Our own headers say what may be kept. */
-const files = { cacheControl: false, etag: false, lastModified: false } as const;
+/** Keeps the `cache-control: no-store` of every response. */
+const withoutCaching = { cacheControl: false, etag: false, lastModified: false } as const;
 
 const named =
   (route: string): RequestHandler =>
