@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Unavailable } from "../domain/errors.ts";
+import { retry } from "../domain/retry.ts";
 import { connect, type Connection } from "../platform/jetstream/connection/connection.ts";
 import { missingStreams } from "../platform/jetstream/streams/streams.ts";
 import type { RoleContext } from "./context.ts";
 import { Shared } from "../platform/process/shared.ts";
 
 const setUpTimeoutMs = 60_000;
+const notSetUp = "not_set_up";
 
 /** By what they were opened with: roles of one process share what they may share. */
 const natsConnections = new Shared<object, Connection>((connection) => connection.close());
@@ -37,20 +38,21 @@ export async function streamsExist(
   log: Pick<RoleContext["logger"], "warn">,
   waitMs = setUpTimeoutMs,
 ): Promise<void> {
-  const deadline = performance.now() + waitMs;
-  for (let told = false; ; told = true) {
+  const requireStreams = async (): Promise<void> => {
     const missing = await missingStreams(connection);
     if (missing?.length === 0) return;
-    const what = missing === undefined ? "has no streams of Headwater yet" : `lacks streams of this version (${missing.join(", ")})`;
-    if (performance.now() > deadline)
-      throw new Unavailable(
-        `the message server ${what}, after ${waitMs / 1000} s of waiting: run setup of this version (npm start -- --setup), or start the operator; in a cluster look at the Job headwater-setup`,
-        { code: "not_set_up" },
-      );
-    if (!told)
-      log.warn({ op: "nats.wait", missing: missing ?? "all" }, `the message server ${what}: waiting for setup (npm start -- --setup)`);
-    await sleep(250);
-  }
+    const problem = missing === undefined ? "has no streams of Headwater yet" : `lacks streams of this version (${missing.join(", ")})`;
+    throw new Unavailable(
+      `NATS ${problem}, after ${waitMs / 1000} s of waiting: run setup of this version (npm start -- --setup), or start the operator; in a cluster look at the Job headwater-setup`,
+      { code: notSetUp, details: missing ?? "all" },
+    );
+  };
+  const isTransient = (error: unknown): boolean => error instanceof Unavailable && error.code === notSetUp;
+  const onFailure = (error: unknown, failures: number): void => {
+    if (failures > 1 || !(error instanceof Unavailable)) return;
+    log.warn({ op: "nats.wait", missing: error.details }, "NATS lacks streams of this version: waiting for setup (npm start -- --setup)");
+  };
+  await retry(requireStreams, { firstMs: 250, withinMs: waitMs, isTransient, onFailure });
 }
 
 /** Asks what this process has open whether it is up. @throws Unavailable */

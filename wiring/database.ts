@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { Invariant, Unavailable } from "../domain/errors.ts";
+import { retry } from "../domain/retry.ts";
 import { createDatabase, type Database } from "../platform/postgres/connection.ts";
 import { migrate, notMigrated, untilMigrated } from "../platform/postgres/migrations/migrations.ts";
 import { isRoleUrl } from "../platform/postgres/roles.ts";
@@ -45,18 +45,11 @@ const mayMigrate = ({ resources, setsUp }: Configuration): boolean => setsUp || 
 
 /** In a cluster everything starts at once: Postgres and the roles' users in it may come a little later. */
 const startWaitMs: Readonly<Record<Configuration["resources"], number>> = { postgres: 0, kubernetes: 60_000 };
-const tryEveryMs = 500;
+const retryMs = 500;
 
 async function openDatabaseWithin(waitMs: number, url: string, migrated: typeof migrate): Promise<Database> {
-  const deadline = performance.now() + waitMs;
-  for (;;) {
-    try {
-      return await openDatabase(url, migrated);
-    } catch (error) {
-      if (!(error instanceof Unavailable) || error.code === notMigrated || performance.now() > deadline) throw error;
-      await sleep(tryEveryMs);
-    }
-  }
+  const isTransient = (error: unknown): boolean => error instanceof Unavailable && error.code !== notMigrated;
+  return retry(() => openDatabase(url, migrated), { firstMs: retryMs, withinMs: waitMs, isTransient });
 }
 
 async function openDatabase(url: string, migrated: typeof migrate): Promise<Database> {

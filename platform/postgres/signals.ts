@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { backoffMs } from "../../domain/retry.ts";
 
 /** Postgres notifications as wake-ups only: subscribers read the tables, and also poll, so a lost notification costs only time. */
 export interface Signals {
@@ -24,7 +25,7 @@ interface Waiter {
   signal(): void;
 }
 
-const reconnectMs = { first: 100, max: 5_000 };
+const reconnectDelay = { firstMs: 100, maxMs: 5_000 };
 
 /** One connection for all subscriptions of a process, opened by the first one. */
 export function createSignals(newClient: () => pg.Client): Signals {
@@ -34,7 +35,7 @@ export function createSignals(newClient: () => pg.Client): Signals {
   let live = false;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  let delayMs = reconnectMs.first;
+  let failures = 0;
 
   const ringAll = (): void => waiters.forEach((waiter) => waiter.signal());
 
@@ -46,9 +47,9 @@ export function createSignals(newClient: () => pg.Client): Signals {
     of.end().catch(() => {});
     ringAll();
     if (closed || waiters.size === 0) return;
-    timer = setTimeout(open, delayMs);
+    failures++;
+    timer = setTimeout(open, backoffMs(failures, reconnectDelay, Math.random()));
     timer.unref();
-    delayMs = Math.min(delayMs * 2, reconnectMs.max);
   }
 
   function open(): void {
@@ -68,7 +69,7 @@ export function createSignals(newClient: () => pg.Client): Signals {
     for (const channel of listening) await next.query(`listen ${next.escapeIdentifier(channel)}`);
     if (client !== next) return;
     live = true;
-    delayMs = reconnectMs.first;
+    failures = 0;
     ringAll();
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { backoffMs, pause } from "../../domain/retry.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /** A process started by this one. */
@@ -9,8 +9,7 @@ export interface RunningProcess {
   kill(): Promise<void>;
 }
 
-const firstWaitMs = 200;
-const maxWaitMs = 10_000;
+const restartDelay = { firstMs: 200, maxMs: 10_000 };
 /** After running this long, the next failure counts as the first. */
 const stableMs = 30_000;
 
@@ -33,8 +32,7 @@ export async function keepRunning(name: string, start: () => Promise<RunningProc
     }
     async function startAgain(): Promise<void> {
       while (!stopping.signal.aborted) {
-        const waitMs = Math.min(maxWaitMs, firstWaitMs * 2 ** (failures - 1));
-        await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await pause(backoffMs(failures, restartDelay, Math.random()), stopping.signal);
         if (stopping.signal.aborted) return;
         try {
           current = await start();

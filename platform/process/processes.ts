@@ -1,7 +1,7 @@
 import { spawnSync, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
+import { waitUntil } from "../../domain/retry.ts";
 
 /**
  * True if a process with this id runs, also as another user. A zombie, whose parent has not waited for it (common in containers), does not
@@ -37,22 +37,12 @@ export async function commandLine(pid: number): Promise<string> {
   return spawnSync("ps", ["-p", String(pid), "-o", "args="], { encoding: "utf8" }).stdout.trim();
 }
 
-/** Waits until `condition` holds; false if it does not within `timeoutMs`. */
-export async function eventually(condition: () => boolean | Promise<boolean>, timeoutMs: number, stepMs = 10): Promise<boolean> {
-  const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() >= deadline) return false;
-    await delay(stepMs);
-  }
-  return true;
-}
-
 /** Signals a process that is not our child, and kills it if it has not ended within `graceMs`. */
 export async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   signalIfAlive(pid, signal);
-  if (await eventually(() => !isAlive(pid), graceMs)) return;
+  if (await waitUntil(() => !isAlive(pid), graceMs)) return;
   signalIfAlive(pid, "SIGKILL");
-  await eventually(() => !isAlive(pid), 2_000);
+  await waitUntil(() => !isAlive(pid), 2_000);
 }
 
 /** Ends a child the same way; resolves when it has exited. */

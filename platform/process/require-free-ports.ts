@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { Unavailable } from "../../domain/errors.ts";
+import { retry } from "../../domain/retry.ts";
 import type { Configuration } from "./settings/configuration.ts";
 import type { ListenAddress } from "./settings/settings.ts";
 
@@ -12,20 +12,11 @@ const retryMs = 100;
  * @throws Unavailable with the setting and its address
  */
 export async function requireFreePorts({ roles, listen, ingressListen }: Configuration, waitMs: number): Promise<void> {
-  const deadline = performance.now() + waitMs;
-  if (roles.includes("api")) await untilFree("HEADWATER_LISTEN", listen, deadline);
-  if (roles.includes("ingress")) await untilFree("HEADWATER_INGRESS_LISTEN", ingressListen, deadline);
-}
-
-async function untilFree(setting: string, address: ListenAddress, deadline: number): Promise<void> {
-  for (;;) {
-    try {
-      return await requireFree(setting, address);
-    } catch (error) {
-      if (performance.now() >= deadline) throw error;
-      await delay(retryMs);
-    }
-  }
+  const requireAll = async (): Promise<void> => {
+    if (roles.includes("api")) await requireFree("HEADWATER_LISTEN", listen);
+    if (roles.includes("ingress")) await requireFree("HEADWATER_INGRESS_LISTEN", ingressListen);
+  };
+  await retry(requireAll, { firstMs: retryMs, withinMs: waitMs });
 }
 
 function requireFree(setting: string, { host, port }: ListenAddress): Promise<void> {

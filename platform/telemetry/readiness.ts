@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Readiness, ReadinessCheck } from "../../api/http/readiness.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { pause } from "../../domain/retry.ts";
 import { pingBuilder } from "../jetstream/requests/build-requests.ts";
 import type { Connection } from "../jetstream/connection/connection.ts";
 import { requestOperatorStatus } from "../jetstream/requests/operator-status.ts";
@@ -56,6 +56,6 @@ export async function untilReady(readiness: Pick<Readiness, "read">, logger: Pic
       loggedAt = performance.now();
       logger.warn({ op: "process.ready", checks: outcomes }, "still waiting for what is not ready");
     }
-    await sleep(pollMs);
+    await pause(pollMs);
   }
 }

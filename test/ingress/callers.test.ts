@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Unavailable } from "../../domain/errors.ts";
 import type { HttpResponse } from "../../domain/invocation/invocation.ts";
 import type { IngressConfig, IngressPorts } from "../../ingress/ports.ts";
-import { eventually } from "../../platform/process/processes.ts";
+import { waitUntil } from "../../domain/retry.ts";
 import { eventOf, rawClient, serveIngress, type RawClient, type ServedIngress } from "./served-ingress.ts";
 
 const running: ServedIngress[] = [];
@@ -85,7 +85,7 @@ describe("an error", () => {
   it("of a run names neither the run nor what it threw", async () => {
     const served = await serve();
     const asked = fetch(served.url("/custom1"));
-    expect(await eventually(() => served.stored.length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => served.stored.length === 1, 5_000)).toBe(true);
     const ended = { id: "r_0", error: { name: "Error", message: "private" } };
     served.answer("r_0", { kind: "run", run: ended as never }); // All that is read of it.
     expect(await (await asked).json()).toEqual({ error: "the run failed without a response", code: "run_failed" });
@@ -97,11 +97,11 @@ describe("requests that wait for respond()", () => {
     const served = await serve({ maxConnections: 40 });
     const waiting: RawClient[] = [];
     for (let nth = 0; nth < 12; nth++) waiting.push(await send(served, get(nth % 2 === 0 ? "/custom1" : "/custom2")));
-    expect(await eventually(() => waiting.filter((each) => answered(each, 503)).length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => waiting.filter((each) => answered(each, 503)).length === 2, 5_000)).toBe(true);
     expect(waiting.find((each) => answered(each, 503))?.received()).toContain('"code":"overloaded"');
     expect(served.stored).toHaveLength(10);
     await send(served, get("/customer1"));
-    expect(await eventually(() => served.stored.length === 11, 5_000)).toBe(true);
+    expect(await waitUntil(() => served.stored.length === 11, 5_000)).toBe(true);
   });
 
   it("keep nothing of their bodies", async () => {
@@ -113,7 +113,7 @@ describe("requests that wait for respond()", () => {
     const before = process.memoryUsage();
     for (let nth = 0; nth < count; nth++) {
       await send(served, `POST /custom1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n${"x".repeat(bytes)}`);
-      expect(await eventually(() => served.stored.length === 1, 5_000)).toBe(true);
+      expect(await waitUntil(() => served.stored.length === 1, 5_000)).toBe(true);
       served.stored.length = 0;
     }
     collect();
@@ -131,12 +131,12 @@ describe("requests that wait for respond()", () => {
       // Loopback takes a few MB before it pushes back; these are held until they have left.
       reader.socket.write(get("/custom1"));
       readers.push(reader);
-      expect(await eventually(() => served.stored.length === nth + 1, 5_000)).toBe(true);
+      expect(await waitUntil(() => served.stored.length === nth + 1, 5_000)).toBe(true);
     }
     for (let nth = 0; nth < 4; nth++) served.answer(`r_${nth}`, { kind: "response", response });
     for (const { socket } of readers) socket.resume();
-    expect(await eventually(() => readers.filter((each) => answered(each, 503)).length === 2, 5_000)).toBe(true);
-    expect(await eventually(() => readers.filter((each) => each.received().length > 400_000).length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => readers.filter((each) => answered(each, 503)).length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => readers.filter((each) => each.received().length > 400_000).length === 2, 5_000)).toBe(true);
   });
 });
 

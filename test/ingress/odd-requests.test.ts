@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { eventually } from "../../platform/process/processes.ts";
+import { waitUntil } from "../../domain/retry.ts";
 import { eventOf, rawClient, serveIngress, type RawClient, type ServedIngress } from "./served-ingress.ts";
 
 /** Requests that proxies and servers have read differently, and requests that no browser sends. */
@@ -44,14 +44,14 @@ describe("a request whose length can be read in two ways", () => {
     ["a chunk longer than its size", `Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n${smuggled}`],
   ])("is refused, and nothing behind it is read: %s", async (_what, rest) => {
     const client = await send(`POST /plain1 HTTP/1.1\r\nHost: a\r\n${rest}`);
-    expect(await eventually(() => client.isClosed(), 5_000)).toBe(true);
+    expect(await waitUntil(() => client.isClosed(), 5_000)).toBe(true);
     expect(statusesOf(client)).toEqual(["400"]);
     expect(served.stored.map((invocation) => eventOf(invocation).path)).not.toContain("/smuggled");
   });
 
   it("is one request when a lone length says so", async () => {
     const client = await send(`POST /plain1/outer HTTP/1.1\r\nHost: a\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`);
-    expect(await eventually(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
     expect(eventOf(served.stored[0])).toMatchObject({ path: "/outer", bodyRaw: smuggled });
     expect(statusesOf(client)).toEqual(["200"]);
   });
@@ -68,14 +68,14 @@ describe("a request", () => {
     ["for *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "204"],
   ])("%s is answered", async (_what, bytes, status) => {
     const client = await send(bytes);
-    expect(await eventually(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
     expect(statusesOf(client)).toEqual([status]);
     expect(served.stored).toEqual([]);
   });
 
   it("for a tunnel (CONNECT) is cut off", async () => {
     const client = await send("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n");
-    expect(await eventually(() => client.isClosed(), 5_000)).toBe(true);
+    expect(await waitUntil(() => client.isClosed(), 5_000)).toBe(true);
     expect([client.received(), served.stored]).toEqual(["", []]);
   });
 
@@ -83,9 +83,9 @@ describe("a request", () => {
     const upgrade =
       "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\n";
     const client = await send(`GET /plain1/ws HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
-    expect(await eventually(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
     client.socket.write("GET /plain1/next HTTP/1.1\r\nHost: a\r\n\r\n");
-    expect(await eventually(() => statusesOf(client).length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 2, 5_000)).toBe(true);
     expect(served.stored.map((invocation) => eventOf(invocation).path)).toEqual(["/ws", "/next"]);
     expect(statusesOf(client)).toEqual(["200", "200"]);
   });
@@ -93,7 +93,7 @@ describe("a request", () => {
   it("with HEAD runs the source, and is answered without a body; with TRACE nothing is echoed", async () => {
     const head = await send("HEAD /plain1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     const trace = await send("TRACE /plain1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Secret: hush\r\n\r\n");
-    expect(await eventually(() => head.isClosed() && trace.isClosed(), 5_000)).toBe(true);
+    expect(await waitUntil(() => head.isClosed() && trace.isClosed(), 5_000)).toBe(true);
     expect(head.received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
     expect(trace.received()).not.toContain("hush");
     expect(served.stored.map((invocation) => eventOf(invocation).method).toSorted()).toEqual(["HEAD", "TRACE"]);
@@ -102,7 +102,7 @@ describe("a request", () => {
   it("with a query of thousands of parameters is read in no time", async () => {
     const startedAt = performance.now();
     const client = await send(`GET /plain1?${"a&".repeat(7_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    expect(await eventually(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(eventOf(served.stored[0]).query["a"]).toHaveLength(7_000);
     expect(statusesOf(client)).toEqual(["200"]);

@@ -4,7 +4,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { lockDataDirectory } from "../../platform/process/data-lock.ts";
-import { eventually, isAlive, startOf } from "../../platform/process/processes.ts";
+import { waitUntil } from "../../domain/retry.ts";
+import { isAlive, startOf } from "../../platform/process/processes.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("lockDataDirectory", () => {
@@ -50,7 +51,7 @@ describe("lockDataDirectory", () => {
     });
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line.toString());
-    expect(await eventually(() => !isAlive(pid), 5_000)).toBe(true);
+    expect(await waitUntil(() => !isAlive(pid), 5_000)).toBe(true);
     await leaveLock(pid, await startOf(pid));
     await (await lockDataDirectory(directory.path, "here")).release();
     parent.kill("SIGKILL");

@@ -4,7 +4,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { HeadwaterError } from "../../domain/errors.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
-import { eventually } from "../../platform/process/processes.ts";
+import { waitUntil } from "../../domain/retry.ts";
 
 const ends: (() => void)[] = [];
 afterEach(() => ends.splice(0).forEach((end) => end()));
@@ -63,10 +63,10 @@ describe("a body in chunks", () => {
     const { bodies, port, outcomes } = await serve(2 ** 20, 100_000);
     const { socket } = await client(port, chunkedHead("/a"));
     for (let sent = 0; sent < 2_000; sent++) socket.write(chunk("0123456789abcdefghijklmnopqrstuv"));
-    expect(await eventually(() => bodies.heldBytes >= 64_000, 5_000)).toBe(true);
+    expect(await waitUntil(() => bodies.heldBytes >= 64_000, 5_000)).toBe(true);
     expect(bodies.heldBytes).toBeLessThanOrEqual(100_000);
     socket.write("0\r\n\r\n");
-    expect(await eventually(() => outcomes.length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => outcomes.length === 1, 5_000)).toBe(true);
     expect(outcomes[0]?.toString("latin1")).toBe("0123456789abcdefghijklmnopqrstuv".repeat(2_000));
     expect(bodies.heldBytes).toBe(0);
   });
@@ -76,18 +76,18 @@ describe("a body in chunks", () => {
     await client(port, chunkedHead("/a") + chunk("x").repeat(500) + "0\r\n\r\n");
     const flooding = await client(port, chunkedHead("/b"));
     flooding.socket.write(chunk("x").repeat(20_000));
-    expect(await eventually(() => outcomes.length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => outcomes.length === 2, 5_000)).toBe(true);
     expect(outcomes.map((each) => (typeof each === "string" ? each : each.length)).toSorted()).toEqual([500, "too_many_chunks"]);
-    expect(await eventually(() => flooding.received().startsWith("HTTP/1.1 413"), 5_000)).toBe(true);
+    expect(await waitUntil(() => flooding.received().startsWith("HTTP/1.1 413"), 5_000)).toBe(true);
     expect(bodies.heldBytes).toBe(0);
   });
 
   it("that breaks off holds nothing any more", async () => {
     const { bodies, port, outcomes } = await serve(2 ** 20, 100_000);
     const { socket } = await client(port, chunkedHead("/a") + chunk("x".repeat(1_000)));
-    expect(await eventually(() => bodies.heldBytes === 1_000, 5_000)).toBe(true);
+    expect(await waitUntil(() => bodies.heldBytes === 1_000, 5_000)).toBe(true);
     socket.destroy();
-    expect(await eventually(() => outcomes.length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => outcomes.length === 1, 5_000)).toBe(true);
     expect([outcomes, bodies.heldBytes]).toEqual([["malformed"], 0]);
   });
 });
@@ -101,10 +101,10 @@ describe("when too much is arriving", () => {
     const greedy: Client[] = [];
     for (let nth = 1; nth <= 3; nth++) {
       greedy.push(await client(port, part("/greedy", 3_000)));
-      expect(await eventually(() => bodies.heldBytes === nth * 3_000, 5_000)).toBe(true);
+      expect(await waitUntil(() => bodies.heldBytes === nth * 3_000, 5_000)).toBe(true);
     }
     const modest = await client(port, part("/modest", 4_000));
-    expect(await eventually(() => greedy[0]?.received().startsWith("HTTP/1.1 503") === true, 5_000)).toBe(true);
+    expect(await waitUntil(() => greedy[0]?.received().startsWith("HTTP/1.1 503") === true, 5_000)).toBe(true);
     expect([outcomes, bodies.heldBytes]).toEqual([["overloaded"], 10_000]);
     expect(modest.received()).toBe("");
   });
@@ -113,18 +113,18 @@ describe("when too much is arriving", () => {
     const { port, outcomes, bodies } = await serve(10_000, 9_000);
     await client(port, part("/first", 4_000));
     await client(port, part("/second", 4_000));
-    expect(await eventually(() => bodies.heldBytes === 8_000, 5_000)).toBe(true);
+    expect(await waitUntil(() => bodies.heldBytes === 8_000, 5_000)).toBe(true);
     const greedy = await client(port, part("/third", 5_000));
-    expect(await eventually(() => greedy.received().startsWith("HTTP/1.1 503"), 5_000)).toBe(true);
+    expect(await waitUntil(() => greedy.received().startsWith("HTTP/1.1 503"), 5_000)).toBe(true);
     expect([outcomes, bodies.heldBytes]).toEqual([["overloaded"], 8_000]);
   });
 
   it("still takes bodies that are complete at once", async () => {
     const { port, outcomes, bodies } = await serve(10_000, 9_000);
     await client(port, part("/slow", 9_000 - 1));
-    expect(await eventually(() => bodies.heldBytes === 9_000 - 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => bodies.heldBytes === 9_000 - 1, 5_000)).toBe(true);
     await client(port, `POST /fast HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n${"y".repeat(9_000)}`);
-    expect(await eventually(() => outcomes.length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => outcomes.length === 1, 5_000)).toBe(true);
     expect(outcomes[0]?.length).toBe(9_000);
   });
 });
@@ -135,14 +135,14 @@ describe("Expect: 100-continue", () => {
   it("gets 100 Continue when the body is read", async () => {
     const { port } = await serve(2 ** 20, 1_000);
     const { socket, received } = await client(port, head(3));
-    expect(await eventually(() => received().startsWith("HTTP/1.1 100 Continue\r\n\r\n"), 5_000)).toBe(true);
+    expect(await waitUntil(() => received().startsWith("HTTP/1.1 100 Continue\r\n\r\n"), 5_000)).toBe(true);
     socket.write("abc");
-    expect(await eventually(() => received().includes("HTTP/1.1 200 OK"), 5_000)).toBe(true);
+    expect(await waitUntil(() => received().includes("HTTP/1.1 200 OK"), 5_000)).toBe(true);
   });
 
   it("is refused at once when the body is too large", async () => {
     const { port } = await serve(2 ** 20, 1_000);
     const { received } = await client(port, head(1_001));
-    expect(await eventually(() => received().startsWith("HTTP/1.1 413"), 5_000)).toBe(true);
+    expect(await waitUntil(() => received().startsWith("HTTP/1.1 413"), 5_000)).toBe(true);
   });
 });

@@ -5,7 +5,8 @@ import { copyFile, cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { roleNames } from "../../platform/process/settings/configuration.ts";
-import { eventually, hasExited, isAlive } from "../../platform/process/processes.ts";
+import { waitUntil } from "../../domain/retry.ts";
+import { hasExited, isAlive } from "../../platform/process/processes.ts";
 import { natsBinary } from "../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -38,7 +39,7 @@ describe("main", { timeout: 60_000 }, () => {
     const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], HEADWATER_NATS_SERVER: await natsBinary() };
     const child = spawn(process.execPath, ["main.ts"], { cwd: directory.path, env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    const up = await eventually(() => output.includes("address of the api") || child.exitCode !== null, 45_000);
+    const up = await waitUntil(() => output.includes("address of the api") || child.exitCode !== null, 45_000);
     if (up && child.exitCode === null) return child;
     child.kill("SIGTERM");
     throw new Error(`main did not start: ${output}`);
@@ -68,14 +69,14 @@ describe("main", { timeout: 60_000 }, () => {
     output = "";
     process.kill(runner, "SIGKILL");
     process.kill(nats, "SIGKILL");
-    expect(await eventually(() => pidOf("runner") > 0, 10_000)).toBe(true);
-    expect(await eventually(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 10_000)).toBe(true);
+    expect(await waitUntil(() => pidOf("runner") > 0, 10_000)).toBe(true);
+    expect(await waitUntil(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 10_000)).toBe(true);
   });
 
   it("leaves no role and no server behind when it is killed, and starts again at once", async () => {
     const left = [pidOf("runner"), pidOf("builder"), await natsPid()];
     main?.kill("SIGKILL");
-    expect(await eventually(() => !left.some(isAlive), 5_000)).toBe(true);
+    expect(await waitUntil(() => !left.some(isAlive), 5_000)).toBe(true);
     main = await start();
   });
 
@@ -83,9 +84,9 @@ describe("main", { timeout: 60_000 }, () => {
     const [runner, nats] = [pidOf("runner"), await natsPid()];
     const [watchdog = 0] = watchdogsOf(main?.pid ?? 0);
     process.kill(watchdog, "SIGKILL");
-    expect(await eventually(() => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog), 5_000)).toBe(true);
+    expect(await waitUntil(() => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog), 5_000)).toBe(true);
     main?.kill("SIGKILL");
-    expect(await eventually(() => ![runner, nats].some(isAlive), 5_000)).toBe(true);
+    expect(await waitUntil(() => ![runner, nats].some(isAlive), 5_000)).toBe(true);
     main = undefined;
   });
 
@@ -93,7 +94,7 @@ describe("main", { timeout: 60_000 }, () => {
     const runner = pidOf("runner");
     process.kill(runner, "SIGSTOP");
     main?.kill("SIGKILL");
-    expect(await eventually(() => !isAlive(runner), 12_000)).toBe(true);
+    expect(await waitUntil(() => !isAlive(runner), 12_000)).toBe(true);
     main = undefined;
   });
 });

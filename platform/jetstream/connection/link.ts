@@ -1,5 +1,6 @@
 import { connect as dial, createInbox, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
 import { Unavailable } from "../../../domain/errors.ts";
+import { retry } from "../../../domain/retry.ts";
 
 export interface LinkOptions {
   /** Address and credentials, as `parseNatsUrl` reads them; `servers` is host:port or nats://host:port, several separated by commas. */
@@ -76,28 +77,27 @@ async function followStatus(nats: NatsConnection, tell: (status: LinkStatus) => 
 async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsConnection> {
   const { servers, credentials, apiPrefix: _, credentialsFile: __, ...login } = options.server;
   const authenticator = credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) };
-  for (;;) {
-    const left = deadline - performance.now();
-    try {
-      return await dial({
-        ...login,
-        ...authenticator,
-        servers: servers.split(","),
-        name: options.name,
-        // Traces cost more than the publish itself.
-        noAsyncTraces: true,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: retryEveryMs,
-        reconnectJitter: 50,
-        pingInterval: 10_000,
-        // Credentials may be late or in rotation; giving up for ever would need a restart of the process.
-        ignoreAuthErrorAbort: true,
-        timeout: Math.max(100, Math.min(left, 5_000)),
-      });
-    } catch (error) {
-      if (isCredentialError(error) || left < retryEveryMs) throw cannotConnect(servers, error);
-      await new Promise((resolve) => setTimeout(resolve, retryEveryMs));
-    }
+  const dialOnce = (): Promise<NatsConnection> =>
+    dial({
+      ...login,
+      ...authenticator,
+      servers: servers.split(","),
+      name: options.name,
+      // Traces cost more than the publish itself.
+      noAsyncTraces: true,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: retryEveryMs,
+      reconnectJitter: 50,
+      pingInterval: 10_000,
+      // Credentials may be late or in rotation; giving up forever would need a restart of the process.
+      ignoreAuthErrorAbort: true,
+      timeout: Math.max(100, Math.min(deadline - performance.now(), 5_000)),
+    });
+  try {
+    const withinMs = deadline - retryEveryMs - performance.now();
+    return await retry(dialOnce, { firstMs: retryEveryMs, withinMs, isTransient: (error) => !isCredentialError(error) });
+  } catch (error) {
+    throw cannotConnect(servers, error);
   }
 }
 

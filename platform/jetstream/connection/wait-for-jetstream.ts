@@ -1,4 +1,5 @@
 import { Unavailable } from "../../../domain/errors.ts";
+import { retry } from "../../../domain/retry.ts";
 import type { Connection } from "./connection.ts";
 
 const requestTimeoutMs = 1_000;
@@ -12,18 +13,15 @@ const startingCodes: readonly number[] = [10_008, 10_039, 10_076];
  * @throws Unavailable when JetStream has not answered within `waitMs`, milliseconds.
  */
 export async function untilAnswers(connection: Connection, waitMs: number): Promise<void> {
-  const deadline = performance.now() + waitMs;
-  for (;;) {
-    const asked = performance.now();
-    const reason = await findReason(connection);
-    if (reason === undefined) return;
-    if (performance.now() > deadline)
+  const requireAnswer = async (): Promise<void> => {
+    const cause = await findReason(connection);
+    if (cause !== undefined)
       throw new Unavailable(
         `JetStream has not answered for ${waitMs / 1_000} s: more than half of the NATS servers must be up, with JetStream enabled for the account`,
-        { cause: reason },
+        { cause },
       );
-    await new Promise((resolve) => setTimeout(resolve, Math.max(100, requestTimeoutMs - (performance.now() - asked))));
-  }
+  };
+  await retry(requireAnswer, { firstMs: 200, maxMs: 1_000, withinMs: waitMs });
 }
 
 /** Undefined once NATS answers. Other errors count as answers: the caller's own request reports them. */

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { LineMessage, LineMessages } from "../../../delivery/ports.ts";
 import { isFurther, type LineState } from "../../../domain/delivery/ordered-queue.ts";
+import { retry } from "../../../domain/retry.ts";
 import { buckets, lineSubject, streams } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -49,18 +49,15 @@ export function linesOf(connection: Connection): LineMessages {
       await manager.streams.purge(stream, { filter: lineSubject(webhook), seq: sequence });
     },
     keep: async (webhook, state) => {
-      for (let conflicts = 0; ; conflicts++) {
+      const putUnlessBehind = async (): Promise<LineState | undefined> => {
         const { value, revision } = await states.read(webhook);
         if (value !== undefined && isFurther(value, state)) return value;
-        try {
-          await states.put(webhook, state, { expectedRevision: revision });
-          return undefined;
-        } catch (error) {
-          // A former owner has written, or the copy that was read is behind.
-          if (!(error instanceof WrongLastSequence) || conflicts === maxConflicts) throw error;
-          await sleep(conflictPauseMs);
-        }
-      }
+        await states.put(webhook, state, { expectedRevision: revision });
+        return undefined;
+      };
+      // A former owner has written, or the copy that was read is behind.
+      const isTransient = (error: unknown): boolean => error instanceof WrongLastSequence;
+      return retry(putUnlessBehind, { firstMs: conflictPauseMs, maxAttempts: maxConflicts + 1, isTransient });
     },
     end: async (webhook) => {
       await manager.streams.purge(stream, { filter: lineSubject(webhook) });

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { hasMoved } from "../../../domain/source/deployment.ts";
 import { Conflict, Unavailable } from "../../../domain/errors.ts";
+import { retry, waitUntil } from "../../../domain/retry.ts";
 import { partitionWindow } from "../../../domain/invocation/partition.ts";
 import { buckets, invokeFilter, partitionCount, runnerConsumer, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -88,27 +88,23 @@ async function emptyPartition(connection: Connection, pool: string, partition: n
 /** Never rejects. What could not be moved until the signal aborts is not acked. */
 async function moveSurely(connection: Connection, pool: string, message: StreamMessage, signal: AbortSignal): Promise<void> {
   const { seq, storedAt } = message;
-  while (!signal.aborted) {
-    try {
-      await moveAll(connection, pool, { seq, storedAt, text: message.text() });
-      return message.ack();
-    } catch {
-      await sleep(retryMs);
-    }
-  }
+  if (signal.aborted) return;
+  const move = async (): Promise<void> => {
+    await moveAll(connection, pool, { seq, storedAt, text: message.text() });
+    message.ack();
+  };
+  await retry(move, { firstMs: retryMs, signal }).catch(() => undefined); // Aborted.
 }
 
 async function untilEmpty(connection: Connection, consumer: string): Promise<void> {
-  const deadline = performance.now() + removeTimeoutMs;
-  for (;;) {
+  let left = 0;
+  const isEmpty = async (): Promise<boolean> => {
     const { num_pending, num_ack_pending } = await connection.manager.consumers.info(streams.invocations, consumer);
-    if (num_pending + num_ack_pending === 0) return;
-    if (performance.now() > deadline)
-      throw new Unavailable(
-        `${num_pending + num_ack_pending} message(s) of ${consumer} could not be moved within ${removeTimeoutMs / 1000} s`,
-      );
-    await sleep(100);
-  }
+    left = num_pending + num_ack_pending;
+    return left === 0;
+  };
+  if (await waitUntil(isEmpty, removeTimeoutMs, 100)) return;
+  throw new Unavailable(`${left} message(s) of ${consumer} could not be moved within ${removeTimeoutMs / 1000} s`);
 }
 
 /** Does the consumer exist? @throws when NATS does not answer */

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { Unavailable } from "../../../domain/errors.ts";
+import { waitUntil } from "../../../domain/retry.ts";
 import { runnerConsumer, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { createOrUpdateConsumer } from "./durable-consumer.ts";
@@ -171,8 +171,9 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
 
 /** Resolves at once on a single server, whose resets are safe. An active reader asks again and again: it is not waited for any longer. */
 async function untilNobodyPulls({ manager }: Connection, consumer: string): Promise<void> {
-  for (const deadline = performance.now() + requestsEndMs; ; await sleep(lookAgainMs)) {
+  const isUnread = async (): Promise<boolean> => {
     const { cluster, num_waiting } = await manager.consumers.info(streams.invocations, consumer);
-    if (cluster?.replicas === undefined || num_waiting === 0 || performance.now() > deadline) return;
-  }
+    return cluster?.replicas === undefined || num_waiting === 0;
+  };
+  await waitUntil(isUnread, requestsEndMs, lookAgainMs);
 }

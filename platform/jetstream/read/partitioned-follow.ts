@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { retry } from "../../../domain/retry.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Reading } from "./consumer.ts";
 import { followFrom, type Following } from "./follow.ts";
@@ -154,17 +154,20 @@ export class PartitionedFollow implements Reading {
     for (const partition of this.#followed) partition.position = this.#positionOf(partition);
     this.#followed.clear();
     this.#lastSeq = 0;
-    while (!this.#stopping.signal.aborted && this.#partitions.size > 0) {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
+    const follow = async (): Promise<void> => {
+      if (this.#partitions.size === 0) return;
       for (const partition of this.#partitions.values()) this.#followed.add(partition);
       try {
         this.#following = await this.#follow();
-        return;
       } catch (error) {
         this.#followed.clear();
-        this.#options.onInterrupted?.(error instanceof Error ? error.message : String(error));
-        await sleep(retryMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined); // Stopping.
+        throw error;
       }
-    }
+    };
+    const onFailure = (error: unknown): void => this.#options.onInterrupted?.(error instanceof Error ? error.message : String(error));
+    await retry(follow, { firstMs: retryMs, signal, onFailure }).catch(() => undefined); // Stopping.
   }
 
   #follow(): Promise<Following> {

@@ -1,4 +1,5 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
+import { backoffMs, retry } from "../../../domain/retry.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { LinkStatus } from "../connection/link.ts";
 import { Pull } from "./pull.ts";
@@ -19,7 +20,7 @@ export interface ReaderOptions {
   readonly onInterrupted?: ((reason: string) => void) | undefined;
 }
 
-const backoffMs = [20, 50, 100, 200, 500, 1_000] as const;
+const reopenDelay = { firstMs: 20, maxMs: 1_000 };
 /** A pull that lived as long was healthy: what broke it is no reason to wait longer next time. */
 const healthyAfterMs = 5_000;
 const startTimeoutMs = 15_000;
@@ -46,18 +47,15 @@ export class Reader {
 
   /** Resolves when reading has begun. @throws what `open` throws, when it still does after 15 s or the stream or consumer is missing. */
   async start(): Promise<void> {
-    const deadline = performance.now() + startTimeoutMs;
     this.#endStatus = this.#options.connection.onStatus((status) => this.#onStatus(status));
-    while (!this.#started && !this.#stopped) {
-      try {
-        await this.#open();
-      } catch (error) {
-        if (isFinal(error) || performance.now() > deadline) {
-          await this.stop();
-          throw error;
-        }
-        await new Promise((resolve) => setTimeout(resolve, this.#nextDelay()));
-      }
+    const open = async (): Promise<void> => {
+      while (!this.#started && !this.#stopped) await this.#open(); // Again if the connection was lost while it opened.
+    };
+    try {
+      await retry(open, { ...reopenDelay, withinMs: startTimeoutMs, isTransient: (error) => !isFinal(error) });
+    } catch (error) {
+      await this.stop();
+      throw error;
     }
   }
 
@@ -134,7 +132,7 @@ export class Reader {
   }
 
   #nextDelay(): number {
-    return backoffMs[Math.min(this.#failures++, backoffMs.length - 1)] ?? 1_000;
+    return backoffMs(++this.#failures, reopenDelay, Math.random());
   }
 }
 

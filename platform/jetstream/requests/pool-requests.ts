@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { hasMoved } from "../../../domain/source/deployment.ts";
 import { Unavailable } from "../../../domain/errors.ts";
+import { waitUntil } from "../../../domain/retry.ts";
 import { encodePack, type Invocation, type InvocationNumber } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import {
@@ -98,12 +98,20 @@ export const requestConsumers = (connection: Connection, pool: string): Promise<
 
 /** For a runner, which has no right to create consumers: resolves when its pool has all of them. @throws Unavailable after `timeoutMs` */
 export async function untilPoolIsSetUp(connection: Connection, pool: string, timeoutMs = 30_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  for (let partition = 0; partition < partitionCount;) {
-    if (await hasConsumer(connection, runnerConsumer(pool, partition))) partition++;
-    else if (performance.now() < deadline) await requestConsumers(connection, pool).catch(() => sleep(250));
-    else throw new Unavailable(`pool '${pool}' is not set up: the operator does that when a RunnerPool of that name exists`);
-  }
+  const isPresent = (partition: number): Promise<boolean> => hasConsumer(connection, runnerConsumer(pool, partition));
+  const isSetUp = async (): Promise<boolean> => {
+    for (let partition = 0; partition < partitionCount; partition++) {
+      if (await isPresent(partition)) continue;
+      const isCreated = requestConsumers(connection, pool).then(
+        () => true,
+        () => false, // No delivery process answers yet.
+      );
+      if (!(await isCreated) || !(await isPresent(partition))) return false;
+    }
+    return true;
+  };
+  if (await waitUntil(isSetUp, timeoutMs, 250)) return;
+  throw new Unavailable(`pool '${pool}' is not set up: the operator does that when a RunnerPool of that name exists`);
 }
 
 async function requestOfPool(connection: Connection, pool: string, kind: PoolRequest, body: object): Promise<void> {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { CommitPosition } from "../../../domain/source/deployment.ts";
 import { Invariant, Unavailable } from "../../../domain/errors.ts";
+import { waitUntil } from "../../../domain/retry.ts";
 import { lastRunSubject, runSubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { WrongLastSequence } from "../connection/errors.ts";
@@ -69,8 +69,8 @@ async function tryAppend(connection: Connection, ref: SourceRef, commit: string,
 }
 
 /** RUNS is trimmed only after STATE has copied it, so a replica of STATE that lags has to be waited for only for a moment. */
-const stateLagMs = 2_000;
-const lookAgainMs = 50;
+const maxStateLagMs = 2_000;
+const pollMs = 50;
 
 /**
  * A direct read may be answered by any replica, and one that was away for long answers before it has caught up. A stale answer about RUNS
@@ -78,13 +78,15 @@ const lookAgainMs = 50;
  * source would continue from an old state. So the leader is asked as well, for the sequence.
  */
 async function lastInState(connection: Connection, ref: SourceRef): Promise<LastCommit> {
-  for (const deadline = performance.now() + stateLagMs; ; await sleep(lookAgainMs)) {
+  let last: LastCommit | undefined;
+  const doReplicasAgree = async (): Promise<boolean> => {
     const [state, sequence] = await Promise.all([find(connection, streams.state, ref), sequenceInState(connection, ref)]);
-    if (state === null && sequence === 0) return { text: undefined, sequence: 0 };
-    if (state !== null && state.seq === sequence) return { text: state.string(), sequence: copiedFrom(state) ?? 0 };
-    if (performance.now() > deadline)
-      throw new Unavailable(`replicas of ${streams.state} disagree about the last commit of source ${ref.source}: try again in a moment`);
-  }
+    if (state === null && sequence === 0) last = { text: undefined, sequence: 0 };
+    if (state !== null && state.seq === sequence) last = { text: state.string(), sequence: copiedFrom(state) ?? 0 };
+    return last !== undefined;
+  };
+  if ((await waitUntil(doReplicasAgree, maxStateLagMs, pollMs)) && last !== undefined) return last;
+  throw new Unavailable(`replicas of ${streams.state} disagree about the last commit of source ${ref.source}: try again in a moment`);
 }
 
 /** Larger than any. */

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import { Invariant, Unavailable } from "../../../domain/errors.ts";
+import { retry } from "../../../domain/retry.ts";
 import { asUnavailable } from "../failures.ts";
 import { firstMigrations, statements } from "./first-migrations.ts";
 import { partitionHistory } from "../history/partitions.ts";
@@ -161,18 +161,17 @@ const defaultTimeoutMs = 60_000;
 
 /** For processes without rights to migrate: resolves once all migrations of this version have run. @throws Unavailable after a minute */
 export async function untilMigrated(db: Kysely<Tables>, waitMs = defaultTimeoutMs): Promise<void> {
-  const deadline = performance.now() + waitMs;
-  for (;;) {
+  const requireMigrations = async (): Promise<void> => {
     const executed = await executedMigrations(db).catch((error: unknown) => {
       throw asUnavailable(error);
     });
     const missing = Object.keys(migrations).filter((name) => !executed.includes(name));
-    if (missing.length === 0) return;
-    if (performance.now() > deadline)
+    if (missing.length > 0)
       throw new Unavailable(
         `the tables in Postgres lack changes of this version (${missing.join(", ")}), after ${waitMs / 1000} s of waiting: run setup of this version (npm start -- --setup); in a cluster look at the Job headwater-setup`,
         { code: notMigrated },
       );
-    await sleep(500);
-  }
+  };
+  const isTransient = (error: unknown): boolean => error instanceof Unavailable && error.code === notMigrated;
+  await retry(requireMigrations, { firstMs: 500, withinMs: waitMs, isTransient });
 }

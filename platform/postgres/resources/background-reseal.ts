@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { retry } from "../../../domain/retry.ts";
 import type { Database } from "../connection.ts";
 import { resealResources } from "./reseal.ts";
 import type { OwnSecrets } from "../../secrets/secrets.ts";
@@ -23,18 +23,9 @@ export function startResealing(
     if (unreadable.length > 0)
       logger.warn({ op: "keys.reseal", unreadable: unreadable.slice(0, 20) }, "some secrets were sealed with keys that are not here");
   };
-  const untilSealed = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        return await resealAll();
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.warn({ op: "keys.reseal", err: error }, "not everything is sealed with the newest key yet, trying again");
-        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
-      }
-    }
-  };
-  const running = untilSealed();
+  const onFailure = (error: unknown): void =>
+    logger.warn({ op: "keys.reseal", err: error }, "not everything is sealed with the newest key yet, trying again");
+  const running = retry(resealAll, { firstMs: retryMs, signal, onFailure }).catch(() => undefined); // Stopped.
   return {
     stop: async () => {
       stopping.abort();

@@ -12,7 +12,8 @@ import { parseCredentials, type NatsConnection } from "./nats-connection.ts";
 import type { NatsKeys } from "./nats-keys.ts";
 import { tracked } from "../own-children.ts";
 import { storedPassword } from "../postgres/password.ts";
-import { commandLine, endChild, endProcess, eventually, hasExited } from "../processes.ts";
+import { waitUntil } from "../../../domain/retry.ts";
+import { commandLine, endChild, endProcess, hasExited } from "../processes.ts";
 
 export { findNatsServer } from "./find-nats-server.ts";
 
@@ -182,7 +183,7 @@ const portsFile = z.object({ nats: z.array(z.string()).default([]), monitoring: 
 async function waitForPorts(child: ChildProcess, directory: string): Promise<Ports> {
   let ports: Ports | undefined;
   const stopped = (): boolean => child.pid === undefined || hasExited(child);
-  await eventually(async () => {
+  await waitUntil(async () => {
     ports = await readPorts(directory, child.pid);
     return ports !== undefined || stopped();
   }, startTimeoutMs);

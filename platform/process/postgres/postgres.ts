@@ -3,13 +3,14 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Unavailable } from "../../../domain/errors.ts";
+import { retry, waitUntil } from "../../../domain/retry.ts";
 import { freePort } from "../free-port.ts";
 import { allowTraversal, requireTraversal } from "../let-pass.ts";
 import { tracked } from "../own-children.ts";
 import { storedPassword } from "./password.ts";
 import { initialiseCluster } from "./postgres-cluster.ts";
 import { findPostgres, type PostgresInstallation } from "./postgres-installation.ts";
-import { commandLine, endChild, endProcess, eventually, hasExited } from "../processes.ts";
+import { commandLine, endChild, endProcess, hasExited } from "../processes.ts";
 
 export interface PostgresOptions {
   /** For the cluster, its password and its log; kept between starts. */
@@ -67,19 +68,17 @@ async function startOnFreePort(
   options: PostgresOptions,
 ): Promise<[ChildProcess, number]> {
   const fixed = options.port !== undefined && options.port !== 0 ? options.port : undefined;
-  const deadline = Date.now() + startTimeoutMs;
-  for (let attempt = 1; ; attempt++) {
+  const start = async (): Promise<[ChildProcess, number]> => {
     const port = fixed ?? (await freePort());
     const child = launch(installation, directory, port, options.durable ?? true);
     if (await isReady(child, directory)) return [child, port];
     const output = await lastLines(join(directory, "postgres.log"));
-    // Processes of a killed server release their shared memory a moment later.
-    const isTransient = /shared memory block|lock file|Address already in use/.test(output);
-    if (!isTransient || attempt === 10 || Date.now() > deadline) {
-      throw new Unavailable(`Postgres did not start in ${directory} on port ${port}: ${output || "no output"}`);
-    }
-    await eventually(() => false, 300);
-  }
+    throw new Unavailable(`Postgres did not start in ${directory} on port ${port}: ${output || "no output"}`);
+  };
+  // Processes of a killed server release their shared memory a moment later.
+  const isTransient = (error: unknown): boolean =>
+    error instanceof Unavailable && /shared memory block|lock file|Address already in use/.test(error.message);
+  return retry(start, { firstMs: 300, maxAttempts: 10, withinMs: startTimeoutMs, isTransient });
 }
 
 /** Few connections and little memory: one process of ours is the only client. Other settings have Postgres' defaults, including `fsync`. */
@@ -132,7 +131,7 @@ function launch(installation: PostgresInstallation, directory: string, port: num
 async function isReady(child: ChildProcess, directory: string): Promise<boolean> {
   let ready = false;
   const stopped = (): boolean => child.pid === undefined || hasExited(child);
-  await eventually(async () => {
+  await waitUntil(async () => {
     const lines = await pidFileLines(directory);
     ready = lines[0] === String(child.pid) && lines[7]?.trim() === "ready";
     return ready || stopped();

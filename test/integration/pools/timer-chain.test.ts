@@ -12,7 +12,7 @@ import { endTimers } from "../../../platform/jetstream/write/schedules.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { armNextLink } from "../../../runner/commit/timer-chain.ts";
 import { timersOf } from "../../../platform/jetstream/invocations/runner-ports.ts";
-import { eventually } from "../../../platform/process/processes.ts";
+import { waitUntil } from "../../../domain/retry.ts";
 import { deployment } from "../../runner/support.ts";
 import { withNats } from "../../support/nats/nats.ts";
 
@@ -68,7 +68,7 @@ const arm = async (invocation: Invocation, on: Deployment, now: number): Promise
   });
 };
 const next = async (count: number): Promise<typeof links> => {
-  expect(await eventually(() => links.length >= count, 10_000)).toBe(true);
+  expect(await waitUntil(() => links.length >= count, 10_000)).toBe(true);
   return links;
 };
 /** A minute in the past, so that what is armed after it is due and fires at once. */
@@ -92,7 +92,7 @@ describe("a chain of ticks", () => {
     const [link] = await next(1);
     expect(await stored()).toBe(1);
     link?.message.ack();
-    expect(await eventually(async () => (await stored()) === 0, 5_000)).toBe(true);
+    expect(await waitUntil(async () => (await stored()) === 0, 5_000)).toBe(true);
     expect(links).toHaveLength(1);
   });
 

@@ -4,7 +4,8 @@ import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tracked } from "../../../platform/process/own-children.ts";
-import { endChild, eventually, hasExited } from "../../../platform/process/processes.ts";
+import { waitUntil } from "../../../domain/retry.ts";
+import { endChild, hasExited } from "../../../platform/process/processes.ts";
 import { KubeApiClient, type KubeAccess } from "./kube-api-client.ts";
 import type { KubeAssets } from "./kube-assets.ts";
 import { steadyPort } from "../steady-port.ts";
@@ -75,7 +76,7 @@ async function startEtcd(binary: string, directory: string): Promise<{ url: stri
   const flags = { "data-dir": join(directory, "etcd"), "listen-client-urls": url, "advertise-client-urls": url, "unsafe-no-fsync": "true" };
   const child = launch(binary, [...rendered(flags), "--listen-peer-urls=http://127.0.0.1:0", "--log-level=error"], log);
   const healthy = async (): Promise<boolean> => hasExited(child) || (await answers(`${url}/health`));
-  if ((await eventually(healthy, startTimeoutMs, 20)) && !hasExited(child)) return { url, child };
+  if ((await waitUntil(healthy, startTimeoutMs, 20)) && !hasExited(child)) return { url, child };
   await endChild(child, "SIGKILL", stopTimeoutMs);
   throw new Error(`etcd did not start: ${await lastLines(log)}`);
 }
@@ -135,7 +136,7 @@ async function whenReady(
     access = candidate;
     return true;
   };
-  await eventually(ready, startTimeoutMs, 50);
+  await waitUntil(ready, startTimeoutMs, 50);
   if (access !== undefined) return access;
   await endChild(child, "SIGKILL", stopTimeoutMs);
   throw new Error(`kube-apiserver did not start: ${await lastLines(join(directory, "kube-apiserver.log"))}`);

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { eventually } from "../../../platform/process/processes.ts";
+import { waitUntil } from "../../../domain/retry.ts";
 import type { KubeApiClient } from "./kube-api-client.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "..", "charts", "headwater", "files", "crds");
@@ -20,7 +20,7 @@ export async function installCrds(client: KubeApiClient): Promise<void> {
     definitions.map(async (definition) => {
       const { name } = definition.metadata;
       await client.apply(`${path}/${name}`, definition);
-      if (!(await eventually(() => isEstablished(client, name), 30_000, 50))) throw new Error(`the CRD ${name} is not established`);
+      if (!(await waitUntil(() => isEstablished(client, name), 30_000, 50))) throw new Error(`the CRD ${name} is not established`);
     }),
   );
 }
