@@ -1,16 +1,38 @@
 import { defineConfig } from "vitest/config";
 
-/** Layers, slowest last; `scripts/test.ts` picks among them. isolated-vm needs forks and no node snapshot. */
+/** Files that need neither servers nor isolates. */
+const pure = ["architecture.test.ts", "bench", "crds", "delivery", "docs", "domain", "ingress", "operator", "runner", "types"];
+/** Files that compute: isolates, npm packages, the components of registry/. */
+const isolates = ["registry", "sandbox"];
+/** Files that mostly wait for the servers and processes that they start. */
+const servers = ["charts", "e2e", "integration", "platform", "scripts", "support"];
+
+const filesOf = (entries: readonly string[]): string[] =>
+  entries.map((entry) => (entry.endsWith(".ts") ? `test/${entry}` : `test/${entry}/**/*.test.ts`));
+
+const soakFiles = "test/**/*.soak.test.ts";
+
+const exclude = [soakFiles];
+
+/**
+ * `npm test` runs all projects but `soak`, which is `npm run test:soak`. The stories of test/cluster have a configuration of
+ * their own, vitest.cluster.config.ts. Files of a worker share the modules that they import: loading them anew for each file
+ * would take more time than the tests of `pure`.
+ */
 export default defineConfig({
   test: {
     pool: "forks",
+    // isolated-vm does not run in a Node that was started from a snapshot.
     execArgv: ["--no-node-snapshot"],
-    include: ["test/**/*.test.ts"],
-    // Those have a configuration of their own: vitest.cluster.config.ts.
-    exclude: ["test/cluster/**"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
     globalSetup: ["test/support/global-setup.ts"],
+    isolate: false,
+    projects: [
+      { extends: true, test: { name: "pure", include: filesOf(pure), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: "isolates", include: filesOf(isolates), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: 5, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: "soak", include: [soakFiles], isolate: true, maxWorkers: 2, sequence: { groupOrder: 3 } } },
+    ],
   },
 });

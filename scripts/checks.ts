@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 export const root = join(import.meta.dirname, "..");
 
-/** A program that says by its exit code whether the source is as it should be. */
+/** A program that exits with 0 when the source is correct. */
 export interface Check {
   readonly name: string;
   /** Path of its program from node_modules, and arguments. */
@@ -25,19 +25,22 @@ export const checks: readonly Check[] = [
 
 export const unusedCode: Check = { name: "unused code", command: ["knip/bin/knip.js"] };
 
-/** Runs one after the other and prints a line for each; what a check said is shown when it fails. */
-export async function runChecks(wanted: readonly Check[]): Promise<{ passed: number; failures: readonly string[] }> {
-  const failures: string[] = [];
-  for (const check of wanted) {
+export interface FailedCheck {
+  readonly name: string;
+  readonly output: string;
+}
+
+/** Runs checks one after the other and prints a line for each. The caller prints what failed checks wrote. */
+export async function runChecks(selected: readonly Check[]): Promise<{ passed: number; failures: readonly FailedCheck[] }> {
+  const failures: FailedCheck[] = [];
+  for (const { name, command } of selected) {
     const startedAt = performance.now();
-    const { code, output } = await runTool(check.command);
+    const { code, output } = await runTool(command);
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    console.log(`${code === 0 ? "✓" : "✗"} ${check.name} (${seconds} s)`);
-    if (code === 0) continue;
-    failures.push(check.name);
-    console.log(output.trimEnd());
+    console.log(`${code === 0 ? "✓" : "✗"} ${name} (${seconds} s)`);
+    if (code !== 0) failures.push({ name, output: output.trimEnd() });
   }
-  return { passed: wanted.length - failures.length, failures };
+  return { passed: selected.length - failures.length, failures };
 }
 
 function runTool([program, ...args]: Check["command"]): Promise<{ code: number; output: string }> {

@@ -1,9 +1,9 @@
 import { isOnPath } from "./programs.ts";
-import { runTests, tallyLine, tellFailures } from "./vitest.ts";
+import { printFailures, runTests, tallyLine } from "./vitest.ts";
 
 /**
- * `npm run test:cluster [-- files]`: the stories of test/cluster on the cluster that KUBECONFIG names, with the image that
- * HEADWATER_TEST_IMAGE names and its nodes have or can pull. The cluster has to be one for tests: see test/cluster/README.md.
+ * `npm run test:cluster [-- files]`: runs the stories of test/cluster on the cluster of KUBECONFIG, with the image
+ * HEADWATER_TEST_IMAGE, which its nodes have or can pull. Use a cluster for tests only: see test/cluster/README.md.
  */
 const missing = [
   ...["KUBECONFIG", "HEADWATER_TEST_IMAGE"].filter((name) => (process.env[name] ?? "") === "").map((name) => `the variable ${name}`),
@@ -15,7 +15,7 @@ if (missing.length > 0) {
   process.exitCode = 2;
 } else {
   const tally = await runTests(["--config", "vitest.cluster.config.ts", ...process.argv.slice(2)]);
-  tellFailures(tally);
+  printFailures(tally.failures);
   console.log(tallyLine(tally));
   process.exitCode = tally.failed === 0 ? 0 : 1;
 }

@@ -1,38 +1,48 @@
 import { checks, runChecks } from "./checks.ts";
-import { runTests, tallyLine, tellFailures, vitest } from "./vitest.ts";
+import { printFailures, runTests, tallyLine, vitest } from "./vitest.ts";
 
 /**
- * `npm test [-- --fast | --watch] [files]`: the checks of the source, then the tests, then one line that counts both.
- * `--fast` leaves out what starts servers, `--watch` runs again what a change touches. Named files run alone.
+ * `npm test [-- --fast | --soak | --watch] [files]`: checks the source and runs the tests, both at once, then prints one line
+ * that counts both. `--fast` omits tests that start servers, `--soak` runs only the tests that are long by nature
+ * (`*.soak.test.ts`), `--watch` reruns the tests that a change affects. Named files run without the checks.
  */
+const knownFlags = ["--fast", "--soak", "--watch"];
 const fastFolders = ["test/domain", "test/crds", "test/architecture.test.ts"];
 
-const flags = process.argv.slice(2).filter((argument) => argument.startsWith("--"));
-const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const unknown = flags.filter((flag) => !["--fast", "--watch"].includes(flag));
+const args = process.argv.slice(2);
+const flags = args.filter((argument) => argument.startsWith("--"));
+const files = args.filter((argument) => !argument.startsWith("--"));
+const unknown = flags.filter((flag) => !knownFlags.includes(flag));
 if (unknown.length > 0) {
-  console.error(`${unknown.join(" ")} is no flag of the tests: there are --fast and --watch, and names of files`);
+  console.error(`${unknown.join(" ")} is not a flag of npm test: use ${knownFlags.join(", ")}, or names of test files`);
   process.exit(2);
 }
-const fast = flags.includes("--fast");
-const wanted = named.length > 0 ? named : fast ? fastFolders : [];
+const isFast = flags.includes("--fast");
+const isSoak = flags.includes("--soak");
 process.exitCode = flags.includes("--watch") ? await watch() : await testOnce();
 
 async function testOnce(): Promise<number> {
-  const source = named.length > 0 ? { passed: 0, failures: [] } : await runChecks(checks);
-  const tests = await runTests(wanted, environment());
-  const passed = source.passed + tests.passed;
-  const failed = source.failures.length + tests.failed;
-  tellFailures({ failures: [...source.failures.map((what) => ({ what, why: "see above" })), ...tests.failures], unsteady: tests.unsteady });
-  console.log(tallyLine({ passed, failed, skipped: tests.skipped }));
-  return failed === 0 ? 0 : 1;
+  const isWhole = files.length === 0 && !isSoak;
+  const [source, tests] = await Promise.all([runChecks(isWhole ? checks : []), runTests(selection(), environment())]);
+  for (const { output } of source.failures) console.log(output);
+  const failures = [...source.failures.map(({ name }) => ({ name, message: "see above" })), ...tests.failures];
+  printFailures(failures);
+  console.log(tallyLine({ passed: source.passed + tests.passed, failed: source.failures.length + tests.failed, skipped: tests.skipped }));
+  return failures.length === 0 ? 0 : 1;
 }
 
 async function watch(): Promise<number> {
-  return (await vitest(["watch", ...wanted], environment())) ?? 1;
+  return (await vitest(["watch", ...selection()], environment())) ?? 1;
 }
 
-/** Fast tests need no database, so none is started for them. */
+/** Arguments of vitest. Files that are named may be of any project. */
+function selection(): string[] {
+  if (isSoak) return ["--project=soak", ...files];
+  if (files.length > 0) return files;
+  return ["--project=!soak", ...(isFast ? fastFolders : [])];
+}
+
+/** Fast tests need no database: none is started for them. */
 function environment(): NodeJS.ProcessEnv {
-  return fast ? { ...process.env, HEADWATER_TEST_POSTGRES: "none" } : process.env;
+  return isFast ? { ...process.env, HEADWATER_TEST_POSTGRES: "none" } : process.env;
 }

@@ -12,22 +12,17 @@ export interface Tally {
 }
 
 export interface Failure {
-  /** Its file and its name. */
-  readonly what: string;
-  /** How its message begins. */
-  readonly why: string;
+  /** Test file and test name, or the name of a check. */
+  readonly name: string;
+  /** First line of the error message. */
+  readonly message: string;
 }
 
-export interface Outcome extends Tally {
+export interface TestRun extends Tally {
   readonly failures: readonly Failure[];
-  /** Those that failed beside others and passed alone. */
-  readonly unsteady: readonly Failure[];
 }
 
-/** More failed files than that are no accident. */
-const mostRepeated = 6;
-/** What fails thrice fails. */
-const mostTurns = 2;
+const maxLineLength = 300;
 
 const reportSchema = z.object({
   success: z.boolean(),
@@ -43,86 +38,60 @@ const reportSchema = z.object({
 type Report = z.infer<typeof reportSchema>;
 
 /**
- * Runs tests, shows what they say, and counts them. Files that failed run again, without others beside them: most of ours start
- * processes and wait for them, and a machine may be busy with something else. What passes then is told as unsteady.
+ * Runs the tests once, shows their output and counts them.
  *
- * @param args of vitest, besides the reporters
+ * @param args arguments of vitest, without reporters
  */
-export async function runTests(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
-  const first = await reportOf(args, env);
-  if (first === undefined)
-    return { passed: 0, failed: 1, skipped: 0, failures: [{ what: "vitest", why: "it left no report" }], unsteady: [] };
-  const options = args.filter((argument, index) => argument.startsWith("--") || args[index - 1] === "--config");
-  let last = first;
-  for (let turn = 0; turn < mostTurns; turn++) {
-    const broken = last.testResults.filter(({ status }) => status === "failed").map(({ name }) => name);
-    if (last.succeeded || broken.length === 0 || broken.length > mostRepeated) break;
-    console.log(`\nonce more, alone: ${broken.map((file) => relative(root, file)).join(", ")}`);
-    const again = await reportOf([...options, "--maxWorkers=1", ...broken], env);
-    if (again === undefined) break;
-    const others = last.testResults.filter(({ name }) => !broken.includes(name));
-    last = { succeeded: again.succeeded, testResults: [...others, ...again.testResults] };
-  }
-  const still = new Set(failuresOf(last).map(({ what }) => what));
-  return { ...outcomeOf(last), unsteady: failuresOf(first).filter(({ what }) => !still.has(what)) };
-}
-
-/** Says once more, where it is seen, what failed. */
-export function tellFailures({ failures, unsteady }: Pick<Outcome, "failures" | "unsteady">): void {
-  for (const { what, why } of unsteady) console.log(`↻ passed alone, failed beside others: ${what}: ${why}`.slice(0, lineLength));
-  for (const { what, why } of failures) console.log(`✗ ${what}: ${why}`.slice(0, lineLength));
-}
-
-/** The line that everything which counts tests ends with. */
-export const tallyLine = ({ passed, failed, skipped }: Tally): string =>
-  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
-
-interface Ran extends Pick<Report, "testResults"> {
-  /** Also no leak was found at the end. */
-  readonly succeeded: boolean;
-}
-
-async function reportOf(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran | undefined> {
+export async function runTests(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<TestRun> {
   const directory = mkdtempSync(join(tmpdir(), "headwater-report-"));
   const file = join(directory, "report.json");
   try {
     const code = await vitest(["run", "--reporter=default", "--reporter=json", `--outputFile.json=${file}`, ...args], env);
-    const { testResults, success } = reportSchema.parse(JSON.parse(readFileSync(file, "utf8")));
-    return { testResults, succeeded: success && code === 0 };
-  } catch {
-    return undefined;
+    return countTests(reportSchema.parse(JSON.parse(readFileSync(file, "utf8"))), code === 0);
+  } catch (error) {
+    const message = `vitest wrote no valid report: ${error instanceof Error ? error.message : String(error)}`;
+    return { passed: 0, failed: 1, skipped: 0, failures: [{ name: "vitest", message }] };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** A file that does not load, a leak found at the end: neither is a failed test, and each is a failure. */
-function outcomeOf(ran: Ran): Omit<Outcome, "unsteady"> {
-  const failures = failuresOf(ran);
-  const count = (wanted: (status: string) => boolean): number =>
-    ran.testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => wanted(status)).length;
+/** Prints one line per failure. The details were printed when it happened, far above. */
+export function printFailures(failures: readonly Failure[]): void {
+  for (const { name, message } of failures) console.log(`✗ ${name}: ${message}`.slice(0, maxLineLength));
+}
+
+/** The last line of every command that counts tests. */
+export const tallyLine = ({ passed, failed, skipped }: Tally): string =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+
+/** A run also fails without a failed test: when a file does not load, or when vitest finds an unhandled error. */
+function countTests(report: Report, exitedWithZero: boolean): TestRun {
+  const failures = failuresOf(report);
+  const statuses = report.testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
+  if (failures.length === 0 && !(report.success && exitedWithZero))
+    failures.push({ name: "vitest", message: "an error outside of the tests, see above" });
   return {
-    passed: count((status) => status === "passed"),
-    failed: failures.length === 0 && !ran.succeeded ? 1 : failures.length,
-    skipped: count((status) => status !== "passed" && status !== "failed"),
+    passed: statuses.filter((status) => status === "passed").length,
+    failed: failures.length,
+    skipped: statuses.filter((status) => status !== "passed" && status !== "failed").length,
     failures,
   };
 }
 
-const lineLength = 300;
-
-function failuresOf({ testResults }: Ran): readonly Failure[] {
+function failuresOf({ testResults }: Report): Failure[] {
   return testResults.flatMap(({ name, message, status, assertionResults }) => {
     const tests = assertionResults.filter((test) => test.status === "failed");
     // A file that does not load has no tests.
     const failed = status === "failed" && tests.length === 0 ? [{ fullName: "", failureMessages: [message] }] : tests;
     return failed.map(({ fullName, failureMessages }) => ({
-      what: `${relative(root, name)} ${fullName}`.trim(),
-      why: failureMessages?.[0]?.split("\n")[0] ?? "",
+      name: `${relative(root, name)} ${fullName}`.trim(),
+      message: failureMessages?.[0]?.split("\n")[0] ?? "",
     }));
   });
 }
 
+/** Starts vitest and resolves with its exit code, or undefined when it cannot be started. */
 export function vitest(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number | undefined> {
   const program = join(root, "node_modules/vitest/vitest.mjs");
   const child = spawn(process.execPath, ["--no-node-snapshot", program, ...args], { cwd: root, stdio: "inherit", env });
