@@ -6,4 +6,4 @@ import { vitest } from "./vitest.ts";
  */
 const env = { HEADWATER_TEST_CHAOS_SECONDS: "600", HEADWATER_TEST_CHAOS_OUTAGE_SECONDS: "120", ...process.env };
 
-process.exitCode = (await vitest(["run", "test/e2e/whoever-is-away-nothing-is-lost.test.ts"], env)) ?? 1;
+process.exitCode = (await vitest(["run", "test/e2e/deliveries-continue-while-postgres-is-down.soak.test.ts"], env)) ?? 1;

@@ -7,7 +7,7 @@ export const publicComponents = `## Components of the public registry
 Of PipedreamHQ/pipedream, \`components/\`, some was read on 2026-11-22 to learn what components ask of a platform: 26 sources and bases of sources as a whole (of 20 apps), 7 app files (3 more in part), 22 package.json files, and about
 110 further sources and apps in parts, among them deliberately such as look unusual. The repository is not free software, so none of it is here, and none of it was run: each form was tried with components of our own, in
 [\`fixtures/families\`](../fixtures/families) (18 apps with 20 sources, deployed, registered, called and deleted against doubles of their services by \`test/e2e/component-families.test.ts\`, \`component-clients.test.ts\` and
-\`a-service-checks-the-endpoint-it-is-told.test.ts\`) and in the tests of the builder and the sandbox.
+\`a-service-verifies-the-endpoint-of-a-source.test.ts\`) and in the tests of the builder and the sandbox.
 
 | form | here |
 |---|---|
