@@ -17,7 +17,7 @@ import type { PageRequest } from "../domain/page.ts";
 import type { HealthState, LatestRuns } from "../domain/source/source-health.ts";
 import type { Tick } from "../domain/schedule/ticks.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
-import type { Readiness } from "./http/readiness.ts";
+import type { Readiness } from "./http/telemetry/readiness.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";

@@ -4,9 +4,9 @@ import type { Registry } from "prom-client";
 import { Unavailable } from "../domain/errors.ts";
 import { createApp } from "./app.ts";
 import type { ApiConfig } from "./config.ts";
-import { createHttpMetrics } from "./http/metrics.ts";
+import { createHttpMetrics } from "./http/telemetry/metrics.ts";
 import type { ApiPorts } from "./ports.ts";
-import { startContext } from "./routes/context.ts";
+import { startContext } from "./context.ts";
 
 export interface StartedApi {
   readonly address: { readonly host: string; readonly port: number };

@@ -1,9 +1,9 @@
 import { accountKind, appLabelOf } from "../../crds/account.ts";
 import { labels } from "../../crds/resource.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
-import { confirmOwned } from "../owners/present.ts";
+import { confirmOwned } from "../resources/owner-present.ts";
 import { keepOnce } from "../resources/secret-texts.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import type { AccountFields } from "./request.ts";
 import { changedSpec, textsOf, type AccountResource } from "./spec.ts";
 

@@ -7,9 +7,9 @@ import type { PageRequest } from "../../domain/page.ts";
 import { unlessDeleted } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Listed } from "../ports.ts";
-import type { ApiContext } from "../routes/context.ts";
-import { asItRuns } from "../sources/running.ts";
-import type { SourceResource } from "../sources/source.ts";
+import type { ApiContext } from "../context.ts";
+import { asItRuns } from "../resources/running-source.ts";
+import type { SourceResource } from "../resources/source.ts";
 import type { AccountResource } from "./spec.ts";
 
 /** Bound on sources that a refusal lists. */

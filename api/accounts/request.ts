@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { appName, clientAuthentications, maxCredentialBytes } from "../../crds/account.ts";
-import { flag, text } from "../http/parameters.ts";
+import { flag, text } from "../http/request/parameters.ts";
 import { httpUrl } from "../sources/request.ts";
 
 /** Absent and null are equivalent. */

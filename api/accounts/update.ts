@@ -1,7 +1,7 @@
 import { accountKind } from "../../crds/account.ts";
 import { changeResource } from "../resources/change.ts";
 import { keepOnce } from "../resources/secret-texts.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import type { AccountChanges } from "./request.ts";
 import { changedSpec, textsOf, type AccountResource } from "./spec.ts";
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
 import { Unauthenticated } from "../../domain/errors.ts";
-import { bearerOf, limitFailures, type FailureLimit } from "../http/limit-failures.ts";
+import { bearerOf, limitFailures, type FailureLimit } from "../http/access/failure-limit.ts";
 
 /** Requires the admin token. Compares digests in constant time, so that the duration reveals neither its length nor its beginning. */
 export function authenticateAdmin(token: string, failures: Omit<FailureLimit, "needed">): RequestHandler {

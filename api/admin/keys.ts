@@ -1,8 +1,8 @@
-import { noContent, ok, type Asked } from "../http/call.ts";
-import { pathOf } from "../http/handle.ts";
-import { parse } from "../http/parameters.ts";
-import { everyGrant, issueKey, keyFields, keyResponse } from "../owners/keys.ts";
-import { keyIdOf } from "../routes/keys.ts";
+import { noContent, ok, type Asked } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
+import { parse } from "../http/request/parameters.ts";
+import { everyGrant, issueKey, keyFields, keyResponse } from "../keys/keys.ts";
+import { keyIdOf } from "../keys/operations.ts";
 import type { AdminContext } from "./context.ts";
 import { getUser } from "./users.ts";
 

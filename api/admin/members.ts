@@ -1,9 +1,9 @@
-import { noContent, ok, type Asked } from "../http/call.ts";
-import { pathOf } from "../http/handle.ts";
-import { parse } from "../http/parameters.ts";
-import { checkUserId, getMember, memberFields } from "../owners/members.ts";
+import { noContent, ok, type Asked } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
+import { parse } from "../http/request/parameters.ts";
+import { checkUserId, getMember, memberFields } from "../organizations/members.ts";
 import type { Member } from "../owners/ports.ts";
-import { removeMember } from "../owners/remove-member.ts";
+import { removeMember } from "../organizations/remove-member.ts";
 import { getOrganization } from "./organizations.ts";
 import type { AdminContext } from "./context.ts";
 

@@ -1,9 +1,9 @@
 import { NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { noContent, ok, okPage, type Asked } from "../http/call.ts";
-import { pathOf } from "../http/handle.ts";
-import { parse, parsePage } from "../http/parameters.ts";
-import { deleteOrganization, organizationFields } from "../owners/organizations.ts";
+import { noContent, ok, okPage, type Asked } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
+import { parse, parsePage } from "../http/request/parameters.ts";
+import { deleteOrganization, organizationFields } from "../organizations/organizations.ts";
 import type { Organization, OwnerNotes } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";

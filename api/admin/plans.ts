@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { noContent, ok, type Asked } from "../http/call.ts";
-import { pathOf } from "../http/handle.ts";
-import { parse, text } from "../http/parameters.ts";
+import { noContent, ok, type Asked } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
+import { parse, text } from "../http/request/parameters.ts";
 import { nameField } from "../owners/names.ts";
 import { defaultMaxOrganizations, planFields, planResponse } from "../owners/plans.ts";
 import { getOrganization } from "./organizations.ts";

@@ -1,8 +1,8 @@
 import express, { type Router } from "express";
-import type { Asked } from "../http/call.ts";
-import { readBodies } from "../http/body.ts";
-import type { DoorLimits } from "../http/door-limits.ts";
-import { mount, routesOf } from "../http/route-table.ts";
+import type { Asked } from "../http/request/call.ts";
+import { readBodies } from "../http/request/body.ts";
+import type { DoorLimits } from "../http/access/door-limits.ts";
+import { mount, routesOf } from "../http/routing/route-table.ts";
 import { adminApi } from "../openapi/document.ts";
 import { knownNames } from "../openapi/known-names.ts";
 import type { adminOperations } from "../openapi/operations/admin.ts";

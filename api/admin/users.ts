@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Conflict, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { noContent, ok, okPage, type Asked } from "../http/call.ts";
-import { pathOf } from "../http/handle.ts";
-import { parse, parsePage } from "../http/parameters.ts";
+import { noContent, ok, okPage, type Asked } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
+import { parse, parsePage } from "../http/request/parameters.ts";
 import { emailField, nameField } from "../owners/names.ts";
 import { clearOwned, kindsOwnedBy } from "../owners/owned.ts";
 import type { OwnerNotes, User } from "../owners/ports.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Route } from "../http/route-table.ts";
+import type { Route } from "../http/routing/route-table.ts";
 import { errorReferences, errorResponses, errorStatuses } from "./error-answers.ts";
 import { commonParameters, meanings, selected } from "./fields.ts";
 import { jsonSchemaOf, type JsonSchema, type Schemas } from "./json-schema.ts";

@@ -1,4 +1,4 @@
-import { errorSchema } from "../http/errors.ts";
+import { errorSchema } from "../http/response/errors.ts";
 import { jsonSchemaOf, type Schemas } from "./json-schema.ts";
 import type { Operation } from "./operation.ts";
 

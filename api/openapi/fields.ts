@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fieldParameters, pageParameters } from "../http/parameters.ts";
+import { fieldParameters, pageParameters } from "../http/request/parameters.ts";
 import { ownerParameters } from "../resources/access.ts";
 
 /** In whose name: any operation on what somebody owns. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { flag, itemCount } from "../http/parameters.ts";
+import { flag, itemCount } from "../http/request/parameters.ts";
 
 /** The schemas that have a name, as the document lists them. */
 export type Schemas = Map<string, object>;

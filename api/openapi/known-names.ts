@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { KnownNames } from "../http/given.ts";
-import type { KnownNamesOf } from "../http/route-table.ts";
+import type { KnownNames } from "../http/request/recognized-names.ts";
+import type { KnownNamesOf } from "../http/routing/route-table.ts";
 import type { DescribedApi } from "./document.ts";
 import type { Operation } from "./operation.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Method } from "../http/route-table.ts";
-import { warningSchema } from "../responses/schemas.ts";
+import type { Method } from "../http/routing/route-table.ts";
+import { warningSchema } from "../resources/schemas.ts";
 
 /** What one method of one path takes and answers. Its schemas are those by which the route reads a request and tests read its answers. */
 export interface Operation {

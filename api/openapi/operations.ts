@@ -7,8 +7,8 @@ import { historyOperations, streamOperations } from "./operations/history.ts";
 import { routingOperations } from "./operations/routing.ts";
 import { sourceOperations } from "./operations/sources.ts";
 import { tokenOperations, userOperations } from "./operations/users.ts";
-import type { Method, Route } from "../http/route-table.ts";
-import { aliasesOf } from "../routes/aliases.ts";
+import type { Method, Route } from "../http/routing/route-table.ts";
+import { aliasesOf } from "../http/routing/aliases.ts";
 
 type Groups = Readonly<Record<string, Operations>>;
 

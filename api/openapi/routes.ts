@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import express, { type RequestHandler, type Router } from "express";
-import { otherMethods, type Route } from "../http/route-table.ts";
-import { pageSecurityHeaders } from "../http/security-headers.ts";
+import { otherMethods, type Route } from "../http/routing/route-table.ts";
+import { pageSecurityHeaders } from "../http/response/security-headers.ts";
 import { adminApi, describeApi, publicApi, type DescribedApi } from "./document.ts";
 
 const ownFiles = join(import.meta.dirname, "page");

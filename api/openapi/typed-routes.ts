@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { Asked, Handle } from "../http/call.ts";
-import type { Method } from "../http/route-table.ts";
-import type { Read } from "../responses/answered.ts";
+import type { Asked, Handle } from "../http/request/call.ts";
+import type { Method } from "../http/routing/route-table.ts";
+import type { Read } from "../resources/response.ts";
 import type { Operations } from "./operation.ts";
 
 /**

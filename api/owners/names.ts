@@ -1,4 +1,4 @@
-import { text } from "../http/parameters.ts";
+import { text } from "../http/request/parameters.ts";
 
 export const emailField = text
   .max(255, "it must have at most 255 characters")

@@ -7,7 +7,7 @@ import { replayedEmitId, type Replay } from "../../domain/event/replay.ts";
 import type { TraceContext } from "../../domain/traces.ts";
 import type { StoredEvent, User } from "../ports.ts";
 import type { Access } from "../resources/access.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 
 /** A range of events and their listeners. Both ends inclusive. */
 export interface ReplayRequest {

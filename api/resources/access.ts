@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Kind, Resource } from "../../crds/resource.ts";
 import { Forbidden, NotFound } from "../../domain/errors.ts";
 import { isId, type IdKind } from "../../domain/ids.ts";
-import type { Call } from "../http/call.ts";
-import { parse, text } from "../http/parameters.ts";
+import type { Call } from "../http/request/call.ts";
+import { parse, text } from "../http/request/parameters.ts";
 import type { ApiPorts, User } from "../ports.ts";
 import { notFound } from "./not-found.ts";
 

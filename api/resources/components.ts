@@ -9,13 +9,13 @@ import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { ApiConfig } from "../config.ts";
 import type { NamedComponent } from "../components/ports.ts";
-import { confirmOwned } from "../owners/present.ts";
+import { confirmOwned } from "./owner-present.ts";
 import type { ApiPorts } from "../ports.ts";
 import { derivedId } from "./derived-id.ts";
 import { publicIdOf } from "./identity.ts";
-import { keyOf, type ResourceWatch } from "./resource-watch.ts";
-import { untilCreated } from "./until-created.ts";
-import { verdictOf } from "./verdict.ts";
+import { keyOf, type ResourceWatch } from "./watch/resource-watch.ts";
+import { untilCreated } from "./watch/until-created.ts";
+import { verdictOf } from "./watch/verdict.ts";
 
 /** Bound on keys in requests. */
 const maxKeyCharacters = 255;

@@ -1,7 +1,7 @@
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { sourceKind, type SourceSpec } from "../../crds/source.ts";
 import { changeResource } from "../resources/change.ts";
-import type { SourceResource } from "./source.ts";
+import type { SourceResource } from "../resources/source.ts";
 
 /** @throws Conflict, InvalidInput, NotFound */
 export function changeSource(

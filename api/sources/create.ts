@@ -6,23 +6,23 @@ import { accountPropsOf, type AccountProp } from "../../domain/component/account
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/source/name-slug.ts";
-import { ObservationError } from "../http/errors.ts";
-import { confirmOwned } from "../owners/present.ts";
+import { ObservationError } from "../http/response/errors.ts";
+import { confirmOwned } from "../resources/owner-present.ts";
 import type { User } from "../ports.ts";
 import { confirmCreated } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { Following } from "../resources/following.ts";
+import type { Following } from "../resources/watch/following.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
-import type { ApiContext } from "../routes/context.ts";
-import { checkAccounts } from "./accounts.ts";
+import type { ApiContext } from "../context.ts";
+import { checkAccounts } from "./account-props.ts";
 import { definitionFor } from "./definition-for.ts";
 import { untilDeployed, type Deployment } from "./deploy.ts";
 import { storedProps } from "./props.ts";
 import type { SourceFields } from "./request.ts";
-import { resolveComponent } from "./resolve-component.ts";
+import { resolveComponent } from "../components/resolve.ts";
 import { settingsIn } from "./settings.ts";
-import type { SourceResource } from "./source.ts";
+import type { SourceResource } from "../resources/source.ts";
 
 /** Creates a source, and deletes it if it cannot be deployed. */
 export async function createSource(fields: SourceFields, owner: string, user: User, context: ApiContext): Promise<Deployment> {

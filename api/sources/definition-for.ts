@@ -1,7 +1,7 @@
 import { withAdditional, type ComponentDefinition } from "../../domain/component/definition.ts";
 import { checkConfiguredProps } from "../../domain/component/prop-values.ts";
-import type { ApiContext } from "../routes/context.ts";
-import type { SourceResource } from "./source.ts";
+import type { ApiContext } from "../context.ts";
+import type { SourceResource } from "../resources/source.ts";
 
 interface Configured {
   readonly props: Readonly<Record<string, unknown>>;

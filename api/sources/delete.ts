@@ -1,8 +1,8 @@
 import { sourceKind } from "../../crds/source.ts";
 import { unlessDeleted } from "../resources/change.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import { changeSource } from "./change.ts";
-import type { SourceResource } from "./source.ts";
+import type { SourceResource } from "../resources/source.ts";
 
 /** Deletes the source and waits for that, up to a limit; the deletion continues afterwards. @throws NotFound */
 export async function deleteSource(

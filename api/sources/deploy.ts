@@ -1,11 +1,11 @@
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
-import { ObservationError } from "../http/errors.ts";
-import type { Following } from "../resources/following.ts";
+import { ObservationError } from "../http/response/errors.ts";
+import type { Following } from "../resources/watch/following.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import { verdictOf } from "../resources/verdict.ts";
+import { verdictOf } from "../resources/watch/verdict.ts";
 import type { SourceSpec, SourceStatus } from "../../crds/source.ts";
-import type { ApiContext } from "../routes/context.ts";
-import type { SourceResource } from "./source.ts";
+import type { ApiContext } from "../context.ts";
+import type { SourceResource } from "../resources/source.ts";
 
 /** A stored source that is not deployed yet. It holds nothing of the request that created or changed it. */
 export interface Deployment {

@@ -1,10 +1,10 @@
 import type { LatestRuns } from "../../domain/source/source-health.ts";
 import type { KnownComponent } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { SourceFacts } from "../responses/source.ts";
-import type { ApiContext } from "../routes/context.ts";
-import { asItRuns } from "./running.ts";
-import type { SourceResource } from "./source.ts";
+import type { SourceFacts } from "./response.ts";
+import type { ApiContext } from "../context.ts";
+import { asItRuns } from "../resources/running-source.ts";
+import type { SourceResource } from "../resources/source.ts";
 
 /** The running component: the referenced one, or the one that the operator created from the source's code. */
 export function componentNameOf({ spec, status }: SourceResource): string | undefined {

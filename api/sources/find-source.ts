@@ -1,8 +1,8 @@
 import { sourceKind } from "../../crds/source.ts";
 import { NotFound } from "../../domain/errors.ts";
-import type { Call } from "../http/call.ts";
+import type { Call } from "../http/request/call.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 
 /**
  * Resolves the id or `name_slug` of a source in a path to its id. Slugs are those of the caller and their organizations

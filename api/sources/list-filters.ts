@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { healthStates } from "../../domain/source/source-health.ts";
-import { parse, text } from "../http/parameters.ts";
+import { parse, text } from "../http/request/parameters.ts";
 import type { SourceSelection } from "../ports.ts";
 
 const empty = z.literal("").transform(() => undefined);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { httpUrl as storedUrl } from "../../crds/rules.ts";
-import { flag, text } from "../http/parameters.ts";
+import { flag, text } from "../http/request/parameters.ts";
 
 const tooLong = "it must have at most 2048 characters";
 const invalidUrl = "it must begin with http:// or https:// and have a host name";

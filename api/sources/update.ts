@@ -5,22 +5,22 @@ import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { newId } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/source/name-slug.ts";
 import type { User } from "../ports.ts";
-import type { Following } from "../resources/following.ts";
+import type { Following } from "../resources/watch/following.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
-import { verdictOf } from "../resources/verdict.ts";
-import type { ApiContext } from "../routes/context.ts";
-import { checkAccounts } from "./accounts.ts";
+import { verdictOf } from "../resources/watch/verdict.ts";
+import type { ApiContext } from "../context.ts";
+import { checkAccounts } from "./account-props.ts";
 import { changeSource } from "./change.ts";
 import { withAdditional } from "../../domain/component/definition.ts";
 import { definitionFor } from "./definition-for.ts";
 import { untilDeployed, type Deployment } from "./deploy.ts";
 import { componentNameOf } from "./facts.ts";
 import { storedProps } from "./props.ts";
-import { asItRuns } from "./running.ts";
+import { asItRuns } from "../resources/running-source.ts";
 import type { SourceFields, UpdateFields } from "./request.ts";
-import { namesCode, resolveComponent, type Resolved } from "./resolve-component.ts";
+import { namesCode, resolveComponent, type Resolved } from "../components/resolve.ts";
 import { settingsIn } from "./settings.ts";
-import type { SourceResource } from "./source.ts";
+import type { SourceResource } from "../resources/source.ts";
 
 /**
  * Changes the given fields. With code, name and active have the specification's defaults ("PUT /sources/{id}"). A request without

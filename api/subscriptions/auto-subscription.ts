@@ -6,7 +6,7 @@ import { workflowKind } from "../../crds/workflow.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
 import { confirmCreated, unlessDeleted } from "../resources/change.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import { findOrCreate } from "./find-or-create.ts";
 import { autoSubscriptionId } from "./names.ts";
 import type { AutoListening } from "./request.ts";

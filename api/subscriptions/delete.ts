@@ -1,6 +1,6 @@
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { unlessDeleted } from "../resources/change.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import type { SubscriptionResource } from "./find.ts";
 
 /** Deletes the subscription and waits, up to a limit, until routers have removed it. */

@@ -1,8 +1,8 @@
 import type { Kind, Resource } from "../../crds/resource.ts";
 import type { NewResource } from "../../crds/resource-store.ts";
 import { Conflict, Unavailable } from "../../domain/errors.ts";
-import type { ResourceWatch } from "../resources/resource-watch.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ResourceWatch } from "../resources/watch/resource-watch.ts";
+import type { ApiContext } from "../context.ts";
 
 /**
  * Finds the resource by name, or creates it: of concurrent equal requests, one creates it.

@@ -1,10 +1,10 @@
 import { subscriptionKind, subscriptionLabels, type SubscriptionSpec, type SubscriptionStatus } from "../../crds/subscription.ts";
 import type { Resource } from "../../crds/resource.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
-import type { Call } from "../http/call.ts";
+import type { Call } from "../http/request/call.ts";
 import type { Access } from "../resources/access.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import { subscriptionId } from "./names.ts";
 import type { Connected } from "./request.ts";
 

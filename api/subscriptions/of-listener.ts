@@ -1,7 +1,7 @@
 import { subscriptionKind, subscriptionLabels } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { User } from "../ports.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import { deleteAutoSubscriptionsTo } from "./auto-subscription.ts";
 import { connectedBy, foreign, type SubscriptionResource } from "./find.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parse, text } from "../http/parameters.ts";
+import { parse, text } from "../http/request/parameters.ts";
 
 const listener = text.min(1, "it must not be empty").max(64, "it must be an id");
 export const fields = z.object({

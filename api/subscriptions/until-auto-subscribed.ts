@@ -1,8 +1,8 @@
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { madeSubscriptionName } from "../../crds/auto-subscription.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { ApiContext } from "../routes/context.ts";
-import type { SourceResource } from "../sources/source.ts";
+import type { ApiContext } from "../context.ts";
+import type { SourceResource } from "../resources/source.ts";
 import { autoSubscriptionsIn, type AutoSubscriptionResource } from "./auto-subscription.ts";
 import { isObserved } from "./create.ts";
 

@@ -2,7 +2,7 @@ import { secretsOf, webhookKind, type WebhookSpec, type WebhookStatus } from "..
 import { showCredentials } from "../../domain/secrets/url-credentials.ts";
 import { changeResource } from "../resources/change.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import { addressOf, changedAddress, type Address } from "./address.ts";
 import type { WebhookChanges } from "./request.ts";
 import type { WebhookResource } from "./webhook.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { flag, text } from "../http/parameters.ts";
+import { flag, text } from "../http/request/parameters.ts";
 import { httpUrl } from "../sources/request.ts";
 
 const shown = (max: number) => text.max(max, `it must have at most ${max} characters`);

@@ -2,7 +2,7 @@ import { secretsOf, webhookKind, type WebhookSpec } from "../../crds/webhook.ts"
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { changeResource } from "../resources/change.ts";
 import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 import type { WebhookResource } from "./webhook.ts";
 
 /**

@@ -4,8 +4,8 @@ import { Conflict, NotFound, Unavailable } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import type { TestedWebhook } from "../../domain/delivery/webhook-test.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import { verdictOf } from "../resources/verdict.ts";
-import type { ApiContext } from "../routes/context.ts";
+import { verdictOf } from "../resources/watch/verdict.ts";
+import type { ApiContext } from "../context.ts";
 import { checkActive, type WebhookResource } from "./webhook.ts";
 
 export type Tested = Exclude<TestedWebhook, { outcome: "not-ready" }>;

@@ -1,10 +1,10 @@
 import type { Resource } from "../../crds/resource.ts";
 import { disabledWebhook, webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import { Conflict } from "../../domain/errors.ts";
-import type { Call } from "../http/call.ts";
-import { pathOf } from "../http/handle.ts";
+import type { Call } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { ApiContext } from "../routes/context.ts";
+import type { ApiContext } from "../context.ts";
 
 export type WebhookResource = Resource<WebhookSpec, WebhookStatus>;
 

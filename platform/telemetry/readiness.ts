@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Readiness, ReadinessCheck } from "../../api/http/readiness.ts";
+import type { Readiness, ReadinessCheck } from "../../api/http/telemetry/readiness.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { pause } from "../../domain/retry.ts";
 import { pingBuilder } from "../jetstream/requests/build-requests.ts";

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { z } from "zod";
-import { createHttpMetrics } from "../../api/http/metrics.ts";
+import { createHttpMetrics } from "../../api/http/telemetry/metrics.ts";
 import { createOperatorMetrics } from "../../platform/telemetry/controller-metrics.ts";
 import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { keyHashOf } from "../../api/owners/keys.ts";
+import { keyHashOf } from "../../api/keys/keys.ts";
 import type { User } from "../../api/ports.ts";
 import { InvalidInput, Invariant } from "../../domain/errors.ts";
 import type { Accounts } from "../../platform/postgres/accounts/index.ts";

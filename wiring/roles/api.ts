@@ -5,7 +5,7 @@ import { startApi } from "../../api/start.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
-import { Readiness } from "../../api/http/readiness.ts";
+import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { Asker } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";

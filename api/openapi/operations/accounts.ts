@@ -1,5 +1,5 @@
 import { accountChanges, accountFields, deletionFields, listFields } from "../../accounts/request.ts";
-import { accountSchema } from "../../responses/schemas.ts";
+import { accountSchema } from "../../resources/schemas.ts";
 import { mine, owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 

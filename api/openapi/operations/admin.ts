@@ -1,16 +1,11 @@
-import { organizationFields } from "../../owners/organizations.ts";
+import { organizationFields } from "../../organizations/organizations.ts";
 import { chosenPlan } from "../../admin/plans.ts";
 import { userFields } from "../../admin/users.ts";
-import { keyFields } from "../../owners/keys.ts";
-import { memberFields } from "../../owners/members.ts";
+import { keyFields } from "../../keys/keys.ts";
+import { memberFields } from "../../organizations/members.ts";
 import { planFields } from "../../owners/plans.ts";
-import {
-  administeredMemberSchema,
-  administeredOrganizationSchema,
-  administeredUserSchema,
-  planSchema,
-} from "../../responses/schemas-admin.ts";
-import { createdKeySchema, keySchema } from "../../responses/schemas.ts";
+import { administeredMemberSchema, administeredOrganizationSchema, administeredUserSchema, planSchema } from "../../admin/schemas.ts";
+import { createdKeySchema, keySchema } from "../../resources/schemas.ts";
 import { pages } from "../fields.ts";
 import { all, nothing, one, page, type Operations } from "../operation.ts";
 

@@ -1,7 +1,7 @@
-import { detailedSearch, search } from "../../routes/component-lists.ts";
-import { creation, selection } from "../../routes/components.ts";
-import { options, values } from "../../routes/configuration.ts";
-import { componentSchema, foundKeysSchema, listedComponentSchema, optionsSchema, propsSchema } from "../../responses/schemas.ts";
+import { detailedSearch, search } from "../../components/list-operations.ts";
+import { creation, selection } from "../../components/operations.ts";
+import { options, values } from "../../configuration/operations.ts";
+import { componentSchema, foundKeysSchema, listedComponentSchema, optionsSchema, propsSchema } from "../../resources/schemas.ts";
 import { owned, pages } from "../fields.ts";
 import { nothing, one, page, type Operations } from "../operation.ts";
 

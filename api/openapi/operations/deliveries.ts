@@ -7,8 +7,8 @@ import {
   retriedSchema,
   rotatedWebhookSchema,
   testedWebhookSchema,
-} from "../../responses/schemas-delivery.ts";
-import { expansion, filter, redrive } from "../../routes/deliveries.ts";
+} from "../../deliveries/schemas.ts";
+import { expansion, filter, redrive } from "../../deliveries/operations.ts";
 import { rotation, test } from "../../webhooks/request.ts";
 import { pages } from "../fields.ts";
 import { accepted, one, page, type Operations } from "../operation.ts";

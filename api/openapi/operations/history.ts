@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { deletion, legacy, summaries } from "../../routes/events.ts";
-import { replayRequest } from "../../routes/replays.ts";
-import { filter, logParameters, request } from "../../routes/runs.ts";
-import { parameters } from "../../routes/streams.ts";
-import { summaries as summariesOfWorkflow } from "../../routes/workflows.ts";
+import { deletion, legacy, summaries } from "../../events/operations.ts";
+import { replayRequest } from "../../replays/operations.ts";
+import { filter, logParameters, request } from "../../runs/operations.ts";
+import { parameters } from "../../streams/operations.ts";
+import { summaries as summariesOfWorkflow } from "../../workflows/operations.ts";
 import {
   dryRunSchema,
   eventDeletionSchema,
@@ -13,9 +13,9 @@ import {
   replaySchema,
   runSchema,
   startedRunSchema,
-} from "../../responses/schemas-history.ts";
-import { tickSchema } from "../../responses/tick.ts";
-import { workflowSchema } from "../../responses/schemas.ts";
+} from "../../runs/schemas.ts";
+import { tickSchema } from "../../runs/tick-response.ts";
+import { workflowSchema } from "../../resources/schemas.ts";
 import { eventPages, mine, pages } from "../fields.ts";
 import { accepted, all, one, page, type Answer, type Operations } from "../operation.ts";
 

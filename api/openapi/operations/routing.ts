@@ -1,4 +1,4 @@
-import { autoSubscriptionSchema, createdWebhookSchema, subscriptionSchema, webhookSchema } from "../../responses/schemas.ts";
+import { autoSubscriptionSchema, createdWebhookSchema, subscriptionSchema, webhookSchema } from "../../resources/schemas.ts";
 import { autoFields, fields } from "../../subscriptions/request.ts";
 import { changes, creation } from "../../webhooks/request.ts";
 import { mine, owned, pages } from "../fields.ts";

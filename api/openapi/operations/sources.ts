@@ -1,5 +1,5 @@
-import { options, values } from "../../routes/configuration.ts";
-import { optionsSchema, propsSchema, sourceSchema } from "../../responses/schemas.ts";
+import { options, values } from "../../configuration/operations.ts";
+import { optionsSchema, propsSchema, sourceSchema } from "../../resources/schemas.ts";
 import { sourceFilters } from "../../sources/list-filters.ts";
 import { deletionFields, sourceFields, updateFields } from "../../sources/request.ts";
 import { mine, owned, pages } from "../fields.ts";

@@ -1,7 +1,7 @@
-import { keyFields } from "../../owners/keys.ts";
-import { invitationFields, memberFields } from "../../owners/members.ts";
-import { ownOrganizationFields } from "../../owners/organizations.ts";
-import { tokenFields } from "../../owners/token.ts";
+import { keyFields } from "../../keys/keys.ts";
+import { invitationFields, memberFields } from "../../organizations/members.ts";
+import { ownOrganizationFields } from "../../organizations/organizations.ts";
+import { tokenFields } from "../../keys/token-request.ts";
 import {
   createdKeySchema,
   keySchema,
@@ -10,7 +10,7 @@ import {
   tokenErrorSchema,
   tokenSchema,
   userSchema,
-} from "../../responses/schemas.ts";
+} from "../../resources/schemas.ts";
 import { all, nothing, one, type Operations } from "../operation.ts";
 
 export const userOperations = {

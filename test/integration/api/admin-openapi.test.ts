@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { noContent, ok, type Asked } from "../../../api/http/call.ts";
+import { noContent, ok, type Asked } from "../../../api/http/request/call.ts";
 import { one, type Operations } from "../../../api/openapi/operation.ts";
 import { administration } from "../../../api/openapi/operations.ts";
 import type { RoutesOf } from "../../../api/openapi/typed-routes.ts";
-import { planSchema } from "../../../api/responses/schemas-admin.ts";
+import { planSchema } from "../../../api/admin/schemas.ts";
 import { expectToFit, placesOf, type TestedOperation } from "./document-support.ts";
 import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
 

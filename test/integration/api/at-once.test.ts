@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../../crds/kinds.ts";
-import type { SourceResource } from "../../../api/sources/source.ts";
+import type { SourceResource } from "../../../api/resources/source.ts";
 import type { Kind } from "../../../crds/resource.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";

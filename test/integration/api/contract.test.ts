@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { errorSchema } from "../../../api/http/errors.ts";
+import { errorSchema } from "../../../api/http/response/errors.ts";
 import { jsonSchemaOf, type JsonSchema } from "../../../api/openapi/json-schema.ts";
 import { pathParameters } from "../../../api/openapi/path-parameters.ts";
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import type { ApiConfig } from "../../../api/config.ts";
-import { errorSchema } from "../../../api/http/errors.ts";
+import { errorSchema } from "../../../api/http/response/errors.ts";
 import { errorStatuses } from "../../../api/openapi/error-answers.ts";
 import type { Described } from "../../../api/openapi/operations.ts";
 import { operations } from "../../../api/openapi/operations.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Gcra } from "../../../api/http/gcra.ts";
+import { Gcra } from "../../../api/http/access/gcra.ts";
 
 function clockAt(start: number) {
   const clock = { time: start, now: () => clock.time };

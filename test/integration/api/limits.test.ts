@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Readiness } from "../../../api/http/readiness.ts";
+import { Readiness } from "../../../api/http/telemetry/readiness.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { keys, withApi } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { accepted, type Call } from "../../../api/http/call.ts";
+import { accepted, type Call } from "../../../api/http/request/call.ts";
 import type { TabledOperations } from "../../../api/openapi/operations.ts";
 import type { RoutesOf } from "../../../api/openapi/typed-routes.ts";
 import { described, withWholeApi } from "./document-support.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it } from "vitest";
-import { errorSchema } from "../../../api/http/errors.ts";
+import { errorSchema } from "../../../api/http/response/errors.ts";
 import { ada, bob, keys } from "./support.ts";
 import { commitOf, openStream, shows, withStreamingApi, type OpenStream } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { sql, type KyselyPlugin } from "kysely";
 import { afterAll, beforeAll } from "vitest";
 import { defaultApiConfig, type ApiConfig } from "../../../api/config.ts";
-import { Readiness } from "../../../api/http/readiness.ts";
+import { Readiness } from "../../../api/http/telemetry/readiness.ts";
 import type { ApiPorts, ManualRun } from "../../../api/ports.ts";
 import { startApi, type StartedApi } from "../../../api/start.ts";
 import { systemClock } from "../../../domain/clock.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { routes } from "../../../api/app.ts";
-import { withAliases } from "../../../api/routes/aliases.ts";
-import type { ApiContext } from "../../../api/routes/context.ts";
+import { withAliases } from "../../../api/http/routing/aliases.ts";
+import type { ApiContext } from "../../../api/context.ts";
 import { labels } from "../../../crds/resource.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";

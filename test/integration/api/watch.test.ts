@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Following } from "../../../api/resources/following.ts";
-import { ResourceWatch } from "../../../api/resources/resource-watch.ts";
-import { untilCreated } from "../../../api/resources/until-created.ts";
+import { Following } from "../../../api/resources/watch/following.ts";
+import { ResourceWatch } from "../../../api/resources/watch/resource-watch.ts";
+import { untilCreated } from "../../../api/resources/watch/until-created.ts";
 import { webhookKind, type WebhookSpec, type WebhookStatus } from "../../../crds/webhook.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { Gone } from "../../../domain/errors.ts";

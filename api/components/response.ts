@@ -1,0 +1,76 @@
+import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
+import type { ListedComponent, PublishedComponent } from "./ports.ts";
+import { sha256, type ComponentResource } from "../resources/components.ts";
+import type { Answered } from "../resources/response.ts";
+import type { componentSchema, listedComponentSchema } from "../resources/schemas.ts";
+import { readText } from "../resources/stored-fields.ts";
+import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
+
+/** An item of a list, for which the code is not read. */
+export function listedComponentResponse({
+  id,
+  definition,
+  codeHash,
+  createdAtMs,
+  updatedAtMs,
+  isPublished,
+}: ListedComponent): Answered<typeof listedComponentSchema> {
+  const { name, key = null, version = null, description = null, type } = definition;
+  return {
+    id,
+    key,
+    code_hash: codeHash,
+    name,
+    version,
+    description,
+    type,
+    configurable_props: configurablePropsResponse(definition),
+    registry: isPublished,
+    created_at: epochSeconds(createdAtMs),
+    updated_at: epochSeconds(updatedAtMs),
+  };
+}
+
+/** A component of the registry, in the shape of a saved one. */
+export function publishedComponentResponse({
+  id,
+  code,
+  entry,
+  files,
+  codeHash,
+  definition,
+  createdAtMs,
+  updatedAtMs,
+}: PublishedComponent): Answered<typeof componentSchema> {
+  return {
+    id,
+    code,
+    entry: entry ?? null,
+    files: Object.keys(files ?? {}).sort(),
+    code_hash: codeHash,
+    name: definition.name,
+    version: definition.version ?? null,
+    configurable_props: configurablePropsResponse(definition),
+    created_at: epochSeconds(createdAtMs),
+    updated_at: epochSeconds(updatedAtMs),
+  };
+}
+
+/** A saved component (specification, "Component"), with the names of the files beside its code; `name` and `version` are null until it is built. */
+export function componentResponse(component: ComponentResource): Answered<typeof componentSchema> {
+  const { build, updatedAt } = component.status;
+  const created = createdAt(component);
+  const code = readText(component.spec.code) ?? "";
+  return {
+    id: publicIdOf(component),
+    code,
+    entry: readText(component.spec.entry) ?? null,
+    files: Object.keys(component.spec.files ?? {}).sort(),
+    code_hash: build?.codeHash ?? sha256(code),
+    name: build?.definition.name ?? null,
+    version: build?.definition.version ?? null,
+    configurable_props: build === undefined ? [] : configurablePropsResponse(build.definition),
+    created_at: created,
+    updated_at: updatedAt === undefined ? created : epochSeconds(updatedAt),
+  };
+}

@@ -1,0 +1,62 @@
+import { isId } from "../../domain/ids.ts";
+import type { LineHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
+import type { Tested } from "../webhooks/test.ts";
+import type { Answered } from "../resources/response.ts";
+import type { attemptSchema, backlogSchema, deadLetterSchema, lineHeadSchema, testedWebhookSchema } from "./schemas.ts";
+
+/** One attempt at a delivery. A test has no source. */
+export function attemptResponse(stored: StoredAttempt): Answered<typeof attemptSchema> {
+  const { attempt, outcome } = stored;
+  return { ...subjectOf(stored), attempt, outcome, ...resultOf(stored) };
+}
+
+/** @param isWhole with the event itself */
+export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): Answered<typeof deadLetterSchema> {
+  const { attempts, diedAt, reason, payload } = letter;
+  return {
+    ...subjectOf(letter),
+    attempts,
+    died_at_ms: diedAt,
+    cause: reason,
+    ...(isWhole ? { event: JSON.parse(payload) as unknown } : {}),
+  };
+}
+
+export function testResponse({ outcome, delivery, ...answer }: Tested): Answered<typeof testedWebhookSchema> {
+  return { delivery_id: delivery, outcome, ...resultOf(answer) };
+}
+
+/** @param lastAttempt of the first delivery in the queue */
+export function backlogResponse(backlog: WebhookBacklog, lastAttempt: StoredAttempt | undefined): Answered<typeof backlogSchema> {
+  const { due, scheduled, nextAt, inLine, head } = backlog;
+  return {
+    due,
+    scheduled: { count: scheduled, next_at_ms: nextAt ?? null },
+    line: { count: inLine, head: head === undefined ? null : headResponse(head, lastAttempt) },
+  };
+}
+
+function headResponse(head: LineHead, lastAttempt: StoredAttempt | undefined): Answered<typeof lineHeadSchema> {
+  const { attempts, since, nextAt } = head;
+  return {
+    ...subjectOf(head),
+    attempts,
+    waiting_since_ms: since,
+    next_attempt_at_ms: nextAt ?? null,
+    last_attempt: lastAttempt === undefined ? null : resultOf(lastAttempt),
+  };
+}
+
+function resultOf({ at, durationMs, status, error }: Pick<StoredAttempt, "at" | "durationMs" | "status" | "error">) {
+  return { at_ms: at, duration_ms: durationMs, response_status: status, cause: error };
+}
+
+function subjectOf({ delivery, event, source, subscription, channel }: Omit<StoredAttempt | StoredDeadLetter | LineHead, "id">) {
+  return {
+    delivery_id: delivery,
+    event_id: event,
+    source_id: isId("webhook", source) ? null : source,
+    subscription_id: isId("webhook", subscription) ? null : subscription,
+    event_name: channel,
+  };
+}

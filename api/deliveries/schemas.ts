@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { attemptOutcomes } from "../webhooks/ports.ts";
+import { webhookSchema } from "../resources/schemas.ts";
+
+const ms = z.number().describe("Epoch milliseconds.");
+
+export const rotatedWebhookSchema = webhookSchema
+  .extend({
+    signing_key: z.string().optional().describe("`whsec_…`, only in this response."),
+    previous_key_until: z
+      .int()
+      .nullable()
+      .describe("Time until which the previous key also signs, epoch seconds; null: only the new one signs."),
+  })
+  .meta({ id: "RotatedWebhook" });
+
+const subject = {
+  delivery_id: z.string(),
+  event_id: z.string(),
+  source_id: z.string().nullable().describe("Null for a test."),
+  subscription_id: z.string().nullable().describe("Null for a test."),
+  event_name: z.string().describe("The channel; empty is the default one."),
+};
+
+const result = {
+  at_ms: ms,
+  duration_ms: z.number(),
+  response_status: z.int().nullable().describe("HTTP status of the endpoint's response; null: there was none."),
+  cause: z.string().nullable().describe("Why it failed; null: it was delivered."),
+};
+
+export const attemptSchema = z
+  .object({ ...subject, attempt: z.int().describe("The first is 1."), outcome: z.enum(attemptOutcomes), ...result })
+  .meta({ id: "Attempt", description: "One attempt at a delivery." });
+
+export const deadLetterSchema = z
+  .object({
+    ...subject,
+    attempts: z.int(),
+    died_at_ms: ms,
+    cause: z.string(),
+    event: z.unknown().optional().describe("With `expand=event`."),
+  })
+  .meta({ id: "DeadLetter", description: "A delivery whose last attempt failed." });
+
+export const lineHeadSchema = z
+  .object({
+    ...subject,
+    attempts: z.int().describe("Attempts so far."),
+    waiting_since_ms: ms.describe("Start of the wait in the queue, epoch milliseconds."),
+    next_attempt_at_ms: ms.nullable().describe("Null: it is attempted as soon as a permit is free."),
+    last_attempt: z.object(result).nullable().describe("Its result; null if there was none, or it is not recorded yet."),
+  })
+  .meta({ id: "LineHead", description: "The delivery that all others in the queue wait for." });
+
+export const backlogSchema = z
+  .object({
+    due: z.int().describe("Deliveries that are due and wait to be attempted."),
+    scheduled: z
+      .object({
+        count: z.int(),
+        next_at_ms: ms.nullable().describe("The earliest of their times; null: there is none, or there are too many to read."),
+      })
+      .describe("Deliveries that wait for a retry or for the event's delivery time."),
+    line: z.object({ count: z.int(), head: lineHeadSchema.nullable() }).describe("The queue of an ordered webhook, including its head."),
+  })
+  .meta({ id: "Backlog", description: "Stored deliveries of a webhook that are not delivered yet." });
+
+export const testedWebhookSchema = z
+  .object({ delivery_id: z.string(), outcome: z.enum(["delivered", "failed"]), ...result })
+  .meta({ id: "TestedWebhook" });
+
+export const redrivenSchema = z
+  .object({ queued: z.int().describe("Number of dead letters that are redelivered.") })
+  .meta({ id: "Redriven" });
+
+export const purgedSchema = z.object({ deleted: z.int() }).meta({ id: "Purged" });
+
+export const retriedSchema = z
+  .object({ delivery_id: z.string(), webhook_id: z.string(), status: z.literal("queued") })
+  .meta({ id: "Retried" });

@@ -1,0 +1,65 @@
+import type { RequestHandler, Response } from "express";
+import { Forbidden, Unauthenticated } from "../../../domain/errors.ts";
+import { keyHashOf } from "../../keys/keys.ts";
+import type { Accounts, KeyGrant, Scope, SignInKey, User } from "../../owners/ports.ts";
+import type { Asked, Call } from "../request/call.ts";
+import { bearerOf, limitFailures, type FailureLimit } from "./failure-limit.ts";
+
+export interface SignedIn {
+  readonly user: User;
+  readonly keyHash: string;
+  readonly grant: KeyGrant;
+}
+
+/** Resolves `Authorization: Bearer <API key>` to the key's user and scopes. */
+export function authenticate(accounts: Accounts, failures: Omit<FailureLimit, "needed">): RequestHandler {
+  return limitFailures({ needed: "a valid API key", ...failures }, async (request, response) => {
+    const keyHash = keyHashOf(bearerOf(request.headers.authorization, "API key"));
+    response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, failures.clock.now());
+  });
+}
+
+/** @throws Unauthenticated for an unknown key, and for one that has expired */
+export function signIn(key: SignInKey | undefined, keyHash: string, now: number): SignedIn {
+  if (key === undefined) throw new Unauthenticated("the API key is unknown or was revoked");
+  if (isExpired(key, now))
+    throw new Unauthenticated(`the API key ${key.id} expired at ${new Date(key.expiresAt ?? 0).toISOString()}: use another one`, {
+      code: "key_expired",
+    });
+  const { user, scopes, expiresAt } = key;
+  return { user, keyHash, grant: { scopes, expiresAt } };
+}
+
+export function isExpired({ expiresAt }: KeyGrant, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+/** Set by {@link authenticate} for every route after it. */
+export function signedIn(response: Response): SignedIn {
+  const found = response.locals["signedIn"] as SignedIn | undefined; // Only set above.
+  if (found === undefined) throw new Unauthenticated("no user is signed in");
+  return found;
+}
+
+export function signedInCall(asked: Asked, response: Response): Call {
+  const { user, grant } = signedIn(response);
+  return { ...asked, user, grant };
+}
+
+/** Refuses methods outside the key's scopes. Runs after {@link authenticate}. */
+export const checkScope: RequestHandler = (request, response, next) => {
+  const { scopes } = signedIn(response).grant;
+  const needed = scopeOf(request.method);
+  if (needed !== undefined && !scopes.includes(needed))
+    throw new Forbidden(`${request.method} needs the scope '${needed}', which this API key does not have: it has '${scopes.join(", ")}'`, {
+      code: "scope_missing",
+      details: { needed, scopes },
+    });
+  next();
+};
+
+/** OPTIONS needs no scope. */
+function scopeOf(method: string): Scope | undefined {
+  if (method === "OPTIONS") return undefined;
+  return method === "GET" || method === "HEAD" ? "read" : "write";
+}

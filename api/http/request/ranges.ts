@@ -1,0 +1,21 @@
+import { InvalidInput } from "../../../domain/errors.ts";
+import { compareEventIds } from "../../../domain/event/event-id.ts";
+
+/** @throws InvalidInput when `start_id` is after `end_id`: such a range is empty */
+export function checkEventIds(start: string | undefined, end: string | undefined): void {
+  if (start !== undefined && end !== undefined && compareEventIds(start, end) > 0) throw swapped("start_id", start, "end_id", end);
+}
+
+/** @throws InvalidInput when `since` is after `until`, or when either is in seconds, which as milliseconds is in early 1970 */
+export function checkTimes(since: number | undefined, until: number | undefined): void {
+  for (const [name, time] of Object.entries({ since, until }))
+    if (time !== undefined && time >= 1e9 && time < 1e10)
+      throw new InvalidInput(`${name} ${time} looks like seconds: it must be epoch milliseconds, ${time * 1_000}`, {
+        code: "time_in_seconds",
+      });
+  if (since !== undefined && until !== undefined && since > until) throw swapped("since", since, "until", until);
+}
+
+function swapped(startName: string, start: string | number, endName: string, end: string | number): InvalidInput {
+  return new InvalidInput(`${startName} ${start} is after ${endName} ${end}: swap them`, { code: "swapped_bounds" });
+}

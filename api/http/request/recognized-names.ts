@@ -1,0 +1,157 @@
+import { InvalidInput } from "../../../domain/errors.ts";
+import type { FieldQuery } from "../../../domain/fields.ts";
+import { nearestName, suggestion } from "../../../domain/nearest-name.ts";
+import type { Warning } from "../../../domain/component/warning.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The names that an operation knows. */
+export interface KnownNames {
+  /** `POST /v1/sources`, for messages. */
+  readonly operation: string;
+  readonly query: readonly string[];
+  readonly body: readonly string[];
+  /** Fields of `data`; undefined if the response has none, or any. */
+  readonly fields: readonly string[] | undefined;
+  /** Whether the operation changes nothing, whatever its method. */
+  readonly onlyReads: boolean;
+}
+
+/** Parameters and body of a request, with warnings about probable mistakes. */
+export interface Given {
+  readonly body: Fields;
+  /** Query and body together; where both have a name, the query's value. */
+  readonly parameters: Fields;
+  /** Query parameters without a value. They count as absent. */
+  readonly emptyParameters: readonly string[];
+  readonly warnings: readonly Warning[];
+}
+
+/** Taken by every operation (specification, "Common parameters"). */
+const commonNames = ["include", "exclude", "org_id", "workspace_id"];
+
+/** Names of parameters in other services → our names. */
+const synonyms: Readonly<Record<string, string>> = {
+  code: "component_code",
+  props: "configured_props",
+  enabled: "active",
+  per_page: "limit",
+  page_size: "limit",
+  channel: "event_name",
+  source_id: "emitter_id",
+  webhook_id: "listener_id",
+  starting_after: "after",
+  page_token: "after",
+  cursor: "after",
+  page: "after",
+  offset: "after",
+};
+
+/** Pagination parameters of other services. Ignoring them would return the first page again and again. */
+const pageNames = new Set(["page", "offset", "cursor", "page_token", "starting_after"]);
+const firstPage = /^[01]?$/;
+const maxWarnings = 20;
+const maxShown = 80;
+const maxListed = 12;
+
+/**
+ * Reads query and body by the names that the operation knows. Unknown names are accepted with a warning, since known clients send some.
+ * @throws InvalidInput if ignoring a name would silently do something other than intended
+ */
+export function readGiven(query: Fields, body: Fields, method: string, known: KnownNames | undefined): Given {
+  refuseRepeated(query, known);
+  const named = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
+  const emptyParameters = Object.keys(query).filter((name) => query[name] === "");
+  if (known === undefined) return { body, parameters: { ...body, ...named }, emptyParameters, warnings: [] };
+  // Known clients send fields of the body in the query.
+  const moved = Object.fromEntries(Object.entries(named).filter(([name]) => known.body.includes(name) && !known.query.includes(name)));
+  const given = { body: { ...body, ...moved }, parameters: { ...body, ...named }, emptyParameters };
+  const unknownParameters = unknownOf(Object.keys(query), known);
+  const unknownFields = unknownOf(Object.keys(body), known);
+  refuseOtherPages(named, known);
+  if (method === "DELETE") refuseMisspelled([...unknownParameters, ...unknownFields], known);
+  refuseUnknownBody(body, unknownFields, named, known);
+  const warnings = [
+    ...unknownParameters.map((name) => warning("unknown_parameter", "query parameter", name, known)),
+    ...unknownFields.map((name) => warning("unknown_field", "field", name, known)),
+  ];
+  return { ...given, warnings: warnings.slice(0, maxWarnings) };
+}
+
+/** @throws InvalidInput for a field of `include` or `exclude` that the response never has */
+export function checkSelectedFields(selected: FieldQuery, fields: readonly string[] | undefined): void {
+  if (fields === undefined) return;
+  for (const [parameter, list] of Object.entries(selected)) {
+    const names = String(list ?? "").split(",");
+    const unknown = names.map((name) => name.trim()).find((name) => name !== "" && !fields.includes(name));
+    if (unknown === undefined) continue;
+    throw new InvalidInput(
+      `${parameter} names the field '${unknown.slice(0, maxShown)}', which the response does not have${hint(unknown, fields)}; it has ${fields.join(", ")}`,
+      { code: "unknown_field" },
+    );
+  }
+}
+
+/** No parameter takes several values: one of them would be ignored. */
+function refuseRepeated(query: Fields, known: KnownNames | undefined): void {
+  if (known === undefined) return;
+  const [repeated] = Object.entries(query).filter(([name, value]) => Array.isArray(value) && candidatesOf(known).includes(name));
+  if (repeated === undefined) return;
+  const [name, values] = repeated;
+  const message = `is given ${(values as readonly unknown[]).length} times: give it once`; // An array by the lines above.
+  throw new InvalidInput(`${name} ${message}`, { details: [{ field: name, message }] });
+}
+
+function unknownOf(names: readonly string[], { query, body }: KnownNames): readonly string[] {
+  const known = new Set([...query, ...body, ...commonNames]);
+  return names.filter((name) => !known.has(name));
+}
+
+function refuseOtherPages(query: Fields, { query: known }: KnownNames): void {
+  if (!known.includes("limit")) return;
+  const name = Object.keys(query).find((each) => pageNames.has(each) && !known.includes(each) && !firstPage.test(String(query[each])));
+  if (name === undefined) return;
+  const right = known.includes("after") ? "pages follow cursors: send after=<end_cursor of the page before>" : "this list has one page";
+  throw new InvalidInput(`${name}=${String(query[name]).slice(0, maxShown)} is not possible: ${right}`, { code: "unknown_page" });
+}
+
+/** A deletion cannot be undone, and most have no response body for warnings. */
+function refuseMisspelled(unknown: readonly string[], known: KnownNames): void {
+  const names = candidatesOf(known);
+  const wrong = unknown.find((name) => nearestName(translated(name, names), names) !== undefined);
+  if (wrong === undefined) return;
+  throw new InvalidInput(`nothing was deleted: ${known.operation} does not know '${wrong.slice(0, maxShown)}'${hint(wrong, names)}`, {
+    code: "unknown_parameter",
+  });
+}
+
+/** Refuses a body without known fields, because ignoring it would mislead the client. */
+function refuseUnknownBody(body: Fields, unknown: readonly string[], query: Fields, known: KnownNames): void {
+  const isRead = unknown.length < Object.keys(body).length || Object.keys(query).some((name) => known.body.includes(name));
+  if (unknown.length === 0 || isRead || known.body.length === 0 || known.onlyReads) return;
+  const [first = ""] = unknown;
+  throw new InvalidInput(
+    `no field of the body is known: ${known.operation} takes ${known.body.join(", ")}, and not '${first.slice(0, maxShown)}'${hint(first, known.body)}`,
+    { code: "unknown_field" },
+  );
+}
+
+function warning(code: string, what: string, name: string, known: KnownNames): Warning {
+  const shown = name.slice(0, maxShown);
+  const names = namesOf(known);
+  const listed = names.length > 0 && names.length <= maxListed ? `; ${known.operation} takes ${names.join(", ")}` : "";
+  return { code, message: `the ${what} '${shown}' is unknown and was ignored${hint(name, candidatesOf(known)) || listed}`, path: shown };
+}
+
+const namesOf = ({ query, body }: KnownNames): readonly string[] => [...new Set([...query, ...body])];
+
+/** Candidates for suggestions. */
+const candidatesOf = (known: KnownNames): readonly string[] => [...namesOf(known), ...commonNames];
+
+/** Translates another service's name to ours. */
+function translated(name: string, known: readonly string[]): string {
+  const ours = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
+  return ours !== undefined && known.includes(ours) ? ours : name;
+}
+
+const hint = (name: string, known: readonly string[]): string => suggestion(translated(name, known), known);

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
+import { text } from "../http/request/parameters.ts";
+import { memberRoles, type Accounts, type Member, type User } from "../owners/ports.ts";
+
+const role = z.enum(memberRoles, `it must be ${memberRoles.join(" or ")}`);
+const name = text.max(255, "it must have at most 255 characters").nullish();
+
+export const memberFields = z.object({ role });
+export const invitationFields = z.object({ user_id: name, username: name, email: name, role: role.nullish() });
+
+/** Omits the email address: an admin who adds a user by username must not learn it. */
+export const memberResponse = ({ id, username, role: given }: Member) => ({ user_id: id, username, role: given });
+
+/** @throws NotFound when there is no such member */
+export async function getMember(organization: string, user: string, accounts: Accounts): Promise<Member> {
+  const found = await findMember(organization, user, accounts);
+  if (found === undefined) throw new NotFound(`${user} is not a member of ${organization}`);
+  return found;
+}
+
+export async function findMember(organization: string, user: string, accounts: Accounts): Promise<Member | undefined> {
+  return (await accounts.listMembers(organization)).find(({ id }) => id === user);
+}
+
+/** Finds the user that exactly one of the fields names. @throws InvalidInput when none or several are given */
+export async function findInvited(
+  { user_id, username, email }: z.output<typeof invitationFields>,
+  accounts: Pick<Accounts, "findUser" | "findUserNamed">,
+): Promise<User | undefined> {
+  const given = [user_id, username, email].filter((each) => typeof each === "string" && each !== "");
+  if (given.length !== 1) throw new InvalidInput("name the new member by exactly one of user_id, username and email");
+  if (typeof user_id === "string" && user_id !== "") return isId("user", user_id) ? accounts.findUser(user_id) : undefined;
+  return accounts.findUserNamed(typeof username === "string" && username !== "" ? { username } : { email: email ?? "" });
+}
+
+/** @throws NotFound when it cannot be the id of a user */
+export function checkUserId(id: string): string {
+  if (!isId("user", id)) throw new NotFound(`there is no user '${id.slice(0, 80)}': ids of users look like u_…`);
+  return id;
+}

@@ -1,0 +1,40 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { defaultEvent } from "../../domain/invocation/manual-event.ts";
+import type { Warning } from "../../domain/component/warning.ts";
+import type { ApiContext } from "../context.ts";
+import { findComponent } from "../sources/facts.ts";
+import { asItRuns } from "../resources/running-source.ts";
+import type { SourceResource } from "../resources/source.ts";
+
+/** The event of a manual run without one. @throws InvalidInput when `run` needs an event and the source has no trigger that defines it */
+export async function defaultEventOf(source: SourceResource, context: ApiContext): Promise<unknown> {
+  const component = await findComponent(source, context);
+  if (component?.definition === undefined) return undefined;
+  const { spec, status } = asItRuns(source);
+  const { definition } = component;
+  const run = { definition, configurableProps: status.configurableProps, props: spec.props, endpoint: status.endpoint ?? null };
+  return defaultEvent(run, context.ports.clock.now());
+}
+
+const firstPauseMs = 10;
+const maxPauseMs = 100;
+
+/**
+ * Waits until the history has the run and its events, so that the caller's next request finds them.
+ * @returns a warning if that takes too long; the run has ended, and appears later
+ */
+export async function untilRecorded(source: string, run: string, { config, ports }: ApiContext): Promise<readonly Warning[]> {
+  const deadline = performance.now() + config.recordTimeoutMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    // Ignore errors: the history may be readable a moment later, and the run's result is returned in any case.
+    if ((await ports.history.findRun(source, run).catch(() => undefined)) !== undefined) return [];
+    if (performance.now() + pauseMs > deadline) return [notRecorded(run)];
+    await pause(pauseMs);
+  }
+}
+
+const notRecorded = (run: string): Warning => ({
+  code: "not_recorded_yet",
+  message: `run ${run} has ended, but is not recorded yet: until then, GET does not show it, its events and its logs`,
+  path: "id",
+});

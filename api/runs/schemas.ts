@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { emitVerdicts } from "../../domain/run/dry-run.ts";
+import { hooks, triggers } from "../../domain/invocation/invocation.ts";
+import { thrownSchema } from "../http/response/errors.ts";
+
+const ms = z.number().describe("Epoch milliseconds.");
+
+const logLine = z.object({
+  k: z.string().describe("Kind: `console.log` …, `hook`, `error`."),
+  ts: ms,
+  msg: z.string().optional(),
+  h: z.string().optional().describe("Name of the hook."),
+  err: thrownSchema.optional(),
+});
+
+/** A line of a source's log. */
+export const logLineSchema = logLine.extend({ run_id: z.string() }).meta({ id: "LogLine" });
+
+export const runSchema = z
+  .object({
+    id: z.string().describe("`r_…`."),
+    source_id: z.string(),
+    status: z.enum(["succeeded", "failed"]),
+    trigger: z.enum(triggers),
+    hook: z.enum(hooks).optional(),
+    started_at: z.int().describe("Epoch seconds."),
+    started_at_ms: ms,
+    duration_ms: z.number(),
+    cpu_ms: z.number(),
+    event_ids: z.array(z.string()),
+    logs: z.array(logLine).optional().describe("Only in the response for a single run."),
+    error: thrownSchema.nullable(),
+    result: z.unknown().describe("Return value; null if it is not JSON of at most 64 KiB."),
+  })
+  .meta({ id: "Run" });
+
+/** A run that has not ended in time. */
+export const startedRunSchema = z
+  .object({ id: z.string().describe("`r_…`."), source_id: z.string(), status: z.literal("running"), trigger: z.enum(triggers) })
+  .meta({ id: "StartedRun" });
+
+const emitSchema = z
+  .object({
+    verdict: z.enum(emitVerdicts).describe("`duplicate`: dedupe has seen its id; `refused`: dedupe cannot compare it."),
+    id: z.string().nullable().describe("The id given to `$emit`."),
+    name: z.string().describe("The channel; empty is the default one."),
+    summary: z.string().nullable(),
+    ts: ms,
+    delivery_ts: z.number().optional(),
+    event: z.unknown(),
+  })
+  .meta({ id: "JudgedEmit", description: "The result that an emit would have had." });
+
+/** What a dry run would have stored. */
+export const dryRunSchema = runSchema
+  .omit({ hook: true, event_ids: true })
+  .extend({
+    dry_run: z.literal(true),
+    emits: z.array(emitSchema),
+    db_writes: z.array(z.object({ prop: z.string(), key: z.string(), value: z.unknown().optional(), deleted: z.literal(true).optional() })),
+    response: z
+      .object({
+        status: z.int(),
+        headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+        body: z.string(),
+        base64: z.boolean().optional(),
+      })
+      .nullable()
+      .describe("Argument of http.respond()."),
+    logs: z.array(logLine),
+  })
+  .meta({ id: "DryRun", description: "What a dry run would have stored." });
+
+export const replaySchema = z
+  .object({
+    id: z.string().describe("`rp_…`."),
+    source_id: z.string(),
+    events: z.int().describe("Number of events that are delivered again."),
+    start_id: z.string().nullable(),
+    end_id: z.string().nullable(),
+    event_name: z.string().nullable(),
+    listener_id: z.string().nullable(),
+  })
+  .meta({ id: "Replay" });
+
+export const eventDeletionSchema = z
+  .object({
+    id: z.string().describe("`ed_…`."),
+    source_id: z.string(),
+    status: z.enum(["pending", "finished"]),
+    start_id: z.string().nullable().describe("Null: from the first."),
+    end_id: z.string().nullable().describe("The last event to delete: as requested, or the newest at that time. Null: there was none."),
+    event_name: z.string().nullable().describe("Null: all channels."),
+    deleted: z.int().describe("Number of deleted events."),
+    created_at_ms: ms,
+    finished_at_ms: ms.nullable(),
+  })
+  .meta({ id: "EventDeletion" });
+
+const eventMetadataSchema = z
+  .object({
+    emit_id: z.string().describe("The event id in deliveries."),
+    name: z.string().describe("The channel; empty is the default one."),
+    emitter_id: z.string(),
+    id: z.string().optional().describe("The id given to `$emit`, or absent."),
+    summary: z.string().optional().describe("The summary given to `$emit`, or absent."),
+    ts: ms,
+    delivery_ts: ms.optional().describe("When the event is due; only in the list of scheduled events, `event_name=$in`."),
+  })
+  .meta({ id: "EventMetadata" });
+
+export const eventSchema = z
+  .object({
+    id: z.string().describe("`<epoch milliseconds>-<sequence>`."),
+    indexed_at_ms: ms,
+    event: z.unknown().describe("The emitted value; truncated above 1 KiB unless `expand=event` is given."),
+    metadata: eventMetadataSchema,
+  })
+  .meta({ id: "Event" });
+
+/** The form before event summaries. */
+export const legacyEventSchema = z
+  .object({ id: z.string(), e: z.unknown().describe("The emitted value."), k: z.literal("emit"), ts: ms, metadata: eventMetadataSchema })
+  .meta({ id: "LegacyEvent" });
