@@ -1,31 +1,30 @@
 import { accountKind } from "../crds/account.ts";
-import type { ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
 import { autoSubscriptionKind } from "../crds/auto-subscription.ts";
 import { componentKind } from "../crds/component.ts";
-import { labels, type Resource } from "../crds/resource.ts";
+import type { Kind } from "../crds/resource.ts";
 import { sourceKind } from "../crds/source.ts";
 import { subscriptionKind } from "../crds/subscription.ts";
 import { webhookKind } from "../crds/webhook.ts";
 import { workflowKind } from "../crds/workflow.ts";
+import type { ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
+import type { AccountResource } from "./account/credentials.ts";
 import { accountReconciler } from "./account/reconciler.ts";
-import { accountIdsAmong } from "../domain/component/account-props.ts";
-import { idOfResourceName } from "../domain/ids.ts";
-import { autoSubscriptionCaches } from "./auto-subscription/caches.ts";
 import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
 import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
+import { openCaches, type Caches } from "./caches.ts";
 import { componentReconciler } from "./component/reconciler.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
-import { keyOf } from "./controller/informer.ts";
-import { skipInvalid, ofValid } from "./controller/skip-invalid.ts";
-import { endConnectionsOf } from "./end-connections.ts";
-import { ResourceIndex } from "./controller/resource-index.ts";
+import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
+import { skipInvalid } from "./controller/skip-invalid.ts";
+import type { AnyStatus } from "./controller/status.ts";
+import { indexDependents } from "./dependents.ts";
+import { endConnectionsOf } from "./end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "./ports.ts";
 import { watchRunnerPools, type RunnerPools } from "./runner-pool/start.ts";
-import { activityReconciler } from "./source/observe/activity.ts";
-import { componentNameOf } from "./source/observe/component-of.ts";
-import { sourceReconciler } from "./source/reconciler.ts";
 import { Slugs } from "./source/apply/slugs.ts";
+import { activityReconciler } from "./source/observe/activity.ts";
+import { sourceReconciler } from "./source/reconciler.ts";
 import { subscriptionReconciler } from "./subscription/reconciler.ts";
 import { disabledReconciler } from "./webhook/disabled.ts";
 import { webhookReconciler } from "./webhook/reconciler.ts";
@@ -56,100 +55,10 @@ export async function startOperator(
   options: OperatorRuntime = {},
 ): Promise<StartedOperator> {
   const runtime = new Runtime({ ...options, store, random: others.random, log: others.log });
-  const { runnerPools } = options;
+  const { runnerPools, onOwnerChange } = options;
   const pools = runnerPools === undefined ? others.pools : watchRunnerPools(runtime, runnerPools, { ...others, store: runtime.store });
   const ports = { ...others, pools, store: runtime.store };
-  const slugs = new Slugs();
-  const signingKeys = new SigningKeys(ports);
-
-  // Caches and their indices. Callbacks run in this order: indices before the reconcilers that use them.
-  const components = runtime.cache(componentKind);
-  const sources = runtime.cache(sourceKind);
-  const subscriptions = runtime.cache(subscriptionKind);
-  const webhooks = runtime.cache(webhookKind);
-  const workflows = runtime.cache(workflowKind);
-  const accounts = runtime.cache(accountKind);
-  const autoSubscriptions = runtime.cache(autoSubscriptionKind);
-  const sourcesByComponent = new ResourceIndex(
-    sources,
-    ofValid((source) => `${source.metadata.namespace}/${componentNameOf(source)}`),
-  );
-  const auto = autoSubscriptionCaches(autoSubscriptions, subscriptions, { sources, workflows });
-  const subscriptionsByEnd = new ResourceIndex(
-    subscriptions,
-    ofValid(({ metadata: { namespace }, spec }) => [
-      ...[spec.emitter, spec.listener].filter((id) => id !== undefined),
-      ...[spec.emitterRef, spec.listenerRef].filter((ref) => ref !== undefined).map(({ kind, name }) => `${kind} ${namespace}/${name}`),
-    ]),
-  );
-  const endsIn = (namespace: string): Resource[] =>
-    [...sources.values(), ...webhooks.values(), ...workflows.values()].filter(({ metadata }) => metadata.namespace === namespace);
-  const subscriptionsOf = (end: Resource) => [
-    ...subscriptionsByEnd.keys(end.metadata.labels[labels.id] ?? ""),
-    ...subscriptionsByEnd.keys(`${end.kind} ${keyOf(end)}`),
-  ];
-  const sourcesByAccount = new ResourceIndex(
-    sources,
-    ofValid(({ metadata: { namespace }, spec, status }) =>
-      [spec.props, status.running?.props ?? {}].flatMap(accountIdsAmong).map((id) => `${namespace} ${id}`),
-    ),
-  );
-  const sourcesUsing = ({ metadata: { namespace, name, labels: given } }: Resource) =>
-    [given[labels.id], idOfResourceName(name)].flatMap((id) => (id === undefined ? [] : sourcesByAccount.keys(`${namespace} ${id}`)));
-  sources.onChange((source, deleted) => (deleted ? slugs.release(source) : slugs.remember(source)));
-  webhooks.onChange((webhook, deleted) => void (deleted && signingKeys.forget(webhook)));
-
-  const endConnections = endConnectionsOf(ports, { subscriptionsOf, autoSubscriptionsTo: auto.listeningTo });
-
-  // Reconcilers, named after their kind's folder, with their concurrency and what else they depend on.
-  runtime.reconcile("component", 4, skipInvalid(componentKind, ports, componentReconciler(ports))).watch(components);
-  const sourceController = runtime
-    .reconcile("source", 32, skipInvalid(sourceKind, ports, sourceReconciler(config, ports, slugs, endConnections)))
-    .watch(sources)
-    .watch(components, (component) => sourcesByComponent.keys(keyOf(component)))
-    .watch(accounts, sourcesUsing);
-  runtime
-    .reconcile("activity", 1, activityReconciler(ports, { sources: () => sources.values(), component: (key) => components.get(key) }))
-    .always("all");
-  const subscriptionController = runtime
-    .reconcile("subscription", 16, skipInvalid(subscriptionKind, ports, subscriptionReconciler(ports, signingKeys, config)))
-    .watch(subscriptions)
-    .watch(webhooks, subscriptionsOf)
-    .watch(workflows, subscriptionsOf)
-    .watch(sources, subscriptionsOf);
-  signingKeys.onChange((webhook) => {
-    for (const key of subscriptionsOf(webhook)) subscriptionController.add(key);
-  });
-  runtime
-    .reconcile("webhook", 8, skipInvalid(webhookKind, ports, webhookReconciler(config, ports, signingKeys, endConnections)))
-    .watch(webhooks);
-  runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
-  const onAccountChange = (account: Resource): void => {
-    for (const key of sourcesUsing(account)) sourceController.add(key);
-  };
-  const reconcileAccount = accountReconciler(ports, { ...config, onChange: onAccountChange });
-  runtime.reconcile("account", 4, skipInvalid(accountKind, ports, reconcileAccount)).watch(accounts);
-  runtime.reconcile("workflow", 4, skipInvalid(workflowKind, ports, workflowReconciler(ports, endConnections))).watch(workflows);
-  runtime
-    .reconcile("auto-subscription", 4, skipInvalid(autoSubscriptionKind, ports, autoSubscriptionReconciler(ports, auto)))
-    .watch(autoSubscriptions)
-    .watch(webhooks, auto.listeningTo)
-    .watch(workflows, auto.listeningTo)
-    .watch(sources, auto.listeningTo);
-  runtime
-    .reconcile("auto-subscription-source", 8, emitterReconciler(ports, sourceKind, auto))
-    .watch(sources)
-    .watch(autoSubscriptions, auto.newlyCovered("sources"));
-  runtime
-    .reconcile("auto-subscription-workflow", 8, emitterReconciler(ports, workflowKind, auto))
-    .watch(workflows)
-    .watch(autoSubscriptions, auto.newlyCovered("workflows"));
-
-  options.onOwnerChange?.((namespace) => {
-    runtime.requeueNamespace(namespace);
-    // Other owners may have subscribed to these resources by id.
-    for (const key of endsIn(namespace).flatMap(subscriptionsOf)) subscriptionController.add(key);
-  });
+  watchKinds(runtime, config, ports, onOwnerChange);
   await runtime.start();
   const configurator = new Configurator({ ...ports, store });
   return {
@@ -162,4 +71,72 @@ export async function startOperator(
     },
     stop: () => runtime.stop(),
   };
+}
+
+/**
+ * What is watched, by which reconciler: the table of the operator. A row has the controller's name, its concurrent passes, and the caches
+ * whose changes request a pass, with the keys that a change of another kind concerns.
+ */
+function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPorts, onOwnerChange: OperatorRuntime["onOwnerChange"]): void {
+  const caches = openCaches(runtime);
+  const { components, sources, subscriptions, webhooks, workflows, accounts, autoSubscriptions } = caches;
+  const dependents = indexDependents(caches);
+  const { sourcesRunning, sourcesUsing, subscriptionsOf, autoSubscriptions: auto } = dependents;
+  const slugs = slugsOf(caches);
+  const signingKeys = signingKeysOf(ports, caches);
+  const endConnections = endConnectionsOf(ports, { subscriptionsOf, autoSubscriptionsTo: auto.listeningTo });
+  const row = <S, T extends AnyStatus>(name: string, passes: number, kind: Kind<S, T>, reconcile: Reconcile): Controller =>
+    runtime.reconcile(name, passes, skipInvalid(kind, ports, reconcile));
+
+  row("component", 4, componentKind, componentReconciler(ports)).watch(components);
+  row("source", 32, sourceKind, sourceReconciler(config, ports, slugs, endConnections))
+    .watch(sources)
+    .watch(components, sourcesRunning)
+    .watch(accounts, sourcesUsing);
+  row("subscription", 16, subscriptionKind, subscriptionReconciler(ports, signingKeys, config))
+    .watch(subscriptions)
+    .watch(webhooks, subscriptionsOf)
+    .watch(workflows, subscriptionsOf)
+    .watch(sources, subscriptionsOf);
+  row("webhook", 8, webhookKind, webhookReconciler(config, ports, signingKeys, endConnections)).watch(webhooks);
+  const onCredentials = (account: AccountResource): void => runtime.requeue("source", sourcesUsing(account));
+  row("account", 4, accountKind, accountReconciler(ports, { ...config, onChange: onCredentials })).watch(accounts);
+  row("workflow", 4, workflowKind, workflowReconciler(ports, endConnections)).watch(workflows);
+  row("auto-subscription", 4, autoSubscriptionKind, autoSubscriptionReconciler(ports, auto))
+    .watch(autoSubscriptions)
+    .watch(webhooks, auto.listeningTo)
+    .watch(workflows, auto.listeningTo)
+    .watch(sources, auto.listeningTo);
+  // A spec is not read here, so invalid emitters are subscribed too.
+  runtime
+    .reconcile("auto-subscription-source", 8, emitterReconciler(ports, sourceKind, auto))
+    .watch(sources)
+    .watch(autoSubscriptions, auto.newlyCovered("sources"));
+  runtime
+    .reconcile("auto-subscription-workflow", 8, emitterReconciler(ports, workflowKind, auto))
+    .watch(workflows)
+    .watch(autoSubscriptions, auto.newlyCovered("workflows"));
+  // Periodic: one pass for all resources.
+  const activity = { sources: () => sources.values(), component: (key: string) => components.get(key) };
+  runtime.reconcile("activity", 1, activityReconciler(ports, activity)).always("all");
+  runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
+
+  signingKeys.onChange((webhook) => runtime.requeue("subscription", subscriptionsOf(webhook)));
+  onOwnerChange?.((namespace) => {
+    runtime.requeueNamespace(namespace);
+    // Other owners may have subscribed to these resources by id.
+    runtime.requeue("subscription", dependents.subscriptionsOfNamespace(namespace));
+  });
+}
+
+function slugsOf({ sources }: Pick<Caches, "sources">): Slugs {
+  const slugs = new Slugs();
+  sources.onChange((source, deleted) => (deleted ? slugs.release(source) : slugs.remember(source)));
+  return slugs;
+}
+
+function signingKeysOf(ports: OperatorPorts, { webhooks }: Pick<Caches, "webhooks">): SigningKeys {
+  const signingKeys = new SigningKeys(ports);
+  webhooks.onChange((webhook, deleted) => void (deleted && signingKeys.forget(webhook)));
+  return signingKeys;
 }

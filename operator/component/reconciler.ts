@@ -26,9 +26,7 @@ export function componentReconciler(ports: OperatorPorts) {
       await report(component, { id }, namespaceHasNoOwner(namespace), ports);
       return ownerRetryMs;
     }
-    // Read from the store: a cached resource may lack the code.
-    const { spec } = await ports.store.get(componentKind, namespace, name);
-    const { fields, verdict, cause } = await build(spec, owner, ports);
+    const { fields, verdict, cause } = await build(component.spec, owner, ports);
     if (cause !== undefined) {
       await report(component, { id }, verdict, ports);
       throw cause;

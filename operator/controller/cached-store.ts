@@ -9,8 +9,7 @@ import { OwnWrites } from "./own-writes.ts";
  * an older version. Writes of others become visible with the watch. After a Conflict it has read the resource live, so the next attempt
  * starts from the version that conflicted.
  *
- * Lists, watches and kinds without an informer use the real store. For a kind whose informer projects, `find` and `findById` return
- * projected resources; `get` reads the real store.
+ * Lists, watches and kinds without an informer use the real store.
  */
 export class CachedStore implements ResourceStore {
   readonly #live: ResourceStore;
@@ -30,12 +29,6 @@ export class CachedStore implements ResourceStore {
   }
 
   async get<S, T>(kind: Kind<S, T>, namespace: string, name: string): Promise<Resource<S, T>> {
-    const writes = this.#writesOf(kind);
-    if (writes?.projects === true) {
-      const live = await this.#live.get(kind, namespace, name);
-      writes.recordWrite(live);
-      return live;
-    }
     const found = await this.find(kind, namespace, name);
     if (found !== undefined) return found;
     throw new NotFound(`${kind.kind} '${name}' does not exist in namespace '${namespace}'`);
@@ -59,8 +52,7 @@ export class CachedStore implements ResourceStore {
   }
 
   async update<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
-    const unprojected = await this.#unprojected(kind, resource);
-    return this.#write(kind, resource, () => this.#live.update(kind, unprojected));
+    return this.#write(kind, resource, () => this.#live.update(kind, resource));
   }
 
   async updateStatus<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
@@ -95,17 +87,6 @@ export class CachedStore implements ResourceStore {
       if (writes !== undefined && (error instanceof Conflict || error instanceof NotFound)) await this.#readLive(kind, writes, target);
       throw error;
     }
-  }
-
-  /** Restores the fields that the projection of its kind drops. */
-  async #unprojected<S, T>(kind: Kind<S, T>, resource: Resource<S, T>): Promise<Resource<S, T>> {
-    const writes = this.#writesOf(kind);
-    if (writes?.isProjected(resource) !== true) return resource;
-    const { namespace, name, resourceVersion } = resource.metadata;
-    const live = await this.#live.get(kind, namespace, name);
-    writes.recordWrite(live);
-    if (live.metadata.resourceVersion === resourceVersion) return { ...resource, spec: live.spec };
-    throw new Conflict(`${kind.kind} '${name}' was changed since resourceVersion ${resourceVersion}: read it again`);
   }
 
   /** If the read fails, the watch will deliver the change. */

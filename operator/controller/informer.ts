@@ -7,10 +7,8 @@ import { compareVersions } from "./versions.ts";
 
 export type ChangeListener<S, T> = (resource: Resource<S, T>, deleted: boolean) => void;
 
-export interface InformerOptions<S, T> {
+export interface InformerOptions {
   readonly onError: (error: unknown) => void;
-  /** Reduces what is cached of a resource, for kinds with large fields that few readers need. */
-  readonly project?: (resource: Resource<S, T>) => Resource<S, T>;
   /** How long to retry the first list. Default: 2 minutes. */
   readonly syncTimeoutMs?: number;
 }
@@ -27,24 +25,23 @@ const defaultSyncTimeoutMs = 120_000;
 export class Informer<S, T> {
   readonly kind: Kind<S, T>;
   readonly #store: ResourceStore;
-  readonly #options: InformerOptions<S, T>;
+  readonly #options: InformerOptions;
   readonly #changeListeners: ChangeListener<S, T>[] = [];
   readonly #progressListeners: (() => void)[] = [];
   readonly #resetListeners: (() => void)[] = [];
   readonly #cache = new Map<string, Resource<S, T>>();
   readonly #ids = new KeyIndex();
-  readonly #projected = new WeakSet<object>();
   readonly #stop = new AbortController();
   #version: string | undefined;
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(store: ResourceStore, kind: Kind<S, T>, options: InformerOptions<S, T>) {
+  constructor(store: ResourceStore, kind: Kind<S, T>, options: InformerOptions) {
     this.kind = kind;
     this.#store = store;
     this.#options = options;
   }
 
-  /** Called with the resource as stored, not projected. Must not throw. */
+  /** Must not throw. */
   onChange(changed: ChangeListener<S, T>): void {
     this.#changeListeners.push(changed);
   }
@@ -88,23 +85,6 @@ export class Informer<S, T> {
   /** Everything up to this version is cached. */
   get version(): string | undefined {
     return this.#version;
-  }
-
-  /** The part of a resource that is cached. */
-  project(resource: Resource<S, T>): Resource<S, T> {
-    if (this.#options.project === undefined) return resource;
-    const projected = this.#options.project(resource);
-    if (isObject(projected.spec) && projected.spec !== resource.spec) this.#projected.add(projected.spec);
-    return projected;
-  }
-
-  get projects(): boolean {
-    return this.#options.project !== undefined;
-  }
-
-  /** Does the spec lack projected fields? Copies of the resource share it. */
-  isProjected({ spec }: Resource<S, T>): boolean {
-    return isObject(spec) && this.#projected.has(spec);
   }
 
   /** Resolves when the first list is cached. @throws Unavailable when the store does not respond in time */
@@ -209,7 +189,7 @@ export class Informer<S, T> {
     const known = this.#cache.get(key)?.metadata;
     if (known?.uid === resource.metadata.uid && known.resourceVersion === resource.metadata.resourceVersion) return;
     if (this.#knowsNewer(resource)) return;
-    this.#cache.set(key, this.project(resource));
+    this.#cache.set(key, resource);
     this.#ids.set(key, resource.metadata.labels[labels.id]);
     for (const changed of this.#changeListeners) changed(resource, false);
   }
@@ -222,8 +202,6 @@ export class Informer<S, T> {
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "no answer");
 

@@ -63,7 +63,7 @@ export class OwnWrites<S, T> {
     this.#written.delete(key);
     this.#ids.set(key, undefined);
     if (this.#isCached(resource)) return;
-    this.#written.set(key, this.#informer.project(resource));
+    this.#written.set(key, resource);
     this.#ids.set(key, resource.metadata.labels[labels.id]);
   }
 
@@ -82,16 +82,6 @@ export class OwnWrites<S, T> {
     if (before !== undefined && compareVersions(version, before) <= 0) return;
     this.#deleted.delete(key);
     if (!this.#reached(version)) this.#deleted.set(key, version);
-  }
-
-  /** Does the cache project this kind? */
-  get projects(): boolean {
-    return this.#informer.projects;
-  }
-
-  /** Does the spec lack what the informer's projection drops? */
-  isProjected(resource: Resource<S, T>): boolean {
-    return this.#informer.isProjected(resource);
   }
 
   #isDeleted(key: string, { metadata }: Resource<S, T>): boolean {

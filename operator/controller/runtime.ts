@@ -1,4 +1,4 @@
-import type { Kind, Resource } from "../../crds/resource.ts";
+import type { Kind } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { Log } from "../ports.ts";
@@ -30,7 +30,7 @@ export class Runtime {
   readonly #options: RuntimeOptions;
   readonly #leadership: Leadership;
   readonly #informers: { start(): Promise<void>; stop(): Promise<void>; readonly hasSynced: boolean }[] = [];
-  readonly #controllers: Controller[] = [];
+  readonly #controllers = new Map<string, Controller>();
   #campaign: { stop(): Promise<void> } | undefined;
 
   constructor(options: RuntimeOptions) {
@@ -41,11 +41,11 @@ export class Runtime {
     });
   }
 
-  /** Caches a kind. @param project what the cache keeps of a resource */
-  cache<S, T>(kind: Kind<S, T>, project?: (resource: Resource<S, T>) => Resource<S, T>): Informer<S, T> {
+  /** Caches a kind. */
+  cache<S, T>(kind: Kind<S, T>): Informer<S, T> {
     const onError = (error: unknown): void =>
       this.#options.log.warn({ op: "resource.watch", kind: kind.kind, err: error }, "watch ended, listing again");
-    const informer = new Informer(this.#options.store, kind, { onError, ...(project === undefined ? {} : { project }) });
+    const informer = new Informer(this.#options.store, kind, { onError });
     this.store.cache(informer);
     this.#informers.push(informer);
     this.#options.onCache?.(informer);
@@ -65,7 +65,7 @@ export class Runtime {
       ...(metrics === undefined ? {} : { metrics: metrics(name) }),
       ...(resyncMs === undefined ? {} : { resyncMs }),
     });
-    this.#controllers.push(controller);
+    this.#controllers.set(name, controller);
     return controller;
   }
 
@@ -86,9 +86,14 @@ export class Runtime {
     await Promise.all(this.#informers.map((informer) => informer.stop()));
   }
 
+  /** Requests passes of a controller, by its name, for a reason that no cache reports. */
+  requeue(controller: string, keys: Iterable<string>): void {
+    for (const key of keys) this.#controllers.get(controller)?.add(key);
+  }
+
   /** Requests a pass for all resources of a namespace, for a reason outside of them. */
   requeueNamespace(namespace: string): void {
-    for (const controller of this.#controllers) controller.addAll((key) => key.startsWith(`${namespace}/`));
+    for (const controller of this.#controllers.values()) controller.addAll((key) => key.startsWith(`${namespace}/`));
   }
 
   /** Are all caches filled? */
@@ -98,15 +103,15 @@ export class Runtime {
 
   /** True when nothing is queued or running. */
   get idle(): boolean {
-    return this.#controllers.every(({ idle }) => idle);
+    return [...this.#controllers.values()].every(({ idle }) => idle);
   }
 
   async #lead(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     this.#options.onLead?.(true);
-    for (const controller of this.#controllers) controller.start();
+    for (const controller of this.#controllers.values()) controller.start();
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-    await Promise.all(this.#controllers.map((controller) => controller.stop()));
+    await Promise.all([...this.#controllers.values()].map((controller) => controller.stop()));
     this.#options.onLead?.(false);
   }
 }

@@ -130,7 +130,7 @@ export class Mirror {
     const add = (state: Mirrored, gone: boolean, resource?: Resource): void => {
       if (!this.#pending.has(state)) this.#pending.add(state, gone, resource, clock.now());
     };
-    for (const resource of missing) add(stateOf(resource), false, informer.projects ? undefined : resource);
+    for (const resource of missing) add(stateOf(resource), false, resource);
     for (const state of surplus) add(state, true);
     watched.compareAt = clock.now() + compareEveryMs;
   }

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { componentKind } from "../../crds/component.ts";
 import { finalizer, labels, type Resource } from "../../crds/resource.ts";
 import { webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import { Conflict, HeadwaterError } from "../../domain/errors.ts";
@@ -172,28 +171,6 @@ describe("a store read from caches", () => {
     const fresh = await reader.get(webhookKind, namespace, "a");
     expect(fresh.status).toEqual({ observedGeneration: 7 });
     await reader.update(webhookKind, { ...fresh, spec: specOf(2) });
-    await informer.stop();
-  });
-
-  it("keeps what the cache of a kind leaves out when the rest is written", async () => {
-    const store = new MemoryStore();
-    await store.create(componentKind, { name: "c", namespace, spec: { code: "export default 1" } });
-    const reader = new CachedStore(store);
-    const informer = new Informer(store, componentKind, {
-      onError: () => undefined,
-      project: (component) => ({ ...component, spec: { ...component.spec, code: "" } }),
-    });
-    reader.cache(informer);
-    await informer.start();
-    const found = await reader.find(componentKind, namespace, "c");
-    expect(found?.spec.code).toBe("");
-    if (found === undefined) return;
-    await reader.update(componentKind, { ...found, metadata: { ...found.metadata, finalizers: [finalizer] } });
-    expect(await store.get(componentKind, namespace, "c")).toMatchObject({
-      spec: { code: "export default 1" },
-      metadata: { finalizers: [finalizer] },
-    });
-    expect((await reader.get(componentKind, namespace, "c")).spec.code).toBe("export default 1");
     await informer.stop();
   });
 

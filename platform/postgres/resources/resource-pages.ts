@@ -34,8 +34,6 @@ export interface ResourcePages {
   /** The newest match, such as a component by its key or code hash. */
   findNewest<S, T>(kind: Kind<S, T>, selection: ResourceSelection): Promise<Resource<S, T> | undefined>;
   findById<S, T>(kind: Kind<S, T>, id: string): Promise<Resource<S, T> | undefined>;
-  /** Those of `base`, `base-2`, `base-3`, … that are a `status.nameSlug` in the namespace. */
-  takenSlugs(kind: Kind, namespace: string, base: string): Promise<readonly string[]>;
 }
 
 export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages {
@@ -83,15 +81,6 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
     async findById(kind, id) {
       const row = await byId(kind.kind)(id);
       return row === undefined ? undefined : resourceFrom(row);
-    },
-    async takenSlugs(kind, namespace, base) {
-      const numbered = `${base.replaceAll(/[\\%_]/g, "\\$&")}-%`;
-      const { rows } = await sql<{ slug: string }>`
-        select name_slug as slug from resources
-        where kind = ${kind.kind} and namespace = ${namespace} and (name_slug = ${base} or name_slug like ${numbered}) and ended_at is null`.execute(
-        db,
-      );
-      return rows.map(({ slug }) => slug).filter((slug) => slug === base || /^-\d+$/.test(slug.slice(base.length)));
     },
   };
 }
