@@ -142,7 +142,7 @@ function runs(program: Program, what: string, test: () => Promise<void>): void {
   (missing.length === 0 ? it : it.skip)(`${program.language}: ${what}${why}`, test, 300_000);
 }
 
-const linesOf = (printed: string): readonly string[] => printed.split("\n").filter((line) => line !== "");
+const createOrderedQueueStore = (printed: string): readonly string[] => printed.split("\n").filter((line) => line !== "");
 
 async function leavesNothing(): Promise<void> {
   for (const list of ["sources", "webhooks", "subscriptions"])
@@ -152,7 +152,7 @@ async function leavesNothing(): Promise<void> {
 describe("programs written for the known service", () => {
   runs(python, "deploys a source, polls and pages its events, deletes them", async () => {
     const printed = await finished(await launch(python));
-    expect(linesOf(printed)).toEqual([
+    expect(createOrderedQueueStore(printed)).toEqual([
       "hello local",
       "deployed My Orders my-orders",
       ...[1, 2, 3, 4, 5].map((number) => `order order-${number} ${number}0`),
@@ -196,7 +196,7 @@ describe("programs written for the known service", () => {
 
   runs(go, "receives signed webhooks and errors, and sends again what failed", async () => {
     const printed = await finished(await launch(go));
-    expect(linesOf(printed)).toEqual([
+    expect(createOrderedQueueStore(printed)).toEqual([
       "error Error: closed: Ada",
       "signup Ada",
       "vip Grace",
@@ -213,7 +213,7 @@ describe("programs written for the known service", () => {
     await headwater.call("POST", "/accounts", { app: "tickets", credentials: { user: "support" } });
     await headwater.call("POST", "/orgs", { name: "Acme" });
     const printed = await finished(await launch(java));
-    expect(linesOf(printed).filter((line) => !line.startsWith("Picked up"))).toEqual([
+    expect(createOrderedQueueStore(printed).filter((line) => !line.startsWith("Picked up"))).toEqual([
       "user local local@localhost",
       "organization acme",
       '{"user":"support","queue":"first","axios":"function"}',
@@ -229,7 +229,7 @@ describe("programs written for the known service", () => {
   runs(curl, "calls an endpoint, lists, repeats and deletes its events", async () => {
     const printed = await finished(await launch(curl));
     // `curl -i` shows the answer of a proxy as well, whichever it is.
-    expect(linesOf(printed).filter((line) => !line.endsWith("Connection established"))).toEqual([
+    expect(createOrderedQueueStore(printed).filter((line) => !line.endsWith("Connection established"))).toEqual([
       "HTTP/1.1 201 Created",
       "x-greeting: hello",
       '{"method":"POST","path":"/a/b","query":{"c":"d"},"body":{"name":"Luke"}}',

@@ -5,7 +5,7 @@ import { encodePack } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import type { Reading } from "../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
 import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
@@ -17,7 +17,7 @@ import { quietMs, until, withJetStream } from "./jetstream/support.ts";
 
 /** Real streams and the runner role; user code is a counter in the source's db, which shows every run that was doubled or lost. */
 const nats = withJetStream({ partitions: partitionCount });
-let requests: Reading;
+let requests: Stoppable;
 beforeAll(async () => {
   requests = await servePoolRequests(nats.connection);
 });

@@ -7,10 +7,10 @@ import { HeadwaterError, NotFound } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { Configurator } from "../../operator/configure/configurator.ts";
-import { Asker } from "../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
-import type { Reading } from "../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
 import { createPoolSecrets, createSecrets, ensurePoolKeys } from "../../platform/secrets/secrets.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { configurationsOf } from "../../wiring/roles/operator-ports.ts";
@@ -26,7 +26,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 export interface ConfigureWorld {
   readonly connection: Connection;
   readonly store: MemoryStore;
-  readonly asker: Asker;
+  readonly answers: RunAnswers;
   /** Takes the operator away. */
   stopServing(): Promise<void>;
   /** A test has a runner only if it starts one. */
@@ -43,16 +43,16 @@ export function withConfigureWorld(): ConfigureWorld {
   const store = new MemoryStore();
   let keys: TemporaryDirectory;
   let fixture: SandboxFixture;
-  let asker: Asker;
-  let serving: Reading;
+  let answers: RunAnswers;
+  let serving: Stoppable;
   let runner: Runner | undefined;
 
   beforeAll(async () => {
     keys = await temporaryDirectory("configure");
     await ensurePoolKeys(keys.path, defaultPool);
     fixture = await startSandbox();
-    asker = new Asker(nats.connection);
-    asker.start();
+    answers = new RunAnswers(nats.connection);
+    answers.start();
     const configurator = new Configurator({
       store,
       owners: {
@@ -70,7 +70,7 @@ export function withConfigureWorld(): ConfigureWorld {
       },
       secrets: await createSecrets(keys.path),
       pools: { poolOf: () => defaultPool },
-      configurations: configurationsOf(nats.connection, asker),
+      configurations: configurationsOf(nats.connection, answers),
       clock: systemClock,
       newId: (kind) => newId(kind, randomBytes),
       log: silent,
@@ -80,7 +80,7 @@ export function withConfigureWorld(): ConfigureWorld {
 
   afterAll(async () => {
     await serving.stop();
-    asker.stop();
+    answers.stop();
     await fixture.stop();
     await keys.remove();
   });
@@ -134,8 +134,8 @@ export function withConfigureWorld(): ConfigureWorld {
     get connection() {
       return nats.connection;
     },
-    get asker() {
-      return asker;
+    get answers() {
+      return answers;
     },
     stopServing: () => serving.stop(),
     ask: (component, call, more = {}) => requestConfigure(nats.connection.nats, { namespace, component, call, ...more }),

@@ -108,7 +108,7 @@ describe("a call", () => {
     const component = await save(boards);
     const { build } = (await store.get(componentKind, namespace, component)).status;
     const heard: unknown[] = [];
-    const { subject, end } = world.asker.listen("r_late", (late) => heard.push(late));
+    const { subject, end } = world.answers.listen("r_late", (late) => heard.push(late));
     const late: Invocation = {
       source: "r_late",
       trigger: "configure",

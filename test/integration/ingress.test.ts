@@ -10,10 +10,11 @@ import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { startIngress, type Ingress } from "../../ingress/start.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import { Asker, sendAnswer } from "../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers, sendAnswer } from "../../platform/jetstream/requests/run-answers.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
-import { readPartition, type Reading } from "../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
+import { readPartition } from "../../platform/jetstream/read/partition-reader.ts";
 import { announce, runnersOf } from "../../platform/jetstream/members/group.ts";
 import { followOverQuota, overQuotaOf } from "../../platform/jetstream/buckets/quotas.ts";
 import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
@@ -22,10 +23,10 @@ import { until, withJetStream } from "./jetstream/support.ts";
 const nats = withJetStream({ partitions: partitionCount });
 const sources = { plain: "dc_plain", custom: "dc_custom" } as const;
 let endpoints: EndpointDirectory;
-let asker: Asker;
+let answers: RunAnswers;
 let ingress: Ingress;
 const running: Ingress[] = [];
-const readings: Reading[] = [];
+const readings: Stoppable[] = [];
 let runs = 0;
 
 const ports = (changes: Partial<IngressPorts> = {}): IngressPorts => ({
@@ -33,7 +34,7 @@ const ports = (changes: Partial<IngressPorts> = {}): IngressPorts => ({
   invocations: {
     publish: async (subject, pack) => void (await nats.connection.publisher.publish(subject, pack, { timeoutMs: 1_500 })),
   },
-  answers: asker,
+  answers,
   admission: new AdmissionGate(defaultBacklogLimits),
   overQuota: () => 0,
   newRunId: () => `r_${runs++}`,
@@ -50,7 +51,7 @@ const start = async (config: Partial<IngressConfig> = {}, changes: Partial<Ingre
 const url = (path: string, of = ingress): string => `http://${of.address}${path}`;
 
 /** Reads a source's partition, handing out what reaches it. */
-async function receive(source: string, onInvocation: (invocation: Invocation) => void): Promise<Reading> {
+async function receive(source: string, onInvocation: (invocation: Invocation) => void): Promise<Stoppable> {
   const reading = await readPartition({
     connection: nats.connection,
     pool: "default",
@@ -81,14 +82,14 @@ beforeAll(async () => {
   await bucket.put("custom1", { source: sources.custom, customResponse: true, active: true });
   await bucket.put("asleep1", { source: "dc_asleep", customResponse: false, active: false });
   endpoints = await openEndpointDirectory(nats.connection);
-  asker = new Asker(nats.connection);
-  asker.start();
+  answers = new RunAnswers(nats.connection);
+  answers.start();
   ingress = await start();
 });
 afterEach(() => Promise.all(readings.splice(0).map((reading) => reading.stop())));
 afterAll(async () => {
   await Promise.all(running.map((each) => each.stop(AbortSignal.timeout(1_000))));
-  asker.stop();
+  answers.stop();
   await endpoints.stop();
 });
 
@@ -296,9 +297,9 @@ const run = (id: string, error: RunSummary["error"]): RunSummary => ({
   error,
   result: null,
 });
-const respond = (answers: (invocation: Invocation) => readonly Answer[]): Promise<Reading> =>
+const respond = (answersOf: (invocation: Invocation) => readonly Answer[]): Promise<Stoppable> =>
   receive(sources.custom, (invocation) => {
-    for (const answer of answers(invocation)) sendAnswer(nats.connection, invocation.answerTo ?? "none", answer);
+    for (const answer of answersOf(invocation)) sendAnswer(nats.connection, invocation.answerTo ?? "none", answer);
   });
 
 test("a custom response is what the source gave to respond(), without the connection's own headers", async () => {

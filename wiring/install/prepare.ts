@@ -4,7 +4,7 @@ import { Invariant } from "../../domain/errors.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
-import { untilAnswers } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
+import { waitForJetStream } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
 import { storeBytesOf } from "../../platform/process/nats/store-size.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
 import type { RoleContext } from "../context.ts";
@@ -17,7 +17,7 @@ export async function prepare(context: RoleContext): Promise<void> {
   const connection = await connect({ server: context.nats, name: "headwater set-up", requestTimeoutMs: setUpTimeoutMs });
   const replicas = context.configuration.natsReplicas;
   try {
-    await untilAnswers(connection, setUpTimeoutMs);
+    await waitForJetStream(connection, setUpTimeoutMs);
     const storeBytes = await storeBytesOf(context.configuration);
     const onNoRoom = (stream: string): void =>
       context.logger.warn(

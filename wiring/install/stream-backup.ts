@@ -1,6 +1,6 @@
 import { restoreStreams, saveStreams } from "../../platform/jetstream/streams/backup.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
-import { untilAnswers } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
+import { waitForJetStream } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
 import type { RoleContext } from "../context.ts";
 
 const timeoutMs = 60_000;
@@ -13,7 +13,7 @@ const timeoutMs = 60_000;
 export async function backUpStreams(context: RoleContext, action: "save" | "restore", directory: string): Promise<string> {
   const connection = await connect({ server: context.nats, name: `headwater ${action} streams`, requestTimeoutMs: timeoutMs });
   try {
-    await untilAnswers(connection, timeoutMs);
+    await waitForJetStream(connection, timeoutMs);
     if (action === "save") return `${(await saveStreams(connection, directory)).length} streams are saved in ${directory}.`;
     const restored = await restoreStreams(connection, directory, { replicas: context.configuration.natsReplicas });
     return `${restored.length} streams are restored from ${directory}. Run --setup now, then start the roles.`;

@@ -7,7 +7,7 @@ import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import { Asker } from "../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
 import { requestConfigure } from "../../platform/jetstream/requests/configure-requests.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
@@ -52,8 +52,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const adminToken = await readAdminToken(configuration.adminTokenFile);
   const history = createHistory(database, { kept: { events: configuration.keepEvents, logs: configuration.keepLogs } });
   const stopping = new AbortController();
-  const asker = new Asker(connection);
-  asker.start();
+  const answers = new RunAnswers(connection);
+  answers.start();
   const admission = await followAdmission(connection, configuration.backlog);
   const readiness = new Readiness(readinessOf(connection, database), logger);
   const api = await startApi(
@@ -78,7 +78,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       activity: createActivity(database),
       sourceBacklogs: createSourceBacklogs(connection),
       builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
-      runs: runsOf(connection, asker, admission.gate),
+      runs: runsOf(connection, answers, admission.gate),
       deliveries: createDeliveryRecords(database),
       redeliveries: redeliveriesOf(connection),
       backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
@@ -107,7 +107,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       stopping.abort();
       await api.stop(signal);
       await admission.stop();
-      asker.stop();
+      answers.stop();
       await resources.release();
       await nats.release();
       await postgres.release();

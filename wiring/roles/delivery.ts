@@ -15,10 +15,10 @@ import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { deliveryBacklog } from "../../platform/jetstream/deliveries/delivery-backlog.ts";
-import { announceEvent } from "../../platform/jetstream/runs/emitted-events.ts";
-import { takeUpLeftBehind } from "../../platform/jetstream/deliveries/stranded-deliveries.ts";
-import { linesOf } from "../../platform/jetstream/deliveries/ordered-queues.ts";
-import { orderedQueuesOf } from "../../platform/jetstream/requests/ordered-queue-requests.ts";
+import { announceEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
+import { startRecoveringStranded } from "../../platform/jetstream/deliveries/stranded-deliveries.ts";
+import { createOrderedQueueStore } from "../../platform/jetstream/deliveries/ordered-queues.ts";
+import { createOrderedQueueRequests } from "../../platform/jetstream/requests/ordered-queue-requests.ts";
 import { overQuotaOf } from "../../platform/jetstream/buckets/quotas.ts";
 import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
 import { findScheduled, readDue } from "../../platform/jetstream/deliveries/due-deliveries.ts";
@@ -81,7 +81,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const delivery = await startDelivery(deliveryConfig(context), ports);
   started = delivery;
   const upkeep = startUpkeep(createHistory(postgres.database), logger);
-  const takingUp = takeUpLeftBehind(nats.connection, dueConsumer, {
+  const takingUp = startRecoveringStranded(nats.connection, dueConsumer, {
     found: (messages) =>
       logger.warn({ op: "delivery.left_behind", messages }, "the message server had kept deliveries back: they are made again"),
     failed: (error) =>
@@ -116,10 +116,10 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     runs: runsOf(connection, parts.log),
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
     deliveries: deliveriesOf(connection),
-    announce: (event) => announceEvent(connection, event),
-    lines: linesOf(connection),
+    announce: (event) => announceEmitted(connection, event),
+    lines: createOrderedQueueStore(connection),
     replicas,
-    orderedQueues: orderedQueuesOf(connection, () => replicas.isCurrent()),
+    orderedQueues: createOrderedQueueRequests(connection, () => replicas.isCurrent()),
     replays: { read: (onEvent) => readReplays(connection, onEvent) },
     tests: { serve: (test) => serveWebhookTests(connection, test) },
     invocations: {

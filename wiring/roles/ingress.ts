@@ -5,7 +5,7 @@ import { startIngress } from "../../ingress/start.ts";
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import { Asker } from "../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { followOverQuota } from "../../platform/jetstream/buckets/quotas.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
@@ -19,8 +19,8 @@ const arrivingBytes = 32 * 2 ** 20;
 export async function start(context: RoleContext): Promise<StartedRole> {
   const { configuration, logger } = context;
   const { connection, release } = await natsOf(context);
-  const asker = new Asker(connection);
-  asker.start();
+  const answers = new RunAnswers(connection);
+  answers.start();
   const endpoints = await openEndpointDirectory(connection);
   const overQuota = await followOverQuota(connection);
   const admission = await followAdmission(connection, configuration.backlog);
@@ -35,7 +35,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const ingress = await startIngress(config, {
     endpoints,
     invocations: { publish: async (subject, pack) => void (await connection.publisher.publish(subject, pack)) },
-    answers: asker,
+    answers,
     admission: admission.gate,
     overQuota: overQuota.untilOf,
     newRunId: () => newId("run", randomBytes),
@@ -51,7 +51,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await endpoints.stop();
       await overQuota.stop();
       await admission.stop();
-      asker.stop();
+      answers.stop();
       await release();
     },
   };

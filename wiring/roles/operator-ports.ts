@@ -14,14 +14,14 @@ import type { Configurations, Histories, Invocations, Log, OperatorPorts, Timers
 import type { SourceVersion } from "../../operator/source/plan/version.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
-import type { Asker } from "../../platform/jetstream/requests/run-answers.ts";
+import type { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
 import { forgetCommits, lastCommit, lastPosition } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { fencedEntries } from "../../platform/jetstream/buckets/fenced-entries.ts";
 import { endTimers, setTimer } from "../../platform/jetstream/write/schedules.ts";
 import { createSourceBacklogs } from "../../platform/jetstream/invocations/source-backlogs.ts";
-import { untilSeen } from "../../platform/jetstream/buckets/seen-revisions.ts";
+import { waitUntilSeen } from "../../platform/jetstream/buckets/seen-revisions.ts";
 import { endWorkflowQueue } from "../../platform/jetstream/deliveries/workflow-queues.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
@@ -38,7 +38,7 @@ const randomKey = customAlphabet("0123456789abcdefghijklmnopqrstuvwxyz", 32);
 export interface OperatorParts {
   readonly connection: Connection;
   readonly database: Database;
-  readonly asker: Asker;
+  readonly answers: RunAnswers;
   readonly secrets: Secrets;
   readonly resources: Pick<Resources, "store" | "owners" | "secretValues" | "configMaps">;
   readonly log: Log;
@@ -49,7 +49,7 @@ export interface OperatorParts {
 }
 
 export function operatorPorts(parts: OperatorParts): OperatorPorts {
-  const { connection, database, asker, secrets, resources, log, egressAllow, leads = () => true } = parts;
+  const { connection, database, answers, secrets, resources, log, egressAllow, leads = () => true } = parts;
   const { store, owners, secretValues, configMaps } = resources;
   const egress = createEgress({ allow: egressAllow });
   return {
@@ -70,15 +70,15 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     endpoints: fencedEntries<Endpoint>(connection, buckets.endpoints, { leads }),
     routes: fencedEntries<Route>(connection, buckets.routes, {
       leads,
-      seen: (revision) => untilSeen(connection, buckets.routes, revision),
+      seen: (revision) => waitUntilSeen(connection, buckets.routes, revision),
     }),
     versions: fencedEntries<SourceVersion>(connection, buckets.versions, { leads }),
     timers: timersOf(connection),
     workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
     histories: historiesOf(connection, database),
     commits: { position: () => lastPosition(connection) },
-    invocations: invocationsOf(connection, asker),
-    configurations: configurationsOf(connection, asker),
+    invocations: invocationsOf(connection, answers),
+    configurations: configurationsOf(connection, answers),
     secrets,
     tokenRefresher: createTokenRefresher({ egress, timeoutMs: refreshTimeoutMs }),
     clock: systemClock,
@@ -120,10 +120,10 @@ function historiesOf(connection: Connection, database: Database): Histories {
   };
 }
 
-export function configurationsOf(connection: Connection, asker: Asker): Configurations {
+export function configurationsOf(connection: Connection, answers: RunAnswers): Configurations {
   return {
     ask: async (pool, call, configuration, signal) => {
-      const { subject, answer } = asker.wait(call, "configured", signal);
+      const { subject, answer } = answers.wait(call, "configured", signal);
       const invocation: Invocation = { source: call, trigger: "configure", configure: configuration, answerTo: subject };
       await connection.publisher.publish(invokeSubject(pool, partitionOf(call), call), encodePack([JSON.stringify(invocation)]), {
         messageId: `configure.${call}`,
@@ -134,12 +134,12 @@ export function configurationsOf(connection: Connection, asker: Asker): Configur
   };
 }
 
-function invocationsOf(connection: Connection, asker: Asker): Invocations {
+function invocationsOf(connection: Connection, answers: RunAnswers): Invocations {
   const waiting = new Map<string, Promise<unknown>>();
   return {
     request: async (pool, invocation) => {
       const { source, run } = invocation;
-      const { subject, answer } = asker.wait(run, "run", AbortSignal.timeout(600_000));
+      const { subject, answer } = answers.wait(run, "run", AbortSignal.timeout(600_000));
       waiting.set(run, answer);
       void answer.finally(() => waiting.delete(run)); // Never rejects.
       await connection.publisher.publish(

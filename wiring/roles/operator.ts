@@ -2,10 +2,10 @@ import { runnerPoolKind } from "../../crds/runner-pool.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { defaultPool, runnerKey } from "../../domain/subjects.ts";
 import { startOperator } from "../../operator/start.ts";
-import { Asker } from "../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
-import type { Reading } from "../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
 import { liveRunners } from "../../platform/jetstream/members/group.ts";
 import { serveOperatorStatus, type OperatorStatus } from "../../platform/jetstream/requests/operator-status.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
@@ -25,8 +25,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const nats = await natsOf(context);
   const postgres = await databaseOf(context);
   const { database } = postgres;
-  const asker = new Asker(nats.connection);
-  asker.start();
+  const answers = new RunAnswers(nats.connection);
+  answers.start();
   // In a cluster the keys are a mounted Secret, to which no pool's can be added.
   const secrets = await createSecrets(configuration.keysDirectory, configuration.resources === "kubernetes" ? "derived" : "files");
   const resources = await resourcesOf(context, { database, secrets });
@@ -35,13 +35,13 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const { egressAllow } = configuration;
   const inCluster = resources.inCluster === undefined ? undefined : operatorInCluster(context, resources.inCluster);
   const leads = (): boolean => inCluster?.runtime.leadership?.leads ?? true;
-  const ports = operatorPorts({ connection: nats.connection, database, asker, secrets, resources, log: logger, egressAllow, leads });
+  const ports = operatorPorts({ connection: nats.connection, database, answers, secrets, resources, log: logger, egressAllow, leads });
   // A hook may take as long as a run; then its commit has to be told.
   const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + 30_000 };
   const runners =
     resources.inCluster === undefined ? undefined : await runnerPoolsOf(context, resources.inCluster.kubernetes, nats.connection);
   const { controller, leads: countLeading } = createOperatorMetrics(processMetrics());
-  let statusRequests: Promise<Reading> | undefined;
+  let statusRequests: Promise<Stoppable> | undefined;
   const onLead = (isLeading: boolean): void => {
     countLeading(isLeading);
     const stopped = statusRequests?.then((reading) => reading.stop());
@@ -67,7 +67,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       await resealing?.stop();
       await runners?.stop();
       await inCluster?.events.stop();
-      asker.stop();
+      answers.stop();
       await resources.release();
       await nats.release();
       await postgres.release();

@@ -5,7 +5,7 @@ import { customAlphabet } from "nanoid";
 import { systemClock } from "../../domain/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
-import { untilPoolIsSetUp } from "../../platform/jetstream/requests/pool-requests.ts";
+import { waitForPool } from "../../platform/jetstream/requests/pool-requests.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
@@ -28,7 +28,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const { configuration, logger } = context;
   const { connection, release } = await natsOf(context);
   const { pool } = configuration;
-  await untilPoolIsSetUp(connection, pool);
+  await waitForPool(connection, pool);
   const directory = join(context.dataDirectory, "runner");
   const blobs = openBlobStore(connection);
   const bundles = await localBundles(blobs, join(directory, "bundles"));

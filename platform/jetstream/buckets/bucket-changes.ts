@@ -2,7 +2,7 @@ import type { MsgHdrs } from "@nats-io/transport-node";
 import { changedSubject } from "../../../domain/subjects.ts";
 import { isDeletion } from "./bucket.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 
 /**
  * Hears of entries of a bucket once they are stored, by what the server publishes of them: without a consumer, which costs more, and
@@ -14,7 +14,7 @@ export async function followChanges(
   bucket: string,
   keys: string,
   onChange: (key: string | undefined, wasDeleted: boolean, headers?: MsgHdrs) => void,
-): Promise<Reading> {
+): Promise<Stoppable> {
   const prefix = changedSubject(bucket, "").length;
   const subscription = connection.nats.subscribe(changedSubject(bucket, keys), {
     callback: (error, message) => {

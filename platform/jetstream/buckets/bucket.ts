@@ -1,8 +1,8 @@
 import { Unavailable } from "../../../domain/errors.ts";
-import { isMessageNotFound } from "../connection/missing.ts";
+import { isMessageNotFound } from "../connection/errors.ts";
 import type { Connection } from "../connection/connection.ts";
 import { followFrom } from "../read/follow.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import type { StreamMessage } from "../read/stream-message.ts";
 
 export interface BucketWatch<T> {
@@ -121,21 +121,21 @@ export class Bucket<T> {
   }
 
   /** Resolves when the entries there are have been told; goes on, across interruptions, until stopped. */
-  watch({ initial, onEntry, onInterrupted }: BucketWatch<T>): Promise<Reading> {
+  watch({ initial, onEntry, onInterrupted }: BucketWatch<T>): Promise<Stoppable> {
     return this.#follow({ initial, onInterrupted, headersOnly: false }, (key, message) =>
       onEntry(key, this.#valueOf(message), message.seq),
     );
   }
 
   /** Like {@link watch} without the values: for buckets that are large and read one by one. */
-  watchKeys({ initial, onKey, onInterrupted }: KeyWatch): Promise<Reading> {
+  watchKeys({ initial, onKey, onInterrupted }: KeyWatch): Promise<Stoppable> {
     return this.#follow({ initial, onInterrupted, headersOnly: true }, (key, message) => onKey(key, message.seq));
   }
 
   async #follow(
     options: { initial: boolean; headersOnly: boolean; onInterrupted: ((reason: string) => void) | undefined },
     onMessage: (key: string, message: StreamMessage) => void,
-  ): Promise<Reading> {
+  ): Promise<Stoppable> {
     const { initial, headersOnly, onInterrupted } = options;
     const prefix = this.#subject("").length;
     let told = 0;

@@ -4,7 +4,7 @@ import type { Endpoint } from "../../../domain/source/deployment.ts";
 import { buckets, defaultPool } from "../../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 
 const endpoint = z.object({
   source: z.string(),
@@ -14,7 +14,7 @@ const endpoint = z.object({
   active: z.boolean(),
 });
 
-export interface EndpointDirectory extends Reading {
+export interface EndpointDirectory extends Stoppable {
   /** @throws Unavailable when it is not cached and cannot be read. */
   find(key: string): Promise<Endpoint | undefined>;
   /** What is known without waiting: `null` for an endpoint known not to exist, `undefined` when it must be read. */

@@ -3,7 +3,7 @@ import { buckets } from "../../../domain/subjects.ts";
 import { Bucket } from "./bucket.ts";
 import { followChanges } from "./bucket-changes.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 
 /** Until when the quota of an owner is used up, epoch ms, by the owner's id. */
 const entriesOf = (connection: Connection): Bucket<number> => new Bucket(connection, buckets.quotas, (json) => z.number().parse(json));
@@ -43,7 +43,7 @@ export function readOverQuota(connection: Connection) {
   const entries = entriesOf(connection);
   return {
     untilOf: (owner: string): Promise<number | undefined> => entries.get(owner),
-    onChange: (changed: (owner: string | undefined) => void): Promise<Reading> => followChanges(connection, buckets.quotas, "*", changed),
+    onChange: (changed: (owner: string | undefined) => void): Promise<Stoppable> => followChanges(connection, buckets.quotas, "*", changed),
   };
 }
 
@@ -52,7 +52,7 @@ export function readWeights(connection: Connection) {
   const entries = entriesOf(connection);
   return {
     weightOf: (owner: string): Promise<number | undefined> => entries.get(weightKey(owner)),
-    onChange: (changed: (owner: string | undefined) => void): Promise<Reading> =>
+    onChange: (changed: (owner: string | undefined) => void): Promise<Stoppable> =>
       followChanges(connection, buckets.quotas, "*", (key) => {
         if (key === undefined) changed(undefined);
         else if (key.startsWith(weightPrefix)) changed(key.slice(weightPrefix.length));
@@ -61,7 +61,7 @@ export function readWeights(connection: Connection) {
 }
 
 /** For the ingress, which must know at once: everybody's, followed. */
-export async function followOverQuota(connection: Connection): Promise<Reading & { readonly untilOf: (owner: string) => number }> {
+export async function followOverQuota(connection: Connection): Promise<Stoppable & { readonly untilOf: (owner: string) => number }> {
   const untils = new Map<string, number>();
   const reading = await entriesOf(connection).watch({
     initial: true,

@@ -56,7 +56,7 @@ export class SeenRevisions {
  * Resolves when every live replica of delivery has seen the revision, or when none answers: then it will see it when it starts. One that
  * stands still is waited for until the others take it for dead.
  */
-export async function untilSeen(connection: Connection, bucket: string, revision: number): Promise<void> {
+export async function waitUntilSeen(connection: Connection, bucket: string, revision: number): Promise<void> {
   const { nats } = connection;
   const answers = new Answers();
   const inbox = connection.newInbox();

@@ -1,3 +1,4 @@
+import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { Conflict, InvalidInput, type HeadwaterError, Unavailable } from "../../../domain/errors.ts";
 
 /** Another message came first: the subject's last sequence is not the expected one. */
@@ -45,3 +46,11 @@ export function refusal(subject: string, expected: number | undefined, error: Ap
       })
     : new Unavailable(`the message server cannot store a message on '${subject}': ${error.description}`, { details });
 }
+
+const missingStreamOrConsumer: readonly number[] = [10014, 10059];
+
+/** A stream or consumer that is not there. */
+export const isMissing = (error: unknown): boolean => error instanceof JetStreamApiError && missingStreamOrConsumer.includes(error.code);
+
+/** No message matches what was asked for directly. */
+export const isMessageNotFound = (error: unknown): boolean => error instanceof JetStreamError && "code" in error && error.code === 404;

@@ -20,6 +20,11 @@ export interface LinkOptions {
   readonly startTimeoutMs?: number;
 }
 
+/** Something that runs until it is stopped: a reader, a watch, a service. `stop` resolves when it calls back no more. */
+export interface Stoppable {
+  stop(): Promise<void>;
+}
+
 export type LinkStatus = "connected" | "disconnected" | "closed";
 
 /** One connection to the message server: it comes back by itself for ever, and says when it went and when it is back. */

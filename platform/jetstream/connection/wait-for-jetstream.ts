@@ -12,7 +12,7 @@ const startingCodes: readonly number[] = [10_008, 10_039, 10_076];
  *
  * @throws Unavailable when JetStream has not answered within `waitMs`, milliseconds.
  */
-export async function untilAnswers(connection: Connection, waitMs: number): Promise<void> {
+export async function waitForJetStream(connection: Connection, waitMs: number): Promise<void> {
   const requireAnswer = async (): Promise<void> => {
     const cause = await findReason(connection);
     if (cause !== undefined)

@@ -1,9 +1,10 @@
 import { parseRedelivery, type RedeliveryRequest } from "../../../domain/delivery/redelivery.ts";
 import { deliverSubject, redeliverySubject, retrySubject, scheduledEvents, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { readQueue, type Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
+import { readQueue } from "../read/queue-reader.ts";
 import { HeldMessages } from "../read/held-messages.ts";
-import { isMessageNotFound } from "../connection/missing.ts";
+import { isMessageNotFound } from "../connection/errors.ts";
 
 /** Asks for deliveries again. Durable when it returns. @throws Unavailable */
 export async function requestRedelivery({ publisher }: Pick<Connection, "publisher">, request: RedeliveryRequest): Promise<void> {
@@ -45,7 +46,7 @@ export async function readDue(
   consumer: string,
   { onDue, onEvent, onRequest }: DueReaders,
   ackWaitMs = defaultAckWaitMs,
-): Promise<Reading> {
+): Promise<Stoppable> {
   const held = new HeldMessages(ackWaitMs);
   const hasRoom = (): boolean => held.bytes < maxHeldBytes;
   const reading = await readQueue({
@@ -54,7 +55,7 @@ export async function readDue(
     consumer,
     create: { filter: "deliver.>", ackWaitMs, maxAckPending: 1_024 },
     maxBytes: Math.max(maxRequestBytes, (connection.nats.info?.max_payload ?? 0) + 65_536),
-    mayAsk: hasRoom,
+    canPull: hasRoom,
     expiresMs: requestExpiresMs,
     onMessage: (message) => {
       const ackHeld = held.take(message);

@@ -5,7 +5,7 @@ import { retry } from "../../../domain/retry.ts";
 import { buckets, lineSubject, streams } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
-import { isMessageNotFound } from "../connection/missing.ts";
+import { isMessageNotFound } from "../connection/errors.ts";
 import { WrongLastSequence } from "../connection/errors.ts";
 import { identityOf } from "../streams/stream-identity.ts";
 
@@ -19,7 +19,7 @@ const removedAtOnce = 50;
  * Lines of ordered webhooks: a subject of the stream ORDERED for each, an entry of the bucket LINES for how far it has come. Messages are
  * removed one by one: to purge a subject up to a sequence the server looks through all blocks of the stream, those of others as well.
  */
-export function linesOf(connection: Connection): LineMessages {
+export function createOrderedQueueStore(connection: Connection): LineMessages {
   const { manager, publisher } = connection;
   // Only the delivery role writes entries, from typed values.
   const states = new Bucket<LineState>(connection, buckets.lines, (json) => json as LineState);

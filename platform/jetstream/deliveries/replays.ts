@@ -1,7 +1,8 @@
 import { laneOf, type ReplayedEvent } from "../../../domain/event/replay.ts";
 import { replayConsumer, replayFilter, replayLaneCount, replaySubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { readQueue, type Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
+import { readQueue } from "../read/queue-reader.ts";
 import { HeldMessages } from "../read/held-messages.ts";
 import { defaultAckWaitMs, requestExpiresMs } from "./due-deliveries.ts";
 
@@ -21,7 +22,7 @@ export async function publishReplay({ publisher }: Connection, events: readonly 
 }
 
 /** Each event until it is done, and of a lane the next one only then: a crash repeats one, and changes no order. */
-export async function readReplays(connection: Connection, onEvent: (text: string, done: () => void) => void): Promise<Reading> {
+export async function readReplays(connection: Connection, onEvent: (text: string, done: () => void) => void): Promise<Stoppable> {
   const held = new HeldMessages(defaultAckWaitMs);
   const lanes = await Promise.all(
     Array.from({ length: replayLaneCount }, (_, lane) =>

@@ -2,15 +2,15 @@ import type { StoredMsg } from "@nats-io/jetstream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deliverSubject, redeliverySubject, retrySubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { readBatch } from "../read/read-batch.ts";
 import { onceAt, publishScheduled } from "../write/schedules.ts";
 
 const [dueFilter, scheduledFilter] = [deliverSubject("*", ">"), retrySubject("*", ">")];
 const lookEveryMs = 60_000;
 /** Of scheduled deliveries so many are looked at in one go, from where the last one ended: there may be hundreds of thousands. */
-const mostAtOnce = 500;
-const mostBytesAtOnce = 4 * 1_048_576;
+const maxSchedules = 500;
+const maxBytes = 4 * 1_048_576;
 /** A schedule that is this late will not fire: the server looks four times a second. */
 const overdueMs = 60_000;
 
@@ -20,7 +20,7 @@ const overdueMs = 60_000;
  * been handed out before). Each is made due once more, under its own id, in place of looking whether it was done: at least once is what was promised, and the
  * stream would keep it for ever.
  */
-export class LeftBehind {
+export class StrandedDeliveries {
   readonly #connection: Connection;
   readonly #consumer: string;
   #scheduledFrom = 1;
@@ -58,7 +58,7 @@ export class LeftBehind {
   }
 
   async #takeUpScheduled(now: number): Promise<number> {
-    const { messages, isLast } = await this.#read(scheduledFilter, this.#scheduledFrom, mostAtOnce);
+    const { messages, isLast } = await this.#read(scheduledFilter, this.#scheduledFrom, maxSchedules);
     this.#scheduledFrom = isLast ? 1 : (messages.at(-1)?.seq ?? 0) + 1;
     const late = messages.filter((message) => dueAt(message) + overdueMs < now);
     for (const message of late) await this.#makeDue(message);
@@ -80,17 +80,17 @@ export class LeftBehind {
   }
 
   #read(filter: string, seq: number, messages: number): ReturnType<typeof readBatch> {
-    return readBatch(this.#connection, streams.deliveries, { seq, filter, messages, bytes: mostBytesAtOnce });
+    return readBatch(this.#connection, streams.deliveries, { seq, filter, messages, bytes: maxBytes });
   }
 }
 
 /** Looks once a minute, until it is stopped. @param found is told how many there were, if any; `failed` of a look that could not be ended */
-export function takeUpLeftBehind(
+export function startRecoveringStranded(
   connection: Connection,
   consumer: string,
   { found, failed }: { readonly found: (messages: number) => void; readonly failed: (error: unknown) => void },
-): Reading {
-  const left = new LeftBehind(connection, consumer);
+): Stoppable {
+  const left = new StrandedDeliveries(connection, consumer);
   const stopping = new AbortController();
   const { signal } = stopping;
   const looking = (async () => {

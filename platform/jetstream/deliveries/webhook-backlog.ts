@@ -5,11 +5,11 @@ import { nextIn, type LinePack, type LineState } from "../../../domain/delivery/
 import { buckets, deliverSubject, lineSubject, retrySubject, streams } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
-import { isMessageNotFound } from "../connection/missing.ts";
+import { isMessageNotFound } from "../connection/errors.ts";
 import { onceAt } from "../write/schedules.ts";
 
 /** Of more schedules than these the first is not looked for: their events would have to be read for it. */
-const mostRead = { messages: 256, bytes: 1_024 * 1_024 };
+const maxRead = { messages: 256, bytes: 1_024 * 1_024 };
 /** Behind the last of any: the server tells how many there are, and not which. */
 const behindAll = 2 ** 31 - 1;
 
@@ -45,11 +45,11 @@ async function countSubjects({ nats, apiPrefix }: Connection, filter: string): P
 }
 
 async function firstOf({ manager }: Connection, webhook: string, scheduled: number): Promise<number | undefined> {
-  if (scheduled === 0 || scheduled > mostRead.messages) return undefined;
+  if (scheduled === 0 || scheduled > maxRead.messages) return undefined;
   const times: number[] = [];
   let left = 0;
   try {
-    const query = { multi_last: [retrySubject(webhook, ">")], batch: mostRead.messages, max_bytes: mostRead.bytes };
+    const query = { multi_last: [retrySubject(webhook, ">")], batch: maxRead.messages, max_bytes: maxRead.bytes };
     for await (const message of await manager.direct.getLastMessagesFor(streams.deliveries, query)) {
       const at = onceAt(message);
       if (at !== undefined) times.push(at);

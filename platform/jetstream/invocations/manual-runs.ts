@@ -6,13 +6,13 @@ import { QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
 import { encodePack, type Invocation } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { invokeSubject } from "../../../domain/subjects.ts";
-import type { Asker } from "../requests/run-answers.ts";
+import type { RunAnswers } from "../requests/run-answers.ts";
 import type { Connection } from "../connection/connection.ts";
 
 const retryAfterMs = 1_000;
 
 /** The runs that the API asks for. They count towards the backlog of their source and owner, as requests to endpoints do. */
-export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Asker, admission: Pick<AdmissionGate, "admits">): Runs {
+export function runsOf({ publisher }: Pick<Connection, "publisher">, answers: RunAnswers, admission: Pick<AdmissionGate, "admits">): Runs {
   const publish = async (request: ManualRun, invocation: Invocation, messageId: string): Promise<void> => {
     const text = JSON.stringify(invocation);
     if (!admission.admits(request, text.length, performance.now()))
@@ -29,7 +29,7 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
   return {
     run: async (request, signal) => {
       const { run, source, generation, event, metadata, trace } = request;
-      const { subject, answer } = asker.wait(run, "run", signal);
+      const { subject, answer } = answers.wait(run, "run", signal);
       const given = { ...eventOf({ event, metadata }), ...trace };
       await publish(request, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
       return { ended: answer.then((answered) => answered?.run) };
@@ -37,7 +37,7 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, asker: Aske
     dryRun: async (request) => {
       const { run, source, generation, event, metadata, timeoutMs } = request;
       const deadline = systemClock.now() + timeoutMs;
-      const { subject, answer } = asker.wait(run, "dry-run", AbortSignal.timeout(timeoutMs));
+      const { subject, answer } = answers.wait(run, "dry-run", AbortSignal.timeout(timeoutMs));
       const given = eventOf({ event, metadata });
       const dryRun = { source, deadline };
       await publish(request, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);

@@ -4,9 +4,10 @@ import { retry, waitUntil } from "../../../domain/retry.ts";
 import { partitionWindow } from "../../../domain/invocation/partition.ts";
 import { buckets, invokeFilter, partitionCount, runnerConsumer, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { queueConsumer, readPartition } from "../read/consumer.ts";
+import { readPartition } from "../read/partition-reader.ts";
+import { queueConsumer } from "../read/queue-reader.ts";
 import { createOrUpdateConsumer } from "../read/durable-consumer.ts";
-import { isMissing } from "../connection/missing.ts";
+import { isMissing } from "../connection/errors.ts";
 import { deploymentEntries, moveAll } from "./moves.ts";
 import type { StreamMessage } from "../read/stream-message.ts";
 

@@ -7,7 +7,7 @@ import { sendAnswer } from "../requests/run-answers.ts";
 import { followChanges } from "../buckets/bucket-changes.ts";
 import { appendCommit, lastCommit } from "../runs/commits.ts";
 import type { Connection } from "../connection/connection.ts";
-import { readPartition } from "../read/consumer.ts";
+import { readPartition } from "../read/partition-reader.ts";
 import { readFloors } from "../runs/floors.ts";
 import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/group.ts";
 import { deploymentEntries } from "./moves.ts";
@@ -68,12 +68,12 @@ function intakeOf(connection: Connection, pool: string): Intake {
       restoring = undefined;
     }));
   return {
-    read: (partition, onMessage, mayAsk) =>
+    read: (partition, onMessage, canPull) =>
       readPartition({
         connection,
         pool,
         partition,
-        mayAsk,
+        canPull,
         restore,
         onMessage: (message) =>
           onMessage({

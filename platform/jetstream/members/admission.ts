@@ -1,9 +1,9 @@
 import { AdmissionGate, type BacklogLimits } from "../../../domain/limits/admission.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { liveRunners } from "./group.ts";
 
-export interface FollowedAdmission extends Reading {
+export interface FollowedAdmission extends Stoppable {
   readonly gate: AdmissionGate;
 }
 

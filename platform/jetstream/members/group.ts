@@ -5,7 +5,7 @@ import { buckets, replicaKey, runnerKey } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import { followChanges } from "../buckets/bucket-changes.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 
 /** How long a member that fell silent still counts as alive. */
 const heartbeatTtlSeconds = 3;
@@ -149,20 +149,20 @@ export async function watchMembers(
   connection: Connection,
   group: Group,
   onMembers: (members: readonly string[]) => void,
-): Promise<Reading> {
+): Promise<Stoppable> {
   const members = new Members(connection, group, onMembers);
   await members.start();
   return members;
 }
 
 /** Who is heard is alive; who is silent for longer than an entry lasts is not. A list of the entries is read at the start and after each break. */
-class Members implements Reading {
+class Members implements Stoppable {
   readonly #connection: Connection;
   readonly #group: Group;
   readonly #onMembers: (members: readonly string[]) => void;
   readonly #heardAt = new Map<string, number>();
   #told: string | undefined;
-  #following: Reading | undefined;
+  #following: Stoppable | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;

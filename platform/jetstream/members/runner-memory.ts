@@ -1,13 +1,13 @@
 import type { RunnerMemory } from "../../../operator/runner-pool/ports.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { liveRunners } from "./group.ts";
 
 /** A heartbeat older than this is of a runner that is gone. */
 const staleMs = 5_000;
 
 /** What live runners tell of their memory with each heartbeat. */
-export async function followRunnerMemory(connection: Connection): Promise<RunnerMemory & Reading> {
+export async function followRunnerMemory(connection: Connection): Promise<RunnerMemory & Stoppable> {
   const told = new Map<string, { readonly share: number; readonly at: number }>();
   const reading = await liveRunners(connection).watch({
     initial: true,

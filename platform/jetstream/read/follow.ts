@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "./consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { Reader } from "./reader.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
@@ -21,15 +21,15 @@ export interface FollowOptions {
   readonly batch?: number;
   /** As for a pull: bytes that one request may bring, and whether one may be made now. */
   readonly maxBytes?: number;
-  readonly mayAsk?: () => boolean;
+  readonly canPull?: () => boolean;
   /** Its consumers have names of their own that begin so; else the server names them, for whoever may ask it to. */
-  readonly nameBegins?: string;
+  readonly namePrefix?: string;
 }
 
-export interface Following extends Reading {
+export interface Following extends Stoppable {
   /** Messages there were when it began: once that many were handed out, all that comes is new. */
   readonly pendingAtStart: number;
-  /** Asks for messages again after `mayAsk` had returned false. */
+  /** Asks for messages again after `canPull` had returned false. */
   resume(): void;
 }
 
@@ -64,7 +64,7 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
     stream,
     batch: options.batch ?? 200,
     maxBytes: options.maxBytes,
-    mayAsk: options.mayAsk,
+    canPull: options.canPull,
     open,
     onMessage,
     onInterrupted: options.onInterrupted,
@@ -86,7 +86,7 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
 function followerConsumer(options: FollowOptions, next: number | undefined) {
   const { filter = ">" } = options;
   return {
-    ...(options.nameBegins !== undefined && { name: `${options.nameBegins}-${randomBytes(8).toString("hex")}` }),
+    ...(options.namePrefix !== undefined && { name: `${options.namePrefix}-${randomBytes(8).toString("hex")}` }),
     ...(next === undefined
       ? { deliver_policy: DeliverPolicy.LastPerSubject }
       : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, next) }),

@@ -1,6 +1,6 @@
 import { retry } from "../../../domain/retry.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "./consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { followFrom, type Following } from "./follow.ts";
 import type { StreamMessage } from "./stream-message.ts";
 
@@ -18,7 +18,7 @@ export interface PartitionedOptions {
   /** Messages above the floors. */
   readonly maxOpen?: number;
   /** Beginning of the consumers' names. */
-  readonly nameBegins?: string;
+  readonly namePrefix?: string;
 }
 
 /** A partition that is being read. */
@@ -53,7 +53,7 @@ const retryMs = 500;
  * Follows some partitions of a stream without acks and with bounded memory, by one consumer, which is replaced when the partitions change.
  * The floor of a partition says how far everything in it is done: whoever keeps the floor can go on behind it after a crash.
  */
-export class PartitionedFollow implements Reading {
+export class PartitionedFollow implements Stoppable {
   readonly #options: PartitionedOptions;
   readonly #maxOpenBytes: number;
   readonly #maxOpen: number;
@@ -171,7 +171,7 @@ export class PartitionedFollow implements Reading {
   }
 
   #follow(): Promise<Following> {
-    const { connection, stream, filterOf, onInterrupted, nameBegins } = this.#options;
+    const { connection, stream, filterOf, onInterrupted, namePrefix } = this.#options;
     const followed = [...this.#followed];
     return followFrom({
       connection,
@@ -179,10 +179,10 @@ export class PartitionedFollow implements Reading {
       filter: followed.map(({ number }) => filterOf(number)),
       from: Math.min(...followed.map(({ position }) => position)) + 1,
       maxBytes: Math.max(requestBytes, (connection.nats.info?.max_payload ?? 0) + 65_536),
-      mayAsk: () => !this.#isPaused,
+      canPull: () => !this.#isPaused,
       onMessage: (message) => this.#take(message),
       ...(onInterrupted === undefined ? {} : { onInterrupted }),
-      ...(nameBegins === undefined ? {} : { nameBegins }),
+      ...(namePrefix === undefined ? {} : { namePrefix }),
     });
   }
 

@@ -14,7 +14,7 @@ export interface PullOptions {
   /** What is handed to this process while it stands still is redelivered after the ack wait: a request that ends sooner brings it less. */
   readonly expiresMs?: number | undefined;
   /** While this returns false nothing more is asked for, until {@link Pull.resume}. Absent: always true. */
-  readonly mayAsk?: (() => boolean) | undefined;
+  readonly canPull?: (() => boolean) | undefined;
   readonly onMessage: (message: StreamMessage) => void;
   /** Once: this pull has ended (consumer gone, server restarting, silence); a new one must be made. */
   readonly onLost: (reason: string) => void;
@@ -55,7 +55,7 @@ export class Pull {
     await this.#subscription.drain().catch(() => undefined); // Rejects on a broken connection, where nothing is under way.
   }
 
-  /** Asks again after `mayAsk` had returned false. */
+  /** Asks again after `canPull` had returned false. */
   resume(): void {
     this.#heardAt = performance.now();
     this.#askAgain();
@@ -83,8 +83,8 @@ export class Pull {
   }
 
   #ask(): void {
-    const { nats, apiPrefix, stream, consumer, maxBytes, mayAsk, expiresMs = defaultExpiresMs } = this.#options;
-    if (mayAsk?.() === false) return;
+    const { nats, apiPrefix, stream, consumer, maxBytes, canPull, expiresMs = defaultExpiresMs } = this.#options;
+    if (canPull?.() === false) return;
     const batch = this.#batch - this.#asked;
     this.#asked += batch;
     // The end of a short request is as good as a heartbeat, which the server refuses there.

@@ -1,6 +1,6 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { Connection } from "../connection/connection.ts";
-import { isMessageNotFound } from "../connection/missing.ts";
+import { isMessageNotFound } from "../connection/errors.ts";
 
 export interface BatchQuery {
   /** The first sequence that will do. */

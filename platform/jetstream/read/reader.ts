@@ -11,7 +11,7 @@ export interface ReaderOptions {
   readonly batch: number | (() => number);
   /** As for {@link Pull}. */
   readonly maxBytes?: number | undefined;
-  readonly mayAsk?: (() => boolean) | undefined;
+  readonly canPull?: (() => boolean) | undefined;
   readonly expiresMs?: number | undefined;
   /** Makes sure that the consumer exists and gives its name; called again whenever the pull broke. */
   readonly open: () => Promise<string>;
@@ -66,7 +66,7 @@ export class Reader {
     else this.#pull?.abandon();
   }
 
-  /** Asks for messages again after `mayAsk` had returned false. */
+  /** Asks for messages again after `canPull` had returned false. */
   resume(): void {
     this.#pull?.resume();
   }
@@ -89,7 +89,7 @@ export class Reader {
 
   async #open(): Promise<void> {
     const attempt = ++this.#attempt;
-    const { connection, stream, batch, maxBytes, mayAsk, expiresMs, open, onMessage } = this.#options;
+    const { connection, stream, batch, maxBytes, canPull, expiresMs, open, onMessage } = this.#options;
     const consumer = await open();
     if (attempt !== this.#attempt || this.#stopped) return;
     this.#openedAt = performance.now();
@@ -102,7 +102,7 @@ export class Reader {
       consumer,
       batch,
       maxBytes,
-      mayAsk,
+      canPull,
       expiresMs,
       onMessage,
       onLost: (reason) => this.restart(reason),

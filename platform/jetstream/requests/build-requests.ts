@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { BuilderCalls } from "../../../builder/ports.ts";
 import type { ComponentCode } from "../../../domain/component/component-code.ts";
 import type { Build } from "../../../domain/component/definition.ts";
-import { HeadwaterError, Invariant, Unavailable } from "../../../domain/errors.ts";
+import { HeadwaterError, Invariant } from "../../../domain/errors.ts";
 import { buildSubject } from "../../../domain/subjects.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const componentCode = z.object({
@@ -13,7 +13,7 @@ const componentCode = z.object({
   entry: z.string().exactOptional(),
   files: z.record(z.string(), z.string()).exactOptional(),
 });
-/** A request to build, to fetch a component at an address, or to say that there is a builder. */
+/** A request to build a component, to fetch one from a URL, or to show that a builder is running. */
 const builderRequest = z.union([
   componentCode.extend({
     language: z.enum(["js", "ts", "auto"]).exactOptional(),
@@ -31,7 +31,7 @@ export interface BuildRequest extends ComponentCode {
   readonly owner?: string;
 }
 
-/** Builds come from our own builder. */
+/** Only our own builder replies, from typed values. */
 const builds = z.custom<Build>((value) => typeof value === "object" && value !== null && "bundle" in value);
 
 /** The timeout is longer than a build may take, so that the builder's own error about its time limit arrives. */
@@ -40,25 +40,20 @@ const service: Service = {
   timeoutMs: 75_000,
   isCompressed: true,
   finishesOnStop: true,
-  noReply: (reason, cause) => {
-    const { code, message } = noReply[reason];
-    return new Unavailable(message, { code, cause });
+  noReply: {
+    absent: { code: "no_builder", message: "no builder is running: components cannot be built now, try again" },
+    late: { code: "builder_timeout", message: "the builder did not answer in time: try again" },
+    unreachable: { code: "builder_unreachable", message: "the builder cannot be reached: try again" },
   },
 };
 
-const noReply = {
-  absent: { code: "no_builder", message: "no builder is running: components cannot be built now, try again" },
-  late: { code: "builder_timeout", message: "the builder did not answer in time: try again" },
-  unreachable: { code: "builder_unreachable", message: "the builder cannot be reached: try again" },
-};
-
 /** Each request goes to one of the builders. */
-export const serveBuildRequests = (nats: NatsConnection, calls: BuilderCalls): Promise<Reading> =>
+export const serveBuildRequests = (nats: NatsConnection, calls: BuilderCalls): Promise<Stoppable> =>
   serve(nats, buildSubject, service, async (body) => {
     try {
-      const asked = builderRequest.parse(body);
-      if ("ping" in asked) return true;
-      return "collect" in asked ? await calls.collect(asked.collect, asked.owner) : await calls.build(asked);
+      const call = builderRequest.parse(body);
+      if ("ping" in call) return true;
+      return "collect" in call ? await calls.collect(call.collect, call.owner) : await calls.build(call);
     } catch (cause) {
       if (cause instanceof HeadwaterError) throw cause;
       throw new Invariant(`the build failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -72,13 +67,13 @@ interface CallOptions {
 const call = (nats: NatsConnection, body: object, options: CallOptions): Promise<unknown> =>
   request(nats, buildSubject, { ...service, ...options }, body);
 
-/** Has a builder build. @throws what the builder threw (InvalidInput, LimitExceeded, Unavailable); Unavailable when none replies */
-export async function requestBuild(nats: NatsConnection, asked: BuildRequest, options: CallOptions = {}): Promise<Build> {
-  const { code, entry, files, language, lockfile, owner } = asked;
+/** Builds a component in a builder. @throws what the builder threw (InvalidInput, LimitExceeded, Unavailable); Unavailable when none replies */
+export async function requestBuild(nats: NatsConnection, build: BuildRequest, options: CallOptions = {}): Promise<Build> {
+  const { code, entry, files, language, lockfile, owner } = build;
   return builds.parse(await call(nats, { code, entry, files, language, lockfile: lockfile ?? undefined, owner }, options));
 }
 
-/** Has a builder fetch the component at an address. @throws what the builder threw, Forbidden too; Unavailable when none replies */
+/** Fetches the component at a URL through a builder. @throws what the builder threw, Forbidden too; Unavailable when none replies */
 export async function requestComponent(
   nats: NatsConnection,
   url: string,

@@ -1,29 +1,28 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
-import { Unavailable } from "../../../domain/errors.ts";
 import { operatorStatusSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const operatorStatus = z.object({
-  /** Runners of the default pool that live now. */
+  /** Live runners of the default pool. */
   runners: z.int().min(0),
-  /** The default pool may have none while nothing waits for it: an invocation wakes it. */
+  /** The default pool may have no runner while its queue is empty: the first invocation starts one. */
   mayScaleToZero: z.boolean(),
 });
 export type OperatorStatus = z.infer<typeof operatorStatus>;
 
+const notAnswering = { code: "no_operator", message: "the operator does not answer" };
 const service: Service = {
   timeoutMs: 1_500,
-  noReply: (reason, cause) =>
-    new Unavailable(reason === "absent" ? "no operator leads" : "the operator does not answer", { code: "no_operator", cause }),
+  noReply: { absent: { code: "no_operator", message: "no operator leads" }, late: notAnswering, unreachable: notAnswering },
 };
 
-/** Serves as the operator that leads: to be called when it begins to lead, and stopped when it ends. */
-export const serveOperatorStatus = ({ nats }: Pick<Connection, "nats">, status: () => Promise<OperatorStatus>): Promise<Reading> =>
+/** Serves the status of the leading operator. Call it when this operator begins to lead, and stop it when it no longer does. */
+export const serveOperatorStatus = ({ nats }: Pick<Connection, "nats">, status: () => Promise<OperatorStatus>): Promise<Stoppable> =>
   serve(nats, operatorStatusSubject, service, () => status());
 
-/** Asks the operator that leads. @throws Unavailable when none does */
+/** @throws Unavailable when no operator leads */
 export const requestOperatorStatus = async (nats: NatsConnection): Promise<OperatorStatus> =>
   operatorStatus.parse(await request(nats, operatorStatusSubject, service, {}));

@@ -3,60 +3,54 @@ import type { OrderedQueue, OrderedQueues } from "../../../delivery/ports.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { orderedQueueSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
+import { request, serve, type Service } from "./request-reply.ts";
 
-const timeoutMs = 3_000;
-const request = z.object({ webhook: z.string(), delivery: z.string() });
-const reply = z.looseObject({ error: z.string().optional(), isAttempted: z.boolean().optional() });
+const queueRequest = z.object({ webhook: z.string(), delivery: z.string() });
+const attemptReply = z.object({ isAttempted: z.boolean() });
 
-/** What delivery replicas ask of the one that posts to ordered webhooks. @param isCurrent whether this one may answer */
-export function orderedQueuesOf(connection: Pick<Connection, "nats">, isCurrent: () => boolean): OrderedQueues {
-  const { nats } = connection;
-  const ask = async (kind: "append" | "attempt", webhook: string, delivery: string): Promise<z.infer<typeof reply>> => {
-    const subject = orderedQueueSubject(kind);
-    const asked = nats.request(subject, JSON.stringify({ webhook, delivery }), { timeout: timeoutMs });
-    const message = await asked.catch((cause: unknown) => {
-      throw new Unavailable(`no delivery replica answers on '${subject}' for the ordered webhook ${webhook}: trying again`, { cause });
+const notAnswering = { message: "no delivery replica serves ordered webhooks: trying again" };
+const service: Service = {
+  timeoutMs: 3_000,
+  noReply: { absent: notAnswering, late: notAnswering, unreachable: notAnswering },
+};
+
+/**
+ * Requests among delivery replicas, to the one that posts to ordered webhooks.
+ * @param isCurrent whether this replica may serve: a replica that stood still may have been replaced, and its requests repeated elsewhere
+ */
+export function createOrderedQueueRequests({ nats }: Pick<Connection, "nats">, isCurrent: () => boolean): OrderedQueues {
+  const send = async (kind: "append" | "attempt", webhook: string, delivery: string): Promise<unknown> =>
+    request(nats, orderedQueueSubject(kind), service, { webhook, delivery }).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Unavailable(`the queue of the ordered webhook ${webhook} cannot be used: ${reason}`, { cause });
     });
-    const answered = reply.parse(message.json());
-    if (answered.error !== undefined)
-      throw new Unavailable(`the queue of the ordered webhook ${webhook} cannot be used: ${answered.error}`);
-    return answered;
-  };
   return {
     serve: async (queue) => {
-      const act = actsOf(queue);
-      const subscriptions = (["append", "attempt"] as const).map((kind) =>
-        nats.subscribe(orderedQueueSubject(kind), {
-          callback: (error, message) => {
-            // What was asked while this process stood still was asked of another one since.
-            if (error !== null || !isCurrent()) return;
-            const { webhook, delivery } = request.parse(message.json()); // Only this role may ask.
-            act[kind](webhook, delivery).then(
-              (answer) => message.respond(JSON.stringify(answer)),
-              (failure: unknown) =>
-                message.respond(JSON.stringify({ error: failure instanceof Error ? failure.message : String(failure) })),
-            );
-          },
-        }),
+      const handlers = queueHandlers(queue);
+      const serving = await Promise.all(
+        (["append", "attempt"] as const).map((kind) =>
+          serve(nats, orderedQueueSubject(kind), service, (body) => handlers[kind](queueRequest.parse(body)), isCurrent),
+        ),
       );
-      await nats.flush();
       return {
         stop: async () => {
-          await Promise.all(subscriptions.map((subscription) => subscription.drain().catch(() => undefined)));
+          await Promise.all(serving.map((each) => each.stop()));
         },
       };
     },
     remote: {
-      append: async (webhook, delivery) => void (await ask("append", webhook, delivery)),
-      attemptNow: async (webhook, delivery) => (await ask("attempt", webhook, delivery)).isAttempted === true,
+      append: async (webhook, delivery) => void (await send("append", webhook, delivery)),
+      attemptNow: async (webhook, delivery) => attemptReply.parse(await send("attempt", webhook, delivery)).isAttempted,
     },
   };
 }
 
-const actsOf = (queue: OrderedQueue) => ({
-  append: async (webhook: string, delivery: string): Promise<object> => {
+type QueueRequest = z.infer<typeof queueRequest>;
+
+const queueHandlers = (queue: OrderedQueue) => ({
+  append: async ({ webhook, delivery }: QueueRequest): Promise<object> => {
     await queue.append(webhook, delivery);
     return {};
   },
-  attempt: async (webhook: string, delivery: string): Promise<object> => ({ isAttempted: await queue.attemptNow(webhook, delivery) }),
+  attempt: async ({ webhook, delivery }: QueueRequest): Promise<object> => ({ isAttempted: await queue.attemptNow(webhook, delivery) }),
 });

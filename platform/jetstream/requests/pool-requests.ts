@@ -14,15 +14,16 @@ import {
   type PoolRequest,
 } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { deploymentEntries, moveInvocation } from "../invocations/moves.ts";
 import { hasConsumer, setUpPool } from "../invocations/pool-consumers.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 import { setTimer } from "../write/schedules.ts";
 
 /**
- * A runner may write nothing into INVOCATIONS: a schedule names its target in a header, which no permission looks at, so whoever may
- * write one there can invoke any source. What runners need of that stream they ask for here, and are given within their own pool.
+ * A runner has no right to write into INVOCATIONS: a schedule names its target in a header, which NATS permissions do not check, so a
+ * client that may write a schedule can invoke any source. Runners send these requests to delivery instead, which serves them within
+ * the runner's own pool.
  */
 const moveRequest = z.object({ seq: z.int().positive(), index: z.int().min(0) });
 const armRequest = z.object({
@@ -41,18 +42,19 @@ const armRequest = z.object({
 });
 export type ArmRequest = z.infer<typeof armRequest>;
 
+const notAnswering = { message: "no delivery process answers: the role delivery does what runners request" };
 const service: Service = {
   queue: "pool-requests",
   timeoutMs: 5_000,
-  noReply: (_reason, cause) => new Unavailable("no delivery process answers: the role delivery does what runners request", { cause }),
+  noReply: { absent: notAnswering, late: notAnswering, unreachable: notAnswering },
 };
 
 /** Serves the requests of all pools; each goes to one of the delivery processes. */
-export async function servePoolRequests(connection: Connection): Promise<Reading> {
-  const acts = actsOf(connection);
+export async function servePoolRequests(connection: Connection): Promise<Stoppable> {
+  const handlers = poolHandlers(connection);
   const serving = await Promise.all(
     poolRequests.map((kind) =>
-      serve(connection.nats, poolRequestSubject("*", kind), service, (body, subject) => acts[kind](subject.split(".")[1] ?? "", body)),
+      serve(connection.nats, poolRequestSubject("*", kind), service, (body, subject) => handlers[kind](subject.split(".")[1] ?? "", body)),
     ),
   );
   return {
@@ -62,15 +64,15 @@ export async function servePoolRequests(connection: Connection): Promise<Reading
   };
 }
 
-type Act = (pool: string, body: unknown) => Promise<void>;
+type PoolHandler = (pool: string, body: unknown) => Promise<void>;
 
-const actsOf = (connection: Connection): Readonly<Record<PoolRequest, Act>> => ({
+const poolHandlers = (connection: Connection): Readonly<Record<PoolRequest, PoolHandler>> => ({
   consumers: (pool) => setUpPool(connection, { pool }),
   move: async (pool, body) => moveInvocation(connection, pool, moveRequest.parse(body)),
   arm: async (pool, body) => arm(connection, pool, armRequest.parse(body)),
 });
 
-/** The next link of a chained timer, towards the pool where its source is now. */
+/** Schedules the next link of a chained timer, targeting the pool that its source runs in now. */
 async function arm(connection: Connection, pool: string, { source, prop, atMs, invocation }: ArmRequest): Promise<void> {
   const entry = await deploymentEntries(connection).get(deploymentKey(pool, source));
   if (entry === undefined || invocation.source !== source || invocation.chain !== prop) return;
@@ -85,19 +87,19 @@ async function arm(connection: Connection, pool: string, { source, prop, atMs, i
   });
 }
 
-/** @throws Unavailable when no delivery process answers or it cannot be done now */
+/** Moves an invocation to the pool that its source runs in. @throws Unavailable when delivery or NATS cannot do it now */
 export const requestMove = (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
-  requestOfPool(connection, pool, "move", number);
+  sendToDelivery(connection, pool, "move", number);
 
-/** @throws Unavailable when no delivery process answers or it cannot be done now */
-export const requestArm = (connection: Connection, pool: string, arming: ArmRequest): Promise<void> =>
-  requestOfPool(connection, pool, "arm", arming);
+/** Schedules the next link of a chained timer. @throws Unavailable when delivery or NATS cannot do it now */
+export const requestArm = (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
+  sendToDelivery(connection, pool, "arm", request);
 
-/** Creates the consumers of the pool that are missing. @throws Unavailable when no delivery process answers or NATS cannot do it now */
-export const requestConsumers = (connection: Connection, pool: string): Promise<void> => requestOfPool(connection, pool, "consumers", {});
+/** Creates the missing consumers of the pool. @throws Unavailable when delivery or NATS cannot do it now */
+export const requestConsumers = (connection: Connection, pool: string): Promise<void> => sendToDelivery(connection, pool, "consumers", {});
 
-/** For a runner, which has no right to create consumers: resolves when its pool has all of them. @throws Unavailable after `timeoutMs` */
-export async function untilPoolIsSetUp(connection: Connection, pool: string, timeoutMs = 30_000): Promise<void> {
+/** For a runner, which has no right to create consumers: waits until its pool has all of them. @throws Unavailable after `timeoutMs` */
+export async function waitForPool(connection: Connection, pool: string, timeoutMs = 30_000): Promise<void> {
   const isPresent = (partition: number): Promise<boolean> => hasConsumer(connection, runnerConsumer(pool, partition));
   const isSetUp = async (): Promise<boolean> => {
     for (let partition = 0; partition < partitionCount; partition++) {
@@ -111,10 +113,10 @@ export async function untilPoolIsSetUp(connection: Connection, pool: string, tim
     return true;
   };
   if (await waitUntil(isSetUp, timeoutMs, 250)) return;
-  throw new Unavailable(`pool '${pool}' is not set up: the operator does that when a RunnerPool of that name exists`);
+  throw new Unavailable(`pool '${pool}' is not set up: the operator creates its consumers when a RunnerPool of that name exists`);
 }
 
-async function requestOfPool(connection: Connection, pool: string, kind: PoolRequest, body: object): Promise<void> {
+async function sendToDelivery(connection: Connection, pool: string, kind: PoolRequest, body: object): Promise<void> {
   const subject = poolRequestSubject(pool, kind);
   await request(connection.nats, subject, service, body).catch((cause: unknown) => {
     if (cause instanceof Unavailable) throw cause;

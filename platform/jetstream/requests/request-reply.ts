@@ -14,12 +14,12 @@ import {
   Unavailable,
   UserCode,
 } from "../../../domain/errors.ts";
-import type { Reading } from "../read/consumer.ts";
+import type { Stoppable } from "../connection/link.ts";
 
 /**
  * Request and reply between roles, over core NATS: nothing is stored, and a caller waits for the reply or an error.
  *
- * Bodies are JSON. Errors travel with status, code, message and details, and are thrown at the caller as the class they were.
+ * Bodies are JSON. Errors travel with status, code, message and details, and the caller's side throws them as the class they were.
  */
 export interface Service {
   /** The queue group of the processes that serve: each request goes to one of them. Absent: one process serves at a time. */
@@ -27,16 +27,24 @@ export interface Service {
   readonly timeoutMs: number;
   /** Bodies are compressed: code of 1 MiB and a lockfile fit into NATS's default message of 1 MiB. */
   readonly isCompressed?: boolean;
-  /** `stop` waits until the requests under way have their replies. Absent: their callers get no reply, and try again. */
+  /** `stop` waits until all requests in progress have their replies. Absent: their callers get no reply, and try again. */
   readonly finishesOnStop?: boolean;
-  /** The error for a request without a reply. */
-  readonly noReply: (reason: NoReply, cause: unknown) => HeadwaterError;
+  /** The error for a request without a reply, by its reason. */
+  readonly noReply: Readonly<Record<NoReply, NoReplyError>>;
 }
 
 /** No process serves; none has replied in time; NATS cannot be reached. */
 export type NoReply = "absent" | "late" | "unreachable";
 
-/** @returns the reply's body. @throws what the request cannot be served for */
+export interface NoReplyError {
+  readonly message: string;
+  /** Absent: `unavailable`. */
+  readonly code?: string;
+  /** Absent: 503. */
+  readonly status?: number;
+}
+
+/** @returns the reply's body. @throws the error to reply with */
 export type Handler = (body: unknown, subject: string) => Promise<unknown>;
 
 const failure = z.object({ status: z.number(), code: z.string(), message: z.string(), details: z.unknown().optional() });
@@ -45,13 +53,22 @@ type Reply = z.infer<typeof reply>;
 
 const maxUncompressedBytes = 32 * 2 ** 20;
 
-/** Serves requests on a subject, which may hold wildcards. `stop` takes no more. */
-export async function serve(nats: NatsConnection, subject: string, service: Service, handle: Handler): Promise<Reading> {
+/**
+ * Serves requests on a subject, which may hold wildcards, until stopped.
+ * @param isServing while it returns false, requests get no reply from this process
+ */
+export async function serve(
+  nats: NatsConnection,
+  subject: string,
+  service: Service,
+  handle: Handler,
+  isServing: () => boolean = () => true,
+): Promise<Stoppable> {
   const running = new Set<Promise<void>>();
   const subscription = nats.subscribe(subject, {
     ...(service.queue === undefined ? {} : { queue: service.queue }),
     callback: (error, message) => {
-      if (error !== null) return; // The subscription has ended.
+      if (error !== null || !isServing()) return; // With an error, the subscription has ended.
       const replied = respond(message, service, handle).finally(() => running.delete(replied)); // Never rejects.
       running.add(replied);
     },
@@ -74,7 +91,7 @@ export async function request(nats: NatsConnection, subject: string, service: Se
   if (limit !== undefined && payload.byteLength > limit)
     throw new LimitExceeded(`the request is ${payload.byteLength} bytes, NATS takes ${limit}: raise its max_payload`);
   const message = await nats.request(subject, payload, { timeout: service.timeoutMs }).catch((cause: unknown) => {
-    throw service.noReply(reasonOf(cause), cause);
+    throw noReplyError(service, cause);
   });
   const replied = reply.parse(await decode(service, message.data));
   if ("error" in replied) throw toError(replied.error);
@@ -89,11 +106,11 @@ async function respond(message: Msg, service: Service, handle: Handler): Promise
   try {
     message.respond(await encode(service, replied));
   } catch (cause) {
-    const tooLarge = new LimitExceeded("the reply is larger than a message may be: raise NATS's max_payload", { cause });
+    const tooLarge = new LimitExceeded("the reply is larger than NATS's max_payload: raise it", { cause });
     try {
       message.respond(await encode(service, failed(tooLarge)));
     } catch {
-      // The connection is gone: the caller's timeout ends its wait.
+      // The connection is closed: the caller's timeout ends its wait.
     }
   }
 }
@@ -102,6 +119,12 @@ function failed(error: unknown): Reply {
   const { status, code, message, details } =
     error instanceof HeadwaterError ? error : new Invariant("the request failed unexpectedly", { cause: error });
   return { error: { status, code, message, details } };
+}
+
+function noReplyError({ noReply }: Service, cause: unknown): HeadwaterError {
+  const { message, code, status } = noReply[reasonOf(cause)];
+  if (status !== undefined && code !== undefined) return new HeadwaterError(status, code, message, { cause });
+  return new Unavailable(message, { cause, ...(code === undefined ? {} : { code }) });
 }
 
 function reasonOf(cause: unknown): NoReply {

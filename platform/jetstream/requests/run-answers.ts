@@ -3,21 +3,21 @@ import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { answerFilter, answerSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
-/** Best effort, beside the commit: whoever waits also has a deadline. Never throws. */
+/** Sends an answer, best effort: the commit is stored separately, and the caller has a deadline. Never throws. */
 export function sendAnswer(connection: Connection, subject: string, answer: Answer): void {
   try {
     connection.nats.publish(subject, JSON.stringify(answer));
   } catch {
-    // Closed, or larger than the server takes: the asker's deadline ends its wait.
+    // The connection is closed, or the answer exceeds NATS's max_payload: the caller's deadline ends its wait.
   }
 }
 
-/** Waits for answers of runs, all over one subscription. */
-export class Asker {
+/** Receives the answers of all runs that this process has requested, over one subscription. */
+export class RunAnswers {
   readonly #connection: Connection;
   readonly #token = randomBytes(12).toString("hex");
-  readonly #waiting = new Map<string, Set<(answer: Answer) => void>>();
-  #end: (() => void) | undefined;
+  readonly #listeners = new Map<string, Set<(answer: Answer) => void>>();
+  #unsubscribe: (() => void) | undefined;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -27,44 +27,47 @@ export class Asker {
     const subscription = this.#connection.nats.subscribe(answerFilter(this.#token), {
       callback: (error, message) => {
         if (error !== null) return;
-        const listeners = this.#waiting.get(message.subject);
+        const listeners = this.#listeners.get(message.subject);
         if (listeners === undefined) return;
         const answer = message.json<Answer>(); // Only runners may publish on these subjects, from typed values.
         for (const listener of listeners) listener(answer);
       },
     });
-    this.#end = () => subscription.unsubscribe();
+    this.#unsubscribe = () => subscription.unsubscribe();
   }
 
   stop(): void {
-    this.#end?.();
+    this.#unsubscribe?.();
   }
 
-  /** Calls back with each answer for the run until ended. Listen before asking. `subject` is the invocation's `answerTo`. */
+  /** Calls back with each answer of the run until ended. Call it before you publish the invocation, whose `answerTo` is `subject`. */
   listen(run: string, onAnswer: (answer: Answer) => void): { readonly subject: string; end(): void } {
     const subject = answerSubject(this.#token, run);
-    const listeners = this.#waiting.get(subject) ?? new Set();
+    const listeners = this.#listeners.get(subject) ?? new Set();
     listeners.add(onAnswer);
-    this.#waiting.set(subject, listeners);
+    this.#listeners.set(subject, listeners);
     return {
       subject,
       end: () => {
         listeners.delete(onAnswer);
-        if (listeners.size === 0) this.#waiting.delete(subject);
+        if (listeners.size === 0) this.#listeners.delete(subject);
       },
     };
   }
 
-  /** The first answer of that kind, or undefined when the signal aborts first. Begin to wait before asking. */
+  /**
+   * The first answer of this kind, or undefined if the signal aborts first. Call it before you publish the invocation, whose `answerTo` is
+   * `subject`.
+   */
   wait<K extends Answer["kind"]>(
     run: string,
     kind: K,
     signal: AbortSignal,
   ): { readonly subject: string; readonly answer: Promise<Extract<Answer, { kind: K }> | undefined> } {
     const { promise, resolve } = Promise.withResolvers<Extract<Answer, { kind: K }> | undefined>();
-    const isWanted = (answer: Answer): answer is Extract<Answer, { kind: K }> => answer.kind === kind;
+    const hasKind = (answer: Answer): answer is Extract<Answer, { kind: K }> => answer.kind === kind;
     const { subject, end } = this.listen(run, (answer) => {
-      if (isWanted(answer)) resolve(answer);
+      if (hasKind(answer)) resolve(answer);
     });
     const onAbort = (): void => resolve(undefined);
     signal.addEventListener("abort", onAbort, { once: true });

@@ -24,7 +24,7 @@ export function runsOf(connection: Connection, log: RunsLog): Runs {
       stream: streams.runs,
       ...by,
       maxOpenBytes,
-      nameBegins: "delivery",
+      namePrefix: "delivery",
       onMessage,
       onInterrupted: (reason) => log.warn({ op: "runs.read", kind, reason }, "reading RUNS was interrupted and goes on"),
     });

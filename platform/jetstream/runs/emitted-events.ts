@@ -3,7 +3,7 @@ import { emittedSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
 /** Announces a scheduled event that has become due to live streams. Best effort: the history has it. Never throws. */
-export function announceEvent(
+export function announceEmitted(
   { nats }: Pick<Connection, "nats">,
   { source, owner, emitId, channel, dedupeId, summary, ts, payload }: EmittedEvent,
 ): void {

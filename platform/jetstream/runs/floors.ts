@@ -2,7 +2,7 @@ import { z } from "zod";
 import { buckets, partitionCount, runsOfPartition, streams } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
-import { isMessageNotFound, isMissing } from "../connection/missing.ts";
+import { isMessageNotFound, isMissing } from "../connection/errors.ts";
 import { WrongLastSequence } from "../connection/errors.ts";
 import { identityOf } from "../streams/stream-identity.ts";
 

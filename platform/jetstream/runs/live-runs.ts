@@ -17,7 +17,7 @@ export function readRunMessages(connection: Connection, readPositions: (stream: 
           connection,
           stream: streams.runs,
           from: "new",
-          nameBegins: "live",
+          namePrefix: "live",
           onMessage: (message) => onMessage({ subject: message.subject, sequence: message.seq, text: () => message.text() }),
         }),
       ),

@@ -1,7 +1,7 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import { streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { isMessageNotFound } from "../connection/missing.ts";
+import { isMessageNotFound } from "../connection/errors.ts";
 
 /** The sequence on RUNS of a message of STATE; the server writes it into the header `Nats-Stream-Source: RUNS <sequence> …`. */
 export function copiedFrom({ header }: Pick<StoredMsg, "header">): number | undefined {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredMsg } from "@nats-io/jetstream";
 import { streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { Reading } from "../read/consumer.ts";
-import { isMessageNotFound } from "../connection/missing.ts";
+import type { Stoppable } from "../connection/link.ts";
+import { isMessageNotFound } from "../connection/errors.ts";
 import { statePosition } from "./state-position.ts";
 
 export interface TrimOptions {
@@ -29,7 +29,7 @@ const roundsPerAge = 10;
 const defaultKeep: Kept = { ms: 10 * 60_000, bytes: 256 * 1_048_576 };
 
 /** Trims RUNS now and then, until it is stopped. */
-export function startTrimming({ connection, processed, failed, keep = defaultKeep }: TrimOptions): Reading {
+export function startTrimming({ connection, processed, failed, keep = defaultKeep }: TrimOptions): Stoppable {
   const stopping = new AbortController();
   const { signal } = stopping;
   const trimming = (async () => {

@@ -36,7 +36,7 @@ type Config = Partial<StreamConfig> & { readonly name: string };
 const minimalVersion = [2, 14] as const;
 const duplicateWindow = nanos(120_000);
 /** Nobody takes events out of the queues of workflows yet: of each the newest stay, for so long. */
-const workflowQueue = { maxAgeMs: 7 * 86_400_000, mostEvents: 10_000 };
+const workflowQueue = { maxAgeMs: 7 * 86_400_000, maxEvents: 10_000 };
 
 /** Makes what is missing and changes what differs; safe to repeat, and by several at once. @throws InvalidInput when the server is too old. */
 export async function setUpStreams(connection: Connection, options: StreamOptions): Promise<void> {
@@ -52,7 +52,7 @@ export async function setUpStreams(connection: Connection, options: StreamOption
   await new Objm(connection.nats).create(bundleStore, { storage: StorageType.File, replicas: options.replicas });
   // Last of all, so that it tells of what is there. What a newer version made is told on: it goes on being there.
   const held = (await findConfig(manager, bundleStream))?.metadata ?? {};
-  const made = [...new Set([...subjectsTold(held), ...subjectsOf(options)])].join(" ");
+  const made = [...new Set([...recordedSubjects(held), ...subjectsOf(options)])].join(" ");
   const bundles = { name: bundleStream, max_bytes: maxBytesOf(bundleStream, options.storeBytes), metadata: { ...held, [setUpMark]: made } };
   await createOrUpdate(manager, bundles, options);
 }
@@ -66,14 +66,14 @@ const subjectsOf = (options: StreamOptions): readonly string[] =>
   [...streamConfigs(options), stateConfig(options), ...bucketConfigs(options)].flatMap(({ name, subjects = [] }) =>
     subjects.map((each) => `${name}=${each}`),
   );
-const subjectsTold = (metadata: Readonly<Record<string, string>>): readonly string[] =>
+const recordedSubjects = (metadata: Readonly<Record<string, string>>): readonly string[] =>
   (metadata[setUpMark] ?? "").split(" ").filter((each) => each !== "");
 
 /** The streams that this version needs and setup has not made, or not as this version needs them; undefined when nothing was set up at all. */
 export async function missingStreams({ manager }: Connection): Promise<readonly string[] | undefined> {
   const config = await findConfig(manager, bundleStream);
   if (config === undefined) return undefined;
-  const made = new Set(subjectsTold(config.metadata ?? {}));
+  const made = new Set(recordedSubjects(config.metadata ?? {}));
   const missing = subjectsOf({ replicas: 1, partitions: 1, pool: "" }).filter((each) => !made.has(each));
   return [...new Set(missing.map((each) => each.split("=")[0] ?? each))];
 }
@@ -123,7 +123,7 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
       subjects: ["workflow.>"],
       retention: RetentionPolicy.Workqueue,
       max_age: nanos(workflowQueue.maxAgeMs),
-      max_msgs_per_subject: workflowQueue.mostEvents,
+      max_msgs_per_subject: workflowQueue.maxEvents,
       allow_direct: true,
       max_consumers: 4_096,
     },
@@ -176,13 +176,13 @@ function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): reado
     deny_delete: true,
     allow_msg_ttl: true,
     max_consumers: 4_096,
-    ...(isToldOf(bucket) ? { republish: { src: `$KV.${bucket}.>`, dest: changedSubject(bucket, ">"), headers_only: true } } : {}),
+    ...(isRepublished(bucket) ? { republish: { src: `$KV.${bucket}.>`, dest: changedSubject(bucket, ">"), headers_only: true } } : {}),
     ...(bucket === buckets.runners || bucket === buckets.replicas ? { subject_delete_marker_ttl: nanos(markerTtlMs) } : {}),
   }));
 }
 
 /** Runners may not make consumers, so the server tells them of these by itself; members of all kinds are followed alike. */
-const isToldOf = (bucket: string): boolean =>
+const isRepublished = (bucket: string): boolean =>
   [buckets.deployments, buckets.runners, buckets.replicas, buckets.quotas].some((told) => told === bucket);
 
 /** What cannot be changed later (storage, retention, persist mode) stays as it was made. */

@@ -2,7 +2,7 @@ import { MsgHdrsImpl } from "@nats-io/transport-node";
 import { Invariant } from "../../../domain/errors.ts";
 
 /** Headers encoded once, in place of the client's map of arrays: a third of the cost of a small publish. */
-export class LeanHeaders extends MsgHdrsImpl {
+export class EncodedHeaders extends MsgHdrsImpl {
   readonly #text: string;
 
   constructor(fields: Readonly<Record<string, string>>) {

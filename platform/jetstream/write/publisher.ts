@@ -1,6 +1,6 @@
 import type { Msg } from "@nats-io/transport-node";
 import { type HeadwaterError, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
-import { LeanHeaders } from "./encoded-headers.ts";
+import { EncodedHeaders } from "./encoded-headers.ts";
 import type { Link, LinkStatus } from "../connection/link.ts";
 import { refusal, type ApiError } from "../connection/errors.ts";
 
@@ -33,7 +33,7 @@ export interface Published {
 interface Waiting {
   readonly subject: string;
   readonly data: Uint8Array | string;
-  readonly headers: LeanHeaders | undefined;
+  readonly headers: EncodedHeaders | undefined;
   readonly expected: number | undefined;
   /** Sending it twice does no harm: the server recognizes it by its id or its expected sequence. */
   readonly repeatable: boolean;
@@ -87,7 +87,7 @@ export class Publisher {
       const waiting: Waiting = {
         subject,
         data,
-        headers: fields === undefined ? undefined : new LeanHeaders(fields),
+        headers: fields === undefined ? undefined : new EncodedHeaders(fields),
         expected,
         repeatable: options.messageId !== undefined || expected !== undefined,
         deadline: performance.now() + (options.timeoutMs ?? defaultTimeoutMs),

@@ -9,7 +9,7 @@ import type { Deployment } from "../../../domain/source/deployment.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, partitionCount, runSubject, streams } from "../../../domain/subjects.ts";
-import { Asker } from "../../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers } from "../../../platform/jetstream/requests/run-answers.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { startRunner, type Runner } from "../../../runner/start.ts";
 import { runsOf } from "../../../platform/jetstream/invocations/manual-runs.ts";
@@ -24,9 +24,9 @@ import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts"
 /** Runs that leave nothing, and runs of past events: API, stream, runner and isolates are real. */
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
-let asker: Asker;
+let answers: RunAnswers;
 let admission = new AdmissionGate(defaultBacklogLimits);
-const runs = () => runsOf(nats.connection, asker, admission);
+const runs = () => runsOf(nats.connection, answers, admission);
 const api = withApi(
   { runTimeoutMs: 20_000 },
   { runs: { run: (request, signal) => runs().run(request, signal), dryRun: (request) => runs().dryRun(request) } },
@@ -39,15 +39,15 @@ let seq = 0;
 
 beforeAll(async () => {
   fixture = await startSandbox();
-  asker = new Asker(nats.connection);
-  asker.start();
+  answers = new RunAnswers(nats.connection);
+  answers.start();
 }, 60_000);
 afterEach(async () => {
   await runner?.stop(AbortSignal.timeout(1_000));
   runner = undefined;
 });
 afterAll(async () => {
-  asker.stop();
+  answers.stop();
   await fixture.stop();
 });
 

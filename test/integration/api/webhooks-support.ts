@@ -18,7 +18,7 @@ import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
 import { createEgress } from "../../../platform/http/egress.ts";
 import { createWebhookClient, type WebhookClient } from "../../../platform/http/webhook-client.ts";
-import { Asker } from "../../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers } from "../../../platform/jetstream/requests/run-answers.ts";
 import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { readWebhookBacklog } from "../../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { createSecrets } from "../../../platform/secrets/secrets.ts";
@@ -96,8 +96,16 @@ export function withRepairWorld(): RepairWorld {
     directory = await temporaryDirectory("repair-keys");
     const secrets = await createSecrets(directory.path);
     const resources = resourcesOnOneMachine({ database: api.database, secrets });
-    const asker = new Asker(streams.connection);
-    ports = operatorPorts({ connection: streams.connection, database: api.database, asker, secrets, resources, log: silent, egressAllow });
+    const answers = new RunAnswers(streams.connection);
+    ports = operatorPorts({
+      connection: streams.connection,
+      database: api.database,
+      answers,
+      secrets,
+      resources,
+      log: silent,
+      egressAllow,
+    });
     keys = new SigningKeys(ports);
     poster = createWebhookClient({ egress: createEgress({ allow: egressAllow }), timeoutMs: 5_000, connections: 4 });
   });

@@ -7,7 +7,7 @@ import { restoreStreams, saveStreams } from "../../../platform/jetstream/streams
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import { appendCommit, lastCommit, lastPosition } from "../../../platform/jetstream/runs/commits.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
-import { readPartition } from "../../../platform/jetstream/read/consumer.ts";
+import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { loadFloors } from "../../../platform/jetstream/runs/floors.ts";
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
 import { setTimer } from "../../../platform/jetstream/write/schedules.ts";

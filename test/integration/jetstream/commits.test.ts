@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { streams } from "../../../domain/subjects.ts";
-import { Asker, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
 import { appendCommit, forgetCommits, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
 import { until, withJetStream } from "./support.ts";
@@ -51,14 +51,14 @@ test("after kill -9 right behind a commit the newer of RUNS and STATE is taken",
 });
 
 test("an asker hears the answer of its run and no other, and ends with its signal", async () => {
-  const asker = new Asker(nats.connection);
-  asker.start();
+  const answers = new RunAnswers(nats.connection);
+  answers.start();
   const response: Answer = { kind: "response", response: { status: 201, headers: {}, body: "hi" } };
-  const one = asker.wait("r_1", "response", AbortSignal.timeout(30_000));
-  const two = asker.wait("r_2", "response", AbortSignal.timeout(200));
+  const one = answers.wait("r_1", "response", AbortSignal.timeout(30_000));
+  const two = answers.wait("r_2", "response", AbortSignal.timeout(200));
   sendAnswer(await nats.addConnection(), one.subject, response);
   expect(await one.answer).toEqual(response);
   expect(await two.answer).toBeUndefined();
-  expect(await asker.wait("r_3", "run", AbortSignal.abort()).answer).toBeUndefined();
-  asker.stop();
+  expect(await answers.wait("r_3", "run", AbortSignal.abort()).answer).toBeUndefined();
+  answers.stop();
 });

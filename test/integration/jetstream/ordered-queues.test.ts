@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { newLine } from "../../../domain/delivery/ordered-queue.ts";
-import { linesOf } from "../../../platform/jetstream/deliveries/ordered-queues.ts";
+import { createOrderedQueueStore } from "../../../platform/jetstream/deliveries/ordered-queues.ts";
 import { until, withJetStream } from "./support.ts";
 
 const streams = withJetStream();
 
 describe("the lines of ordered webhooks", () => {
   it("store a message behind the one that is the last, or not at all", async () => {
-    const lines = linesOf(streams.connection);
+    const lines = createOrderedQueueStore(streams.connection);
     const one = await lines.append("wh_1", "one", 0);
     expect(await lines.append("wh_1", "another", 0)).toBeUndefined();
     await lines.append("wh_2", "beside", 0);
@@ -20,7 +20,7 @@ describe("the lines of ordered webhooks", () => {
   });
 
   it("are found after a crash of the server, with how far each has come, until they end", async () => {
-    const lines = linesOf(streams.connection);
+    const lines = createOrderedQueueStore(streams.connection);
     const { stream } = await lines.load();
     const state = { ...newLine(stream), seq: 4, number: 2, upTo: { stream: "runs", seq: 7 } };
     await lines.keep("wh_1", state);
@@ -49,7 +49,7 @@ describe("the lines of ordered webhooks", () => {
   });
 
   it("remove what is done, also twice", async () => {
-    const lines = linesOf(streams.connection);
+    const lines = createOrderedQueueStore(streams.connection);
     const sequences: number[] = [];
     for (let n = 0; n < 120; n++) sequences.push((await lines.append("wh_5", `${n}`, sequences.at(-1) ?? 0)) ?? 0);
     await lines.remove("wh_5", sequences.slice(0, 110));

@@ -25,15 +25,15 @@ import { announce, runnersOf, watchMembers } from "../../../platform/jetstream/m
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
 import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
-import { servePoolRequests, untilPoolIsSetUp } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { servePoolRequests, waitForPool } from "../../../platform/jetstream/requests/pool-requests.ts";
 import { overQuotaOf } from "../../../platform/jetstream/buckets/quotas.ts";
-import { LeftBehind } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
+import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { endSchedule, publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
 import { createSourceBacklogs } from "../../../platform/jetstream/invocations/source-backlogs.ts";
 import { readWebhookBacklog } from "../../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { requestWebhookTest, serveWebhookTests } from "../../../platform/jetstream/requests/webhook-test-requests.ts";
-import { linesOf } from "../../../platform/jetstream/deliveries/ordered-queues.ts";
+import { createOrderedQueueStore } from "../../../platform/jetstream/deliveries/ordered-queues.ts";
 import { publishReplay, readReplays } from "../../../platform/jetstream/deliveries/replays.ts";
 import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
 import { areSetUp, setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
@@ -124,7 +124,7 @@ async function answered(
 describe("a runner of a pool with an owner", () => {
   it("finds its pool set up, and reads its invocations", async () => {
     expect(await areSetUp(runner)).toBe(true);
-    await untilPoolIsSetUp(runner, "own", 1_000);
+    await waitForPool(runner, "own", 1_000);
     const texts: string[] = [];
     const onMessage = (message: IntakeMessage): void => {
       texts.push(message.text);
@@ -143,7 +143,7 @@ describe("a runner of a pool with an owner", () => {
     const delivery = await as("delivery", await roleCredentials(keys, "delivery"));
     const serving = await servePoolRequests(delivery);
     for (let n = 0; n < partitionCount; n++) await admin.manager.consumers.delete("INVOCATIONS", runnerConsumer("own", n));
-    await untilPoolIsSetUp(runner, "own", 10_000);
+    await waitForPool(runner, "own", 10_000);
     await serving.stop();
     expect((await admin.manager.consumers.info("INVOCATIONS", runnerConsumer("own", 0))).config.mem_storage).toBe(true);
   });
@@ -454,7 +454,7 @@ describe("the API and delivery", () => {
     await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
     expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBe("later");
     expect(await findScheduled(deliverer, "wh_1", "em_2.sub_1")).toBeUndefined();
-    expect(await new LeftBehind(deliverer, "delivery").takeUp(Date.now())).toBe(0);
+    expect(await new StrandedDeliveries(deliverer, "delivery").takeUp(Date.now())).toBe(0);
     await requestRedelivery(asker, { webhook: "wh_1", deliveries: ["em_1.sub_1"] });
     await until(() => asked.length === 1, "the request");
     expect(asked).toEqual([{ webhook: "wh_1", deliveries: ["em_1.sub_1"] }]);
@@ -480,7 +480,7 @@ describe("the queue of a workflow", () => {
 
 describe("the line of an ordered webhook", () => {
   it("is the delivery role's alone", async () => {
-    const lines = linesOf(await as("delivery", await roleCredentials(keys, "delivery")));
+    const lines = createOrderedQueueStore(await as("delivery", await roleCredentials(keys, "delivery")));
     expect(await lines.append("wh_1", "one", 0)).toBe(1);
     expect(await lines.append("wh_1", "two", 1)).toBe(2);
     const { stream, stored } = await lines.load();
@@ -499,7 +499,7 @@ describe("the line of an ordered webhook", () => {
 
   it("is the API's to look at, and so is what is scheduled", async () => {
     const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
-    const lines = linesOf(deliverer);
+    const lines = createOrderedQueueStore(deliverer);
     const head = { id: "em_3.sub_1", subscription: "sub_1", event: { source, eventId: "1-0", channel: "" }, attempt: 1 };
     await lines.append("wh_2", JSON.stringify({ number: 1, deliveries: [head] }), 0);
     await lines.keep("wh_2", newLine("s"));

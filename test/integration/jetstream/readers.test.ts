@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PartitionedFollow, type PartitionedOptions } from "../../../platform/jetstream/read/partitioned-follow.ts";
-import { readPartition } from "../../../platform/jetstream/read/consumer.ts";
+import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { followFrom } from "../../../platform/jetstream/read/follow.ts";
 import { requestConsumers } from "../../../platform/jetstream/requests/pool-requests.ts";
 import { invokeSubject, partitionOfRun, runsOfPartition } from "../../../domain/subjects.ts";

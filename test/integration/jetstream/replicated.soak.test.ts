@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
-import { readPartition } from "../../../platform/jetstream/read/consumer.ts";
+import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { storedNatsRoot, natsKeysOf } from "../../../platform/process/nats/nats-keys.ts";

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { invokeSubject, timerFilter } from "../../../domain/subjects.ts";
 import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
-import { readPartition, readQueue, type Reading } from "../../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
+import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
+import { readQueue } from "../../../platform/jetstream/read/queue-reader.ts";
 import { endSchedule, endTimers, publishScheduled, setTimer, type Schedule } from "../../../platform/jetstream/write/schedules.ts";
 import type { StreamMessage } from "../../../platform/jetstream/read/stream-message.ts";
 import { until, withJetStream } from "./support.ts";
 
 const nats = withJetStream();
-let reading: Reading;
+let reading: Stoppable;
 let got: StreamMessage[] = [];
 const target = invokeSubject("default", 0, "dc_1");
 const set = (schedule: Schedule, options: { body?: string; messageId?: string; prop?: string } = {}) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SeenRevisions, untilSeen } from "../../../platform/jetstream/buckets/seen-revisions.ts";
+import { SeenRevisions, waitUntilSeen } from "../../../platform/jetstream/buckets/seen-revisions.ts";
 import { withJetStream } from "./support.ts";
 
 const streams = withJetStream();
@@ -9,17 +9,17 @@ describe("a writer that waits until its reader knows an entry", () => {
     const seen = new SeenRevisions(streams.connection);
     seen.start("ROUTES");
     let isKnown = false;
-    const waiting = untilSeen(streams.connection, "ROUTES", 7).then(() => (isKnown = true));
+    const waiting = waitUntilSeen(streams.connection, "ROUTES", 7).then(() => (isKnown = true));
     seen.saw(6);
     await streams.connection.nats.flush();
     expect(isKnown).toBe(false);
     seen.saw(7);
     await waiting;
-    await untilSeen(streams.connection, "ROUTES", 5);
+    await waitUntilSeen(streams.connection, "ROUTES", 5);
     seen.stop();
   });
 
   it("goes on when nobody reads", async () => {
-    await untilSeen(streams.connection, "ROUTES", 1);
+    await waitUntilSeen(streams.connection, "ROUTES", 1);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { deliverSubject, retrySubject, streams } from "../../../domain/subjects.ts";
-import { LeftBehind } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
+import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
 import { until, withJetStream } from "./support.ts";
@@ -33,7 +33,7 @@ test("what a killed server keeps and would never hand out is made due again, and
   const later = { subject: retrySubject("wh_1", "later.sub_1"), target: deliverSubject("wh_1", "later.sub_1") };
   await publishScheduled(publisher, { ...later, schedule: { kind: "at", atMs: Date.now() + hourMs }, body: "later.sub_1" });
 
-  const left = new LeftBehind(nats.connection, consumer);
+  const left = new StrandedDeliveries(nats.connection, consumer);
   expect(await left.takeUp(Date.now() + 120_000)).toBe(2);
   const reading = await read();
   await until(() => due.length === 3, "all that is due");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
-import type { Reading } from "../../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
 import { servePoolRequests } from "../../../platform/jetstream/requests/pool-requests.ts";
 import { setUpStreams, type StreamOptions } from "../../../platform/jetstream/streams/streams.ts";
 import { withNats, type TestNats } from "../../support/nats/nats.ts";
@@ -39,7 +39,7 @@ export function withJetStream(options: Partial<StreamOptions> = {}, natsOptions:
 
 /** Whoever does what runners ask for, for the test file that calls this at its top level. */
 export function withPoolRequests(nats: TestJetStream): void {
-  let requests: Reading;
+  let requests: Stoppable;
   beforeAll(async () => {
     requests = await servePoolRequests(nats.connection);
   });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
-import { untilAnswers } from "../../../platform/jetstream/connection/wait-for-jetstream.ts";
+import { waitForJetStream } from "../../../platform/jetstream/connection/wait-for-jetstream.ts";
 import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../../platform/process/nats/nats-keys.ts";
 import { startNats, type NatsServer } from "../../../platform/process/nats/nats-server.ts";
 import { natsBinary } from "../../support/nats/nats.ts";
@@ -36,8 +36,8 @@ afterAll(async () => {
 });
 
 it("waits until more than half of the servers are up, and streams can be made at once then", async () => {
-  await expect(untilAnswers(connection, 1_500)).rejects.toMatchObject({ code: "unavailable" });
-  const answered = untilAnswers(connection, 60_000);
+  await expect(waitForJetStream(connection, 1_500)).rejects.toMatchObject({ code: "unavailable" });
+  const answered = waitForJetStream(connection, 60_000);
   await Promise.all([start(1), start(2)]);
   await answered;
   await setUpStreams(connection, { ...streamOptions, replicas: 3 });

@@ -15,9 +15,10 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, partitionCount, streams as names, workflowSubject } from "../../../domain/subjects.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import type { SourceResource } from "../../../operator/source/observe/observed.ts";
-import { Asker, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
+import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
 import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
-import { readPartition, type Reading } from "../../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
+import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createSecrets } from "../../../platform/secrets/secrets.ts";
 import { operatorPorts } from "../../../wiring/roles/operator-ports.ts";
@@ -92,8 +93,8 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   let world: {
     ports: OperatorPorts;
     database: Database;
-    asker: Asker;
-    readings: Reading[];
+    answers: RunAnswers;
+    readings: Stoppable[];
     keysDirectory: string;
     remove: () => Promise<unknown>;
   };
@@ -102,15 +103,15 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
     await prepareDatabase(postgres);
     const database = createDatabase({ url: postgres.urlOf("operator") });
     const directory = await temporaryDirectory("keys");
-    const asker = new Asker(streams.connection);
-    asker.start();
+    const answers = new RunAnswers(streams.connection);
+    answers.start();
     const secrets = await createSecrets(directory.path);
     const resources = await (options.resources ?? (async (parts: ResourceParts) => resourcesOnOneMachine(parts)))({ database, secrets });
     const ports: OperatorPorts = {
       ...operatorPorts({
         connection: streams.connection,
         database,
-        asker,
+        answers,
         secrets,
         resources,
         log: silent,
@@ -137,7 +138,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
     world = {
       ports,
       database,
-      asker,
+      answers,
       readings,
       keysDirectory: directory.path,
       remove: () => Promise.all([resources.release(), directory.remove()]),
@@ -145,7 +146,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   });
   afterAll(async () => {
     await Promise.all(world.readings.map((reading) => reading.stop()));
-    world.asker.stop();
+    world.answers.stop();
     await world.database.close();
     await world.remove();
   });

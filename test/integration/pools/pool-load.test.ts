@@ -4,7 +4,7 @@ import { invokeSubject } from "../../../domain/subjects.ts";
 import { announce, runnersOf } from "../../../platform/jetstream/members/group.ts";
 import { createBacklogs } from "../../../platform/jetstream/invocations/pool-backlogs.ts";
 import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
-import { readPartition } from "../../../platform/jetstream/read/consumer.ts";
+import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { followRunnerMemory } from "../../../platform/jetstream/members/runner-memory.ts";
 import { withJetStream } from "../jetstream/support.ts";
 

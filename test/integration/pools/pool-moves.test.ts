@@ -8,9 +8,9 @@ import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount 
 import { lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { servePoolRequests } from "../../../platform/jetstream/requests/pool-requests.ts";
-import { untilPoolIsSetUp } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { waitForPool } from "../../../platform/jetstream/requests/pool-requests.ts";
 import { removePool, setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
-import type { Reading } from "../../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
 import { startRunner, type Runner } from "../../../runner/start.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
 import { poolPortsOf } from "../../../platform/jetstream/invocations/runner-ports.ts";
@@ -24,7 +24,7 @@ const source = "dc_mover";
 const owner = "u_mover";
 const ref = { owner, source, partition: partitionOf(source) };
 const ran: string[] = [];
-let requests: Reading;
+let requests: Stoppable;
 
 beforeAll(async () => {
   requests = await servePoolRequests(nats.connection);
@@ -74,7 +74,7 @@ test("a source that moves between pools under load runs each invocation exactly 
   const entries = deploymentEntries(nats.connection);
   const pools = [defaultPool, "own"] as const;
   await setUpPool(nats.connection, { pool: "own" });
-  await untilPoolIsSetUp(nats.connection, "own");
+  await waitForPool(nats.connection, "own");
   const runners = [await runnerOf(pools[0]), await runnerOf(pools[1])];
   await entries.put(deploymentKey(pools[0], source), deploymentIn(pools[0]));
   await entries.put(deploymentKey(pools[1], source), { source, movedTo: pools[0] });

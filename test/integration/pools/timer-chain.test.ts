@@ -4,7 +4,8 @@ import { decodePack, type Invocation } from "../../../domain/invocation/invocati
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, partitionCount } from "../../../domain/subjects.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
-import { readPartition, type Reading } from "../../../platform/jetstream/read/consumer.ts";
+import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
+import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { servePoolRequests } from "../../../platform/jetstream/requests/pool-requests.ts";
 import type { StreamMessage } from "../../../platform/jetstream/read/stream-message.ts";
@@ -21,8 +22,8 @@ const nats = withNats();
 const source = "dc_chain";
 const minute = 60_000;
 let connection: Connection;
-let reading: Reading;
-let requests: Reading;
+let reading: Stoppable;
+let requests: Stoppable;
 let links: { readonly message: StreamMessage; readonly invocation: Invocation; readonly seq: number }[] = [];
 
 beforeAll(async () => {

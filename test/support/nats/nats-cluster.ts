@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "../../../platform/jetstream/connection/connection.ts";
-import { untilAnswers } from "../../../platform/jetstream/connection/wait-for-jetstream.ts";
+import { waitForJetStream } from "../../../platform/jetstream/connection/wait-for-jetstream.ts";
 import type { NatsConnection } from "../../../platform/process/nats/nats-connection.ts";
 import type { NatsKeys } from "../../../platform/process/nats/nats-keys.ts";
 import { findNatsServer, startNats, type NatsServer } from "../../../platform/process/nats/nats-server.ts";
@@ -79,7 +79,7 @@ export async function startNatsCluster(directory: string, keys: NatsKeys | undef
       // A server reports that it is healthy before it has enabled JetStream for the account.
       const client = await connect({ server: { ...get(n).connection, servers: get(n).url }, name: "test" });
       try {
-        await untilAnswers(client, returnTimeoutMs);
+        await waitForJetStream(client, returnTimeoutMs);
       } finally {
         await client.close();
       }

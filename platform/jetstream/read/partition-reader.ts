@@ -1,78 +1,11 @@
-import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
-import { nanos } from "@nats-io/transport-node";
 import { Unavailable } from "../../../domain/errors.ts";
 import { waitUntil } from "../../../domain/retry.ts";
 import { runnerConsumer, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { createOrUpdateConsumer } from "./durable-consumer.ts";
-import { isMissing } from "../connection/missing.ts";
+import { isMissing } from "../connection/errors.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { Reader } from "./reader.ts";
 import type { StreamMessage } from "./stream-message.ts";
-
-/** Whatever reads, until stopped; `stop` resolves when no message is handed out any more. */
-export interface Reading {
-  stop(): Promise<void>;
-}
-
-export interface QueueOptions {
-  readonly connection: Connection;
-  readonly stream: string;
-  /** Name of the durable consumer. */
-  readonly consumer: string;
-  /** Makes the consumer if it is missing; without it, it must exist. */
-  readonly create?: { readonly filter: string; readonly ackWaitMs: number; readonly maxAckPending: number };
-  /** Each must be settled: `ack`, `nak`, `term`; `working` for a long one. */
-  readonly onMessage: (message: StreamMessage) => void;
-  readonly onInterrupted?: (reason: string) => void;
-  readonly batch?: number;
-  /** As for a pull: bytes that one request may bring, and whether one may be made now. */
-  readonly maxBytes?: number;
-  readonly mayAsk?: () => boolean;
-  readonly expiresMs?: number;
-}
-
-export interface QueueReading extends Reading {
-  /** Asks for messages again after `mayAsk` had returned false. */
-  resume(): void;
-}
-
-/** Reads a work queue with an ack for each message. Several may read one consumer: each message goes to one of them. */
-export async function readQueue(options: QueueOptions): Promise<QueueReading> {
-  const { connection, stream, consumer, create } = options;
-  const reader = new Reader({
-    connection,
-    stream,
-    batch: options.batch ?? 200,
-    maxBytes: options.maxBytes,
-    mayAsk: options.mayAsk,
-    expiresMs: options.expiresMs,
-    onMessage: options.onMessage,
-    onInterrupted: options.onInterrupted,
-    open: async () => {
-      if (create === undefined) await connection.manager.consumers.info(stream, consumer);
-      else await createOrUpdateConsumer(connection, stream, queueConsumer(consumer, create));
-      return consumer;
-    },
-  });
-  await reader.start();
-  return reader;
-}
-
-/** Settings of a durable consumer of a work queue; `max_deliver` is unlimited: who gives up terms it. */
-export function queueConsumer(
-  name: string,
-  options: { readonly filter: string; readonly ackWaitMs: number; readonly maxAckPending: number },
-) {
-  return {
-    durable_name: name,
-    filter_subject: options.filter,
-    ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
-    ack_wait: nanos(options.ackWaitMs),
-    max_ack_pending: options.maxAckPending,
-    max_deliver: -1,
-  } as const;
-}
 
 export interface PartitionOptions {
   readonly connection: Connection;
@@ -81,16 +14,16 @@ export interface PartitionOptions {
   readonly onMessage: (message: StreamMessage) => void;
   readonly onInterrupted?: (reason: string) => void;
   /** As for a pull: while it returns false nothing more is asked for, until `resume`. Absent: always true. */
-  readonly mayAsk?: () => boolean;
+  readonly canPull?: () => boolean;
   readonly batch?: number;
   /** Creates the consumer again. Absent: it must exist. */
   readonly restore?: () => Promise<void>;
 }
 
-export interface PartitionReading extends Reading {
+export interface PartitionReading extends Stoppable {
   /** Messages that are stored and were not handed out, as of the last one that was handed out. */
   unread(): number;
-  /** Asks for messages again after `mayAsk` had returned false. */
+  /** Asks for messages again after `canPull` had returned false. */
   resume(): void;
 }
 
@@ -109,7 +42,7 @@ const lookAgainMs = 100;
  * the consumer's state must then hold this delivery and no other, else it is reset again.
  */
 export async function readPartition({ pool, partition, ...options }: PartitionOptions): Promise<PartitionReading> {
-  const { connection, onMessage, mayAsk = () => true } = options;
+  const { connection, onMessage, canPull = () => true } = options;
   const { consumers } = connection.manager;
   const consumer = runnerConsumer(pool, partition);
   let unread = Number.POSITIVE_INFINITY;
@@ -122,7 +55,7 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
     stream: streams.invocations,
     batch: () => (state === "verified" ? (options.batch ?? 200) : 1),
     onInterrupted: options.onInterrupted,
-    mayAsk: () => state !== "verifying" && mayAsk(),
+    canPull: () => state !== "verifying" && canPull(),
     onMessage: (message) => {
       if (message.deliverySeq !== expected) return reader.restart("a message is missing");
       expected++;
