@@ -27,7 +27,9 @@ describe("docs/operations.md", () => {
 
   it("tells of every controller, named after its kind, and of no other", () => {
     const [, told = ""] = /^`controller` is ([\s\S]*?)\n\n/m.exec(section("Metrics")) ?? [];
-    const named = sourcesBelow("operator").flatMap((text) => [...text.matchAll(/\.reconcile\(\s*"([^"]+)"/g)].map(([, name = ""]) => name));
+    const named = sourcesBelow("operator").flatMap((text) =>
+      [...text.matchAll(/(?:\.reconcile|\brow)\(\s*"([^"]+)"/g)].map(([, name = ""]) => name),
+    );
     expect(sorted(told.match(/(?<=`)[^`\s]+(?=`)/g) ?? [])).toEqual(sorted(named));
     expect(named).toEqual(expect.arrayContaining(kinds.map(({ kind }) => folderOf(kind))));
   });
