@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { RouteListener } from "../domain/source/deployment.ts";
-import { disabledOf, type DisabledEndpoint, type PostedTo } from "../domain/delivery/endpoint-failures.ts";
+import { disabledOf, type DisabledEndpoint, type PostedTo } from "../domain/delivery/webhook-failures.ts";
 import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { publicUrl, time } from "./rules.ts";
 import { secretReference, type SecretReference } from "./secret-reference.ts";

@@ -2,7 +2,7 @@ import type { AdmissionGate } from "../domain/limits/admission.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Commit } from "../domain/run/commit.ts";
 import type { CommitPosition, Route, RouteListener } from "../domain/source/deployment.ts";
-import type { EndpointFailures } from "../domain/delivery/endpoint-failures.ts";
+import type { EndpointFailures } from "../domain/delivery/webhook-failures.ts";
 import type { LineState } from "../domain/delivery/ordered-queue.ts";
 import type { RedeliveryRequest } from "../domain/delivery/redelivery.ts";
 import type { Replay } from "../domain/event/replay.ts";
@@ -11,7 +11,7 @@ import type { EmittedEvent } from "../domain/event/emitted-event.ts";
 import type { Hmac } from "../domain/delivery/webhook-signature.ts";
 import type { TestedWebhook, WebhookTest } from "../domain/delivery/webhook-test.ts";
 import type { OrderedQueues, Replicas } from "./replica-ports.ts";
-import type { Reading, Runs } from "./routing/runs.ts";
+import type { Reading, Runs } from "./routing/ports.ts";
 
 /** Everything the delivery role reaches; main.ts wires adapters to it. */
 export interface DeliveryPorts {
@@ -59,7 +59,7 @@ export interface Log {
 }
 
 export type { OrderedQueue, OrderedQueues, Replicas } from "./replica-ports.ts";
-export type { OpenPartition, OrderedReading, PartitionReading, Reading, Runs } from "./routing/runs.ts";
+export type { OpenPartition, OrderedReading, PartitionReading, Reading, Runs } from "./routing/ports.ts";
 
 export interface RouteEntries {
   /** Tells every entry there is, resolves, and goes on telling of changes. */

@@ -1,5 +1,5 @@
 import type { Joined, ShareMember } from "../domain/invocation/partition-share.ts";
-import type { Reading } from "./routing/runs.ts";
+import type { Reading } from "./routing/ports.ts";
 
 /** The processes of the delivery role, which share its work. */
 export interface Replicas {

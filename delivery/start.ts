@@ -6,23 +6,23 @@ import { Deliverer } from "./attempts/deliver.ts";
 import { WebhookDeliverer } from "./deliverers/webhook.ts";
 import type { Delivery, ScheduledEvent } from "./routing/delivery.ts";
 import { readDueWork, type DueReading } from "./attempts/due-work.ts";
-import { Endpoints } from "./attempts/endpoints.ts";
-import { FailingEndpoints } from "./attempts/failing-endpoints.ts";
+import { Endpoints } from "./attempts/webhook-circuits.ts";
+import { FailingEndpoints } from "./attempts/failing-webhooks.ts";
 import { LineAttempts } from "./ordered/queue-attempts.ts";
 import { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
 import { Pending } from "./pending.ts";
 import type { DeliveryConfig, DeliveryPorts, PartitionReading } from "./ports.ts";
-import { startQuotas } from "./routing/quotas.ts";
+import { startQuotas } from "./record/owner-limits.ts";
 import { Recorder } from "./record/recorder.ts";
 import { pacedDispatch } from "./routing/replay-pace.ts";
-import { replayEvent } from "./routing/replay.ts";
+import { replayEvent } from "./routing/replays.ts";
 import { routeCommit, type Dispatch } from "./routing/router.ts";
 import { Routes } from "./routing/routes.ts";
 import { ScheduledEvents } from "./routing/scheduled-events.ts";
 import { shareWork } from "./routing/shared-work.ts";
 import { tellDisabled } from "./attempts/report-disabled.ts";
 import { testWebhook } from "./attempts/test-webhook.ts";
-import { assertDone, untilDone } from "./until-done.ts";
+import { assertDone, untilDone } from "./settle.ts";
 
 export interface StartedDelivery {
   /** Deliveries in the lines of ordered webhooks. */

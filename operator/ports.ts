@@ -8,7 +8,7 @@ import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { Configuration, Configured } from "../domain/component/configure.ts";
 import type { Build } from "../domain/component/definition.ts";
 import type { CommitPosition, DeploymentEntry, Endpoint, Route } from "../domain/source/deployment.ts";
-import type { EndpointFailures } from "../domain/delivery/endpoint-failures.ts";
+import type { EndpointFailures } from "../domain/delivery/webhook-failures.ts";
 import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule/schedule.ts";

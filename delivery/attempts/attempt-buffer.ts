@@ -1,6 +1,6 @@
 import type { Attempted } from "../deliverers/webhook.ts";
 import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
-import type { FailingEndpoints } from "./failing-endpoints.ts";
+import type { FailingEndpoints } from "./failing-webhooks.ts";
 import type { Attempt, DeliveryPorts } from "../ports.ts";
 
 const flushEveryMs = 250;

@@ -6,7 +6,7 @@ import type { DeliveryPorts, Reading } from "../ports.ts";
 import { redeliver } from "./redeliver.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { ScheduledEvents } from "../routing/scheduled-events.ts";
-import { untilDone } from "../until-done.ts";
+import { untilDone } from "../settle.ts";
 
 export interface DueParts {
   readonly deliverer: Deliverer;

@@ -1,5 +1,5 @@
 import { errorData } from "../../domain/event/derived-events.ts";
-import type { DisabledEndpoint } from "../../domain/delivery/endpoint-failures.ts";
+import type { DisabledEndpoint } from "../../domain/delivery/webhook-failures.ts";
 import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "../routing/delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Routes } from "../routing/routes.ts";

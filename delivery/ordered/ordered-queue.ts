@@ -3,10 +3,10 @@ import { failed, isFurther, nextIn, passed, type FailingHead, type LineState } f
 import type { CommitPosition } from "../../domain/source/deployment.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Again, LineAttempts } from "./queue-attempts.ts";
-import { lineIsGone, LineEnd } from "./queue-end.ts";
+import { lineIsGone, LineEnd } from "./queue-writer.ts";
 import { decodePack } from "./queue-pack.ts";
 import type { DeliveryConfig, DeliveryPorts, LineMessage } from "../ports.ts";
-import { untilDone } from "../until-done.ts";
+import { untilDone } from "../settle.ts";
 
 /** How far a line has come is kept that long behind the deliveries' back: a crash repeats what was delivered in it. */
 const keepEveryMs = 250;

@@ -3,7 +3,7 @@ import type { CommitPosition } from "../../domain/source/deployment.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import { Line, type LineParts } from "./ordered-queue.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
-import { untilDone } from "../until-done.ts";
+import { untilDone } from "../settle.ts";
 
 /** The lines of all ordered webhooks. None waits for another; one that is empty costs as much memory as what is known of its end. */
 export class Lines {

@@ -9,7 +9,7 @@ import { Lines } from "./ordered-queues.ts";
 import type { DeliveryConfig, DeliveryPorts, OpenPartition, OrderedQueue, OrderedReading } from "../ports.ts";
 import { routeCommit, type Dispatch } from "../routing/router.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
-import { untilDone } from "../until-done.ts";
+import { untilDone } from "../settle.ts";
 
 /** How often it is looked whether there is anything to route in order, which also says how late a route may be known. */
 const skipEveryMs = 5_000;

@@ -5,7 +5,7 @@ import type { ScheduledEvent } from "./delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import { routeEvent, type Dispatch } from "./router.ts";
 import type { Routes } from "./routes.ts";
-import { assertDone, untilDone } from "../until-done.ts";
+import { assertDone, untilDone } from "../settle.ts";
 
 const unrecordedRetryMs = 500;
 const databaseRetryMs = 5_000;

@@ -106,7 +106,7 @@ export type RouteListener =
       readonly kind: "webhook";
       readonly id: string;
       readonly url: string;
-      /** Epoch ms; earlier failures do not count, see domain/delivery/endpoint-failures.ts. */
+      /** Epoch ms; earlier failures do not count, see domain/delivery/webhook-failures.ts. */
       readonly enabledAt?: number;
       /** Events are delivered one at a time, in the order of their commits; absent: no. */
       readonly ordered?: boolean;

@@ -1,5 +1,5 @@
 import { disabledWebhook, webhookKind } from "../../crds/webhook.ts";
-import type { EndpointFailures } from "../../domain/delivery/endpoint-failures.ts";
+import type { EndpointFailures } from "../../domain/delivery/webhook-failures.ts";
 import { Conflict, NotFound } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
 

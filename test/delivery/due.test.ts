@@ -4,8 +4,8 @@ import { AttemptBuffer } from "../../delivery/attempts/attempt-buffer.ts";
 import { Deliverer } from "../../delivery/attempts/deliver.ts";
 import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
 import { firstDelivery } from "../../delivery/routing/delivery.ts";
-import { Endpoints } from "../../delivery/attempts/endpoints.ts";
-import { FailingEndpoints } from "../../delivery/attempts/failing-endpoints.ts";
+import { Endpoints } from "../../delivery/attempts/webhook-circuits.ts";
+import { FailingEndpoints } from "../../delivery/attempts/failing-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
 import { Routes } from "../../delivery/routing/routes.ts";
 

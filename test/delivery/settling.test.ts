@@ -5,11 +5,11 @@ import { AttemptBuffer } from "../../delivery/attempts/attempt-buffer.ts";
 import { Deliverer } from "../../delivery/attempts/deliver.ts";
 import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
 import { decodeDelivery, firstDelivery, type Delivery } from "../../delivery/routing/delivery.ts";
-import { Endpoints } from "../../delivery/attempts/endpoints.ts";
-import { FailingEndpoints } from "../../delivery/attempts/failing-endpoints.ts";
+import { Endpoints } from "../../delivery/attempts/webhook-circuits.ts";
+import { FailingEndpoints } from "../../delivery/attempts/failing-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
 import { Routes } from "../../delivery/routing/routes.ts";
-import { untilDone } from "../../delivery/until-done.ts";
+import { untilDone } from "../../delivery/settle.ts";
 
 const now = 1_000_000;
 const config: DeliveryConfig = {

@@ -1,7 +1,7 @@
 import { emptyState, type Commit } from "../../domain/run/commit.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { partitionCount } from "../../domain/subjects.ts";
-import { startQuotas } from "../../delivery/routing/quotas.ts";
+import { startQuotas } from "../../delivery/record/owner-limits.ts";
 import { Recorder } from "../../delivery/record/recorder.ts";
 import type { DeliveryPorts, History, Reading } from "../../delivery/ports.ts";
 import { appendCommit } from "../../platform/jetstream/runs/commits.ts";

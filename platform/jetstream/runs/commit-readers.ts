@@ -1,4 +1,4 @@
-import type { PartitionReading, RunsLog, Runs } from "../../../delivery/routing/runs.ts";
+import type { PartitionReading, RunsLog, Runs } from "../../../delivery/routing/ports.ts";
 import { partitionOfRun, runsOfPartition, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { FloorPublisher } from "./floor-publisher.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { EndpointFailures } from "../../../domain/delivery/endpoint-failures.ts";
+import type { EndpointFailures } from "../../../domain/delivery/webhook-failures.ts";
 import type { Database } from "../connection.ts";
 import { column, optionalColumn } from "./columns.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
-import type { EndpointFailures } from "../../../domain/delivery/endpoint-failures.ts";
+import type { EndpointFailures } from "../../../domain/delivery/webhook-failures.ts";
 import { markDisabled } from "../../../operator/webhook/disabled.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";

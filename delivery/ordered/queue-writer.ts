@@ -3,7 +3,7 @@ import { hasCommit, planPack, type LineState, type LineTail, type PackLimits } f
 import { deadLetter, encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import { decodePack, encodePack } from "./queue-pack.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
-import { isPermanent, isStoreFull } from "../until-done.ts";
+import { isPermanent, isStoreFull } from "../settle.ts";
 
 /** So much is stored at a time of what came while the message before was being stored: a line takes in more than its endpoint ever could. */
 const limits: PackLimits = { deliveries: 100, bytes: 256 * 1_024 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Endpoints } from "../../../delivery/attempts/endpoints.ts";
+import { Endpoints } from "../../../delivery/attempts/webhook-circuits.ts";
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayOf } from "../../domain/limits/quota.ts";
 import type { DeliveryPorts, Reading } from "../ports.ts";
-import { tellWeights, type ToldWeights } from "./weights.ts";
+import { tellWeights, type ToldWeights } from "../routing/weights.ts";
 
 type Ports = Pick<DeliveryPorts, "history" | "overQuota" | "clock" | "log">;
 

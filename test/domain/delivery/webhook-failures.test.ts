@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { disabledOf, rememberFailure, type EndpointFailures } from "../../../domain/delivery/endpoint-failures.ts";
+import { disabledOf, rememberFailure, type EndpointFailures } from "../../../domain/delivery/webhook-failures.ts";
 
 const day = 86_400_000;
 const endpoint = { id: "wh_1", url: "https://a.test/" };

@@ -1,4 +1,4 @@
-import { disabledOf, rememberFailure, type DisabledEndpoint, type EndpointFailures } from "../../domain/delivery/endpoint-failures.ts";
+import { disabledOf, rememberFailure, type DisabledEndpoint, type EndpointFailures } from "../../domain/delivery/webhook-failures.ts";
 import type { Attempted } from "../deliverers/webhook.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
