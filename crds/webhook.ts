@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { RouteListener } from "../domain/source/deployment.ts";
-import { disabledOf, type DisabledEndpoint, type PostedTo } from "../domain/delivery/webhook-failures.ts";
+import { disabledOf, type DisabledWebhook, type WebhookTarget } from "../domain/delivery/webhook-failures.ts";
 import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { publicUrl, time } from "./rules.ts";
 import { secretReference, type SecretReference } from "./secret-reference.ts";
@@ -68,7 +68,7 @@ export const webhookKind = defineKind<WebhookSpec, WebhookStatus>({
 });
 
 /** The webhook's target, for the delivery role. */
-export function postedTo(id: string, { url, enabledAt }: Pick<WebhookSpec, "url" | "enabledAt">): PostedTo {
+export function postedTo(id: string, { url, enabledAt }: Pick<WebhookSpec, "url" | "enabledAt">): WebhookTarget {
   return { id, url, ...(enabledAt === undefined ? {} : { enabledAt: Date.parse(enabledAt) }) };
 }
 
@@ -103,7 +103,7 @@ export function secretsOf({ signingKeys, basicAuth }: WebhookSpec): readonly Sec
 export function disabledWebhook({
   spec,
   status,
-}: Pick<Resource<WebhookSpec, WebhookStatus>, "spec" | "status">): DisabledEndpoint | undefined {
+}: Pick<Resource<WebhookSpec, WebhookStatus>, "spec" | "status">): DisabledWebhook | undefined {
   const { disabled } = status;
   return disabled === undefined ? undefined : disabledOf({ url: disabled.url, disabled }, postedTo(status.id ?? "", spec));
 }

@@ -8,10 +8,11 @@ import type { Delivery, ScheduledEvent } from "./routing/delivery.ts";
 import { readDueWork, type DueReading } from "./attempts/due-work.ts";
 import { Endpoints } from "./attempts/webhook-circuits.ts";
 import { FailingEndpoints } from "./attempts/failing-webhooks.ts";
-import { LineAttempts } from "./ordered/queue-attempts.ts";
+import { QueueAttempts } from "./ordered/queue-attempts.ts";
 import { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
 import { Pending } from "./pending.ts";
-import type { DeliveryConfig, DeliveryPorts, PartitionReading } from "./ports.ts";
+import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
+import type { PartitionReading } from "./routing/ports.ts";
 import { startQuotas } from "./record/owner-limits.ts";
 import { Recorder } from "./record/recorder.ts";
 import { pacedDispatch } from "./routing/replay-pace.ts";
@@ -26,7 +27,7 @@ import { assertDone, untilDone } from "./settle.ts";
 
 export interface StartedDelivery {
   /** Deliveries in the lines of ordered webhooks. */
-  inLine(): number;
+  queuedOrdered(): number;
   /** Resolves once this replica works on its share, or could not open all of it at first. */
   untilOpen(): Promise<void>;
   stop(): Promise<void>;
@@ -46,9 +47,9 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const stopping = new AbortController();
   const { signal } = stopping;
   const settled = dispatchOf(deliverer, ports, signal);
-  const inOrder = new LineAttempts(config, ports, posting, routes);
+  const inOrder = new QueueAttempts(config, ports, posting, routes);
   const ordered = new OrderedWebhooks({ config, ports, routes, attempts: inOrder, dispatch: settled, signal });
-  const dispatch: Dispatch = { ...settled, inLine: (webhook, deliveries) => ordered.append(webhook, deliveries) };
+  const dispatch: Dispatch = { ...settled, enqueue: (webhook, deliveries) => ordered.append(webhook, deliveries) };
 
   await followFailing(failing, ports, signal);
   const watching = await ports.routes.watch((id, route) => {
@@ -69,7 +70,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const trimming = ports.runs.startTrimming();
 
   return {
-    inLine: () => ordered.length,
+    queuedOrdered: () => ordered.length,
     untilOpen: () => share.untilOpen(),
     stop: async () => {
       // What is settled now is not repeated by another replica.

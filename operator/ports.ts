@@ -8,7 +8,7 @@ import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { Configuration, Configured } from "../domain/component/configure.ts";
 import type { Build } from "../domain/component/definition.ts";
 import type { CommitPosition, DeploymentEntry, Endpoint, Route } from "../domain/source/deployment.ts";
-import type { EndpointFailures } from "../domain/delivery/webhook-failures.ts";
+import type { WebhookFailures } from "../domain/delivery/webhook-failures.ts";
 import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule/schedule.ts";
@@ -97,7 +97,7 @@ export interface SourceBacklogs {
 /** Failing webhook endpoints, as the delivery role records them. */
 export interface FailingEndpoints {
   /** Disabled endpoints, including those enabled again to which nothing has been posted yet. */
-  disabled(): Promise<readonly EndpointFailures[]>;
+  disabled(): Promise<readonly WebhookFailures[]>;
   /** For a deleted webhook. */
   forget(webhook: string): Promise<void>;
 }

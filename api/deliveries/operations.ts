@@ -4,7 +4,7 @@ import { pathOf } from "../http/routing/handle.ts";
 import { parse, parsePage, text } from "../http/request/parameters.ts";
 import { checkTimes } from "../http/request/ranges.ts";
 import { attemptResponse, backlogResponse, deadLetterResponse } from "./response.ts";
-import { attemptOutcomes, type LineHead, type StoredAttempt } from "../webhooks/ports.ts";
+import { attemptOutcomes, type QueueHead, type StoredAttempt } from "../webhooks/ports.ts";
 import { redriveDeadLetters, retryDelivery } from "./redeliver.ts";
 import { webhookIdOf, webhookOf } from "../webhooks/webhook.ts";
 import type { ApiContext } from "../context.ts";
@@ -31,7 +31,7 @@ export const redrive = z.object({
 export function deliveryRoutes(context: ApiContext) {
   const { deliveries, backlogs } = context.ports;
   /** The last attempt that is still stored. */
-  const lastAttemptOf = async (head: LineHead | undefined, webhook: string): Promise<StoredAttempt | undefined> => {
+  const lastAttemptOf = async (head: QueueHead | undefined, webhook: string): Promise<StoredAttempt | undefined> => {
     if (head === undefined || head.attempts === 0) return undefined;
     return (await deliveries.pageAttempts(webhook, { limit: 1, cursor: null, delivery: head.delivery })).items[0];
   };

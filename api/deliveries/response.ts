@@ -1,5 +1,5 @@
 import { isId } from "../../domain/ids.ts";
-import type { LineHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
+import type { QueueHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
 import type { Tested } from "../webhooks/test.ts";
 import type { Answered } from "../resources/response.ts";
 import type { attemptSchema, backlogSchema, deadLetterSchema, lineHeadSchema, testedWebhookSchema } from "./schemas.ts";
@@ -28,15 +28,15 @@ export function testResponse({ outcome, delivery, ...answer }: Tested): Answered
 
 /** @param lastAttempt of the first delivery in the queue */
 export function backlogResponse(backlog: WebhookBacklog, lastAttempt: StoredAttempt | undefined): Answered<typeof backlogSchema> {
-  const { due, scheduled, nextAt, inLine, head } = backlog;
+  const { due, scheduled, nextAt, queued, head } = backlog;
   return {
     due,
     scheduled: { count: scheduled, next_at_ms: nextAt ?? null },
-    line: { count: inLine, head: head === undefined ? null : headResponse(head, lastAttempt) },
+    line: { count: queued, head: head === undefined ? null : headResponse(head, lastAttempt) },
   };
 }
 
-function headResponse(head: LineHead, lastAttempt: StoredAttempt | undefined): Answered<typeof lineHeadSchema> {
+function headResponse(head: QueueHead, lastAttempt: StoredAttempt | undefined): Answered<typeof lineHeadSchema> {
   const { attempts, since, nextAt } = head;
   return {
     ...subjectOf(head),
@@ -51,7 +51,7 @@ function resultOf({ at, durationMs, status, error }: Pick<StoredAttempt, "at" | 
   return { at_ms: at, duration_ms: durationMs, response_status: status, cause: error };
 }
 
-function subjectOf({ delivery, event, source, subscription, channel }: Omit<StoredAttempt | StoredDeadLetter | LineHead, "id">) {
+function subjectOf({ delivery, event, source, subscription, channel }: Omit<StoredAttempt | StoredDeadLetter | QueueHead, "id">) {
   return {
     delivery_id: delivery,
     event_id: event,

@@ -77,13 +77,13 @@ export interface WebhookBacklog {
   /** The earliest of these times, epoch ms; undefined: there is none, or there are too many to read. */
   readonly nextAt: number | undefined;
   /** Deliveries in the queue of an ordered webhook. */
-  readonly inLine: number;
+  readonly queued: number;
   /** The first delivery in that queue. */
-  readonly head: LineHead | undefined;
+  readonly head: QueueHead | undefined;
 }
 
 /** The delivery that all others in the queue of an ordered webhook wait for. */
-export interface LineHead extends Omit<Delivered, "id"> {
+export interface QueueHead extends Omit<Delivered, "id"> {
   /** Number of attempts so far. */
   readonly attempts: number;
   /** Epoch ms since when it is queued. */

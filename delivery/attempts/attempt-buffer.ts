@@ -1,7 +1,8 @@
 import type { Attempted } from "../deliverers/webhook.ts";
 import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
 import type { FailingEndpoints } from "./failing-webhooks.ts";
-import type { Attempt, DeliveryPorts } from "../ports.ts";
+import type { Attempt } from "../record/ports.ts";
+import type { DeliveryPorts } from "../ports.ts";
 
 const flushEveryMs = 250;
 /** While Postgres is away attempts are remembered up to here; then the oldest are lost, deliveries are not. */

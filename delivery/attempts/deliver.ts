@@ -7,14 +7,15 @@ import type { AttemptBuffer } from "./attempt-buffer.ts";
 import { deliverToSource } from "../deliverers/source.ts";
 import { deliverToWorkflow } from "../deliverers/workflow.ts";
 import type { Attempted, Outcome, WebhookDeliverer } from "../deliverers/webhook.ts";
-import { deadLetter, encodeDelivery, type Delivery } from "../routing/delivery.ts";
+import { deadLetter } from "../record/dead-letter.ts";
+import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Endpoints } from "./webhook-circuits.ts";
 import type { FailingEndpoints } from "./failing-webhooks.ts";
 import { LateAttempts } from "./late-attempts.ts";
 import { RescheduleSlots } from "./reschedule-slots.ts";
 import { Patience } from "./shared-timeout.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
-import { RetryRoom } from "./retry-capacity.ts";
+import { RetryCapacity } from "./retry-capacity.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
 
 /** What is known of endpoints, and how they are posted to. */
@@ -48,7 +49,7 @@ export class Deliverer {
   /** Attempts that could not be settled: they are settled again, and not made again. */
   readonly #made = new WeakMap<Delivery, Promise<Outcome>>();
   readonly #late = new LateAttempts();
-  readonly #room: RetryRoom;
+  readonly #room: RetryCapacity;
   readonly #backlogSlots = new RescheduleSlots();
 
   constructor(config: DeliveryConfig, ports: DeliveryPorts, { endpoints, failing, webhooks, attempts }: Posting) {
@@ -58,8 +59,8 @@ export class Deliverer {
     this.#failing = failing;
     this.#webhooks = webhooks;
     this.#attempts = attempts;
-    this.#patience = new Patience(config.patienceMs);
-    this.#room = new RetryRoom(() => ports.deliveries.usage?.());
+    this.#patience = new Patience(config.deliveryDeadlineMs);
+    this.#room = new RetryCapacity(() => ports.deliveries.usage?.());
   }
 
   /**

@@ -1,7 +1,9 @@
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import type { Deliverer } from "./deliver.ts";
-import { decodeDelivery, encodeDelivery, redelivery } from "../routing/delivery.ts";
-import type { DeliveryPorts, KeptDeadLetter } from "../ports.ts";
+import { decodeDelivery, encodeDelivery } from "../routing/delivery.ts";
+import { redelivery } from "../record/dead-letter.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import type { StoredDeadLetter } from "../record/dead-letter.ts";
 import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
 import type { Routes } from "../routing/routes.ts";
 
@@ -48,7 +50,7 @@ async function reviveUpTo(webhook: string, upTo: string, ports: Ports): Promise<
 }
 
 /** Its message's id is the dead letter's: killed in between, the same again is ignored, and one that has died again is another. */
-async function revive(webhook: string, letters: readonly KeptDeadLetter[], { deliveries, history, clock }: Ports): Promise<void> {
+async function revive(webhook: string, letters: readonly StoredDeadLetter[], { deliveries, history, clock }: Ports): Promise<void> {
   const now = clock.now();
   await Promise.all(
     letters.map((letter) => {

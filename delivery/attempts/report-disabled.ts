@@ -1,5 +1,5 @@
 import { errorData } from "../../domain/event/derived-events.ts";
-import type { DisabledEndpoint } from "../../domain/delivery/webhook-failures.ts";
+import type { DisabledWebhook } from "../../domain/delivery/webhook-failures.ts";
 import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "../routing/delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Routes } from "../routing/routes.ts";
@@ -10,7 +10,7 @@ import type { Routes } from "../routing/routes.ts";
  */
 export async function tellDisabled(
   delivery: Delivery,
-  disabled: DisabledEndpoint,
+  disabled: DisabledWebhook,
   routes: Routes,
   { deliveries, log }: Pick<DeliveryPorts, "deliveries" | "log">,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function tellDisabled(
 }
 
 /** Has the form of a run's error event; `id` in its context is that of the delivery. */
-function errorEvent({ id, listener, event }: Delivery, { at, reason, message }: DisabledEndpoint): RoutedEvent {
+function errorEvent({ id, listener, event }: Delivery, { at, reason, message }: DisabledWebhook): RoutedEvent {
   const { source, owner, eventId, hops, way } = event;
   const context = { id, at, emitter: source, owner, deployment: null, trigger: "delivery" } as const;
   const data = errorData(context, { code: "webhook_disabled", name: reason, message }, null);

@@ -1,5 +1,5 @@
 import type { Delivery } from "../routing/delivery.ts";
-import type { StoreUsage } from "../ports.ts";
+import type { StreamUsage } from "./ports.ts";
 
 /** Of a stored delivery besides its payload, about. */
 const overheadBytes = 512;
@@ -12,11 +12,11 @@ const overheadBytes = 512;
  * It counts what this process has stored; what was stored before a restart counts for the stream, and for no owner. Any replica may be handed what
  * another has stored, so counts drift: they begin again whenever the stream is nearly empty, and only an owner whose deliveries pile up has a high one.
  */
-export class RetryRoom {
-  readonly #usage: () => StoreUsage | undefined;
+export class RetryCapacity {
+  readonly #usage: () => StreamUsage | undefined;
   readonly #bytes = new Map<string, number>();
 
-  constructor(usage: () => StoreUsage | undefined) {
+  constructor(usage: () => StreamUsage | undefined) {
     this.#usage = usage;
   }
 

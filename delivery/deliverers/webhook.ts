@@ -4,7 +4,8 @@ import { replayIn } from "../../domain/event/replay.ts";
 import { parseSigningKey, signatureHeaders, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { Delivery } from "../routing/delivery.ts";
-import type { DeliveryPorts, PostResult } from "../ports.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import type { PostResult } from "../attempts/ports.ts";
 
 /** What came of an attempt. `listener-gone`: the endpoint says it will never listen again (410), or it is disabled, so nobody asks again. */
 export type Outcome =

@@ -7,7 +7,7 @@ export async function deliverToWorkflow(
   { workflows, metrics, clock }: Pick<DeliveryPorts, "workflows" | "metrics" | "clock">,
 ): Promise<void> {
   const started = clock.now();
-  await workflows.keep(delivery.listener, encodeDelivery(delivery), delivery.id);
+  await workflows.store(delivery.listener, encodeDelivery(delivery), delivery.id);
   const now = clock.now();
   metrics?.attempted("workflow", "delivered", now - started);
   metrics?.delivered("workflow", now - dueSince(delivery, started));

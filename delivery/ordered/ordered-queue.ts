@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { failed, isFurther, nextIn, passed, type FailingHead, type LineState } from "../../domain/delivery/ordered-queue.ts";
+import { failed, isLaterState, nextIn, passed, type FailingHead, type QueueState } from "../../domain/delivery/ordered-queue.ts";
 import type { CommitPosition } from "../../domain/source/deployment.ts";
 import type { Delivery } from "../routing/delivery.ts";
-import type { Again, LineAttempts } from "./queue-attempts.ts";
-import { lineIsGone, LineEnd } from "./queue-writer.ts";
+import type { Again, QueueAttempts } from "./queue-attempts.ts";
+import { lineIsGone, QueueWriter } from "./queue-writer.ts";
 import { decodePack } from "./queue-pack.ts";
-import type { DeliveryConfig, DeliveryPorts, LineMessage } from "../ports.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
+import type { QueueMessage } from "./ports.ts";
 import { untilDone } from "../settle.ts";
 
 /** How far a line has come is kept that long behind the deliveries' back: a crash repeats what was delivered in it. */
@@ -17,12 +18,12 @@ const mostMissing = 200;
 /** A timer takes no longer waits than 24 days. */
 const longestWaitMs = 3_600_000;
 
-type Ports = Pick<DeliveryPorts, "lines" | "history" | "clock" | "log">;
+type Ports = Pick<DeliveryPorts, "queueStore" | "history" | "clock" | "log">;
 
-export interface LineParts {
-  readonly config: Pick<DeliveryConfig, "maxInLine" | "attemptTimeoutMs">;
+export interface QueueParts {
+  readonly config: Pick<DeliveryConfig, "maxQueued" | "attemptTimeoutMs">;
   readonly ports: Ports;
-  readonly attempts: Pick<LineAttempts, "attempt">;
+  readonly attempts: Pick<QueueAttempts, "attempt">;
   /** False: another replica may have taken the lines over. Nothing is posted then. */
   readonly isCurrent: () => boolean;
 }
@@ -32,16 +33,16 @@ export interface LineParts {
  * next one not before the one before was delivered or became a dead letter. While it waits for the time of an attempt it holds nothing
  * but how far it has come: the rest lies in its stream.
  */
-export class Line {
+export class OrderedQueue {
   readonly #webhook: string;
-  readonly #parts: LineParts;
-  readonly #end: LineEnd;
+  readonly #parts: QueueParts;
+  readonly #end: QueueWriter;
   readonly #ending = new AbortController();
-  #state: LineState;
-  #kept: LineState;
+  #state: QueueState;
+  #kept: QueueState;
   #running: Promise<void> | undefined;
   /** How far the line has come if what is being posted fails. */
-  #ifFailed: LineState | undefined;
+  #ifFailed: QueueState | undefined;
   #isWoken = false;
   #confirming: Promise<void> | undefined;
   #hurry: (() => void) | undefined;
@@ -50,13 +51,13 @@ export class Line {
   #keeping: Promise<boolean> = Promise.resolve(true);
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(webhook: string, state: LineState, parts: LineParts) {
+  constructor(webhook: string, state: QueueState, parts: QueueParts) {
     this.#webhook = webhook;
     this.#state = state;
     this.#kept = state;
     this.#parts = parts;
     const rest = { state: () => this.#state, onStored: () => this.wake(), confirm: () => this.#confirm() };
-    this.#end = new LineEnd(webhook, parts.config, parts.ports, rest, this.#ending.signal);
+    this.#end = new QueueWriter(webhook, parts.config, parts.ports, rest, this.#ending.signal);
   }
 
   append(deliveries: readonly Delivery[], position: CommitPosition | undefined): Promise<void> {
@@ -68,7 +69,7 @@ export class Line {
     return Math.max(0, this.#end.number - this.#state.number);
   }
 
-  get state(): LineState {
+  get state(): QueueState {
     return this.#state;
   }
 
@@ -80,7 +81,7 @@ export class Line {
 
   /** After a start. What was done and not removed before goes. */
   async resume(): Promise<void> {
-    const { lines } = this.#parts.ports;
+    const { queueStore: lines } = this.#parts.ports;
     await this.#confirm();
     const first = await lines.findNext(this.#webhook, 1);
     if (first !== undefined && first.seq < this.#state.seq) await lines.removeBefore(this.#webhook, this.#state.seq);
@@ -152,7 +153,7 @@ export class Line {
 
   async #confirmState(): Promise<void> {
     for (;;) {
-      const further = await this.#parts.ports.lines.keep(this.#webhook, this.#state);
+      const further = await this.#parts.ports.queueStore.saveState(this.#webhook, this.#state);
       if (further === undefined) return;
       this.#kept = this.#state = further;
     }
@@ -177,9 +178,9 @@ export class Line {
   }
 
   /** Undefined: there is no more. */
-  async #next(): Promise<LineMessage | undefined> {
+  async #next(): Promise<QueueMessage | undefined> {
     for (let missing = 0; missing < mostMissing && !this.#ending.signal.aborted; missing++) {
-      const message = await this.#parts.ports.lines.findNext(this.#webhook, this.#state.seq);
+      const message = await this.#parts.ports.queueStore.findNext(this.#webhook, this.#state.seq);
       if (message !== undefined) return message;
       const { seq } = await this.#end.tail();
       if (seq < this.#state.seq) return undefined;
@@ -190,7 +191,7 @@ export class Line {
   }
 
   /** All of a message, or up to the first that is to be attempted again. */
-  async #deliver({ seq, text }: LineMessage): Promise<void> {
+  async #deliver({ seq, text }: QueueMessage): Promise<void> {
     const pack = decodePack(text);
     for (let index = nextIn(this.#state, seq); index < pack.deliveries.length; index++) {
       const delivery = pack.deliveries[index];
@@ -256,11 +257,11 @@ export class Line {
     const [done, state] = [this.#done, this.#state];
     this.#done = [];
     try {
-      const further = await this.#parts.ports.lines.keep(this.#webhook, state);
+      const further = await this.#parts.ports.queueStore.saveState(this.#webhook, state);
       this.#kept = state;
       // Another replica has come further, having taken this one for dead.
-      if (further !== undefined && isFurther(further, this.#state)) this.#kept = this.#state = further;
-      await this.#parts.ports.lines.remove(this.#webhook, done);
+      if (further !== undefined && isLaterState(further, this.#state)) this.#kept = this.#state = further;
+      await this.#parts.ports.queueStore.remove(this.#webhook, done);
       for (const sequence of done) this.#end.removed(sequence);
       return true;
     } catch (error) {

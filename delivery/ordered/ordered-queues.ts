@@ -1,19 +1,19 @@
-import { isFurther, newLine, type LineState } from "../../domain/delivery/ordered-queue.ts";
+import { isLaterState, newQueueState, type QueueState } from "../../domain/delivery/ordered-queue.ts";
 import type { CommitPosition } from "../../domain/source/deployment.ts";
 import type { Delivery } from "../routing/delivery.ts";
-import { Line, type LineParts } from "./ordered-queue.ts";
+import { OrderedQueue, type QueueParts } from "./ordered-queue.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
 import { untilDone } from "../settle.ts";
 
 /** The lines of all ordered webhooks. None waits for another; one that is empty costs as much memory as what is known of its end. */
-export class Lines {
-  readonly #parts: LineParts;
-  readonly #lines = new Map<string, Line>();
+export class OrderedQueues {
+  readonly #parts: QueueParts;
+  readonly #lines = new Map<string, OrderedQueue>();
   readonly #ending = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   #stream = "";
 
-  constructor(parts: LineParts) {
+  constructor(parts: QueueParts) {
     this.#parts = parts;
   }
 
@@ -22,21 +22,21 @@ export class Lines {
    *
    * @param former the lines that this process had before, of which it may not have been able to store how far they came
    */
-  async start(routes: Pick<Routes, "webhook">, former?: Lines): Promise<void> {
-    const { stream, stored, states } = await this.#parts.ports.lines.load();
+  async start(routes: Pick<Routes, "webhook">, former?: OrderedQueues): Promise<void> {
+    const { stream, stored, states } = await this.#parts.ports.queueStore.load();
     this.#stream = stream;
     for (const [webhook, state] of states) {
       const own = former?.stateOf(webhook);
-      this.#open(webhook, known(own !== undefined && isFurther(own, state) ? own : state, stream));
+      this.#open(webhook, known(own !== undefined && isLaterState(own, state) ? own : state, stream));
     }
-    for (const webhook of stored) if (!this.#lines.has(webhook)) this.#open(webhook, newLine(stream));
+    for (const webhook of stored) if (!this.#lines.has(webhook)) this.#open(webhook, newQueueState(stream));
     for (const webhook of this.#lines.keys()) if (routes.webhook(webhook) === undefined) this.#end(webhook);
     for (const webhook of stored) void this.#resume(webhook); // Never rejects.
   }
 
   /** Resolves when they are stored. `position`: that of their commit. */
   append(webhook: string, deliveries: readonly Delivery[], position: CommitPosition | undefined): Promise<void> {
-    return (this.#lines.get(webhook) ?? this.#open(webhook, newLine(this.#stream))).append(deliveries, position);
+    return (this.#lines.get(webhook) ?? this.#open(webhook, newQueueState(this.#stream))).append(deliveries, position);
   }
 
   /** Attempts now what is at the head of its line and waits for its next attempt; false: it is not. */
@@ -51,7 +51,7 @@ export class Lines {
     else if (after.url !== before.url || after.enabledAt !== before.enabledAt) this.#lines.get(webhook)?.attemptNow();
   }
 
-  stateOf(webhook: string): LineState | undefined {
+  stateOf(webhook: string): QueueState | undefined {
     return this.#lines.get(webhook)?.state;
   }
 
@@ -69,8 +69,8 @@ export class Lines {
     await Promise.all(this.#ending);
   }
 
-  #open(webhook: string, state: LineState): Line {
-    const line = new Line(webhook, state, this.#parts);
+  #open(webhook: string, state: QueueState): OrderedQueue {
+    const line = new OrderedQueue(webhook, state, this.#parts);
     this.#lines.set(webhook, line);
     return line;
   }
@@ -86,7 +86,7 @@ export class Lines {
     this.#lines.delete(webhook);
     const { ports } = this.#parts;
     if (line === undefined) return;
-    const remove = () => untilDone(() => ports.lines.end(webhook), { id: webhook }, ports, this.#stopping.signal);
+    const remove = () => untilDone(() => ports.queueStore.deleteQueue(webhook), { id: webhook }, ports, this.#stopping.signal);
     const ending = line.end().then(remove);
     this.#ending.add(ending);
     void ending.then(() => this.#ending.delete(ending)); // Neither rejects.
@@ -94,7 +94,7 @@ export class Lines {
 }
 
 /** Sequences of a stream that was made anew say nothing; the commits that were done still do. */
-function known(state: LineState, stream: string): LineState {
+function known(state: QueueState, stream: string): QueueState {
   if (state.stream === stream) return state;
-  return { ...newLine(stream), number: state.number, ...(state.upTo === undefined ? {} : { upTo: state.upTo }) };
+  return { ...newQueueState(stream), number: state.number, ...(state.upTo === undefined ? {} : { upTo: state.upTo }) };
 }

@@ -4,9 +4,11 @@ import type { PartitionWork } from "../../domain/invocation/partition-share.ts";
 import { Chains } from "../routing/keyed-chains.ts";
 import { commitOf } from "../routing/commit-of.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../routing/delivery.ts";
-import type { LineAttempts } from "./queue-attempts.ts";
-import { Lines } from "./ordered-queues.ts";
-import type { DeliveryConfig, DeliveryPorts, OpenPartition, OrderedQueue, OrderedReading } from "../ports.ts";
+import type { QueueAttempts } from "./queue-attempts.ts";
+import { OrderedQueues } from "./ordered-queues.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
+import type { OpenPartition, OrderedReading } from "../routing/ports.ts";
+import type { OrderedQueueAccess } from "./ports.ts";
 import { routeCommit, type Dispatch } from "../routing/router.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
 import { untilDone } from "../settle.ts";
@@ -20,7 +22,7 @@ export interface OrderedParts {
   readonly config: DeliveryConfig;
   readonly ports: DeliveryPorts;
   readonly routes: Routes;
-  readonly attempts: LineAttempts;
+  readonly attempts: QueueAttempts;
   /** For webhooks that are not ordered any more. */
   readonly dispatch: Pick<Dispatch, "direct" | "later">;
   readonly signal: AbortSignal;
@@ -39,9 +41,9 @@ export class OrderedWebhooks {
   readonly #reading: OrderedReading;
   readonly #chains = new Chains();
   readonly #appending = new Map<string, Promise<void>>();
-  #lines: Lines | undefined;
+  #lines: OrderedQueues | undefined;
   /** Those of the last time that the work was this replica's. */
-  #former: Lines | undefined;
+  #former: OrderedQueues | undefined;
   #open: OpenPartition | undefined;
   /** One change of what is read after the other. */
   #changing: Promise<void> = Promise.resolve();
@@ -72,13 +74,13 @@ export class OrderedWebhooks {
   /** Takes the work up where the replica before left it. @throws when NATS does not answer */
   async open(): Promise<PartitionWork> {
     const { config, ports, routes, attempts } = this.#parts;
-    const lines = new Lines({ config, ports, attempts, isCurrent: () => ports.replicas.isCurrent() });
+    const lines = new OrderedQueues({ config, ports, attempts, isCurrent: () => ports.replicas.isCurrent() });
     await lines.start(routes, this.#former);
     this.#former = this.#lines = lines;
     if (routes.hasOrdered) await this.#read();
     const skipping = new AbortController();
     const skipped = this.#skip(skipping.signal);
-    const requests = await ports.orderedQueues.serve(this.#local(lines));
+    const requests = await ports.orderedRequests.serve(this.#local(lines));
     return {
       stop: async () => {
         this.#lines = undefined;
@@ -126,11 +128,11 @@ export class OrderedWebhooks {
     return this.#queue().attemptNow(webhook, delivery);
   }
 
-  #queue(): OrderedQueue {
-    return this.#lines === undefined ? this.#parts.ports.orderedQueues.remote : this.#local(this.#lines);
+  #queue(): OrderedQueueAccess {
+    return this.#lines === undefined ? this.#parts.ports.orderedRequests.remote : this.#local(this.#lines);
   }
 
-  #local(lines: Lines): OrderedQueue {
+  #local(lines: OrderedQueues): OrderedQueueAccess {
     return {
       append: (webhook, text) => {
         const delivery = decodeDelivery(text);
@@ -151,7 +153,7 @@ export class OrderedWebhooks {
       later: dispatch.later,
       // Its partition's replica schedules it.
       scheduled: () => Promise.resolve(),
-      inLine: async (...[webhook, deliveries, position]: Parameters<Dispatch["inLine"]>) => {
+      enqueue: async (...[webhook, deliveries, position]: Parameters<Dispatch["enqueue"]>) => {
         if (lines === undefined) throw new Error("another replica has taken over the ordered webhooks");
         await lines.append(webhook, deliveries, position);
       },

@@ -13,7 +13,7 @@ export interface Again {
  * Attempts what is in line as all else is attempted that is due: with the same places at endpoints, waits and dead letters. Only what
  * is to be tried again becomes no message of its own: it is told to the line, which keeps it.
  */
-export class LineAttempts {
+export class QueueAttempts {
   readonly #deliverer: Deliverer;
   readonly #routes: Routes;
   readonly #again = new Map<string, Again>();

@@ -1,5 +1,5 @@
 import type { CommitPosition } from "../../domain/source/deployment.ts";
-import type { LinePack } from "../../domain/delivery/ordered-queue.ts";
+import type { DeliveryBatch } from "../../domain/delivery/ordered-queue.ts";
 import type { Delivery } from "../routing/delivery.ts";
 
 /** @param texts encoded deliveries */
@@ -8,6 +8,6 @@ export function encodePack(texts: readonly string[], number: number, upTo: Commi
   return `{"number":${number},${told}"deliveries":[${texts.join(",")}]}`;
 }
 
-export function decodePack(text: string): LinePack<Delivery> {
-  return JSON.parse(text) as LinePack<Delivery>; // Only this role writes to the stream.
+export function decodePack(text: string): DeliveryBatch<Delivery> {
+  return JSON.parse(text) as DeliveryBatch<Delivery>; // Only this role writes to the stream.
 }

@@ -1,6 +1,7 @@
 import type { CommitPosition } from "../../domain/source/deployment.ts";
-import { hasCommit, planPack, type LineState, type LineTail, type PackLimits } from "../../domain/delivery/ordered-queue.ts";
-import { deadLetter, encodeDelivery, type Delivery } from "../routing/delivery.ts";
+import { hasCommit, planPack, type QueueState, type QueueTail, type PackLimits } from "../../domain/delivery/ordered-queue.ts";
+import { deadLetter } from "../record/dead-letter.ts";
+import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import { decodePack, encodePack } from "./queue-pack.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import { isPermanent, isStoreFull } from "../settle.ts";
@@ -23,29 +24,29 @@ interface Waiting {
 export interface RestOfLine {
   /** Resolves once the state is what is stored: a copy that is behind may have told it. */
   readonly confirm: () => Promise<void>;
-  readonly state: () => LineState;
+  readonly state: () => QueueState;
   /** Something more is stored. */
   readonly onStored: () => void;
 }
 
-type Ports = Pick<DeliveryPorts, "lines" | "history" | "clock" | "log">;
+type Ports = Pick<DeliveryPorts, "queueStore" | "history" | "clock" | "log">;
 
 /** The end of one webhook's line: stores what is routed behind what is there, in the order in which it is given, each once. */
-export class LineEnd {
+export class QueueWriter {
   readonly #webhook: string;
-  readonly #config: Pick<DeliveryConfig, "maxInLine">;
+  readonly #config: Pick<DeliveryConfig, "maxQueued">;
   readonly #ports: Ports;
   readonly #rest: RestOfLine;
   readonly #signal: AbortSignal;
   /** Undefined: it has to be read. */
-  #tail: LineTail | undefined;
-  #reading: Promise<LineTail> | undefined;
+  #tail: QueueTail | undefined;
+  #reading: Promise<QueueTail> | undefined;
   /** What the last message has, when it was read: it may be ours, stored without our hearing so, or before a crash. */
   #read = new Set<string>();
   #waiting: Waiting[] = [];
   #isStoring = false;
 
-  constructor(webhook: string, config: Pick<DeliveryConfig, "maxInLine">, ports: Ports, rest: RestOfLine, signal: AbortSignal) {
+  constructor(webhook: string, config: Pick<DeliveryConfig, "maxQueued">, ports: Ports, rest: RestOfLine, signal: AbortSignal) {
     this.#webhook = webhook;
     this.#config = config;
     this.#ports = ports;
@@ -64,7 +65,7 @@ export class LineEnd {
   }
 
   /** Where the line ends. @throws Unavailable */
-  async tail(): Promise<LineTail> {
+  async tail(): Promise<QueueTail> {
     if (this.#tail !== undefined) return this.#tail;
     this.#reading ??= this.#readLast().finally(() => (this.#reading = undefined));
     return (this.#tail = await this.#reading);
@@ -105,15 +106,15 @@ export class LineEnd {
     this.#dropStored(tail);
     const [first] = this.#waiting;
     if (first === undefined) return;
-    const { maxInLine = Number.POSITIVE_INFINITY } = this.#config;
-    if (tail.number - this.#rest.state().number >= maxInLine)
-      return this.#bury(first, `${maxInLine} deliveries wait for this ordered webhook: no more are put in line`);
+    const { maxQueued = Number.POSITIVE_INFINITY } = this.#config;
+    if (tail.number - this.#rest.state().number >= maxQueued)
+      return this.#bury(first, `${maxQueued} deliveries wait for this ordered webhook: no more are put in line`);
     const some = this.#waiting.slice(0, limits.deliveries);
     const sizes = some.map(({ texts, position }) => ({ sizes: texts.map((text) => Buffer.byteLength(text)), position }));
     const { counts, upTo } = planPack(sizes, tail.upTo, limits);
     const texts = counts.flatMap((count, index) => some[index]?.texts.slice(0, count) ?? []);
     const number = tail.number + texts.length;
-    const seq = await this.#ports.lines.append(this.#webhook, encodePack(texts, number, upTo), tail.seq);
+    const seq = await this.#ports.queueStore.append(this.#webhook, encodePack(texts, number, upTo), tail.seq);
     if (seq === undefined) return this.forget();
     this.#tail = { seq, number, ...(upTo === undefined ? {} : { upTo }) };
     this.#take(counts);
@@ -132,7 +133,7 @@ export class LineEnd {
     }
   }
 
-  #dropStored(tail: LineTail): void {
+  #dropStored(tail: QueueTail): void {
     for (const waiting of this.#read.size === 0 ? [] : this.#waiting) {
       const left = waiting.deliveries.map(({ id }) => !this.#read.has(id));
       waiting.deliveries = waiting.deliveries.filter((_, index) => left[index]);
@@ -143,9 +144,9 @@ export class LineEnd {
     while (this.#waiting[0] !== undefined && isStored(this.#waiting[0])) this.#waiting.shift()?.stored.resolve();
   }
 
-  async #readLast(): Promise<LineTail> {
+  async #readLast(): Promise<QueueTail> {
     await this.#rest.confirm();
-    const last = await this.#ports.lines.findLast(this.#webhook);
+    const last = await this.#ports.queueStore.findLast(this.#webhook);
     const { number, upTo } = this.#rest.state();
     if (last === undefined) return { seq: 0, number, ...(upTo === undefined ? {} : { upTo }) };
     const pack = decodePack(last.text);

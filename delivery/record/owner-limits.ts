@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayOf } from "../../domain/limits/quota.ts";
-import type { DeliveryPorts, Reading } from "../ports.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import type { Reading } from "../routing/ports.ts";
 import { tellWeights, type ToldWeights } from "../routing/weights.ts";
 
-type Ports = Pick<DeliveryPorts, "history" | "overQuota" | "clock" | "log">;
+type Ports = Pick<DeliveryPorts, "history" | "ownerLimits" | "clock" | "log">;
 
 /** How long a quota may be used up, or raised, before runners hear of it. */
 const lookEveryMs = 1_000;
@@ -47,22 +48,22 @@ interface Told {
   isComplete: boolean;
 }
 
-async function tellQuotas(told: Told, { history, overQuota, clock, log }: Ports): Promise<void> {
+async function tellQuotas(told: Told, { history, ownerLimits, clock, log }: Ports): Promise<void> {
   const { startMs, endMs } = dayOf(clock.now());
   const over = new Set(await history.listOverQuota(startMs));
-  if (!told.isComplete) for (const owner of await overQuota.list()) told.until.set(owner, 0);
+  if (!told.isComplete) for (const owner of await ownerLimits.list()) told.until.set(owner, 0);
   told.isComplete = true;
   for (const owner of over) {
     const before = told.until.get(owner);
     if (before === endMs) continue;
-    await overQuota.tell(owner, endMs);
+    await ownerLimits.block(owner, endMs);
     told.until.set(owner, endMs);
     if (before === 0) continue;
     log.warn({ op: "quota.exceed", "owner.id": owner, until: endMs }, "a quota of the day is used up: what comes waits in the stream");
   }
   for (const owner of told.until.keys()) {
     if (over.has(owner)) continue;
-    await overQuota.withdraw(owner);
+    await ownerLimits.unblock(owner);
     told.until.delete(owner);
     log.info({ op: "quota.renew", "owner.id": owner }, "an owner is within quota again");
   }

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { commitOf } from "../routing/commit-of.ts";
-import type { DeliveryPorts, OpenPartition, PartitionReading, Reading, RecordedCommit } from "../ports.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import type { OpenPartition, PartitionReading, Reading } from "../routing/ports.ts";
+import type { RecordedCommit } from "./ports.ts";
 
 const maxBatch = 500;
 /** Commits that arrive a moment apart are written together; the first commit after a pause is written at once. */

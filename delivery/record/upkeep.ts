@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log, Reading } from "../ports.ts";
+import type { Log } from "../ports.ts";
+import type { Reading } from "../routing/ports.ts";
 
 /** What of the history has to be done now and then. Any number of processes may do it at once. */
 export interface Upkeep {

@@ -1,37 +1,71 @@
+import type { Replay } from "../../domain/event/replay.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
-import type { Carried, DeadLetter, DeliverySubject } from "../ports.ts";
+import type { TraceContext } from "../../domain/traces.ts";
 
-/** One event on its way to one listener. Travels as JSON; everything an attempt needs but the route, which may change meanwhile. */
+/** One event on its way to one listener, stored as JSON. It has everything an attempt needs except the route, which may change. */
 export interface Delivery {
-  /** `<emit id>.<subscription>`: the same however often it is repeated. */
+  /** `<emit id>.<subscription>`: the same however often the delivery is repeated. */
   readonly id: string;
   readonly subscription: string;
   readonly listener: string;
   readonly event: RoutedEvent;
-  /** Number of the attempt this is; the first is 1. */
+  /** Number of this attempt, from 1. */
   readonly attempt: number;
-  /** Of a dead letter that is delivered again: the attempts before that. The waits begin anew after them. */
+  /** Of a redelivery, the number of attempts before it became a dead letter. The retry schedule starts again after them. */
   readonly attemptsBefore?: number;
 }
 
-export interface RoutedEvent extends Carried {
+export interface RoutedEvent extends EventContext {
   readonly emitId: string;
   readonly eventId: string;
   readonly source: string;
   readonly owner: string;
+  /** "" is the default channel. */
   readonly channel: string;
   /** JSON text. */
   readonly payload: string;
 }
 
-/** An event that is not due yet. Travels as JSON in a message that becomes due at its `delivery_ts`. */
+/** What an event carries besides its payload and ids. The trace context is that of its commit or of its replay. */
+export interface EventContext extends TraceContext {
+  /** Epoch ms. */
+  readonly ts: number;
+  /** The id given to `$emit`; absent if there was none. */
+  readonly dedupeId?: string;
+  readonly summary?: string;
+  readonly deliverAt?: number;
+  /** Of the run that emitted it. */
+  readonly hops?: number;
+  /** The last sources on the event's way to that run. */
+  readonly way?: readonly string[];
+  /** Present on replayed events. */
+  readonly replay?: Replay;
+}
+
+/** An event that is not due yet, stored as JSON in a message that becomes due at the event's `delivery_ts`. */
 export interface ScheduledEvent {
-  /** As it will be emitted: under its later id. */
+  /** The event as it will be emitted, under its later id. */
   readonly event: RoutedEvent;
-  /** Under which it is listed until then. */
+  /** Its id in the list of scheduled events. */
   readonly listedId: string;
-  /** Of the commit that scheduled it. */
+  /** Position of the commit that scheduled it. */
   readonly position: CommitPosition;
+}
+
+/** What a delivery is about; the same for each of its attempts. */
+export interface DeliverySubject {
+  /** Id of the delivery. */
+  readonly delivery: string;
+  readonly webhook: string;
+  readonly subscription: string;
+  readonly owner: string;
+  /** Public id of the emitter. */
+  readonly source: string;
+  /** Event id, `<epoch ms>-<sequence>`. */
+  readonly event: string;
+  readonly emitId: string;
+  /** "" is the default channel. */
+  readonly channel: string;
 }
 
 export function firstDelivery(event: RoutedEvent, route: Route): Delivery {
@@ -44,35 +78,19 @@ export function firstDelivery(event: RoutedEvent, route: Route): Delivery {
   };
 }
 
-/** A delivery that nobody will try again, with all that its event carries: what is delivered again is to look as it did. */
-export function deadLetter(delivery: Delivery, reason: string, diedAt: number): DeadLetter {
-  const { id, listener: webhook, subscription, event, attempt: attempts } = delivery;
-  const { emitId, eventId, source, owner, channel, payload, ...carried } = event;
-  const subject = { delivery: id, webhook, subscription, owner, source, event: eventId, emitId, channel };
-  return { ...subject, attempts, reason, diedAt, payload, carried };
-}
-
-/** A dead letter to be delivered again: the next attempt, under the same id. */
-export function redelivery(letter: DeadLetter): Delivery {
-  const { delivery, subscription, webhook, emitId, event: eventId, source, owner, channel, payload, attempts } = letter;
-  const carried = letter.carried ?? { ts: committedAt(eventId) ?? letter.diedAt };
-  const event: RoutedEvent = { ...carried, emitId, eventId, source, owner, channel, payload };
-  return { id: delivery, subscription, listener: webhook, event, attempt: attempts + 1, attemptsBefore: attempts };
-}
-
 export function subjectOf({ id, subscription, listener, event }: Delivery): DeliverySubject {
   const { owner, source, eventId, emitId, channel } = event;
   return { delivery: id, webhook: listener, subscription, owner, source, event: eventId, emitId, channel };
 }
 
-/** Epoch ms from which on its event could be delivered: its commit, which its id tells, the time it asked for, or that of its replay. */
-export function dueSince({ event }: Delivery, otherwise: number): number {
+/** Epoch ms from which the event could be delivered: its commit (read from its id), its `delivery_ts`, or the request of its replay. */
+export function dueSince({ event }: Delivery, fallback: number): number {
   if (event.replay !== undefined) return event.replay.at;
-  return Math.max(committedAt(event.eventId) ?? otherwise, event.deliverAt ?? 0);
+  return Math.max(committedAt(event.eventId) ?? fallback, event.deliverAt ?? 0);
 }
 
-/** Epoch ms. */
-function committedAt(eventId: string): number | undefined {
+/** Epoch ms of the event's commit. */
+export function committedAt(eventId: string): number | undefined {
   const committed = Number(eventId.split("-")[0]);
   return Number.isFinite(committed) ? committed : undefined;
 }

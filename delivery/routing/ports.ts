@@ -1,50 +1,80 @@
-import type { CommitPosition } from "../../domain/source/deployment.ts";
+import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
+import type { Joined, ShareMember } from "../../domain/invocation/partition-share.ts";
+import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
+
+export interface Reading {
+  /** Hands out nothing more. */
+  stop(): Promise<void>;
+}
 
 /**
- * The partitions of the stream RUNS that this process reads, each twice: by the router from the floor that was published last, by the
- * recorder from its position in Postgres. Both call `done` in any order, and hold a bounded number of bytes of commits that are not done.
+ * The partitions of the stream RUNS that this replica reads. Each is read twice: by the router from the last published floor, and by the
+ * recorder from its position in Postgres. Both call `done` in any order, and hold a bounded number of bytes of unfinished commits.
  */
 export interface Runs {
-  /** Each commit at least once, in order. */
+  /** Hands out each commit at least once, in order. */
   route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): PartitionReading;
-  /** Each commit behind the sequence that a partition is opened with, in order and without gaps. */
+  /** Hands out each commit after the sequence that a partition is opened with, in order and without gaps. */
   record(onCommit: (text: string, sequence: number, subject: string, done: () => void) => void): PartitionReading<[afterSequence: number]>;
-  /** Each commit of all partitions at least once, in order: for what needs the order of all of them. */
+  /** Hands out each commit of all partitions at least once, in the order of the stream. */
   routeInOrder(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): OrderedReading;
-  /** Resolves when how far both have come is published, or could not be. It is published four times a second as well. */
+  /** Resolves once the floors of router and recorder are published, or publishing failed. They are also published four times a second. */
   publishFloors(): Promise<void>;
-  /** Removes what is routed and recorded, until it is stopped. Several may do so at once. */
+  /** Removes routed and recorded commits from the stream until it is stopped. Several replicas may do so at once. */
   startTrimming(): Reading;
   /** Publishes the floors for the last time. */
   close(): Promise<void>;
 }
 
-export interface OrderedReading extends Reading {
-  /** Reads from the floor that was published last, or behind that sequence if it is lower. @throws when NATS does not answer */
-  open(from?: number): Promise<OpenPartition>;
-  /** What has been handed out lies at or below this sequence. */
-  position(): number;
-  /** Nothing has to be routed in order: the floor rises to the last commit that there was when this was called the time before. @throws when NATS does not answer */
-  skip(): Promise<void>;
-}
-
 export interface PartitionReading<From extends readonly unknown[] = []> extends Reading {
-  /** Resolves when the partition is being read. @throws when NATS does not answer */
+  /** Resolves once the partition is being read. @throws when NATS does not answer */
   open(partition: number, ...from: From): Promise<OpenPartition>;
   /** Resolves once every commit that was handed out is done. */
   idle(): Promise<void>;
 }
 
-export interface OpenPartition {
-  /** Hands out no more of it. Resolves once what was handed out is done. */
-  close(): Promise<void>;
+export interface OrderedReading extends Reading {
+  /** Reads from the last published floor, or after sequence `from` if that is lower. @throws when NATS does not answer */
+  open(from?: number): Promise<OpenPartition>;
+  /** Highest sequence that may have been handed out. */
+  position(): number;
+  /**
+   * Raises the floor without reading, while there are no ordered webhooks: to the last commit that the stream held at the previous call.
+   * @throws when NATS does not answer
+   */
+  skip(): Promise<void>;
 }
 
-export interface Reading {
-  /** Hands out no more. */
-  stop(): Promise<void>;
+export interface OpenPartition {
+  /** Hands out no more of the partition. Resolves once the commits that were handed out are done. */
+  close(): Promise<void>;
 }
 
 export interface RunsLog {
   warn(fields: object, message: string): void;
+}
+
+export interface RouteEntries {
+  /** Calls `onEntry` for each existing entry, resolves, and then calls it for each change. */
+  watch(onEntry: (subscription: string, route: Route | undefined) => void): Promise<Reading>;
+}
+
+export interface Replays {
+  /** Hands out each event that is to be replayed until `done`. Of one source, the next event follows once the one before is done. */
+  read(onEvent: (text: string, done: () => void) => void): Promise<Reading>;
+}
+
+/** Announces a scheduled event that has become due to live streams. Best effort; never throws. */
+export type AnnounceEvent = (event: EmittedEvent) => void;
+
+/** The processes of the delivery role, which share its work. */
+export interface Replicas {
+  /** Id of this replica. */
+  readonly replica: string;
+  /** Announces this replica until it leaves, see `PartitionShare`. `onLapse`: other replicas may have taken it for dead. */
+  join(member: ShareMember & { readonly onLapse: () => void }): Promise<Joined>;
+  /** Partitions that other live replicas hold. @throws Unavailable */
+  heldByOthers(): Promise<ReadonlySet<number>>;
+  /** False if other replicas may take this one for dead, and may have taken over its partitions. */
+  isCurrent(): boolean;
 }

@@ -12,7 +12,7 @@ export interface Dispatch {
   /** A message of its own, due at that time. */
   readonly later: (delivery: Delivery, atMs: number) => Promise<void>;
   /** Stored at the end of an ordered webhook's line; lines are in the order of these calls. `position`: that of their commit. */
-  readonly inLine: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => Promise<void>;
+  readonly enqueue: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => Promise<void>;
 }
 
 /** The same for a commit, whose events may not be due yet. */
@@ -80,10 +80,10 @@ async function dispatchAll(planned: readonly Planned[], chains: Chains, dispatch
     planned.filter(({ by }) => by === "line"),
     ({ delivery }) => delivery.listener,
   );
-  const stored = [...lines].map(([webhook, inLine]) =>
-    dispatch.inLine(
+  const stored = [...lines].map(([webhook, queued]) =>
+    dispatch.enqueue(
       webhook,
-      inLine.map(({ delivery }) => delivery),
+      queued.map(({ delivery }) => delivery),
       position,
     ),
   );

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
 import { partitionCount } from "../../domain/subjects.ts";
 import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
-import type { DeliveryPorts, PartitionReading } from "../ports.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import type { PartitionReading } from "./ports.ts";
 import type { Recorder } from "../record/recorder.ts";
 
 /** Shared like a partition of RUNS, behind the last of these: the work for all ordered webhooks. */

@@ -3,24 +3,24 @@ import type { DeliveryPorts } from "../ports.ts";
 /** What was told is forgotten after an hour. */
 const tellAgainMs = 20 * 60_000;
 
-type Ports = Pick<DeliveryPorts, "history" | "overQuota" | "clock">;
+type Ports = Pick<DeliveryPorts, "history" | "ownerLimits" | "clock">;
 
 /** What runners were told of owners' weights, by this process: the rest they forget. */
 export type ToldWeights = Map<string, { readonly weight: number; readonly atMs: number }>;
 
 /** Tells runners of weights that changed or are about to be forgotten. What cannot be told now is told the next time. */
-export async function tellWeights(told: ToldWeights, { history, overQuota, clock }: Ports): Promise<void> {
+export async function tellWeights(told: ToldWeights, { history, ownerLimits, clock }: Ports): Promise<void> {
   const weights = await history.listWeights();
   const now = clock.now();
   for (const [owner, weight] of weights) {
     const before = told.get(owner);
     if (before?.weight === weight && now - before.atMs < tellAgainMs) continue;
-    await overQuota.tellWeight(owner, weight);
+    await ownerLimits.setWeight(owner, weight);
     told.set(owner, { weight, atMs: now });
   }
   for (const owner of told.keys()) {
     if (weights.has(owner)) continue;
-    await overQuota.withdrawWeight(owner);
+    await ownerLimits.removeWeight(owner);
     told.delete(owner);
   }
 }

@@ -4,7 +4,7 @@ import type { CommitPosition } from "../source/deployment.ts";
  * The line of an ordered webhook: its deliveries in the order of commits, numbered from 1. They lie in messages, each a pack of some
  * that were routed while the one before was being stored. What was routed twice is told by the commit up to which the line has all.
  */
-export interface LinePack<Delivery> {
+export interface DeliveryBatch<Delivery> {
   readonly deliveries: readonly Delivery[];
   /** Of the last of them. */
   readonly number: number;
@@ -13,7 +13,7 @@ export interface LinePack<Delivery> {
 }
 
 /** Where a line ends. */
-export interface LineTail {
+export interface QueueTail {
   /** Sequence of its last message; 0: nothing is stored. */
   readonly seq: number;
   readonly number: number;
@@ -21,7 +21,7 @@ export interface LineTail {
 }
 
 /** How far a line has come. A crash may lose the latest of it: then what came after is attempted again, in the same order. */
-export interface LineState {
+export interface QueueState {
   /** Tells the stream from another of its name: one that was made anew counts from 1 again. */
   readonly stream: string;
   /** Messages before this one are done, and of this one so many deliveries. */
@@ -42,7 +42,7 @@ export interface FailingHead {
   readonly atMs: number;
 }
 
-export const newLine = (stream: string): LineState => ({ stream, seq: 1, done: 0, number: 0 });
+export const newQueueState = (stream: string): QueueState => ({ stream, seq: 1, done: 0, number: 0 });
 
 /** What waits to be stored: deliveries of one commit, or one of a replay, by their sizes in bytes. */
 export interface ToStore {
@@ -81,19 +81,19 @@ export function planPack(waiting: readonly ToStore[], before: CommitPosition | u
 }
 
 /** Whether a line that ends so has all of a commit. */
-export function hasCommit({ upTo }: Pick<LineTail, "upTo">, position: CommitPosition | undefined): boolean {
+export function hasCommit({ upTo }: Pick<QueueTail, "upTo">, position: CommitPosition | undefined): boolean {
   return position !== undefined && upTo?.stream === position.stream && position.seq <= upTo.seq;
 }
 
 /** Whether one state of a line is ahead of another. */
-export const isFurther = (one: LineState, other: LineState): boolean =>
+export const isLaterState = (one: QueueState, other: QueueState): boolean =>
   one.stream === other.stream && (one.seq > other.seq || (one.seq === other.seq && one.done > other.done));
 
 /** Which of a pack's deliveries is next. */
-export const nextIn = (state: LineState, seq: number): number => (seq === state.seq ? state.done : 0);
+export const nextIn = (state: QueueState, seq: number): number => (seq === state.seq ? state.done : 0);
 
 /** After the delivery with that index is done. */
-export function passed(state: LineState, seq: number, pack: LinePack<unknown>, index: number): LineState {
+export function passed(state: QueueState, seq: number, pack: DeliveryBatch<unknown>, index: number): QueueState {
   const { stream } = state;
   const number = pack.number - pack.deliveries.length + index + 1;
   if (index + 1 < pack.deliveries.length) return { stream, seq, done: index + 1, number, ...upToOf(state) };
@@ -101,7 +101,7 @@ export function passed(state: LineState, seq: number, pack: LinePack<unknown>, i
 }
 
 /** The delivery with that index is to be attempted again. */
-export function failed(state: LineState, seq: number, pack: LinePack<unknown>, index: number, failing: FailingHead): LineState {
+export function failed(state: QueueState, seq: number, pack: DeliveryBatch<unknown>, index: number, failing: FailingHead): QueueState {
   const number = pack.number - pack.deliveries.length + index;
   return { stream: state.stream, seq, done: index, number, ...upToOf(state), failing };
 }

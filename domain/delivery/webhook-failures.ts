@@ -2,17 +2,17 @@
  * Failures of a webhook's endpoint. An endpoint that returns 410 Gone, or that has failed for days, is disabled: nothing is
  * posted to it until its owner enables it. Another URL or `enabledAt` resets the failures.
  */
-export interface EndpointFailures {
+export interface WebhookFailures {
   readonly webhook: string;
   readonly url: string;
   /** Epoch ms of the first failure after the last success. */
   readonly since: number;
   /** Epoch ms of the latest failure, to within {@link precisionMs}. */
   readonly last: number;
-  readonly disabled?: DisabledEndpoint;
+  readonly disabled?: DisabledWebhook;
 }
 
-export interface DisabledEndpoint {
+export interface DisabledWebhook {
   /** Epoch ms. */
   readonly at: number;
   readonly reason: "EndpointGone" | "EndpointFailing";
@@ -21,14 +21,14 @@ export interface DisabledEndpoint {
 }
 
 /** Target of a webhook. */
-export interface PostedTo {
+export interface WebhookTarget {
   readonly id: string;
   readonly url: string;
   /** Epoch ms at which the owner enabled it; earlier failures do not count. */
   readonly enabledAt?: number;
 }
 
-export interface EndpointFailure {
+export interface AttemptFailure {
   /** Epoch ms. */
   readonly at: number;
   /** It returned 410 Gone. */
@@ -43,12 +43,12 @@ const longestSilenceMs = 2 * 86_400_000;
 const dayMs = 86_400_000;
 
 /** The state after one more failure; the same object if nothing has to be stored. */
-export function rememberFailure(
-  known: EndpointFailures | undefined,
-  { id: webhook, url, enabledAt = 0 }: PostedTo,
-  { at, isGone, error }: EndpointFailure,
+export function recordFailure(
+  known: WebhookFailures | undefined,
+  { id: webhook, url, enabledAt = 0 }: WebhookTarget,
+  { at, isGone, error }: AttemptFailure,
   disableAfterMs: number,
-): EndpointFailures {
+): WebhookFailures {
   const goesOn = known !== undefined && known.url === url && known.since >= enabledAt && at - known.last <= longestSilenceMs;
   if (goesOn && known.disabled !== undefined) return known;
   const failures = goesOn ? known : { webhook, url, since: at, last: at };
@@ -59,7 +59,7 @@ export function rememberFailure(
 }
 
 /** Why nothing is posted to it; undefined if it is not disabled. */
-export function disabledOf(known: Pick<EndpointFailures, "url" | "disabled"> | undefined, to: PostedTo): DisabledEndpoint | undefined {
+export function disabledOf(known: Pick<WebhookFailures, "url" | "disabled"> | undefined, to: WebhookTarget): DisabledWebhook | undefined {
   if (known?.disabled === undefined || known.url !== to.url) return undefined;
   return known.disabled.at >= (to.enabledAt ?? 0) ? known.disabled : undefined;
 }

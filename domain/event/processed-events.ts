@@ -3,15 +3,15 @@
  * runs if it is killed, so the delivery role may deliver them again. Bounded by number instead of time, so that it works after any
  * downtime: only the last deliveries can be repeated.
  */
-export type Heard = readonly string[];
+export type ProcessedEvents = readonly string[];
 
 /** At most 4 KB of a commit. */
-export const mostHeard = 256;
+export const maxProcessedEvents = 256;
 
-export function hasHeard(heard: Heard | undefined, delivery: string | undefined): boolean {
+export function hasProcessed(heard: ProcessedEvents | undefined, delivery: string | undefined): boolean {
   return delivery !== undefined && heard?.includes(delivery) === true;
 }
 
-export function hear(heard: Heard = [], delivery: string): Heard {
-  return [...heard.slice(-(mostHeard - 1)), delivery];
+export function addProcessed(heard: ProcessedEvents = [], delivery: string): ProcessedEvents {
+  return [...heard.slice(-(maxProcessedEvents - 1)), delivery];
 }

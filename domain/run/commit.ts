@@ -1,4 +1,4 @@
-import type { Heard } from "../event/processed-events.ts";
+import type { ProcessedEvents } from "../event/processed-events.ts";
 import type { Kills } from "./kills.ts";
 import type { RunError, Hook, LogRecord, RunSummary, Trigger } from "../invocation/invocation.ts";
 import type { TraceContext } from "../traces.ts";
@@ -70,7 +70,7 @@ export interface SourceState {
   /** Chained timers by prop: epoch ms at which the last link that ran was due. */
   readonly links?: Readonly<Record<string, number>>;
   /** Recent deliveries from other sources that it has run; absent: none. See domain/event/processed-events.ts. */
-  readonly heard?: Heard;
+  readonly heard?: ProcessedEvents;
   /** Recent runs that killed their process; absent: none. */
   readonly kills?: Kills;
 }

@@ -1,5 +1,5 @@
 import { disabledWebhook, webhookKind } from "../../crds/webhook.ts";
-import type { EndpointFailures } from "../../domain/delivery/webhook-failures.ts";
+import type { WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
 import { Conflict, NotFound } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
 
@@ -24,7 +24,7 @@ export async function markDisabled(ports: Ports, signal: AbortSignal): Promise<v
 }
 
 /** Skips a webhook that was changed in the meantime: the next pass writes it. */
-async function mark({ webhook: id, url, disabled }: EndpointFailures, { store, events }: Ports): Promise<void> {
+async function mark({ webhook: id, url, disabled }: WebhookFailures, { store, events }: Ports): Promise<void> {
   const webhook = await store.findById(webhookKind, id);
   if (disabled === undefined || webhook?.status.id !== id || webhook.invalid !== undefined) return;
   if (webhook.metadata.deletionTimestamp !== undefined || webhook.status.disabled?.at === disabled.at) return;

@@ -262,6 +262,6 @@ export interface DeadLetterTable {
 export interface FailingEndpointTable {
   readonly webhook: string;
   readonly disabled_ms: number | null;
-  /** JSON of the EndpointFailures. */
+  /** JSON of the WebhookFailures. */
   readonly record: string;
 }

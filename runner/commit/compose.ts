@@ -1,7 +1,7 @@
 import type { Commit, CommittedEvent, CommittedRun, SourceState } from "../../domain/run/commit.ts";
 import { acceptEmits } from "../../domain/event/dedupe.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
-import { hear } from "../../domain/event/processed-events.ts";
+import { addProcessed } from "../../domain/event/processed-events.ts";
 import { nextEventId } from "../../domain/event/event-id.ts";
 import type { Invocation, LogRecord, RunError } from "../../domain/invocation/invocation.ts";
 import { disabledError, isDisabled, rememberRun } from "../../domain/run/kills.ts";
@@ -86,7 +86,7 @@ function rememberLink({ chain, at }: Invocation, links: SourceState["links"]): P
 }
 
 function rememberDelivery({ delivery }: Invocation, heard: SourceState["heard"]): Pick<SourceState, "heard"> {
-  if (delivery !== undefined) return { heard: hear(heard, delivery) };
+  if (delivery !== undefined) return { heard: addProcessed(heard, delivery) };
   return heard === undefined ? {} : { heard };
 }
 

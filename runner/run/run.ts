@@ -1,7 +1,7 @@
 import type { Commit, SourceState } from "../../domain/run/commit.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { hasHeard } from "../../domain/event/processed-events.ts";
+import { hasProcessed } from "../../domain/event/processed-events.ts";
 import { hopLimitError, isTooFar } from "../../domain/invocation/hops.ts";
 import { disabledError, isDisabled } from "../../domain/run/kills.ts";
 import type { Answer, Invocation, InvocationNumber, RunError, RunSummary, TimerEvent } from "../../domain/invocation/invocation.ts";
@@ -119,7 +119,7 @@ function hasRun(received: Received, history: History): boolean {
   const { watermarks, heard } = history.state;
   return (
     isAnswered(watermarks, received) ||
-    hasHeard(heard, invocation.delivery) ||
+    hasProcessed(heard, invocation.delivery) ||
     hookHasRun(invocation, history) ||
     linkHasRun(invocation, history.state)
   );

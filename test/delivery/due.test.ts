@@ -6,12 +6,13 @@ import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
 import { firstDelivery } from "../../delivery/routing/delivery.ts";
 import { Endpoints } from "../../delivery/attempts/webhook-circuits.ts";
 import { FailingEndpoints } from "../../delivery/attempts/failing-webhooks.ts";
-import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
+import type { PostResult } from "../../delivery/attempts/ports.ts";
 import { Routes } from "../../delivery/routing/routes.ts";
 
 const places = 4;
 const config: DeliveryConfig = {
-  patienceMs: 60_000,
+  deliveryDeadlineMs: 60_000,
   attemptsPerWebhook: places,
   maxDirectListeners: 16,
   attemptTimeoutMs: 60_000,
@@ -38,7 +39,7 @@ function world() {
     poster: { post },
     secrets: { open: (sealed: string) => Promise.resolve(sealed) },
     hmac: () => "",
-    history: { recordAttempts: () => Promise.resolve(), saveEndpoints: () => Promise.resolve() },
+    history: { recordAttempts: () => Promise.resolve(), saveWebhookFailures: () => Promise.resolve() },
     clock: { now: () => 1_000_000 },
     random: () => 0,
     log,

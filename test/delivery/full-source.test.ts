@@ -30,7 +30,7 @@ it("reschedules a delivery to a source at its bound, as the same attempt, and de
     clock: { now: () => now },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   } as unknown as DeliveryPorts; // Deliveries to sources reach nothing else.
-  const deliverer = new Deliverer({ patienceMs: 1_000 } as DeliveryConfig, ports, {} as Posting);
+  const deliverer = new Deliverer({ deliveryDeadlineMs: 1_000 } as DeliveryConfig, ports, {} as Posting);
   const routes = new Routes();
   routes.set(route.subscription, route);
 

@@ -7,13 +7,14 @@ import { WebhookDeliverer } from "../../delivery/deliverers/webhook.ts";
 import { decodeDelivery, firstDelivery, type Delivery } from "../../delivery/routing/delivery.ts";
 import { Endpoints } from "../../delivery/attempts/webhook-circuits.ts";
 import { FailingEndpoints } from "../../delivery/attempts/failing-webhooks.ts";
-import type { DeliveryConfig, DeliveryPorts, PostResult } from "../../delivery/ports.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
+import type { PostResult } from "../../delivery/attempts/ports.ts";
 import { Routes } from "../../delivery/routing/routes.ts";
 import { untilDone } from "../../delivery/settle.ts";
 
 const now = 1_000_000;
 const config: DeliveryConfig = {
-  patienceMs: 20,
+  deliveryDeadlineMs: 20,
   attemptsPerWebhook: 16,
   maxDirectListeners: 16,
   attemptTimeoutMs: 15_000,
@@ -52,8 +53,8 @@ function world(post: () => Promise<PostResult>, places = 16) {
     hmac: () => "",
     history: {
       recordAttempts: toPostgres,
-      failingEndpoints: () => toPostgres().then(() => []),
-      saveEndpoints: toPostgres,
+      listFailingWebhooks: () => toPostgres().then(() => []),
+      saveWebhookFailures: toPostgres,
       recordDeadLetters: () => unlessAway("postgres", () => void asked.letters++),
     },
     clock: { now: () => now },
@@ -186,7 +187,7 @@ describe("a next attempt that is due while the one before it is under way, or ha
 
   it("is made when somebody asks for it again", async () => {
     const { deliverer, delivery, asked, stop } = world(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 2 * config.patienceMs));
+      await new Promise((resolve) => setTimeout(resolve, 2 * config.deliveryDeadlineMs));
       return answered(200);
     });
     await deliverer.direct(delivery, route, 0);

@@ -26,7 +26,7 @@ const postgres = withPostgres();
 const streams = withJetStream({ partitions: partitionCount });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const config: DeliveryConfig = {
-  patienceMs: 500,
+  deliveryDeadlineMs: 500,
   attemptsPerWebhook: 4,
   maxDirectListeners: 16,
   attemptTimeoutMs: 1_500,
@@ -260,7 +260,7 @@ describe("delivery to webhooks", () => {
       timeoutMs: longMs,
       connections: sources.length,
     });
-    await start({ patienceMs: longMs, attemptTimeoutMs: longMs }, patient);
+    await start({ deliveryDeadlineMs: longMs, attemptTimeoutMs: longMs }, patient);
     for (let round = 0; round < 8; round++) {
       await Promise.all(sources.map((source) => commit(source, [{ round, source }])));
       // A busy machine may hear of one twice.
@@ -291,7 +291,7 @@ describe("delivery to webhooks", () => {
       timeoutMs: longMs,
       connections: 2 * config.attemptsPerWebhook,
     });
-    await start({ patienceMs: longMs, attemptTimeoutMs: longMs }, patient);
+    await start({ deliveryDeadlineMs: longMs, attemptTimeoutMs: longMs }, patient);
     await Promise.all(sources.map((each) => commit(each, [{ n: 0 }])));
     await until(() => hanging.length === sources.length, "as many hang as one webhook may have under way");
     await commit(source, [{ n: 1 }]);
@@ -327,7 +327,7 @@ describe("delivery to webhooks", () => {
     });
     const source = newSource();
     await subscribe(source, url);
-    const first = await start({ patienceMs: 2_000 });
+    const first = await start({ deliveryDeadlineMs: 2_000 });
     await commit(source, [{ n: 1 }]);
     await until(() => received.length === 1, "the attempt is under way");
     await first.stop();

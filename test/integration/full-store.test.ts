@@ -42,7 +42,13 @@ async function startRecording(): Promise<void> {
   const secrets = { open: (sealed: string) => Promise.resolve(sealed) };
   const poster = { post: () => Promise.reject(new Error("there are no webhooks")) };
   const ports = deliveryPorts({ connection: nats.connection, history, poster, secrets, log: silent });
-  const config = { patienceMs: 500, attemptsPerWebhook: 4, maxDirectListeners: 16, attemptTimeoutMs: 1_500, nextAttempt: () => undefined };
+  const config = {
+    deliveryDeadlineMs: 500,
+    attemptsPerWebhook: 4,
+    maxDirectListeners: 16,
+    attemptTimeoutMs: 1_500,
+    nextAttempt: () => undefined,
+  };
   running.push(await startDelivery(config, ports));
 }
 

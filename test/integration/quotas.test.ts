@@ -5,7 +5,7 @@ import { partitionOf } from "../../domain/invocation/partition.ts";
 import { dayOf } from "../../domain/limits/quota.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../../domain/subjects.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
-import { overQuotaOf, readOverQuota, readWeights } from "../../platform/jetstream/buckets/quotas.ts";
+import { ownerLimitsOf, readOverQuota, readWeights } from "../../platform/jetstream/buckets/quotas.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { OwnerValues } from "../../runner/schedule/owner-value-cache.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
@@ -202,7 +202,7 @@ describe("the weight of a plan", { timeout: 120_000 }, () => {
     });
     await weighs(3);
     expect(weights.get(neighbour.owner)).toBe(1);
-    expect((await overQuotaOf(nats.connection).list()).filter((owner) => !owner.startsWith("u_own"))).toEqual([]);
+    expect((await ownerLimitsOf(nats.connection).list()).filter((owner) => !owner.startsWith("u_own"))).toEqual([]);
     await accounts.choosePlan(own.owner, "default");
     await weighs(1);
     await accounts.savePlan({

@@ -6,7 +6,10 @@ import { encodePack } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { buckets, defaultPool, deliverSubject, invokeSubject, retrySubject, streams, workflowSubject } from "../../domain/subjects.ts";
 import type { Route } from "../../domain/source/deployment.ts";
-import type { Deliveries, DeliveryConfig, DeliveryPorts, History, Reading } from "../../delivery/ports.ts";
+import type { Deliveries } from "../../delivery/attempts/ports.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
+import type { History } from "../../delivery/record/ports.ts";
+import type { Reading } from "../../delivery/routing/ports.ts";
 import { startDelivery, type StartedDelivery } from "../../delivery/start.ts";
 import { startUpkeep } from "../../delivery/record/upkeep.ts";
 import { createEgress } from "../../platform/http/egress.ts";
@@ -19,7 +22,7 @@ import { announceEmitted } from "../../platform/jetstream/runs/emitted-events.ts
 import { startRecoveringStranded } from "../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { createOrderedQueueStore } from "../../platform/jetstream/deliveries/ordered-queues.ts";
 import { createOrderedQueueRequests } from "../../platform/jetstream/requests/ordered-queue-requests.ts";
-import { overQuotaOf } from "../../platform/jetstream/buckets/quotas.ts";
+import { ownerLimitsOf } from "../../platform/jetstream/buckets/quotas.ts";
 import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
 import { findScheduled, readDue } from "../../platform/jetstream/deliveries/due-deliveries.ts";
 import { readReplays } from "../../platform/jetstream/deliveries/replays.ts";
@@ -73,7 +76,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     traces: context.traces,
     metrics: createDeliveryMetrics(
       processMetrics(),
-      async () => ({ ...(await deliveryBacklog(nats.connection, dueConsumer)), ordered: started?.inLine() ?? 0 }),
+      async () => ({ ...(await deliveryBacklog(nats.connection, dueConsumer)), ordered: started?.queuedOrdered() ?? 0 }),
       () => streamUsage(nats.connection),
     ),
   });
@@ -117,9 +120,9 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     routes: { watch: (onEntry) => watchRoutes(connection, routes, onEntry) },
     deliveries: deliveriesOf(connection),
     announce: (event) => announceEmitted(connection, event),
-    lines: createOrderedQueueStore(connection),
+    queueStore: createOrderedQueueStore(connection),
     replicas,
-    orderedQueues: createOrderedQueueRequests(connection, () => replicas.isCurrent()),
+    orderedRequests: createOrderedQueueRequests(connection, () => replicas.isCurrent()),
     replays: { read: (onEvent) => readReplays(connection, onEvent) },
     tests: { serve: (test) => serveWebhookTests(connection, test) },
     invocations: {
@@ -130,11 +133,11 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
       },
     },
     workflows: {
-      keep: async (workflow, delivery, messageId) => {
+      store: async (workflow, delivery, messageId) => {
         await connection.publisher.publish(workflowSubject(workflow), delivery, { messageId });
       },
     },
-    overQuota: overQuotaOf(connection),
+    ownerLimits: ownerLimitsOf(connection),
     hmac: createHmacSha256(),
     clock: systemClock,
     random: Math.random,
@@ -151,10 +154,10 @@ function parseRoute(json: unknown): Route {
 function deliveryConfig({ configuration }: RoleContext): DeliveryConfig {
   const waits = configuration.deliveryRetryMs;
   return {
-    patienceMs: 1_000,
+    deliveryDeadlineMs: 1_000,
     attemptsPerWebhook,
     maxDirectListeners: 16,
-    maxInLine: 1_000_000,
+    maxQueued: 1_000_000,
     attemptTimeoutMs,
     ...(configuration.webhookDisableAfterMs === undefined ? {} : { disableAfterMs: configuration.webhookDisableAfterMs }),
     nextAttempt:
@@ -230,7 +233,7 @@ export async function historyOf(
     findDeadLetter: (webhook, delivery) => records.findDeadLetter(webhook, delivery),
     oldestDeadLetters: (webhook, upTo, limit) => records.oldestDeadLetters(webhook, upTo, limit),
     removeDeadLetters: (webhook, ids) => records.removeDeadLetters(webhook, ids),
-    failingEndpoints: () => endpoints.all(),
-    saveEndpoints: (failing, recovered) => endpoints.save(failing, recovered),
+    listFailingWebhooks: () => endpoints.all(),
+    saveWebhookFailures: (failing, recovered) => endpoints.save(failing, recovered),
   };
 }

@@ -15,7 +15,7 @@ const weightPrefix = "weight=";
 const weightTtlSeconds = 3_600;
 
 /** For the one who counts. An entry ends by itself when its time has come, should nobody withdraw it. */
-export function overQuotaOf(connection: Connection) {
+export function ownerLimitsOf(connection: Connection) {
   const entries = entriesOf(connection);
   return {
     /** The server lists at most 1,024 entries, weights among them, and else none. */
@@ -26,15 +26,15 @@ export function overQuotaOf(connection: Connection) {
       });
       return keys.filter((key) => !key.startsWith(weightPrefix));
     },
-    tell: async (owner: string, untilMs: number): Promise<void> => {
+    block: async (owner: string, untilMs: number): Promise<void> => {
       await entries.put(owner, untilMs, { ttlSeconds: Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000)) });
     },
-    withdraw: (owner: string) => entries.delete(owner),
+    unblock: (owner: string) => entries.delete(owner),
     /** Good for an hour. */
-    tellWeight: async (owner: string, weight: number): Promise<void> => {
+    setWeight: async (owner: string, weight: number): Promise<void> => {
       await entries.put(weightKey(owner), weight, { ttlSeconds: weightTtlSeconds });
     },
-    withdrawWeight: (owner: string) => entries.delete(weightKey(owner)),
+    removeWeight: (owner: string) => entries.delete(weightKey(owner)),
   };
 }
 

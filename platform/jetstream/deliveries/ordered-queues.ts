@@ -1,6 +1,6 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
-import type { LineMessage, LineMessages } from "../../../delivery/ports.ts";
-import { isFurther, type LineState } from "../../../domain/delivery/ordered-queue.ts";
+import type { QueueMessage, QueueStore } from "../../../delivery/ordered/ports.ts";
+import { isLaterState, type QueueState } from "../../../domain/delivery/ordered-queue.ts";
 import { retry } from "../../../domain/retry.ts";
 import { buckets, lineSubject, streams } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
@@ -19,10 +19,10 @@ const removedAtOnce = 50;
  * Lines of ordered webhooks: a subject of the stream ORDERED for each, an entry of the bucket LINES for how far it has come. Messages are
  * removed one by one: to purge a subject up to a sequence the server looks through all blocks of the stream, those of others as well.
  */
-export function createOrderedQueueStore(connection: Connection): LineMessages {
+export function createOrderedQueueStore(connection: Connection): QueueStore {
   const { manager, publisher } = connection;
   // Only the delivery role writes entries, from typed values.
-  const states = new Bucket<LineState>(connection, buckets.lines, (json) => json as LineState);
+  const states = new Bucket<QueueState>(connection, buckets.lines, (json) => json as QueueState);
   return {
     load: async () => {
       const info = await manager.streams.info(stream, { subjects_filter: lineSubject(">") });
@@ -48,10 +48,10 @@ export function createOrderedQueueStore(connection: Connection): LineMessages {
     removeBefore: async (webhook, sequence) => {
       await manager.streams.purge(stream, { filter: lineSubject(webhook), seq: sequence });
     },
-    keep: async (webhook, state) => {
-      const putUnlessBehind = async (): Promise<LineState | undefined> => {
+    saveState: async (webhook, state) => {
+      const putUnlessBehind = async (): Promise<QueueState | undefined> => {
         const { value, revision } = await states.read(webhook);
-        if (value !== undefined && isFurther(value, state)) return value;
+        if (value !== undefined && isLaterState(value, state)) return value;
         await states.put(webhook, state, { expectedRevision: revision });
         return undefined;
       };
@@ -59,14 +59,14 @@ export function createOrderedQueueStore(connection: Connection): LineMessages {
       const isTransient = (error: unknown): boolean => error instanceof WrongLastSequence;
       return retry(putUnlessBehind, { firstMs: conflictPauseMs, maxAttempts: maxConflicts + 1, isTransient });
     },
-    end: async (webhook) => {
+    deleteQueue: async (webhook) => {
       await manager.streams.purge(stream, { filter: lineSubject(webhook) });
       await states.delete(webhook);
     },
   };
 }
 
-async function found(asked: Promise<{ readonly seq: number; string(): string } | null>): Promise<LineMessage | undefined> {
+async function found(asked: Promise<{ readonly seq: number; string(): string } | null>): Promise<QueueMessage | undefined> {
   try {
     const message = await asked;
     return message === null ? undefined : { seq: message.seq, text: message.string() };

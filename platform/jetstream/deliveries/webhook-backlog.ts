@@ -1,7 +1,7 @@
-import type { LineHead, WebhookBacklog } from "../../../api/webhooks/ports.ts";
+import type { QueueHead, WebhookBacklog } from "../../../api/webhooks/ports.ts";
 import type { Delivery } from "../../../delivery/routing/delivery.ts";
 import { HeadwaterError, Unavailable } from "../../../domain/errors.ts";
-import { nextIn, type LinePack, type LineState } from "../../../domain/delivery/ordered-queue.ts";
+import { nextIn, type DeliveryBatch, type QueueState } from "../../../domain/delivery/ordered-queue.ts";
 import { buckets, deliverSubject, lineSubject, retrySubject, streams } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -65,21 +65,21 @@ interface Found {
   readonly seq: number;
   /** Epoch ms. */
   readonly storedAt: number;
-  readonly pack: LinePack<Delivery>;
+  readonly pack: DeliveryBatch<Delivery>;
 }
 
-async function readLine(connection: Connection, webhook: string): Promise<Pick<WebhookBacklog, "inLine" | "head">> {
-  const states = new Bucket<LineState>(connection, buckets.lines, (json) => json as LineState); // Only the delivery role writes entries.
+async function readLine(connection: Connection, webhook: string): Promise<Pick<WebhookBacklog, "queued" | "head">> {
+  const states = new Bucket<QueueState>(connection, buckets.lines, (json) => json as QueueState); // Only the delivery role writes entries.
   const [state, last] = await Promise.all([states.get(webhook), findPack(connection, { last_by_subj: lineSubject(webhook) })]);
-  const inLine = Math.max(0, (last?.pack.number ?? 0) - (state?.number ?? 0));
-  if (inLine === 0) return { inLine: 0, head: undefined };
+  const queued = Math.max(0, (last?.pack.number ?? 0) - (state?.number ?? 0));
+  if (queued === 0) return { queued: 0, head: undefined };
   // One that was made anew counts from 1 again: sequences of the former stream say nothing then.
   const from = (seq: number) => findPack(connection, { seq, next_by_subj: lineSubject(webhook) });
   const first = (state === undefined ? undefined : await from(state.seq)) ?? (await from(1));
-  return { inLine, head: first === undefined ? undefined : headOf(first, state) };
+  return { queued, head: first === undefined ? undefined : headOf(first, state) };
 }
 
-function headOf({ seq, storedAt, pack }: Found, state: LineState | undefined): LineHead | undefined {
+function headOf({ seq, storedAt, pack }: Found, state: QueueState | undefined): QueueHead | undefined {
   const delivery = pack.deliveries[state === undefined ? 0 : nextIn(state, seq)];
   if (delivery === undefined) return undefined; // It was done between two answers.
   const { id, subscription, event } = delivery;
@@ -104,7 +104,7 @@ async function findPack({ manager }: Connection, query: Query): Promise<Found | 
     // Only the delivery role writes to the stream.
     return message === null
       ? undefined
-      : { seq: message.seq, storedAt: message.time.getTime(), pack: message.json() as LinePack<Delivery> };
+      : { seq: message.seq, storedAt: message.time.getTime(), pack: message.json() as DeliveryBatch<Delivery> };
   } catch (error) {
     if (isMessageNotFound(error)) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-import type { Replicas } from "../../../delivery/ports.ts";
+import type { Replicas } from "../../../delivery/routing/ports.ts";
 import type { Connection } from "../connection/connection.ts";
 import { deliveryReplicas, heldByOthers, joinGroup } from "./group.ts";
 

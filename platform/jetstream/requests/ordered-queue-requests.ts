@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OrderedQueue, OrderedQueues } from "../../../delivery/ports.ts";
+import type { OrderedQueueAccess, OrderedRequests } from "../../../delivery/ordered/ports.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { orderedQueueSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -18,7 +18,7 @@ const service: Service = {
  * Requests among delivery replicas, to the one that posts to ordered webhooks.
  * @param isCurrent whether this replica may serve: a replica that stood still may have been replaced, and its requests repeated elsewhere
  */
-export function createOrderedQueueRequests({ nats }: Pick<Connection, "nats">, isCurrent: () => boolean): OrderedQueues {
+export function createOrderedQueueRequests({ nats }: Pick<Connection, "nats">, isCurrent: () => boolean): OrderedRequests {
   const send = async (kind: "append" | "attempt", webhook: string, delivery: string): Promise<unknown> =>
     request(nats, orderedQueueSubject(kind), service, { webhook, delivery }).catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause);
@@ -47,7 +47,7 @@ export function createOrderedQueueRequests({ nats }: Pick<Connection, "nats">, i
 
 type QueueRequest = z.infer<typeof queueRequest>;
 
-const queueHandlers = (queue: OrderedQueue) => ({
+const queueHandlers = (queue: OrderedQueueAccess) => ({
   append: async ({ webhook, delivery }: QueueRequest): Promise<object> => {
     await queue.append(webhook, delivery);
     return {};

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
-import type { Attempt, DeadLetter } from "../../../delivery/ports.ts";
+import type { Attempt } from "../../../delivery/record/ports.ts";
+import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import type { Database } from "../connection.ts";

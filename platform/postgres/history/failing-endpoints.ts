@@ -1,18 +1,18 @@
 import { sql } from "kysely";
-import type { EndpointFailures } from "../../../domain/delivery/webhook-failures.ts";
+import type { WebhookFailures } from "../../../domain/delivery/webhook-failures.ts";
 import type { Database } from "../connection.ts";
 import { column, optionalColumn } from "./columns.ts";
 
 /** Failing webhook endpoints: recorded by the delivery role, published by the operator. */
 export interface FailingEndpointRecords {
-  all(): Promise<readonly EndpointFailures[]>;
+  all(): Promise<readonly WebhookFailures[]>;
   /** Disabled endpoints, including those enabled again that have neither failed nor succeeded since. */
-  disabled(): Promise<readonly EndpointFailures[]>;
+  disabled(): Promise<readonly WebhookFailures[]>;
   /**
    * Durable when it resolves: replaces the failing ones, and removes the recovered ones, given as they were known. An endpoint that another
    * process has disabled in the meantime stays disabled.
    */
-  save(failing: readonly EndpointFailures[], recovered: readonly EndpointFailures[]): Promise<void>;
+  save(failing: readonly WebhookFailures[], recovered: readonly WebhookFailures[]): Promise<void>;
   /** For a deleted webhook. */
   forget(webhook: string): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function createFailingEndpoints({ db }: Pick<Database, "db">): FailingEnd
   };
 }
 
-const disabledAt = (disabled: EndpointFailures["disabled"]): string | null => (disabled === undefined ? null : String(disabled.at));
+const disabledAt = (disabled: WebhookFailures["disabled"]): string | null => (disabled === undefined ? null : String(disabled.at));
 
 /** Written above from this type. */
-const failuresFrom = ({ record }: Row): EndpointFailures => JSON.parse(record) as EndpointFailures;
+const failuresFrom = ({ record }: Row): WebhookFailures => JSON.parse(record) as WebhookFailures;

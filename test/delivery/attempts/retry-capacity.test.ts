@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
-import type { StoreUsage } from "../../../delivery/ports.ts";
-import { RetryRoom } from "../../../delivery/attempts/retry-capacity.ts";
+import type { StreamUsage } from "../../../delivery/attempts/ports.ts";
+import { RetryCapacity } from "../../../delivery/attempts/retry-capacity.ts";
 
 const bytesOfOne = 10_000;
 function deliveryOf(owner: string): Delivery {
@@ -11,8 +11,8 @@ function deliveryOf(owner: string): Delivery {
 }
 
 it("refuses the owner whose deliveries hold the most first, and nobody while half of the store is free", () => {
-  let usage: StoreUsage | undefined = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
-  const room = new RetryRoom(() => usage);
+  let usage: StreamUsage | undefined = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
+  const room = new RetryCapacity(() => usage);
   const [flood, other] = [deliveryOf("u_flood"), deliveryOf("u_other")];
   for (let n = 0; n < 40; n++) {
     expect(room.hasRoomFor(flood)).toBe(true);
@@ -30,8 +30,8 @@ it("refuses the owner whose deliveries hold the most first, and nobody while hal
 });
 
 it("begins to count again whenever the store is nearly empty, since other replicas deliver what this one has stored", () => {
-  let usage: StoreUsage = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
-  const room = new RetryRoom(() => usage);
+  let usage: StreamUsage = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
+  const room = new RetryCapacity(() => usage);
   const flood = deliveryOf("u_flood");
   for (let n = 0; n < 40; n++) room.stored(flood);
   usage = { ...usage, bytes: 5 * bytesOfOne };

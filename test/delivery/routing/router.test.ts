@@ -41,17 +41,17 @@ async function routed(given: Commit, routes: readonly Route[], now = 0) {
   for (const one of routes) table.set(one.subscription, one);
   const direct: Delivery[] = [];
   const later: [string, number][] = [];
-  const inLine: [string, readonly string[]][] = [];
+  const enqueued: [string, readonly string[]][] = [];
   const scheduled: ScheduledEvent[] = [];
   const dispatch = {
     direct: (delivery: Delivery) => Promise.resolve(void direct.push(delivery)),
     later: (delivery: Delivery, atMs: number) => Promise.resolve(void later.push([delivery.id, atMs])),
-    inLine: (webhook: string, deliveries: readonly Delivery[]) =>
-      Promise.resolve(void inLine.push([webhook, deliveries.map(({ id }) => id)])),
+    enqueue: (webhook: string, deliveries: readonly Delivery[]) =>
+      Promise.resolve(void enqueued.push([webhook, deliveries.map(({ id }) => id)])),
     scheduled: (event: ScheduledEvent) => Promise.resolve(void scheduled.push(event)),
   };
   await routeCommit({ commit: given, position: { stream: "s", seq: 1 } }, table, new Chains(), dispatch, 3, now);
-  return { direct, later, inLine, scheduled };
+  return { direct, later, enqueued, scheduled };
 }
 
 describe("routeCommit", () => {
@@ -93,8 +93,8 @@ describe("routeCommit", () => {
     const ordered = { kind: "webhook", id: "wh_o", url: "http://a", ordered: true, keys: [] } as const;
     const routes = [route("s1", { listener: ordered }), route("s2"), route("s3", { listener: ordered }), route("s4")];
     const given = commit({ events: [event(1), event(2, { deliverAt: 9_000 }), event(3)] });
-    const { direct, later, inLine, scheduled } = await routed(given, routes, 7);
-    expect(inLine).toEqual([["wh_o", ["e1.s1", "e1.s3", "e3.s1", "e3.s3"]]]);
+    const { direct, later, enqueued, scheduled } = await routed(given, routes, 7);
+    expect(enqueued).toEqual([["wh_o", ["e1.s1", "e1.s3", "e3.s1", "e3.s3"]]]);
     expect([direct, scheduled.map(({ listedId }) => listedId)]).toEqual([[], ["2-0"]]);
     expect(later.toSorted()).toEqual(
       ["e1", "e3"].flatMap((id) => [

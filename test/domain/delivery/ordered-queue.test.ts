@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import {
   failed,
   hasCommit,
-  newLine,
+  newQueueState,
   nextIn,
   passed,
   planPack,
-  type LinePack,
-  type LineState,
+  type DeliveryBatch,
+  type QueueState,
   type ToStore,
 } from "../../../domain/delivery/ordered-queue.ts";
 
@@ -17,7 +17,7 @@ const position = (seq: number) => ({ stream: "one", seq });
 
 interface Stored {
   readonly seq: number;
-  readonly pack: LinePack<string>;
+  readonly pack: DeliveryBatch<string>;
 }
 
 /** What waits, as packs one after the other, at sequences with gaps. */
@@ -85,7 +85,7 @@ describe("a line that is read", () => {
       fc.property(sizes, fc.array(step, { maxLength: 200 }), (commits, steps) => {
         const stored = store(commits);
         const names = stored.flatMap(({ pack }) => pack.deliveries);
-        let state: LineState = newLine("s");
+        let state: QueueState = newQueueState("s");
         let kept = state;
         let place = -1;
         let crashed = false;

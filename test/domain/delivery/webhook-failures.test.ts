@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { disabledOf, rememberFailure, type EndpointFailures } from "../../../domain/delivery/webhook-failures.ts";
+import { disabledOf, recordFailure, type WebhookFailures } from "../../../domain/delivery/webhook-failures.ts";
 
 const day = 86_400_000;
 const endpoint = { id: "wh_1", url: "https://a.test/" };
@@ -8,7 +8,7 @@ const failure = (at: number, isGone = false) => ({ at, isGone, error: "the endpo
 
 /** What is known after these failures, days after the first; five days disable. */
 function after(days: readonly number[], to: typeof endpoint & { readonly enabledAt?: number } = endpoint) {
-  return days.reduce<EndpointFailures | undefined>((known, at) => rememberFailure(known, to, failure(at * day), 5 * day), undefined);
+  return days.reduce<WebhookFailures | undefined>((known, at) => recordFailure(known, to, failure(at * day), 5 * day), undefined);
 }
 
 describe("an endpoint", () => {
@@ -24,7 +24,7 @@ describe("an endpoint", () => {
   });
 
   it("is disabled at once by a 410", () => {
-    expect(disabledOf(rememberFailure(undefined, endpoint, failure(7, true), 5 * day), endpoint)).toMatchObject({
+    expect(disabledOf(recordFailure(undefined, endpoint, failure(7, true), 5 * day), endpoint)).toMatchObject({
       at: 7,
       reason: "EndpointGone",
     });
@@ -41,7 +41,7 @@ describe("an endpoint", () => {
     const enabled = { ...endpoint, enabledAt: 5 * day + 1 };
     for (const to of [moved, enabled]) {
       expect(disabledOf(known, to)).toBeUndefined();
-      expect(rememberFailure(known, to, failure(6 * day), 5 * day)).toEqual({
+      expect(recordFailure(known, to, failure(6 * day), 5 * day)).toEqual({
         webhook: "wh_1",
         url: to.url,
         since: 6 * day,
@@ -52,8 +52,8 @@ describe("an endpoint", () => {
 
   it("that fails often has little to remember", () => {
     const known = after([0]);
-    expect(rememberFailure(known, endpoint, failure(60_000), 5 * day)).toBe(known);
-    expect(rememberFailure(known, endpoint, failure(day), 5 * day)).toMatchObject({ since: 0, last: day });
+    expect(recordFailure(known, endpoint, failure(60_000), 5 * day)).toBe(known);
+    expect(recordFailure(known, endpoint, failure(day), 5 * day)).toMatchObject({ since: 0, last: day });
   });
 
   /** Oracle: the failures since the last gap of more than two days, of which the first is five days before. Gaps are far from the bound. */

@@ -28,7 +28,7 @@ const nats = withJetStream({ partitions: partitionCount });
 const api = withApi({}, { replays: { publish: (events) => publishReplay(nats.connection, events) } });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const config: DeliveryConfig = {
-  patienceMs: 500,
+  deliveryDeadlineMs: 500,
   attemptsPerWebhook: 4,
   maxDirectListeners: 16,
   attemptTimeoutMs: 1_500,

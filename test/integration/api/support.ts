@@ -142,7 +142,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         },
         deliveries: createDeliveryRecords(database),
         redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
-        backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, inLine: 0, head: undefined }) },
+        backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, queued: 0, head: undefined }) },
         configurations: {
           configure: async () => {
             throw new Unavailable("nobody calls components here");

@@ -9,7 +9,8 @@ import { Conflict } from "../../../domain/errors.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { partitionCount } from "../../../domain/subjects.ts";
-import type { DeliveryConfig, History } from "../../../delivery/ports.ts";
+import type { DeliveryConfig } from "../../../delivery/ports.ts";
+import type { History } from "../../../delivery/record/ports.ts";
 import { startDelivery, type StartedDelivery } from "../../../delivery/start.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
@@ -122,7 +123,7 @@ export function withRepairWorld(): RepairWorld {
   async function deliver(instead: Partial<History> = {}, settings: Partial<DeliveryConfig> = {}) {
     const history = { ...(await historyOf(api.database, streams.connection, { events: 100, logs: 100 })), ...instead };
     const config: DeliveryConfig = {
-      patienceMs: 2_000,
+      deliveryDeadlineMs: 2_000,
       attemptsPerWebhook: 4,
       maxDirectListeners: 16,
       attemptTimeoutMs: 5_000,

@@ -69,7 +69,7 @@ async function subscribe(webhook: string, channel: string): Promise<void> {
 const heardBy = ({ received }: Receiver): readonly number[] => received.map(({ body }) => Number(body));
 
 it("holds for what is committed after it was answered, and for nothing from before it was asked for", async () => {
-  await world.deliver({}, { patienceMs: 30_000 });
+  await world.deliver({}, { deliveryDeadlineMs: 30_000 });
   const receiver = await world.receive();
   const { id } = await world.createWebhook(receiver.url);
   for (let round = 0; round < rounds; round++) {

@@ -100,7 +100,7 @@ describe("an ordered webhook", () => {
     expect(inOrder.taken).toEqual(sent);
     expect(inOrder.mostAtOnce()).toBe(1);
     expect(dead.heard).toEqual(["0"]);
-    await until(() => delivery.inLine() === 300, "the metric tells of what waits");
+    await until(() => delivery.queuedOrdered() === 300, "the metric tells of what waits");
 
     // A retry that is asked for is made at once, and lets the others go when it succeeds.
     dead.answer = () => 200;
@@ -109,7 +109,7 @@ describe("an ordered webhook", () => {
     expect((await api.ask("POST", `/v1/deliveries/${attempt?.delivery_id}/retry`)).status).toBe(202);
     await until(() => dead.taken.length === 300, "what waited");
     expect(dead.taken).toEqual(sent);
-    await until(() => delivery.inLine() === 0, "nothing waits");
+    await until(() => delivery.queuedOrdered() === 0, "nothing waits");
   }, 60_000);
 
   it("goes on where it was after a restart, with the attempt that is due", async () => {
@@ -123,7 +123,7 @@ describe("an ordered webhook", () => {
     const second = await world.deliver();
     await new Promise((resolve) => setTimeout(resolve, quietMs));
     expect(endpoint.heard).toEqual(["0", "1", "2", "2"]);
-    expect(second.inLine()).toBe(18);
+    expect(second.queuedOrdered()).toBe(18);
     endpoint.answer = () => 200;
     // Whoever says that it is active says that it is to be tried again.
     await change(id, { active: true });
@@ -143,7 +143,7 @@ describe("an ordered webhook", () => {
     await emitMany(2);
     await until(() => endpoint.heard.length === 2, "two wait for a retry");
     await change(id, { ordered: true });
-    const inLine = await emitMany(5, 2);
+    const queued = await emitMany(5, 2);
     await until(() => endpoint.heard.length === 3, "the head has failed");
     await change(id, { ordered: false });
     endpoint.answer = () => 200;
@@ -152,7 +152,7 @@ describe("an ordered webhook", () => {
     expect(endpoint.taken).toEqual(after);
     await change(id, { active: true });
     await until(() => endpoint.taken.length === 8, "the line");
-    expect(endpoint.taken.slice(3)).toEqual(inLine);
+    expect(endpoint.taken.slice(3)).toEqual(queued);
     await until(async () => (await attempts(id, "retry")).length === 3, "the attempts are listed");
     for (const { delivery_id } of await attempts(id, "retry")) await api.ask("POST", `/v1/deliveries/${delivery_id}/retry`);
     await until(() => endpoint.taken.length === 10, "the retries");
@@ -208,7 +208,7 @@ describe("an ordered webhook", () => {
 
   it("has what comes when its line is full as dead letters", async () => {
     world.waits = [3_600_000];
-    await world.deliver({}, { maxInLine: 3 });
+    await world.deliver({}, { maxQueued: 3 });
     const endpoint = await listen(() => 500);
     const { id } = await world.subscribedWebhook(endpoint.url, ordered);
     for (let n = 0; n < 5; n++) await world.emit({ n });

@@ -12,7 +12,7 @@ import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
 
 const attemptTimeoutMs = 5_000;
 const config: DeliveryConfig = {
-  patienceMs: 1_000,
+  deliveryDeadlineMs: 1_000,
   attemptsPerWebhook: 16,
   maxDirectListeners: 16,
   attemptTimeoutMs,

@@ -67,7 +67,7 @@ beforeAll(async () => {
   const history = await historyOf(database, deliverer, { events: 10_000, logs: 100 });
   const secrets = { open: async (sealed: string) => sealed };
   delivery = await startDelivery(
-    { patienceMs: 1_000, attemptsPerWebhook: 16, maxDirectListeners: 16, attemptTimeoutMs: 5_000, nextAttempt: () => 200 },
+    { deliveryDeadlineMs: 1_000, attemptsPerWebhook: 16, maxDirectListeners: 16, attemptTimeoutMs: 5_000, nextAttempt: () => 200 },
     deliveryPorts({ connection: deliverer, history, poster, secrets, log: silent }),
   );
 }, 120_000);

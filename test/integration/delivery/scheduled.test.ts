@@ -4,7 +4,8 @@ import type { Route } from "../../../domain/source/deployment.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { buckets, partitionCount, streams as names } from "../../../domain/subjects.ts";
-import type { DeliveryPorts, PostRequest } from "../../../delivery/ports.ts";
+import type { DeliveryPorts } from "../../../delivery/ports.ts";
+import type { PostRequest } from "../../../delivery/attempts/ports.ts";
 import { startDelivery } from "../../../delivery/start.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
@@ -50,7 +51,13 @@ async function start(change: (ports: DeliveryPorts) => Partial<DeliveryPorts> = 
     secrets: { open: (sealed) => Promise.resolve(sealed) },
     log: silent,
   });
-  const config = { patienceMs: 500, attemptsPerWebhook: 4, maxDirectListeners: 16, attemptTimeoutMs: 1_500, nextAttempt: () => 200 };
+  const config = {
+    deliveryDeadlineMs: 500,
+    attemptsPerWebhook: 4,
+    maxDirectListeners: 16,
+    attemptTimeoutMs: 1_500,
+    nextAttempt: () => 200,
+  };
   const delivery = await startDelivery(config, { ...ports, ...change(ports) });
   running.push(delivery);
   return delivery;

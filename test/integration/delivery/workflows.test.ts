@@ -17,7 +17,13 @@ import { prepareDatabase } from "../postgres/support.ts";
 const postgres = withPostgres();
 const streams = withJetStream({ partitions: partitionCount });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const config = { patienceMs: 500, attemptsPerWebhook: 4, maxDirectListeners: 1, attemptTimeoutMs: 1_500, nextAttempt: () => undefined };
+const config = {
+  deliveryDeadlineMs: 500,
+  attemptsPerWebhook: 4,
+  maxDirectListeners: 1,
+  attemptTimeoutMs: 1_500,
+  nextAttempt: () => undefined,
+};
 const running: { stop(): Promise<void> }[] = [];
 let database: Database;
 

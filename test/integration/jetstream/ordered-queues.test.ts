@@ -1,41 +1,41 @@
 import { describe, expect, it } from "vitest";
-import { newLine } from "../../../domain/delivery/ordered-queue.ts";
+import { newQueueState } from "../../../domain/delivery/ordered-queue.ts";
 import { createOrderedQueueStore } from "../../../platform/jetstream/deliveries/ordered-queues.ts";
 import { until, withJetStream } from "./support.ts";
 
 const streams = withJetStream();
 
-describe("the lines of ordered webhooks", () => {
+describe("the queues of ordered webhooks", () => {
   it("store a message behind the one that is the last, or not at all", async () => {
-    const lines = createOrderedQueueStore(streams.connection);
-    const one = await lines.append("wh_1", "one", 0);
-    expect(await lines.append("wh_1", "another", 0)).toBeUndefined();
-    await lines.append("wh_2", "beside", 0);
-    const two = await lines.append("wh_1", "two", one ?? 0);
-    expect(await lines.findLast("wh_1")).toEqual({ seq: two, text: "two" });
-    expect(await lines.findNext("wh_1", 1)).toEqual({ seq: one, text: "one" });
-    expect(await lines.findNext("wh_1", (one ?? 0) + 1)).toEqual({ seq: two, text: "two" });
-    expect(await lines.findNext("wh_1", (two ?? 0) + 1)).toBeUndefined();
-    expect(await lines.findLast("wh_3")).toBeUndefined();
+    const queues = createOrderedQueueStore(streams.connection);
+    const one = await queues.append("wh_1", "one", 0);
+    expect(await queues.append("wh_1", "another", 0)).toBeUndefined();
+    await queues.append("wh_2", "beside", 0);
+    const two = await queues.append("wh_1", "two", one ?? 0);
+    expect(await queues.findLast("wh_1")).toEqual({ seq: two, text: "two" });
+    expect(await queues.findNext("wh_1", 1)).toEqual({ seq: one, text: "one" });
+    expect(await queues.findNext("wh_1", (one ?? 0) + 1)).toEqual({ seq: two, text: "two" });
+    expect(await queues.findNext("wh_1", (two ?? 0) + 1)).toBeUndefined();
+    expect(await queues.findLast("wh_3")).toBeUndefined();
   });
 
   it("are found after a crash of the server, with how far each has come, until they end", async () => {
-    const lines = createOrderedQueueStore(streams.connection);
-    const { stream } = await lines.load();
-    const state = { ...newLine(stream), seq: 4, number: 2, upTo: { stream: "runs", seq: 7 } };
-    await lines.keep("wh_1", state);
-    await lines.keep("wh_4", state);
+    const queues = createOrderedQueueStore(streams.connection);
+    const { stream } = await queues.load();
+    const state = { ...newQueueState(stream), seq: 4, number: 2, upTo: { stream: "runs", seq: 7 } };
+    await queues.saveState("wh_1", state);
+    await queues.saveState("wh_4", state);
     await streams.server.crash();
     // What was asked just now may be lost with the connection.
     await until(
       () =>
-        lines.load().then(
+        queues.load().then(
           () => true,
           () => false,
         ),
       "the server answers",
     );
-    const loaded = await lines.load();
+    const loaded = await queues.load();
     expect([loaded.stream, loaded.stored.toSorted()]).toEqual([stream, ["wh_1", "wh_2"]]);
     expect(loaded.states).toEqual(
       new Map([
@@ -43,23 +43,23 @@ describe("the lines of ordered webhooks", () => {
         ["wh_4", state],
       ]),
     );
-    await lines.end("wh_1");
-    const after = await lines.load();
+    await queues.deleteQueue("wh_1");
+    const after = await queues.load();
     expect([after.stored, [...after.states.keys()]]).toEqual([["wh_2"], ["wh_4"]]);
   });
 
   it("remove what is done, also twice", async () => {
-    const lines = createOrderedQueueStore(streams.connection);
+    const queues = createOrderedQueueStore(streams.connection);
     const sequences: number[] = [];
-    for (let n = 0; n < 120; n++) sequences.push((await lines.append("wh_5", `${n}`, sequences.at(-1) ?? 0)) ?? 0);
-    await lines.remove("wh_5", sequences.slice(0, 110));
-    await lines.remove("wh_5", sequences.slice(0, 111));
-    expect((await lines.findNext("wh_5", 1))?.text).toBe("111");
-    await lines.removeBefore("wh_5", sequences[115] ?? 0);
-    expect((await lines.findNext("wh_5", 1))?.text).toBe("115");
-    await lines.remove("wh_5", sequences);
+    for (let n = 0; n < 120; n++) sequences.push((await queues.append("wh_5", `${n}`, sequences.at(-1) ?? 0)) ?? 0);
+    await queues.remove("wh_5", sequences.slice(0, 110));
+    await queues.remove("wh_5", sequences.slice(0, 111));
+    expect((await queues.findNext("wh_5", 1))?.text).toBe("111");
+    await queues.removeBefore("wh_5", sequences[115] ?? 0);
+    expect((await queues.findNext("wh_5", 1))?.text).toBe("115");
+    await queues.remove("wh_5", sequences);
     // Behind nothing, whatever was there before.
-    expect(await lines.append("wh_5", "again", sequences.at(-1) ?? 0)).toBeUndefined();
-    expect(await lines.append("wh_5", "again", 0)).toBeGreaterThan(sequences.at(-1) ?? 0);
+    expect(await queues.append("wh_5", "again", sequences.at(-1) ?? 0)).toBeUndefined();
+    expect(await queues.append("wh_5", "again", 0)).toBeGreaterThan(sequences.at(-1) ?? 0);
   });
 });

@@ -4,7 +4,7 @@ import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { encodePack } from "../../../domain/invocation/invocation.ts";
-import { newLine } from "../../../domain/delivery/ordered-queue.ts";
+import { newQueueState } from "../../../domain/delivery/ordered-queue.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import {
   buckets,
@@ -26,7 +26,7 @@ import { deploymentEntries } from "../../../platform/jetstream/invocations/moves
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
 import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
 import { servePoolRequests, waitForPool } from "../../../platform/jetstream/requests/pool-requests.ts";
-import { overQuotaOf } from "../../../platform/jetstream/buckets/quotas.ts";
+import { ownerLimitsOf } from "../../../platform/jetstream/buckets/quotas.ts";
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { endSchedule, publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
@@ -175,17 +175,17 @@ describe("a runner of a pool with an owner", () => {
   });
 
   it("learns until when its owner's quota is used up, and of nobody else's", async () => {
-    const counting = overQuotaOf(await as("delivery", await roleCredentials(keys, "delivery")));
+    const counting = ownerLimitsOf(await as("delivery", await roleCredentials(keys, "delivery")));
     const ports = poolPortsOf(runner, "own");
     const changed: (string | undefined)[] = [];
     const following = await ports.overQuota.onChange((key) => changed.push(key));
     const end = Date.now() + 3_600_000;
-    await counting.tell("u_two", end);
-    await counting.tell(owner, end);
+    await counting.block("u_two", end);
+    await counting.block(owner, end);
     await until(() => changed.length === 1, "a change");
     expect([await ports.overQuota.untilOf(owner), await counting.list()]).toEqual([end, expect.arrayContaining([owner, "u_two"])]);
     await expect(ports.overQuota.untilOf("u_two")).rejects.toThrow("QUOTAS cannot be read");
-    await counting.withdraw(owner);
+    await counting.unblock(owner);
     await until(() => changed.length === 2, "another change");
     expect([changed, await ports.overQuota.untilOf(owner)]).toEqual([[owner, owner], undefined]);
     await following.stop();
@@ -480,17 +480,17 @@ describe("the queue of a workflow", () => {
 
 describe("the line of an ordered webhook", () => {
   it("is the delivery role's alone", async () => {
-    const lines = createOrderedQueueStore(await as("delivery", await roleCredentials(keys, "delivery")));
-    expect(await lines.append("wh_1", "one", 0)).toBe(1);
-    expect(await lines.append("wh_1", "two", 1)).toBe(2);
-    const { stream, stored } = await lines.load();
+    const queues = createOrderedQueueStore(await as("delivery", await roleCredentials(keys, "delivery")));
+    expect(await queues.append("wh_1", "one", 0)).toBe(1);
+    expect(await queues.append("wh_1", "two", 1)).toBe(2);
+    const { stream, stored } = await queues.load();
     const two = { seq: 2, text: "two" };
-    expect([stored, await lines.findLast("wh_1"), await lines.findNext("wh_1", 2)]).toEqual([["wh_1"], two, two]);
-    await lines.keep("wh_1", newLine(stream));
-    await lines.removeBefore("wh_1", 2);
-    await lines.remove("wh_1", [1, 2]);
-    await lines.end("wh_1");
-    expect(await lines.load()).toEqual({ stream, stored: [], states: new Map() });
+    expect([stored, await queues.findLast("wh_1"), await queues.findNext("wh_1", 2)]).toEqual([["wh_1"], two, two]);
+    await queues.saveState("wh_1", newQueueState(stream));
+    await queues.removeBefore("wh_1", 2);
+    await queues.remove("wh_1", [1, 2]);
+    await queues.deleteQueue("wh_1");
+    expect(await queues.load()).toEqual({ stream, stored: [], states: new Map() });
     for (const role of ["api", "ingress"] as const) {
       const { publisher } = await as(role, await roleCredentials(keys, role));
       await expect(publisher.publish("ordered.wh_1", "{}", { timeoutMs: 1_000 })).rejects.toThrow();
@@ -499,16 +499,16 @@ describe("the line of an ordered webhook", () => {
 
   it("is the API's to look at, and so is what is scheduled", async () => {
     const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
-    const lines = createOrderedQueueStore(deliverer);
+    const queues = createOrderedQueueStore(deliverer);
     const head = { id: "em_3.sub_1", subscription: "sub_1", event: { source, eventId: "1-0", channel: "" }, attempt: 1 };
-    await lines.append("wh_2", JSON.stringify({ number: 1, deliveries: [head] }), 0);
-    await lines.keep("wh_2", newLine("s"));
+    await queues.append("wh_2", JSON.stringify({ number: 1, deliveries: [head] }), 0);
+    await queues.saveState("wh_2", newQueueState("s"));
     const schedule = { kind: "at", atMs: Date.now() + 3_600_000 } as const;
     const [subject, target] = [retrySubject("wh_2", "em_1.sub_1"), deliverSubject("wh_2", "em_1.sub_1")];
     await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
-    const told = { due: 0, scheduled: 1, nextAt: schedule.atMs, inLine: 1, head: { delivery: "em_3.sub_1" } };
+    const told = { due: 0, scheduled: 1, nextAt: schedule.atMs, queued: 1, head: { delivery: "em_3.sub_1" } };
     expect(await readWebhookBacklog(await as("api", await roleCredentials(keys, "api")), "wh_2")).toMatchObject(told);
-    await lines.end("wh_2");
+    await queues.deleteQueue("wh_2");
     await endSchedule(deliverer, streams.deliveries, subject);
   });
 });

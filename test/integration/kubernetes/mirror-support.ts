@@ -154,7 +154,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(undefined) }) },
       deliveries: createDeliveryRecords(database),
       redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
-      backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, inLine: 0, head: undefined }) },
+      backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, queued: 0, head: undefined }) },
       replays: { publish: async () => undefined },
       configurations: { configure: async () => ({ outcome: "props", props: [] }) },
       fetchComponent: async () => ({ code: "name: fetched" }),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
-import type { EndpointFailures } from "../../../domain/delivery/webhook-failures.ts";
+import type { WebhookFailures } from "../../../domain/delivery/webhook-failures.ts";
 import { markDisabled } from "../../../operator/webhook/disabled.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
@@ -41,7 +41,7 @@ kube.describe("a webhook on a Kubernetes API", () => {
     expect(before).toEqual({ disabled: undefined, told: "True Active", isPostedTo: true });
 
     const disabled = { at: Date.now(), reason: "EndpointGone", message: "the endpoint answered 410 Gone" } as const;
-    const failures: EndpointFailures = { webhook: id, url: "https://example.com/hook", since: 1, last: disabled.at, disabled };
+    const failures: WebhookFailures = { webhook: id, url: "https://example.com/hook", since: 1, last: disabled.at, disabled };
     const failingEndpoints = { ...world.ports.failingEndpoints, disabled: () => Promise.resolve([failures]) };
     const look = () => markDisabled({ ...world.ports, failingEndpoints }, new AbortController().signal);
     await look();

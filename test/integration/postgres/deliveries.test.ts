@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Attempt, DeadLetter } from "../../../delivery/ports.ts";
+import type { Attempt } from "../../../delivery/record/ports.ts";
+import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";

@@ -4,7 +4,7 @@ import type { ApiPorts } from "../../../api/ports.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { apiVersion, type Resource } from "../../../crds/resource.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
-import type { History as DeliveryPort } from "../../../delivery/ports.ts";
+import type { History as DeliveryPort } from "../../../delivery/record/ports.ts";
 import type { Upkeep } from "../../../delivery/record/upkeep.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { HeadwaterError } from "../../../domain/errors.ts";
@@ -204,8 +204,8 @@ function deliveryPort(database: Database): DeliveryPort {
     emitScheduledEvent: (source, listedId, id) => recorded.emitScheduledEvent(source, listedId, id),
     listOverQuota: (dayMs) => listOverQuota(database.db, dayMs),
     listWeights: () => listWeights(database.db),
-    failingEndpoints: () => endpoints.all(),
-    saveEndpoints: (failing, recovered) => endpoints.save(failing, recovered),
+    listFailingWebhooks: () => endpoints.all(),
+    saveWebhookFailures: (failing, recovered) => endpoints.save(failing, recovered),
   };
 }
 
@@ -228,8 +228,8 @@ const delivery: Calls<DeliveryPort> = {
   findDeadLetter: (port) => port.findDeadLetter(webhook, "dlv_1"),
   oldestDeadLetters: (port) => port.oldestDeadLetters(webhook, "1", 10),
   removeDeadLetters: (port) => port.removeDeadLetters(webhook, ["1"]),
-  failingEndpoints: (port) => port.failingEndpoints(),
-  saveEndpoints: (port) => port.saveEndpoints([failures], [failures]),
+  listFailingWebhooks: (port) => port.listFailingWebhooks(),
+  saveWebhookFailures: (port) => port.saveWebhookFailures([failures], [failures]),
 };
 
 const upkeep: Calls<Upkeep> = { continueDeletions: (port) => port.continueDeletions(), sweep: (port) => port.sweep() };

@@ -1,0 +1,61 @@
+import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
+import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-test.ts";
+import type { Reading } from "../routing/ports.ts";
+
+/** The stream DELIVERIES: deliveries that were not finished at once, each a message of its own. */
+export interface Deliveries {
+  /** Schedules a delivery for `atMs`. Replaces an earlier schedule of the same delivery; a repeated `messageId` is ignored. */
+  schedule(webhook: string, delivery: string, text: string, atMs: number, messageId: string): Promise<void>;
+  /** Removes the schedule of a delivery. */
+  withdraw(webhook: string, delivery: string): Promise<void>;
+  /** Text of a delivery that is scheduled and not due; undefined if there is none. */
+  findScheduled(webhook: string, delivery: string): Promise<string | undefined>;
+  /** Size of the stream, up to about a second old. Absent or undefined if it is unknown or the stream has no limit. */
+  usage?(): StreamUsage | undefined;
+  /** Hands out due deliveries, due events and redelivery requests. A message that is not acked is handed out again. */
+  read(readers: DueReaders): Promise<Reading>;
+}
+
+export interface StreamUsage {
+  readonly bytes: number;
+  /** Intended maximum. */
+  readonly maxBytes: number;
+}
+
+export interface DueReaders {
+  readonly onDue: (text: string, ack: () => void) => void;
+  /** A scheduled event that is due. */
+  readonly onEvent: (text: string, ack: () => void) => void;
+  readonly onRequest: (request: RedeliveryRequest, ack: () => void) => void;
+}
+
+/** Tests of webhooks that the API requests. Any number of replicas may serve; each request goes to one of them. */
+export interface WebhookTests {
+  serve(test: (request: WebhookTest) => Promise<TestedWebhook>): Promise<Reading>;
+}
+
+export interface Invocations {
+  /** Stores an invocation, given as JSON text, of a listening source of the pool. A repeated `messageId` is ignored. */
+  request(pool: string, source: string, invocation: string, messageId: string): Promise<void>;
+}
+
+/** The queues of workflows. */
+export interface Workflows {
+  /** Stores a delivery, given as JSON text, until the workflow takes it. A repeated `messageId` is ignored. */
+  store(workflow: string, delivery: string, messageId: string): Promise<void>;
+}
+
+export interface Poster {
+  /** Never throws, does not follow redirects, and obeys the egress policy. */
+  post(request: PostRequest): Promise<PostResult>;
+}
+
+export interface PostRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type PostResult =
+  | { readonly outcome: "answered"; readonly status: number; readonly retryAfter: string | undefined }
+  | { readonly outcome: "unreachable"; readonly code: string; readonly message: string };

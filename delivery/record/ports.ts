@@ -1,0 +1,65 @@
+import type { WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
+import type { Commit } from "../../domain/run/commit.ts";
+import type { CommitPosition } from "../../domain/source/deployment.ts";
+import type { DeliverySubject } from "../routing/delivery.ts";
+import type { DeadLetter, StoredDeadLetter } from "./dead-letter.ts";
+
+/** Postgres: event history, attempts, dead letters, and the usage and plans of owners. */
+export interface History {
+  /** By partition, the stream sequence up to which commits are recorded. */
+  positions(): Promise<readonly number[]>;
+  /**
+   * Writes rows and positions (the sequence of the last commit of each partition) in one transaction. Writes nothing for a partition
+   * whose stored position is not the expected one. @returns these partitions
+   */
+  recordCommits(commits: readonly RecordedCommit[], expected: ReadonlyMap<number, number>): Promise<readonly number[]>;
+  /** State of a scheduled event by its id in the list. `gone`: canceled or already emitted; `unrecorded`: its commit is not recorded yet. */
+  scheduledEvent(source: string, listedId: string, position: CommitPosition): Promise<"listed" | "gone" | "unrecorded">;
+  /** Moves a scheduled event from the list to the event history, under `id`. Does nothing if the event is not listed. */
+  emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
+  /** Owners who have used up the quota of the day that began at `dayMs` (epoch ms). */
+  listOverQuota(dayMs: number): Promise<readonly string[]>;
+  /** Weights of the owners whose weight is not 1. */
+  listWeights(): Promise<ReadonlyMap<string, number>>;
+  recordAttempts(attempts: readonly Attempt[]): Promise<void>;
+  /** A delivery that fails again after its redelivery becomes another dead letter, with another id. */
+  recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
+  findDeadLetter(webhook: string, delivery: string): Promise<StoredDeadLetter | undefined>;
+  /** Oldest first, up to and including the one with id `upTo`. */
+  oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly StoredDeadLetter[]>;
+  /** By their ids, so dead letters that were added since are kept. */
+  removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
+  listFailingWebhooks(): Promise<readonly WebhookFailures[]>;
+  /** Replaces the records of `failing`, and deletes the records of `recovered` unless they have changed. */
+  saveWebhookFailures(failing: readonly WebhookFailures[], recovered: readonly WebhookFailures[]): Promise<void>;
+}
+
+export interface RecordedCommit {
+  /** Stream sequence. */
+  readonly seq: number;
+  readonly commit: Commit;
+}
+
+export interface Attempt extends DeliverySubject {
+  /** Counts from 1. */
+  readonly attempt: number;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly durationMs: number;
+  readonly outcome: "delivered" | "retry" | "dead";
+  /** HTTP status; null if there was no response. */
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+/** Limits of owners that runners and the ingress apply: the end of an exceeded daily quota, and the weight in scheduling. */
+export interface OwnerLimits {
+  /** Blocked owners; empty if there are too many to list, as blocks end at midnight by themselves. */
+  list(): Promise<readonly string[]>;
+  /** Holds back the owner's work until `untilMs` (epoch ms). */
+  block(owner: string, untilMs: number): Promise<void>;
+  unblock(owner: string): Promise<void>;
+  /** The weight expires after an hour. */
+  setWeight(owner: string, weight: number): Promise<void>;
+  removeWeight(owner: string): Promise<void>;
+}
