@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { kinds } from "../../crds/kinds.ts";
 import { parse } from "yaml";
 import { z } from "zod";
 import { chart, findProgram, helm, objectsOf, render } from "../support/helm.ts";
@@ -36,7 +37,7 @@ suite(`the chart${missing}`, () => {
 
   it("keeps definitions and the owner's namespace when it is uninstalled", async () => {
     const kept = objectsOf(await render()).filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");
-    expect(kept.filter(({ kind }) => kind === "CustomResourceDefinition")).toHaveLength(8);
+    expect(kept.filter(({ kind }) => kind === "CustomResourceDefinition")).toHaveLength(kinds.length);
     expect(kept.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toContain("Namespace headwater-default");
   });
 
