@@ -11,7 +11,16 @@ const filesOf = (entries: readonly string[]): string[] =>
   entries.map((entry) => (entry.endsWith(".ts") ? `test/${entry}` : `test/${entry}/**/*.test.ts`));
 
 const soakFiles = "test/**/*.soak.test.ts";
-
+/** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/soak.ts). */
+const sampled = [
+  "test/integration/configure.test.ts",
+  "test/integration/delivery/replicas.test.ts",
+  "test/integration/full-store.test.ts",
+  "test/sandbox/attacks/attacks-{boundary,exhaustion,floods,host,repeated}.test.ts",
+  "test/sandbox/operations-fuzz.test.ts",
+  "test/sandbox/packages/{data,named,services}.test.ts",
+];
+const soak = { include: [soakFiles, ...sampled], env: { HEADWATER_TEST_SOAK: "1" } };
 const exclude = [soakFiles];
 
 /**
@@ -32,7 +41,7 @@ export default defineConfig({
       { extends: true, test: { name: "pure", include: filesOf(pure), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: "isolates", include: filesOf(isolates), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: 5, sequence: { groupOrder: 2 } } },
-      { extends: true, test: { name: "soak", include: [soakFiles], isolate: true, maxWorkers: 2, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: 2, sequence: { groupOrder: 3 } } },
     ],
   },
 });

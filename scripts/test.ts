@@ -35,11 +35,10 @@ async function watch(): Promise<number> {
   return (await vitest(["watch", ...selection()], environment())) ?? 1;
 }
 
-/** Arguments of vitest. Files that are named may be of any project. */
+/** Arguments of vitest. */
 function selection(): string[] {
-  if (isSoak) return ["--project=soak", ...files];
-  if (files.length > 0) return files;
-  return ["--project=!soak", ...(isFast ? fastFolders : [])];
+  const project = isSoak || files.some((file) => file.includes(".soak.")) ? "soak" : "!soak";
+  return [`--project=${project}`, ...(isFast && files.length === 0 ? fastFolders : files)];
 }
 
 /** Fast tests need no database: none is started for them. */

@@ -7,6 +7,7 @@ import type { ConfigureCall, ConfiguredOptions } from "../../domain/component/co
 import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject } from "../../domain/subjects.ts";
+import { isSoak } from "../support/soak.ts";
 import { failure, namespace, options, withConfigureWorld } from "./configure-world.ts";
 import { until } from "./jetstream/support.ts";
 
@@ -145,7 +146,7 @@ describe("a call", () => {
   });
 });
 
-describe("an owner whose calls cost the processes they run in", () => {
+describe.runIf(isSoak)("an owner whose calls cost the processes they run in", () => {
   test("is refused the fourth within ten minutes, and told until when", { timeout: 150_000 }, async () => {
     await wakeRunner();
     const killer = await save(

@@ -17,6 +17,12 @@ import { asyncExamples, postExamples, syncExamples, waitedExamples, type Example
  * value, by the host's door and through the guest's bridge. Prints the call before it is made, and lines that begin with FAIL.
  */
 const maxCpuMs = 400;
+/** A busy machine stretches a single measurement: the shortest of these counts. */
+const maxMeasurements = 3;
+/** One of so many hostile calls is made. */
+const sampleStep = Number(process.env["SAMPLE_STEP"] ?? 1);
+let candidates = Math.floor(Math.random() * sampleStep);
+const isSampled = (): boolean => candidates++ % sampleStep === 0;
 let calls = 0;
 const key = crypto.subtle.importKey("raw", new Uint8Array(16), "AES-GCM", false, ["encrypt"]);
 
@@ -82,6 +88,19 @@ const doors: Readonly<Record<string, Door>> = {
 };
 
 async function attempt(door: string, operation: string, { before = [] }: Example, args: readonly unknown[], what: string): Promise<void> {
+  let cpuMs = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < maxMeasurements && cpuMs > maxCpuMs; n++)
+    cpuMs = Math.min(cpuMs, await measureCall(door, operation, before, args, what));
+  if (cpuMs > maxCpuMs) writeSync(1, `FAIL ${door} ${operation} ${what}: computed for ${Math.round(cpuMs)} ms\n`);
+}
+
+async function measureCall(
+  door: string,
+  operation: string,
+  before: NonNullable<Example["before"]>,
+  args: readonly unknown[],
+  what: string,
+): Promise<number> {
   calls += 1;
   const state = new Map<string, unknown>();
   activity = newActivity(state);
@@ -96,10 +115,9 @@ async function attempt(door: string, operation: string, { before = [] }: Example
     if (!(error instanceof Error)) writeSync(1, `FAIL ${door} ${operation} ${what}: threw ${typeof error}\n`);
   }
   const { user, system } = process.cpuUsage(start);
-  const cpuMs = (user + system) / 1_000;
-  if (cpuMs > maxCpuMs) writeSync(1, `FAIL ${door} ${operation} ${what}: computed for ${Math.round(cpuMs)} ms\n`);
   activity.end({ outcome: "done", value: null });
   await encrypt();
+  return (user + system) / 1_000;
 }
 
 /** A job of WebCrypto ends the process when it finds what another call left in OpenSSL's queue of errors. */
@@ -136,10 +154,11 @@ for (const [door, table] of tables) {
       await attempt(door, operation, example, structuredClone(example.args), "as it should be");
       for (const [name, make] of Object.entries(hostileValues)) {
         for (const path of pathsIn(example.args)) {
+          if (!isSampled()) continue;
           const args = replaced(structuredClone(example.args), path, make()) as unknown[];
           await attempt(door, operation, example, args, `${path.join(".")} = ${name}`);
         }
-        await attempt(door, operation, example, [make(), make(), make(), make(), make()], `all = ${name}`);
+        if (isSampled()) await attempt(door, operation, example, [make(), make(), make(), make(), make()], `all = ${name}`);
       }
     }
   }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asyncOperations, postOperations, syncOperations, waitedOperations } from "../../runner/sandbox/operations/index.ts";
+import { isSoak } from "../support/soak.ts";
 import { asyncExamples, postExamples, syncExamples, waitedExamples } from "./operation-examples.ts";
 
 /** What guests may ask the host for, with arguments that no guest of ours sends. */
@@ -18,7 +19,7 @@ describe("host operations", () => {
 
   it("survive any value in any place of their arguments, and answer soon", { timeout: 300_000 }, async () => {
     const program = spawn(process.execPath, [join(import.meta.dirname, "operations-fuzz-program.ts")], {
-      env: { UV_THREADPOOL_SIZE: "4" },
+      env: { UV_THREADPOOL_SIZE: "4", SAMPLE_STEP: isSoak ? "1" : "12" },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let out = "";

@@ -14,6 +14,7 @@ import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { withPostgres } from "../../support/postgres.ts";
+import { isSoak } from "../../support/soak.ts";
 import { startMortalReplica, startReplica, type MortalReplica } from "./process.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
 import { prepareDatabase } from "../postgres/support.ts";
@@ -231,7 +232,7 @@ describe("two replicas of delivery", () => {
   ];
 
   /** Method: commits of all sources go on, of which every 20th is refused once by the plain webhook; then the replica that posts to ordered webhooks goes. */
-  it.each(ways)(
+  it.runIf(isSoak).each(ways)(
     "lose nothing, keep the order and deliver within seconds while one %s",
     async (way, goes) => {
       const endpoints = await subscribe();

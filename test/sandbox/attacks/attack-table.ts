@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Execution } from "../../../runner/sandbox/port.ts";
+import { sampleCases } from "../../support/soak.ts";
 import type { AttackRange } from "./attack-range.ts";
 import { requestFor } from "../sandbox-fixture.ts";
 
@@ -11,6 +12,8 @@ export interface TableOptions {
   readonly memoryMb?: number;
   /** JSON text of what `run` receives. */
   readonly event?: () => string;
+  /** `npm test` runs one attack of four, `npm run test:soak` all. */
+  readonly isSampled?: boolean;
   /** Attacks that may have to be ended with their process; of all others a process that dies is a failure. */
   readonly costsProcess?: boolean;
 }
@@ -24,9 +27,9 @@ const slackMs = 750;
 
 /** Runs each attack while a canary of another owner runs in the same process all the time, timed before and meanwhile. */
 export function attackTable(title: string, range: AttackRange, attacks: readonly Attack[], options: TableOptions = {}): void {
-  const { timeoutMs = 1_000, memoryMb = 64, event = () => "null", costsProcess = false } = options;
+  const { timeoutMs = 1_000, memoryMb = 64, event = () => "null", costsProcess = false, isSampled = false } = options;
   describe(`attacks: ${title}`, () => {
-    it.each(attacks)("%s", { timeout: 30_000 }, async (_, body, outcome) => {
+    it.each(sampleCases(attacks, isSampled ? 4 : 1))("%s", { timeout: 30_000 }, async (_, body, outcome) => {
       const quiet = [await canary(range), await canary(range), await canary(range)];
       let isOver = false;
       const attacked = range.attack(body, { event: event(), limits: { timeoutMs, memoryMb } }).finally(() => {

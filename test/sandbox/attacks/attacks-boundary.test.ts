@@ -34,7 +34,7 @@ attackTable(
       whole,
     ],
   ],
-  { event, timeoutMs: 1_500 },
+  { isSampled: true, event, timeoutMs: 1_500 },
 );
 
 const opened = (path: string): string =>
@@ -61,7 +61,7 @@ attackTable(
       /^returned:\[true,true,true,true\]$/,
     ],
   ],
-  { event, timeoutMs: 1_200 },
+  { isSampled: true, event, timeoutMs: 1_200 },
 );
 
 const speak = `this.$emit({ a: [1] }); this.db.set("k", [1]); console.log("x", [1]); await new Promise((ok) => setTimeout(ok, 2));`;
@@ -104,7 +104,7 @@ attackTable(
       own,
     ],
   ],
-  { timeoutMs: 1_000 },
+  { isSampled: true, timeoutMs: 1_000 },
 );
 
 /** V8 does not ask whether it should stop while it does these: they may cost the process, and then count against their source. */
@@ -119,7 +119,7 @@ attackTable(
     ["the last of what is nowhere", `const s = "a".repeat(1e6); for (;;) (s + s).lastIndexOf("a".repeat(5e5) + "b");`, late],
     ["figures of huge integers", `(2n ** 50000000n).toString().length;`, late],
   ],
-  { timeoutMs: 700, costsProcess: true },
+  { isSampled: true, timeoutMs: 700, costsProcess: true },
 );
 
 describe("components that are looked at", () => {

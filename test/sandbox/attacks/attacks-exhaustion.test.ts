@@ -39,7 +39,7 @@ const burns: readonly Attack[] = [
     time,
   ],
 ];
-attackTable("computing", range, burns, { timeoutMs: 700 });
+attackTable("computing", range, burns, { isSampled: true, timeoutMs: 700 });
 
 const timers: readonly Attack[] = [
   ["a million at once", `for (let i = 0; i < 1e6; i++) setTimeout(() => {}, 1e6);`, /^(threw:|limited:timer_limit)/],
@@ -76,7 +76,7 @@ const timers: readonly Attack[] = [
 function nothingOf(): RegExp {
   return /^returned:\[\]$/;
 }
-attackTable("timers", range, timers, { timeoutMs: 500 });
+attackTable("timers", range, timers, { isSampled: true, timeoutMs: 500 });
 
 const floods: readonly Attack[] = [
   ["log lines", `for (;;) console.log("x");`, /^limited:/],
@@ -101,7 +101,7 @@ const floods: readonly Attack[] = [
     /^(limited|threw|returned):/,
   ],
 ];
-attackTable("floods", range, floods, { timeoutMs: 800 });
+attackTable("floods", range, floods, { isSampled: true, timeoutMs: 800 });
 
 /** V8 looks late or never whether it should stop while it does these: they may cost the process, and then count against their source. */
 const stubborn: readonly Attack[] = [
@@ -120,4 +120,4 @@ const stubborn: readonly Attack[] = [
   ["JSON there and back", `const s = JSON.stringify(Array.from({ length: 1e5 }, (_, i) => ({ i }))); for (;;) JSON.parse(s);`, time],
   ["arrays in arrays", `let a = []; for (;;) a = [a, new Array(50).fill(a)];`, time],
 ];
-attackTable("what is interrupted late or never", range, stubborn, { timeoutMs: 700, costsProcess: true });
+attackTable("what is interrupted late or never", range, stubborn, { isSampled: true, timeoutMs: 700, costsProcess: true });

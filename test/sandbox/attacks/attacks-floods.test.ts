@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Execution } from "../../../runner/sandbox/port.ts";
+import { sampleCases } from "../../support/soak.ts";
 import { openRange } from "./attack-range.ts";
 import { type HostileWebSocketServer, startHostileWebSocketServer } from "./hostile-websocket.ts";
 import { requestFor } from "../sandbox-fixture.ts";
@@ -42,21 +43,26 @@ const times = (count: number, body: string): string => `for (let i = 0; i < ${co
 const net = `const net = __builtin("net");`;
 
 describe("a hundred thousand requests of one run", () => {
-  it.each([
-    ["sockets to a private address", `${net} ${times(1e5, `net.connect(80, "10.0.0.1").on("error", () => {});`)} ${pause}`],
-    ["sockets without an answer", `${net} ${times(1e5, `net.connect(1, "127.0.0.1").on("error", () => {});`)} ${pause}`],
-    ["sockets one after the other", `${net} ${times(1e5, `await new Promise((ok) => net.connect(80, "10.0.0.1").on("error", ok));`)}`],
-    ["fetches of a private address", `${times(1e5, `fetch("http://10.0.0.1/").catch(() => {});`)} ${pause}`],
-    ["names", `const { lookup } = __builtin("dns").promises; ${times(1e5, `lookup("10.0.0.1").catch(() => {});`)} ${pause}`],
-    ["digests that there are not", `${times(1e5, `crypto.subtle.digest("no", new Uint8Array(1)).catch(() => {});`)} ${pause}`],
-    ["archives that are none", `const zlib = __builtin("zlib"); ${times(1e5, `zlib.gunzip("x", () => {});`)} ${pause}`],
-    ["timers that are cleared", times(1e5, `clearTimeout(setTimeout(() => {}, 1000));`)],
-    ["lines of the log, and values of the db", times(5e4, `console.log(i); this.db.set("k", i); this.db.get("k");`)],
-    [
-      "frames of a WebSocket",
-      `const s = new WebSocket("ws://127.0.0.1:" + event + "/silent"); await new Promise((ok) => (s.onopen = ok)); ${times(1e5, `s.send("x");`)} ${pause}`,
-    ],
-  ])("does not keep a neighbour waiting: %s", { timeout: 60_000 }, async (_, body) => {
+  it.each(
+    sampleCases<[string, string]>(
+      [
+        ["sockets to a private address", `${net} ${times(1e5, `net.connect(80, "10.0.0.1").on("error", () => {});`)} ${pause}`],
+        ["sockets without an answer", `${net} ${times(1e5, `net.connect(1, "127.0.0.1").on("error", () => {});`)} ${pause}`],
+        ["sockets one after the other", `${net} ${times(1e5, `await new Promise((ok) => net.connect(80, "10.0.0.1").on("error", ok));`)}`],
+        ["fetches of a private address", `${times(1e5, `fetch("http://10.0.0.1/").catch(() => {});`)} ${pause}`],
+        ["names", `const { lookup } = __builtin("dns").promises; ${times(1e5, `lookup("10.0.0.1").catch(() => {});`)} ${pause}`],
+        ["digests that there are not", `${times(1e5, `crypto.subtle.digest("no", new Uint8Array(1)).catch(() => {});`)} ${pause}`],
+        ["archives that are none", `const zlib = __builtin("zlib"); ${times(1e5, `zlib.gunzip("x", () => {});`)} ${pause}`],
+        ["timers that are cleared", times(1e5, `clearTimeout(setTimeout(() => {}, 1000));`)],
+        ["lines of the log, and values of the db", times(5e4, `console.log(i); this.db.set("k", i); this.db.get("k");`)],
+        [
+          "frames of a WebSocket",
+          `const s = new WebSocket("ws://127.0.0.1:" + event + "/silent"); await new Promise((ok) => (s.onopen = ok)); ${times(1e5, `s.send("x");`)} ${pause}`,
+        ],
+      ],
+      4,
+    ),
+  )("does not keep a neighbour waiting: %s", { timeout: 60_000 }, async (_, body) => {
     const attack = range.attack(body, { owner: "u_flood", event: String(server.port), limits });
     expect(await longestAnswerDuring(attack)).toBeLessThan(maxAnswerMs);
     expect((await attack).outcome).not.toBe("crashed");
@@ -64,12 +70,17 @@ describe("a hundred thousand requests of one run", () => {
 });
 
 describe("synchronous work of seconds", () => {
-  it.each([
-    ["keys from passwords", `__builtin("crypto").pbkdf2Sync("p", "s", 2e6, 20, "sha512"); return 1;`],
-    ["keys that take memory", `__builtin("crypto").scryptSync("p", "s", 64, { N: 2 ** 17, r: 8, maxmem: 2 ** 30 }); return 1;`],
-    ["key pairs", `__builtin("crypto").generateKeyPairSync("rsa", { modulusLength: 4096 }); return 1;`],
-    ["compression at its best", `__builtin("zlib").brotliCompressSync(Buffer.alloc(16e6, "abc").fill("x", 0, 1e6)); return 1;`],
-  ])("is done by the thread pool while a neighbour is answered: %s", { timeout: 60_000 }, async (_, body) => {
+  it.each(
+    sampleCases<[string, string]>(
+      [
+        ["keys from passwords", `__builtin("crypto").pbkdf2Sync("p", "s", 2e6, 20, "sha512"); return 1;`],
+        ["keys that take memory", `__builtin("crypto").scryptSync("p", "s", 64, { N: 2 ** 17, r: 8, maxmem: 2 ** 30 }); return 1;`],
+        ["key pairs", `__builtin("crypto").generateKeyPairSync("rsa", { modulusLength: 4096 }); return 1;`],
+        ["compression at its best", `__builtin("zlib").brotliCompressSync(Buffer.alloc(16e6, "abc").fill("x", 0, 1e6)); return 1;`],
+      ],
+      4,
+    ),
+  )("is done by the thread pool while a neighbour is answered: %s", { timeout: 60_000 }, async (_, body) => {
     const attack = range.attack(body, { owner: "u_work", limits });
     // On the host's thread each took about two seconds.
     expect(await longestAnswerDuring(attack)).toBeLessThan(1_200);

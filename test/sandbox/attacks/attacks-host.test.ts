@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Execution } from "../../../runner/sandbox/port.ts";
+import { isSoak, sampleCases } from "../../support/soak.ts";
 import { openRange } from "./attack-range.ts";
 import { type Attack, attackTable } from "./attack-table.ts";
 import { decoyKey, endlessKey, maskedKey, pem } from "./hostile-keys.ts";
@@ -13,7 +14,7 @@ beforeAll(async () => {
   server = await startHostileServer();
 });
 afterAll(() => server.stop());
-const options = { timeoutMs: 4_000, event: () => JSON.stringify(server.port) };
+const options = { isSampled: true, timeoutMs: 4_000, event: () => JSON.stringify(server.port) };
 
 const told = `(e) => e.cause?.code ?? e.code ?? e.message`;
 const refused = /^returned:"(limit_exceeded|ERR_INVALID_ARG_VALUE)"$/;
@@ -106,22 +107,27 @@ describe("the threads of the pool", () => {
     );
   };
 
-  it.each([
-    [
-      "bits without end",
-      `const k = await crypto.subtle.importKey("raw", new Uint8Array(8), "PBKDF2", false, ["deriveBits", "deriveKey"]); const p = { name: "PBKDF2", hash: "SHA-512", salt: new Uint8Array(8), iterations: 2e6 };
+  it.each(
+    sampleCases<[string, string]>(
+      [
+        [
+          "bits without end",
+          `const k = await crypto.subtle.importKey("raw", new Uint8Array(8), "PBKDF2", false, ["deriveBits", "deriveKey"]); const p = { name: "PBKDF2", hash: "SHA-512", salt: new Uint8Array(8), iterations: 2e6 };
        for (let i = 0; i < 4; i++) crypto.subtle.deriveBits(p, k, 2 ** 27).catch(() => {}), crypto.subtle.deriveKey(p, k, { name: "HMAC", hash: "SHA-256", length: 2 ** 27 }, true, ["sign"]).catch(() => {});`,
-    ],
-    [
-      "keys that wait for their turn when the run ends",
-      `for (let i = 0; i < 1000; i++) __builtin("crypto").pbkdf2("p", "s", 4e6, 64, "sha512", () => {});`,
-    ],
-    [
-      "Brotli at its best",
-      `const b = __builtin("crypto").randomBytes(4e6); for (let i = 0; i < 6; i++) __builtin("zlib").brotliCompress(b, () => {});`,
-    ],
-    ["names", `for (let i = 0; i < 500; i++) __builtin("dns").promises.lookup("n" + i + ".invalid").catch(() => {});`],
-  ])("are not taken by one owner, however many sources he has: %s", { timeout: 60_000 }, async (_, body) => {
+        ],
+        [
+          "keys that wait for their turn when the run ends",
+          `for (let i = 0; i < 1000; i++) __builtin("crypto").pbkdf2("p", "s", 4e6, 64, "sha512", () => {});`,
+        ],
+        [
+          "Brotli at its best",
+          `const b = __builtin("crypto").randomBytes(4e6); for (let i = 0; i < 6; i++) __builtin("zlib").brotliCompress(b, () => {});`,
+        ],
+        ["names", `for (let i = 0; i < 500; i++) __builtin("dns").promises.lookup("n" + i + ".invalid").catch(() => {});`],
+      ],
+      4,
+    ),
+  )("are not taken by one owner, however many sources he has: %s", { timeout: 60_000 }, async (_, body) => {
     const hostile = Array.from({ length: 4 }, (__, index) =>
       range.attack(`${body} await new Promise((ok) => setTimeout(ok, 300)); return 1;`, {
         owner: "u_greedy",
@@ -136,7 +142,7 @@ describe("the threads of the pool", () => {
 });
 
 describe("the quarter of the host's thread", () => {
-  it("is an owner's, not an isolate's: with more sources he has no more", { timeout: 60_000 }, async () => {
+  it.runIf(isSoak)("is an owner's, not an isolate's: with more sources he has no more", { timeout: 60_000 }, async () => {
     const body = `let refused = 0; const end = Date.now() + 5_000; while (Date.now() < end) { try { __builtin("crypto").createCipheriv("des-ede3-cfb1", Buffer.alloc(24, "a1b2c3d4e5f6g7h8"), Buffer.alloc(8)).update(Buffer.alloc(60_000)); } catch (e) { if (e.code !== "limit_exceeded") throw e; refused++; await new Promise((ok) => setTimeout(ok, 50)); } } return refused;`;
     const request = { owner: "u_six", limits: { timeoutMs: 30_000, memoryMb: 64 } };
     const runs = await Promise.all(Array.from({ length: 6 }, () => range.attack(body, request)));

@@ -6,6 +6,7 @@ import { History } from "../../../runner/commit/source-commits.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
 import { answerInvocation, type RunOutcome } from "../../../runner/run/run.ts";
 import { deployment } from "../../runner/support.ts";
+import { isSoak } from "../../support/soak.ts";
 import { sandboxPids, until } from "../processes.ts";
 import { type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
 
@@ -104,7 +105,7 @@ describe("a source whose runs cost their process", () => {
     },
   );
 
-  it("runs in an exclusive child after the first of them", { timeout: 120_000 }, async () => {
+  it.runIf(isSoak)("runs in an exclusive child after the first of them", { timeout: 120_000 }, async () => {
     const life = await liveOf(killer);
     await life.ask({});
     await fixture.run(`export default { name: "n", run: () => 1 }`, { source: "dc_neighbour" });
@@ -117,7 +118,7 @@ describe("a source whose runs cost their process", () => {
 });
 
 describe("a source that only meets its limits", () => {
-  it("is not disabled: loops, floods and errors cost nobody a process", { timeout: 120_000 }, async () => {
+  it.runIf(isSoak)("is not disabled: loops, floods and errors cost nobody a process", { timeout: 120_000 }, async () => {
     const life = await liveOf(
       `if (event === "loop") for (;;); if (event === "timers") for (;;) setTimeout(() => {}, 1000); throw new Error("x");`,
     );
