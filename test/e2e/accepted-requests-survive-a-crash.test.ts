@@ -45,5 +45,10 @@ it("runs, records and delivers each accepted request once while every process is
   const ordered = pairs.at(-1);
   if (ordered === undefined) throw new Error("the ordered webhook was not created");
   const emitted = (await eventsOf(cluster, ordered.source)).map(({ request }) => request).toReversed();
-  expect(disorder(emitted, ordered.endpoint.heard.map(({ request }) => request))).toBeUndefined();
+  expect(
+    disorder(
+      emitted,
+      ordered.endpoint.heard.map(({ request }) => request),
+    ),
+  ).toBeUndefined();
 });
