@@ -1,4 +1,5 @@
 import { InvalidInput, LimitExceeded, Unavailable } from "../domain/errors.ts";
+import { retry } from "../domain/retry.ts";
 import type { Delivery } from "./routing/delivery.ts";
 import type { DeliveryPorts } from "./ports.ts";
 
@@ -15,27 +16,16 @@ export async function untilDone(
   signal: AbortSignal,
   giveUp?: (error: Error) => Promise<void>,
 ): Promise<boolean> {
-  let act = action;
-  let hasGivenUp = false;
-  for (;;) {
-    try {
-      await act();
-      return true;
-    } catch (error) {
-      if (isPermanent(error)) {
-        log.error(
-          { op: "delivery.abandon", "delivery.id": delivery.id, err: error },
-          "a delivery cannot be settled and is not tried again",
-        );
-        if (giveUp === undefined || hasGivenUp) return true;
-        hasGivenUp = true;
-        act = () => giveUp(error);
-        continue;
-      }
-      log.warn({ op: "delivery.settle", "delivery.id": delivery.id, err: error }, "a delivery is not settled yet, trying again");
-      if (signal.aborted) return false;
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
-    }
+  const onFailure = (error: unknown): void =>
+    log.warn({ op: "delivery.settle", "delivery.id": delivery.id, err: error }, "a delivery is not settled yet, trying again");
+  const isTransient = (error: unknown): boolean => !isPermanent(error);
+  try {
+    await retry(action, { firstMs: retryMs, signal, isTransient, onFailure });
+    return true;
+  } catch (error) {
+    if (!isPermanent(error)) return false;
+    log.error({ op: "delivery.abandon", "delivery.id": delivery.id, err: error }, "a delivery cannot be settled and is not tried again");
+    return giveUp === undefined || untilDone(() => giveUp(error), delivery, { log }, signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../domain/retry.ts";
 import { AttemptBuffer } from "./attempts/attempt-buffer.ts";
 import { commitOf } from "./routing/commit-of.ts";
 import { Chains } from "./routing/keyed-chains.ts";
@@ -91,7 +91,7 @@ const settleMs = 3_000;
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   const enough = new AbortController();
-  await Promise.race([work, sleep(ms, undefined, { signal: enough.signal }).catch(() => undefined)]);
+  await Promise.race([work, pause(ms, enough.signal)]);
   enough.abort();
 }
 
@@ -115,7 +115,7 @@ async function followFailing(failing: FailingEndpoints, ports: DeliveryPorts, si
   await read();
   const readOn = async (): Promise<void> => {
     for (;;) {
-      await sleep(readFailingEveryMs, undefined, { signal }).catch(() => undefined); // Stopping.
+      await pause(readFailingEveryMs, signal);
       if (signal.aborted) return;
       await read();
     }

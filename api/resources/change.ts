@@ -1,9 +1,9 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Kind, Resource } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { Conflict, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { retry } from "../../domain/retry.ts";
 
-const maxTries = 8;
+const maxAttempts = 8;
 
 /** Hides the store's message if the resource was deleted in the meantime: it contains internal names. @throws NotFound */
 export async function unlessDeleted<Result>(read: Promise<Result>): Promise<Result> {
@@ -21,21 +21,18 @@ export async function changeResource<S, T>(
   resource: Resource<S, T>,
   change: (now: Resource<S, T>) => Promise<S> | S,
 ): Promise<Resource<S, T>> {
-  let current = resource;
-  for (let tries = 1; ; tries++) {
-    if (current.invalid !== undefined)
-      throw new InvalidInput(`the ${kind.kind.toLowerCase()} cannot be changed, because its stored spec is invalid: ${current.invalid}`);
-    try {
-      return await store.update(kind, { ...current, spec: await change(current) });
-    } catch (error) {
-      if (error instanceof NotFound) throw new NotFound();
-      if (!(error instanceof Conflict) || tries === maxTries) throw error;
-    }
-    await pause(5 * tries);
-    const { namespace, name } = resource.metadata;
-    current = await unlessDeleted(store.get(kind, namespace, name));
-    if (current.metadata.deletionTimestamp !== undefined) throw new NotFound();
-  }
+  const { namespace, name } = resource.metadata;
+  let current: Resource<S, T> | undefined = resource;
+  const update = async (): Promise<Resource<S, T>> => {
+    const now = current ?? (await unlessDeleted(store.get(kind, namespace, name)));
+    current = undefined; // Read it again before another attempt.
+    if (now !== resource && now.metadata.deletionTimestamp !== undefined) throw new NotFound();
+    if (now.invalid !== undefined)
+      throw new InvalidInput(`the ${kind.kind.toLowerCase()} cannot be changed, because its stored spec is invalid: ${now.invalid}`);
+    const changeAndStore = async (): Promise<Resource<S, T>> => store.update(kind, { ...now, spec: await change(now) });
+    return unlessDeleted(changeAndStore());
+  };
+  return retry(update, { firstMs: 10, maxMs: 50, maxAttempts, isTransient: (error) => error instanceof Conflict });
 }
 
 /**

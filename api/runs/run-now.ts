@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { defaultEvent } from "../../domain/invocation/manual-event.ts";
 import type { Warning } from "../../domain/component/warning.ts";
+import { waitUntil } from "../../domain/retry.ts";
 import type { ApiContext } from "../context.ts";
 import { findComponent } from "../sources/facts.ts";
 import { asItRuns } from "../resources/running-source.ts";
@@ -16,21 +16,16 @@ export async function defaultEventOf(source: SourceResource, context: ApiContext
   return defaultEvent(run, context.ports.clock.now());
 }
 
-const firstPauseMs = 10;
-const maxPauseMs = 100;
+const pollMs = 40;
 
 /**
  * Waits until the history has the run and its events, so that the caller's next request finds them.
  * @returns a warning if that takes too long; the run has ended, and appears later
  */
 export async function untilRecorded(source: string, run: string, { config, ports }: ApiContext): Promise<readonly Warning[]> {
-  const deadline = performance.now() + config.recordTimeoutMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-    // Ignore errors: the history may be readable a moment later, and the run's result is returned in any case.
-    if ((await ports.history.findRun(source, run).catch(() => undefined)) !== undefined) return [];
-    if (performance.now() + pauseMs > deadline) return [notRecorded(run)];
-    await pause(pauseMs);
-  }
+  // Ignore errors: the history may be readable a moment later, and the run's result is returned in any case.
+  const isRecorded = async (): Promise<boolean> => (await ports.history.findRun(source, run).catch(() => undefined)) !== undefined;
+  return (await waitUntil(isRecorded, config.recordTimeoutMs, pollMs)) ? [] : [notRecorded(run)];
 }
 
 const notRecorded = (run: string): Warning => ({

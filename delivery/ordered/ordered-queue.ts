@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { failed, isLaterState, nextIn, passed, type FailingHead, type QueueState } from "../../domain/delivery/ordered-queue.ts";
 import type { CommitPosition } from "../../domain/source/deployment.ts";
+import { pause } from "../../domain/retry.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Again, QueueAttempts } from "./queue-attempts.ts";
 import { lineIsGone, QueueWriter } from "./queue-writer.ts";
@@ -115,7 +115,7 @@ export class OrderedQueue {
     this.#ending.abort();
     this.#hurry?.();
     const late = new AbortController();
-    const tooLate = sleep(endsWithinMs, undefined, { signal: late.signal }).catch(() => undefined);
+    const tooLate = pause(endsWithinMs, late.signal);
     await Promise.race([this.#running, tooLate]);
     late.abort();
     clearTimeout(this.#timer);

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { isRoutedInOrder, type Route } from "../../domain/source/deployment.ts";
 import type { PartitionWork } from "../../domain/invocation/partition-share.ts";
+import { pause } from "../../domain/retry.ts";
 import { Chains } from "../routing/keyed-chains.ts";
 import { commitOf } from "../routing/commit-of.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../routing/delivery.ts";
@@ -86,7 +86,7 @@ export class OrderedWebhooks {
         this.#lines = undefined;
         skipping.abort();
         // While NATS is away none of these ends, and the queues must stop before they are opened again.
-        await Promise.race([Promise.all([requests.stop(), skipped, this.#close()]), sleep(storeMs)]);
+        await Promise.race([Promise.all([requests.stop(), skipped, this.#close()]), pause(storeMs)]);
         await lines.stop(postMs);
         await ports.runs.publishFloors();
       },
@@ -188,7 +188,7 @@ export class OrderedWebhooks {
   async #skip(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (this.#open === undefined && !this.#parts.routes.hasOrdered) await this.#reading.skip().catch(() => undefined); // Again in a moment.
-      await sleep(skipEveryMs, undefined, { signal }).catch(() => undefined); // Stopping.
+      await pause(skipEveryMs, signal);
     }
   }
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { dayOf } from "../../domain/limits/quota.ts";
+import { pause } from "../../domain/retry.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Reading } from "../routing/ports.ts";
 import { tellWeights, type ToldWeights } from "../routing/weights.ts";
@@ -38,7 +38,7 @@ async function keepLooking(ports: Ports, signal: AbortSignal): Promise<void> {
       await tellWeights(weights, ports).catch((error: unknown) =>
         ports.log.warn({ op: "quota.weigh", err: error }, "runners are not told yet whose runs weigh more, trying again"),
       );
-    await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined); // Stopping.
+    await pause(lookEveryMs, signal);
   }
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { partitionOf } from "../../domain/invocation/partition.ts";
+import { pause, retry } from "../../domain/retry.ts";
 import { commitOf } from "../routing/commit-of.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { OpenPartition, PartitionReading, Reading } from "../routing/ports.ts";
@@ -87,7 +87,7 @@ export class Recorder implements Reading {
       const batch = this.#unwritten.splice(0, maxBatch);
       const isWritten = await this.#repeat("commits are not recorded yet, trying again", this.#stopping.signal, () => this.#write(batch));
       if (!isWritten) return; // Commits behind a gap must not be written: the next recorder reads them again.
-      if (!this.#stopping.signal.aborted) await sleep(pauseMs);
+      if (!this.#stopping.signal.aborted) await pause(pauseMs);
     }
     this.#isWriting = false;
   }
@@ -113,15 +113,10 @@ export class Recorder implements Reading {
 
   /** Until it succeeds; false when it is stopped before. */
   async #repeat(message: string, signal: AbortSignal, act: () => Promise<void>): Promise<boolean> {
-    for (;;) {
-      try {
-        await act();
-        return true;
-      } catch (error) {
-        this.#ports.log.warn({ op: "commit.record", err: error }, message);
-        if (signal.aborted) return false;
-        await sleep(retryMs, undefined, { signal }).catch(() => undefined);
-      }
-    }
+    const onFailure = (error: unknown): void => this.#ports.log.warn({ op: "commit.record", err: error }, message);
+    return retry(act, { firstMs: retryMs, signal, onFailure }).then(
+      () => true,
+      () => false,
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../../domain/retry.ts";
 import type { Log } from "../ports.ts";
 import type { Reading } from "../routing/ports.ts";
 
@@ -30,7 +30,7 @@ export function startUpkeep(history: Upkeep, log: Pick<Log, "warn">, { everyMs =
       await look().catch((error: unknown) =>
         log.warn({ op: "history.upkeep", err: error }, "old history is not deleted yet, trying again in a moment"),
       );
-      await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+      await pause(everyMs, signal);
     }
   }
 

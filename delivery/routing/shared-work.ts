@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
 import { partitionCount } from "../../domain/subjects.ts";
+import { pause } from "../../domain/retry.ts";
 import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { PartitionReading } from "./ports.ts";
@@ -43,7 +43,7 @@ export async function shareWork({ ports, routing, recorder, ordered }: WorkParts
         }),
       heldByOthers: () => replicas.heldByOthers(),
       open: (partition) => (partition === orderedPartition ? ordered.open() : openPartition(partition)),
-      pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+      pause,
       log,
     },
   );

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { labels, type Kind, type Resource } from "../../crds/resource.ts";
 import type { ResourceStore, WatchEvent } from "../../crds/resource-store.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { pause, retry } from "../../domain/retry.ts";
 import { KeyIndex } from "./key-index.ts";
 import { compareVersions } from "./versions.ts";
 
@@ -119,18 +119,11 @@ export class Informer<S, T> {
 
   /** @returns the last error when the signal aborted first */
   async #relistUntil(signal: AbortSignal): Promise<unknown> {
-    let last: unknown;
-    for (let waitMs = minRetryMs; !signal.aborted; waitMs = Math.min(maxRetryMs, waitMs * 2)) {
-      try {
-        return await this.#relist(signal);
-      } catch (error) {
-        last = error;
-        if (signal.aborted) break;
-        this.#options.onError(error);
-        await pause(waitMs, signal);
-      }
-    }
-    return last;
+    if (signal.aborted) return undefined;
+    const { onError } = this.#options;
+    return retry(() => this.#relist(signal), { firstMs: minRetryMs, maxMs: maxRetryMs, signal, onFailure: onError }).catch(
+      (error: unknown) => error,
+    );
   }
 
   async #relist(signal: AbortSignal): Promise<void> {
@@ -200,8 +193,6 @@ export class Informer<S, T> {
     for (const changed of this.#changeListeners) changed(resource, true);
   }
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => undefined);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "no answer");
 

@@ -1,4 +1,5 @@
 import { TokenBucket } from "../../domain/limits/token-bucket.ts";
+import { backoffMs } from "../../domain/retry.ts";
 import { noQueueMetrics, type QueueMetrics } from "./metrics.ts";
 import { ReadyKeys } from "./ready-keys.ts";
 
@@ -116,7 +117,7 @@ export class WorkQueue {
 
   #delayAfter(failures: number): number {
     const { baseDelayMs, maxDelayMs, random } = this.#options;
-    return Math.min(maxDelayMs, baseDelayMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
+    return backoffMs(failures, { firstMs: baseDelayMs, maxMs: maxDelayMs }, random());
   }
 }
 

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Resource } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { retry } from "../../domain/retry.ts";
 import type { Informer } from "../controller/informer.ts";
 import { compareVersions } from "../controller/versions.ts";
 import type { Log } from "../ports.ts";
@@ -22,7 +22,7 @@ export interface MirrorOptions {
 
 const batchRows = 500;
 const batchBytes = 4 * 2 ** 20;
-const retryMs = { first: 250, most: 10_000 };
+const retryDelay = { firstMs: 250, maxMs: 10_000 };
 
 /**
  * Writes every resource to the mirror as the informers report changes. Changes missed without a leader or a database are found by
@@ -80,18 +80,13 @@ export class Mirror {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    let waitMs = retryMs.first;
+    const onFailure = (error: unknown): void => {
+      const { pending } = this;
+      this.#options.log.warn({ op: "mirror.write", pending, err: error }, "the mirror cannot be written, trying again");
+    };
     while (!signal.aborted) {
-      try {
-        await this.#work(signal);
-        waitMs = retryMs.first;
-        await this.#untilWoken(signal);
-      } catch (error) {
-        const { pending } = this;
-        this.#options.log.warn({ op: "mirror.write", pending, err: error }, "the mirror cannot be written, trying again");
-        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-        waitMs = Math.min(retryMs.most, waitMs * 2);
-      }
+      await retry(() => this.#work(signal), { ...retryDelay, signal, onFailure }).catch(() => undefined); // Stopping.
+      await this.#untilWoken(signal);
     }
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../../domain/retry.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { microTime, type LeaseRecord, type Leases } from "./leases.ts";
 
@@ -167,7 +167,7 @@ export class Election {
 
   #pause(signal: AbortSignal): Promise<void> {
     const { retryMs, random } = this.#options;
-    return sleep(retryMs * (1 + random() / 5), undefined, { signal }).catch(() => undefined);
+    return pause(retryMs * (1 + random() / 5), signal);
   }
 }
 

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { apiVersion } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SecretHolder, SecretValues, SettledHolder } from "../../crds/secret-values.ts";
 import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { retry } from "../../domain/retry.ts";
 import type { Kubernetes, KubernetesRequest } from "./access/connection.ts";
 import { undefinedWhenMissing } from "./errors.ts";
 import { kubernetesObject, parseObjectList, type KubernetesObject } from "./object.ts";
@@ -150,16 +150,8 @@ async function deleteSecret(request: Request, secret: KubernetesObject): Promise
 
 /** The RoleBindings of an owner's namespace follow shortly after the namespace. */
 async function withRights<T>(attempt: () => Promise<T>, timeoutMs: number): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const lacksRight = error instanceof HeadwaterError && error.code === "kubernetes_forbidden";
-      if (!lacksRight || performance.now() + pauseMs > deadline) throw error;
-      await delay(pauseMs);
-    }
-  }
+  const isTransient = (error: unknown): boolean => error instanceof HeadwaterError && error.code === "kubernetes_forbidden";
+  return retry(attempt, { firstMs: 100, maxMs: 1_000, withinMs: timeoutMs, isTransient });
 }
 
 /** Reports only field paths: the server's message could contain part of the Secret. */

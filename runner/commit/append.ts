@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Commit } from "../../domain/run/commit.ts";
 import { LimitExceeded, Unavailable } from "../../domain/errors.ts";
 import type { RunError } from "../../domain/invocation/invocation.ts";
+import { retry } from "../../domain/retry.ts";
 import type { History } from "./source-commits.ts";
 
 const maxAttempts = 3;
@@ -19,23 +19,22 @@ const roomEveryMs = 500;
  * @returns what was stored; undefined when another runner extended the history first
  */
 export async function appendFitting(history: History, commit: Commit, instead: (error: RunError) => Commit): Promise<Commit | undefined> {
-  const roomUntil = performance.now() + roomWaitMs;
-  let fitting = commit;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return (await history.append(fitting)) ? fitting : undefined;
-    } catch (error) {
-      if (error instanceof LimitExceeded && fitting === commit) {
-        fitting = instead(tooLarge(error));
-        continue;
-      }
-      if (!(error instanceof Unavailable)) throw error;
-      const isFull = error.code === "store_full";
-      if (isFull ? performance.now() > roomUntil : attempt >= maxAttempts) throw error;
-      if (isFull) await sleep(roomEveryMs);
-    }
+  try {
+    return await append(history, commit);
+  } catch (error) {
+    if (!(error instanceof LimitExceeded)) throw error;
+    return append(history, instead(tooLarge(error)));
   }
 }
+
+async function append(history: History, commit: Commit): Promise<Commit | undefined> {
+  const isUnanswered = (error: unknown): boolean => error instanceof Unavailable && !isFull(error);
+  const append = (): Promise<boolean> => retry(() => history.append(commit), { firstMs: 0, maxAttempts, isTransient: isUnanswered });
+  const isStored = await retry(append, { firstMs: roomEveryMs, withinMs: roomWaitMs, isTransient: isFull });
+  return isStored ? commit : undefined;
+}
+
+const isFull = (error: unknown): boolean => error instanceof Unavailable && error.code === "store_full";
 
 function tooLarge({ message }: LimitExceeded): RunError {
   return {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
+import { pause } from "../../domain/retry.ts";
 import type { Intake, IntakeMessage, IntakeReading, Log, Membership, RunnerConfig } from "../ports.ts";
 import type { Backlog } from "../schedule/backlog.ts";
 
@@ -37,7 +37,7 @@ export class Partitions {
           membership.join(runner, { onMembers, report: () => ({ holds: holds(), backlog: backlog.report(this.#readToTheEnd()) }) }),
         heldByOthers: () => membership.heldByOthers(runner),
         open: (partition) => this.#open(partition),
-        pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+        pause,
         log,
       },
     );

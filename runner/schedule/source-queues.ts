@@ -1,5 +1,6 @@
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
+import { backoffMs } from "../../domain/retry.ts";
 import type { Backlog, Queued } from "./backlog.ts";
 import type { QueueCounts } from "../ports.ts";
 import type { Received } from "../run/run.ts";
@@ -24,7 +25,7 @@ export interface QueueOptions extends SchedulerOptions {
 /** Stands for the owner of sources that are gone: their invocations are dropped when their turn comes. */
 const noOwner = "";
 /** After how long a failed invocation runs again, by how often it has failed. */
-const retryMs = [250, 500, 1_000, 2_000, 5_000, 10_000] as const;
+const retryDelay = { firstMs: 250, maxMs: 10_000 };
 
 /**
  * Runs the invocations of each source one at a time, urgent ones first, then in order of arrival, when the scheduler says so.
@@ -251,7 +252,7 @@ export class SourceQueues {
         this.#offerOrClose(queue);
         this.#startRuns();
       },
-      retryMs[Math.min(failures, retryMs.length - 1)],
+      backoffMs(failures + 1, retryDelay, Math.random()),
     );
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { pause } from "../../../domain/retry.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import type { Kind, Resource } from "../../../crds/resource.ts";
 import type { Log } from "../../ports.ts";
@@ -87,7 +87,7 @@ export class ResourceWatch<S, T> {
   /** Reads the resources of all waiting requests, because anything may have changed. Resolves with the version to continue from. */
   async #restart(version: string): Promise<string> {
     const { signal } = this.#stopping;
-    await pause(retryMs, undefined, { signal }).catch(() => undefined); // The loop checks the signal.
+    await pause(retryMs, signal);
     try {
       const next = await this.#now();
       for (const listener of this.#listeners) listener(undefined);

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredMsg } from "@nats-io/jetstream";
 import { streams } from "../../../domain/subjects.ts";
+import { pause } from "../../../domain/retry.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
@@ -35,7 +35,7 @@ export function startTrimming({ connection, processed, failed, keep = defaultKee
   const trimming = (async () => {
     for (let round = 0; !signal.aborted; round++) {
       await trimRuns(connection, processed, round % roundsPerAge === 0 ? keep : { bytes: keep.bytes }).catch(failed);
-      await sleep(everyMs, undefined, { signal }).catch(() => undefined); // Stopping.
+      await pause(everyMs, signal);
     }
   })();
   return {

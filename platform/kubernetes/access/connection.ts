@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { HeadwaterError } from "../../../domain/errors.ts";
+import { retry } from "../../../domain/retry.ts";
 import type { ClusterAccess } from "./access.ts";
 import { codeOf, errorFrom, retryAfterOf, unreachable } from "../errors.ts";
 import { findAccess } from "./find-access.ts";
@@ -121,15 +121,12 @@ export async function connectKubernetes(options: KubernetesOptions = {}): Promis
 
 /** Retries requests that the server refused without executing them, and reads whose response was lost. */
 async function withRetries<T>(attempt: () => Promise<T>, { method, signal }: KubernetesRequest): Promise<T> {
-  for (let n = 1; ; n++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const pauseMs = retryAfterOf(error) ?? firstPauseMs * 2 ** (n - 1) * (0.5 + Math.random());
-      if (n === maxAttempts || pauseMs > maxPauseMs || !isRetryable(error, method)) throw error;
-      await delay(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
-    }
-  }
+  const isTransient = (error: unknown): boolean => isRetryable(error, method) && (retryAfterOf(error) ?? 0) <= maxPauseMs;
+  const delay = { firstMs: firstPauseMs, maxMs: maxPauseMs, requestedDelayMs: retryAfterOf };
+  return retry(attempt, { ...delay, maxAttempts, signal, isTransient }).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
 }
 
 const neverSent = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);

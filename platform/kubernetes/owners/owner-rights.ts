@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { Conflict, HeadwaterError, NotFound } from "../../../domain/errors.ts";
+import { backoffMs, pause } from "../../../domain/retry.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { unreachable } from "../errors.ts";
 import { followCollection, type Follower } from "../resources/follow.ts";
@@ -25,7 +25,7 @@ const rbac = "rbac.authorization.k8s.io";
 const managedBy = { "app.kubernetes.io/managed-by": "headwater" };
 /** The ClusterRole they refer to, named as in the chart. */
 const clusterRole = "headwater-owner-secrets";
-const retryMs = { first: 2_000, max: 60_000 };
+const retryDelay = { firstMs: 2_000, maxMs: 60_000 };
 
 /**
  * Keeps the RoleBindings that let Headwater read and write Secrets, only in namespaces of owners. Deleted or changed ones are restored.
@@ -110,11 +110,10 @@ function createRetries(enqueue: (namespace: string) => void, signal: AbortSignal
       failed.set(namespace, times);
       if (waiting.has(namespace)) return times;
       waiting.add(namespace);
-      const again = (): void => {
+      void pause(backoffMs(times, retryDelay, Math.random()), signal).then(() => {
         waiting.delete(namespace);
-        enqueue(namespace);
-      };
-      delay(Math.min(retryMs.max, retryMs.first * 2 ** (times - 1)), undefined, { signal }).then(again, () => undefined);
+        if (!signal.aborted) enqueue(namespace);
+      });
       return times;
     },
     forget: (namespace: string): void => void failed.delete(namespace),

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { HeadwaterError } from "../../../domain/errors.ts";
+import { pause } from "../../../domain/retry.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { unreachable } from "../errors.ts";
 import { parseObject, parseObjectList, type KubernetesObject } from "../object.ts";
@@ -35,7 +35,7 @@ export async function followCollection(
     } catch (error) {
       if (signal.aborted) return;
       onInterrupted?.(error instanceof HeadwaterError ? error : unreachable(error, `list ${target.path}`));
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      await pause(pauseMs, signal);
     }
   }
 }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { Gone, HeadwaterError, InvalidInput, Unavailable } from "../../../domain/errors.ts";
+import { backoffMs, pause } from "../../../domain/retry.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { errorFrom, retryAfterOf, unreachable } from "../errors.ts";
 import { createOrderedQueueStore } from "./lines.ts";
@@ -26,7 +26,7 @@ export interface WatchOptions {
   readonly lastsSeconds?: number;
 }
 
-const maxPauseMs = 15_000;
+const reopenDelay = { firstMs: 200, maxMs: 15_000 };
 
 /**
  * Yields every change after a version, in order, until the signal aborts. Resumes after the last change when the server ends the watch (as
@@ -59,13 +59,14 @@ export async function* watchObjects(
         if (signal.aborted) return;
       }
       // The regular end. An immediate end counts as a failure.
-      if (performance.now() - openedAt < 1_000) await pause(failures++, signal);
+      if (performance.now() - openedAt < 1_000) await pause(backoffMs(++failures, reopenDelay, Math.random()), signal);
     } catch (error) {
       if (signal.aborted) return;
       const failure = error instanceof HeadwaterError ? error : unreachable(error, `watch ${target.path}`);
       if (!(failure instanceof Unavailable)) throw failure;
       onInterrupted?.(failure);
-      await pause(failures++, signal, retryAfterOf(failure));
+      const delayMs = backoffMs(++failures, reopenDelay, Math.random());
+      await pause(Math.max(delayMs, retryAfterOf(failure) ?? 0), signal);
     }
   }
 }
@@ -113,9 +114,4 @@ async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return chunks;
-}
-
-async function pause(failures: number, signal: AbortSignal, minMs = 0): Promise<void> {
-  const ms = Math.min(maxPauseMs, 200 * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
-  await delay(Math.max(ms, minMs), undefined, { signal }).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
+import { pause } from "../../../domain/retry.ts";
 import { statfs } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { openLink, type Link } from "../../jetstream/connection/link.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -27,7 +27,7 @@ export async function endAfterWriteErrors(server: NatsServer, keys: NatsKeys, da
     const credentials = parseCredentials(await systemCredentials(keys));
     link = await openLink({ server: { servers: server.url, ...credentials }, name: "headwater write errors" });
     while (!ended.signal.aborted) {
-      await sleep(checkIntervalMs, undefined, { signal: ended.signal }).catch(() => undefined);
+      await pause(checkIntervalMs, ended.signal);
       const error = ended.signal.aborted ? undefined : await writeErrorOf(link);
       if (error === undefined || !(await hasRoom(dataDirectory))) continue;
       logger.error(

@@ -1,3 +1,4 @@
+import { backoffMs } from "../../../domain/retry.ts";
 import { type ChildSettings, SandboxChild } from "./child-process.ts";
 import type { SandboxLogger } from "../sandbox-options.ts";
 
@@ -13,7 +14,7 @@ export interface StartOptions {
   readonly onLost: (child: SandboxChild) => void;
 }
 
-const retryMs = { first: 200, max: 5_000 };
+const retryDelay = { firstMs: 200, maxMs: 5_000 };
 
 /**
  * Starts every sandbox child, tracks it until its process has ended, and paces starts that fail.
@@ -92,7 +93,7 @@ export class Children {
     this.#failedInRow += 1;
     this.#log("sandbox.child_start_failed", { reason }, "a sandbox child could not be started");
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.#tryAgain(), Math.min(retryMs.max, retryMs.first * 2 ** (this.#failedInRow - 1)));
+    this.#retry = setTimeout(() => this.#tryAgain(), backoffMs(this.#failedInRow, retryDelay, Math.random()));
   }
 
   /** Somebody's start, or one that only finds out whether children can be started again. */

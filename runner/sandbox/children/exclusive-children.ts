@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../../../domain/retry.ts";
 import { startError } from "./child-outcomes.ts";
 import type { SandboxChild } from "./child-process.ts";
 import type { Children } from "./children.ts";
@@ -71,7 +71,7 @@ export class ExclusiveChildren {
    */
   async run<Result>(owner: string, isSole: boolean, act: (child: SandboxChild) => Promise<Result>): Promise<Result> {
     const delayMs = this.#held.has(owner) ? 0 : this.#suspects.startDelayMs(owner);
-    if (delayMs > 0) await sleep(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    if (delayMs > 0) await pause(delayMs, this.#stop.signal);
     const held = await new Promise<Held>((begin, fail) => {
       this.#waiting.push({ owner, isSole, begin, fail });
       this.#serve();
