@@ -1,54 +1,59 @@
-import { LRUCache } from "lru-cache";
+import { LookupCache } from "../../domain/lookup-cache.ts";
 import { hasMoved, type DeploymentEntry } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { Deployments } from "../ports.ts";
 
-/** Deployment entries of the sources that ran lately; an entry that changes is forgotten, not updated. */
+const maxEntries = 10_000;
+
+/** Caches the deployment entries of sources that ran recently. An entry that changes is evicted. */
 export class DeploymentCache {
-  readonly #deployments: Deployments;
-  readonly #cached = new LRUCache<string, DeploymentEntry>({ max: 10_000 });
-  /** Grows with every change told, so that a read that was under way meanwhile is not remembered. */
-  #changes = 0;
+  readonly #entries: LookupCache<DeploymentEntry>;
 
   constructor(deployments: Deployments) {
-    this.#deployments = deployments;
-  }
-
-  /** Warm isolates are told of by source; after a gap they are left alone, since they are told apart by their deployment's id. */
-  async start(onChange: (source: string) => void): Promise<void> {
-    await this.#deployments.onChange((source) => {
-      this.#changes++;
-      if (source === undefined) return this.#cached.clear();
-      this.#cached.delete(source);
-      onChange(source);
+    this.#entries = new LookupCache({
+      lookup: (source) => deployments.get(source),
+      follow: async (onChange) => {
+        await deployments.onChange(onChange);
+        return { stop: () => Promise.resolve() };
+      },
+      onChange: "evict",
+      maxEntries,
     });
   }
 
-  /** Whose source it is; undefined when it is gone or runs elsewhere. At once when it is known. */
+  /** @param onChange called for each source whose entry changed. Changes that were missed are not reported: isolates check the deployment's id. */
+  start(onChange: (source: string) => void): Promise<void> {
+    return this.#entries.start((source) => {
+      if (source !== undefined) onChange(source);
+    });
+  }
+
+  /** The owner of a source; undefined when the source was deleted or runs in another pool. Not a promise if it is cached. */
   ownerOf(source: string): string | undefined | Promise<string | undefined> {
-    const cached = this.#cached.get(source);
-    if (cached !== undefined) return hasMoved(cached) ? undefined : cached.owner;
-    return this.get(source).then((read) => (read === undefined || hasMoved(read) ? undefined : read.owner));
+    const cached = this.#entries.peek(source) ?? undefined;
+    return cached === undefined ? this.get(source).then(ownerIn) : ownerIn(cached);
   }
 
-  /** The entry if it is known and new enough: the common case must not cost a promise. */
+  /** The cached entry if it has at least this generation: the common case must not cost a promise. */
   cached(source: string, generation = 0): DeploymentEntry | undefined {
-    const cached = this.#cached.get(source);
-    return cached !== undefined && (hasMoved(cached) || cached.generation >= generation) ? cached : undefined;
+    const cached = this.#entries.peek(source) ?? undefined;
+    return isAtLeast(cached, generation) ? cached : undefined;
   }
 
-  /** @throws Unavailable when the entry is older than the generation asked for. */
+  /** @throws Unavailable when the stored entry is older than the generation */
   async get(source: string, generation = 0): Promise<DeploymentEntry | undefined> {
-    const cached = this.cached(source, generation);
-    if (cached !== undefined) return cached;
-    const changes = this.#changes;
-    const read = await this.#deployments.get(source);
-    if (read === undefined) return undefined;
-    if (!hasMoved(read) && read.generation < generation)
-      throw new Unavailable(
-        `source ${source}: generation ${generation} is wanted, the deployment entry is of generation ${read.generation}`,
-      );
-    if (changes === this.#changes) this.#cached.set(source, read);
-    return read;
+    const cached = await this.#entries.get(source);
+    if (isAtLeast(cached, generation)) return cached;
+    const read = await this.#entries.refresh(source);
+    if (read === undefined || isAtLeast(read, generation)) return read;
+    const stored = hasMoved(read) ? "none" : read.generation;
+    throw new Unavailable(`source ${source} needs generation ${generation}, and its deployment entry has ${stored}: trying again`);
   }
 }
+
+const ownerIn = (entry: DeploymentEntry | undefined): string | undefined =>
+  entry === undefined || hasMoved(entry) ? undefined : entry.owner;
+
+/** An entry of a source that moved counts as new enough. */
+const isAtLeast = (entry: DeploymentEntry | undefined, generation: number): boolean =>
+  entry !== undefined && (hasMoved(entry) || entry.generation >= generation);

@@ -1,4 +1,5 @@
 import type { Clock } from "../../domain/clock.ts";
+import { LookupCache } from "../../domain/lookup-cache.ts";
 
 export interface OwnerValuesOptions<Value> {
   /** Undefined when the owner has no value of its own. @throws Unavailable */
@@ -12,72 +13,60 @@ export interface OwnerValuesOptions<Value> {
   readonly onRead?: (owner: string, value: Value) => void;
 }
 
-interface Known<Value> {
+interface OwnerValue<Value> {
   readonly value: Value;
-  readonly readAtMs: number;
+  readonly expiresAtMs: number;
 }
 
-/** Entries end by themselves, and no change is reported then. */
+/** Entries in the store expire, and no change is reported then. */
 const maxAgeMs = 10 * 60_000;
-/** The owners that are remembered; the one that was read first is forgotten first. */
+const retryAfterMs = 1_000;
 const maxOwners = 10_000;
 
-/** Values by owner, such as quotas, of the owners whose work comes here: read with the owner's first work, and again on each change. */
+/** Caches a value for each owner whose work reaches this runner, such as a quota: read with the owner's first work, and again on each change. */
 export class OwnerValues<Value> {
   readonly #options: OwnerValuesOptions<Value>;
-  readonly #known = new Map<string, Known<Value>>();
-  readonly #reading = new Map<string, Promise<void>>();
-  #following: { stop(): Promise<void> } | undefined;
+  readonly #values: LookupCache<OwnerValue<Value>>;
 
   constructor(options: OwnerValuesOptions<Value>) {
     this.#options = options;
+    const { follow } = options;
+    this.#values = new LookupCache({ lookup: (owner) => this.#read(owner), follow, onChange: "refresh", maxEntries: maxOwners });
   }
 
-  async start(): Promise<void> {
-    this.#following = await this.#options.follow((owner) => {
-      const affected = owner === undefined ? [...this.#known.keys()] : [owner].filter((each) => this.#known.has(each));
-      for (const each of affected) void this.reload(each); // Never rejects.
-    });
+  start(): Promise<void> {
+    return this.#values.start();
   }
 
-  async stop(): Promise<void> {
-    await this.#following?.stop();
+  stop(): Promise<void> {
+    return this.#values.stop();
   }
 
-  /** The last known value; one that is not known or old is read in the background. */
+  /** The cached value. An unknown or expired one is read in the background. */
   get(owner: string): Value {
-    const known = this.#known.get(owner);
-    const isOld = known === undefined || this.#options.clock.now() - known.readAtMs > maxAgeMs;
-    if (isOld && !this.#reading.has(owner)) void this.reload(owner); // Never rejects.
-    return known?.value ?? this.#options.usual;
+    const cached = this.#values.peek(owner) ?? undefined;
+    const isExpired = cached === undefined || this.#options.clock.now() > cached.expiresAtMs;
+    if (isExpired && !this.#values.isLookingUp(owner)) void this.reload(owner); // Never rejects.
+    return cached?.value ?? this.#options.usual;
   }
 
   isKnown(owner: string): boolean {
-    return this.#known.has(owner);
+    return (this.#values.peek(owner) ?? undefined) !== undefined;
   }
 
-  /** Reads of one owner follow each other, so that the last one begins after the change that it was called for. Never rejects. */
-  reload(owner: string): Promise<void> {
-    const reading = (this.#reading.get(owner) ?? Promise.resolve()).then(() => this.#read(owner));
-    this.#reading.set(owner, reading);
-    return reading.finally(() => {
-      if (this.#reading.get(owner) === reading) this.#reading.delete(owner);
-    });
+  /** Begins after any read in progress, so that its result is at least as new as the change that caused it. Never rejects. */
+  async reload(owner: string): Promise<void> {
+    await this.#values.refresh(owner);
   }
 
-  async #read(owner: string): Promise<void> {
+  /** Never rejects: if the store cannot be read, the previous value stays, and is read again on use after `retryAfterMs`. */
+  async #read(owner: string): Promise<OwnerValue<Value>> {
     const { read, usual, clock, onRead } = this.#options;
-    const known = this.#known.get(owner);
-    // What cannot be read stays as it is, and is read again when it is used in the next second but one.
-    const failed = { value: known?.value ?? usual, readAtMs: clock.now() - maxAgeMs + 1_000 };
     const next = await read(owner).then(
-      (value) => ({ value: value ?? usual, readAtMs: clock.now() }),
-      () => failed,
+      (value) => ({ value: value ?? usual, expiresAtMs: clock.now() + maxAgeMs }),
+      () => ({ value: this.#values.peek(owner)?.value ?? usual, expiresAtMs: clock.now() + retryAfterMs }),
     );
-    this.#known.delete(owner);
-    this.#known.set(owner, next);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > maxOwners && oldest !== undefined) this.#known.delete(oldest);
     onRead?.(owner, next.value);
+    return next;
   }
 }

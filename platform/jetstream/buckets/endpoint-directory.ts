@@ -1,10 +1,10 @@
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
+import { LookupCache } from "../../../domain/lookup-cache.ts";
 import type { Endpoint } from "../../../domain/source/deployment.ts";
 import { buckets, defaultPool } from "../../../domain/subjects.ts";
-import { Bucket } from "./bucket.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
+import { Bucket } from "./bucket.ts";
 
 const endpoint = z.object({
   source: z.string(),
@@ -17,53 +17,31 @@ const endpoint = z.object({
 export interface EndpointDirectory extends Stoppable {
   /** @throws Unavailable when it is not cached and cannot be read. */
   find(key: string): Promise<Endpoint | undefined>;
-  /** What is known without waiting: `null` for an endpoint known not to exist, `undefined` when it must be read. */
+  /** The cached endpoint; null: it does not exist; undefined: it must be read. */
   peek(key: string): Endpoint | null | undefined;
 }
 
-/** Anybody may ask for any key: what does not exist is remembered too, and only so much of it. */
-const defaults = { maxEntries: 50_000, maxUnknown: 10_000 };
+const defaults = { maxEntries: 50_000, maxAbsent: 10_000 };
 const keyPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Endpoints by the secret part of their address: read when first asked for, kept until the bucket says that they changed. */
+/** Endpoints by the secret part of their address: read on first use, cached until their entry in the bucket changes. */
 export async function openEndpointDirectory(
   connection: Connection,
-  options: { readonly maxEntries?: number; readonly maxUnknown?: number } = {},
+  options: { readonly maxEntries?: number; readonly maxAbsent?: number } = {},
 ): Promise<EndpointDirectory> {
   const bucket = new Bucket<Endpoint>(connection, buckets.endpoints, (json) => endpoint.parse(json));
-  const known = new LRUCache<string, Endpoint>({ max: options.maxEntries ?? defaults.maxEntries });
-  const unknown = new LRUCache<string, true>({ max: options.maxUnknown ?? defaults.maxUnknown });
-  const reading = new Map<string, Promise<Endpoint | undefined>>();
-  const forget = (key: string): void => {
-    known.delete(key);
-    unknown.delete(key);
-    // A read under way may bring what was there before the change.
-    reading.delete(key);
-  };
-  const load = (key: string): Promise<Endpoint | undefined> => {
-    const loading = bucket
-      .get(key)
-      .then((found) => {
-        if (reading.get(key) !== loading) return found;
-        if (found === undefined) unknown.set(key, true);
-        else known.set(key, found);
-        return found;
-      })
-      .finally(() => {
-        if (reading.get(key) === loading) reading.delete(key);
-      });
-    reading.set(key, loading);
-    return loading;
-  };
-  const peek = (key: string): Endpoint | null | undefined =>
-    known.get(key) ?? (unknown.has(key) || !keyPattern.test(key) ? null : undefined);
-  const watch = await bucket.watchKeys({ initial: false, onKey: forget });
+  const cache = new LookupCache<Endpoint>({
+    ...defaults,
+    ...options,
+    lookup: (key) => bucket.get(key),
+    follow: (onChange) => bucket.watchKeys({ initial: false, onKey: onChange }),
+    onChange: "evict",
+  });
+  await cache.start();
+  const peek = (key: string): Endpoint | null | undefined => (keyPattern.test(key) ? cache.peek(key) : null);
   return {
     peek,
-    find: async (key) => {
-      const held = peek(key);
-      return held === undefined ? (reading.get(key) ?? load(key)) : (held ?? undefined);
-    },
-    stop: () => watch.stop(),
+    find: async (key) => (keyPattern.test(key) ? cache.get(key) : undefined),
+    stop: () => cache.stop(),
   };
 }

@@ -135,7 +135,7 @@ test("bundles are kept under their hash", async () => {
   expect(await store.has(hash)).toBe(false);
 });
 
-test("the endpoint directory answers from its cache and forgets what changed", async () => {
+test("the endpoint directory caches endpoints and evicts those that change", async () => {
   const endpoints = new Bucket<unknown>(nats.connection, "ENDPOINTS", (json) => json);
   const directory = await openEndpointDirectory(nats.connection, { maxEntries: 2 });
   expect(await directory.find("k1")).toBeUndefined();
