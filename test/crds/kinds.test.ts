@@ -5,21 +5,21 @@ import { sourceKind } from "../../crds/source.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 
 describe("kinds", () => {
-  test("no two share a name, plural or short name", () => {
+  test("have unique names, plurals and short names", () => {
     const names = kinds.flatMap(({ kind, plural, shortNames }) => [kind, plural, ...shortNames]);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("plurals and short names are names", () => {
+  test("have plurals and short names that are resource names", () => {
     for (const { plural, shortNames } of kinds)
       for (const name of [plural, ...shortNames]) expect(resourceName.safeParse(name).success).toBe(true);
   });
 
-  test("every kind takes an empty status", () => {
+  test("accept an empty status", () => {
     for (const { status } of kinds) expect(status.safeParse({}).success).toBe(true);
   });
 
-  test("a source of a name and a component gets the defaults", () => {
+  test("fill in the defaults of a source with only a name and a component", () => {
     expect(sourceKind.spec.parse({ name: "Feed", componentRef: { name: "sc-1" } })).toEqual({
       name: "Feed",
       componentRef: { name: "sc-1" },
@@ -31,7 +31,7 @@ describe("kinds", () => {
     });
   });
 
-  test("a webhook has no signing key of its own, one, or two during a rotation", () => {
+  test("accept none, one or two signing keys of a webhook", () => {
     const webhook = (...names: string[]) =>
       webhookKind.spec.safeParse({
         url: "https://example.com",

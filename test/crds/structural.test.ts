@@ -7,7 +7,7 @@ import { rootSchema } from "../../scripts/generate/definition.ts";
 import { structuralSchema } from "../../scripts/generate/structural.ts";
 
 describe("a structural schema", () => {
-  it("has types and nothing that only JSON Schema knows", () => {
+  it("has types and no keywords of JSON Schema only", () => {
     const schema = z.object({ a: z.record(z.string(), z.int()).default({}), b: z.array(z.enum(["x", "y"])).optional() });
     expect(structuralSchema(schema)).toEqual({
       type: "object",
@@ -18,13 +18,13 @@ describe("a structural schema", () => {
     });
   });
 
-  it("of a union is the one that is given for it", () => {
+  it("of a union is the given structural form", () => {
     const either = z.union([z.string(), z.number()]);
     expect(() => structuralSchema(z.object({ either }))).toThrow(".either: a union needs its structural form given");
     expect(structuralSchema(structural(either, { "x-kubernetes-int-or-string": true }))).toEqual({ "x-kubernetes-int-or-string": true });
   });
 
-  it("is not made where something would be lost", () => {
+  it("is refused if it would lose a constraint", () => {
     expect(() => structuralSchema(z.object({ text: z.string().startsWith("a") }))).toThrow(".text: no structural form of pattern");
     expect(() => structuralSchema(z.object({ any: z.unknown() }))).toThrow(".any: a structural schema needs a type");
   });

@@ -37,7 +37,7 @@ kube.describe("the API server", () => {
   const titled = (wanted: boolean): (readonly [string, Example])[] =>
     examples.filter(({ refused }) => (refused === undefined) === wanted).map((example) => [titleOf(example), example]);
 
-  it.each(titled(true))("takes %s and fills in what the schema does", async (_title, { kind, ...resource }) => {
+  it.each(titled(true))("takes %s and fills in the schema's defaults", async (_title, { kind, ...resource }) => {
     const answer = await create(kind, "default", resource, dryRun);
     expect(answer.status === 201 ? "" : messageOf(answer)).toBe("");
     expect(specOf(answer)).toEqual(kind.spec.parse(resource.spec));
@@ -76,7 +76,7 @@ kube.describe("the API server", () => {
     expect(specOf(answer)).toMatchObject(spec);
   });
 
-  it("prunes unknown fields, and refuses them when it is to be strict", async () => {
+  it("prunes unknown fields, and refuses them under strict validation", async () => {
     const resource = { spec: { componentRef: { name: "a" }, componentref: { name: "b" } } };
     const pruned = await create(kindOf("Source"), "default", resource, "?dryRun=All&fieldValidation=Warn");
     expect(specOf(pruned)).not.toHaveProperty("componentref");
@@ -95,7 +95,7 @@ kube.describe("a status", () => {
     observedGeneration: 1,
   };
 
-  it("is written apart from the spec, whatever a definition of a component holds", async () => {
+  it("is written apart from the spec, with any component definition", async () => {
     const component = kindOf("Component");
     const name = freshName();
     const namespace = await kube.namespace();
@@ -124,7 +124,7 @@ kube.describe("a status", () => {
     expect(put.body).toMatchObject({ spec, status, metadata: { generation: 1 } });
   });
 
-  it("is what `kubectl get` shows, finds by field and by short name", async () => {
+  it("is shown by `kubectl get`, and found by field and by short name", async () => {
     const namespace = await kube.namespace();
     const source = kindOf("Source");
     const path = `${pathOf(source, namespace)}/feed`;
@@ -159,7 +159,7 @@ kube.describe("a status", () => {
 });
 
 kube.describe("what kubectl relies on", () => {
-  it("knows each kind by its short name, and all by the category", async () => {
+  it("finds each kind by its short name, and all by the category", async () => {
     const { body } = await kube.client.request("GET", root);
     const { resources } = z.object({ resources: z.array(z.looseObject({ name: z.string() })) }).parse(body);
     for (const { kind, plural, shortNames, scope } of kinds)
@@ -217,7 +217,7 @@ kube.describe("what kubectl explains", () => {
     expect(fields.filter(({ description }) => description === "")).toEqual([]);
   });
 
-  it("is what the schema says of a field", async () => {
+  it("is the schema's description of a field", async () => {
     const { spec = {} } = (await explained(kindOf("Source"))).properties ?? {};
     expect(spec.properties?.["props"]?.description).toContain("Values of the component's props by name, each any JSON of at most 64 KiB.");
   });

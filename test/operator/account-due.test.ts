@@ -30,12 +30,12 @@ describe("an access token is refreshed", () => {
 });
 
 describe("the pause after failures", () => {
-  it("doubles from 5 seconds to 5 minutes, with some chance in it", () => {
+  it("doubles from 5 seconds to 5 minutes, with jitter", () => {
     expect([1, 2, 3, 7, 50].map((failures) => retryAfterMs(failures, undefined, 0))).toEqual([5_000, 10_000, 20_000, 300_000, 300_000]);
     expect(retryAfterMs(1, undefined, 1)).toBe(6_250);
   });
 
-  it("is what the service wishes when that is longer, an hour at most", () => {
+  it("is the service's Retry-After if that is longer, at most an hour", () => {
     expect(retryAfterMs(1, 60_000, 0)).toBe(60_000);
     expect(retryAfterMs(3, 1, 0)).toBe(20_000);
     expect(retryAfterMs(1, 999_999_000, 0)).toBe(3_600_000);

@@ -84,7 +84,7 @@ describe("a source whose component has additional props", () => {
     expect(shown(plan(observed(given), inputs))).toEqual(steps);
   });
 
-  it("is deployed by them: what isolates must know, its timers, its endpoint", () => {
+  it("is deployed with them: bindings of the isolate, timers, endpoint", () => {
     const steps = plan(observed({ source: known() }), inputs);
     const [deployment] = steps.flatMap((step) => (step.do === "write-deployment" ? [step.deployment] : []));
     expect(deployment).toMatchObject({
@@ -102,13 +102,13 @@ describe("a source whose component has additional props", () => {
     expect(next.find((step) => step.do === "set-timer")).toMatchObject({ prop: "every", schedule: { intervalSeconds: 60 } });
   });
 
-  it("finds what was told whatever the order in which a store gives the fields of a value", () => {
+  it("finds reloaded props in whatever order the store returns the fields of a value", () => {
     const one = sourceWith({ props: { kind: "a", any: { x: 1, y: [{ b: 1, a: 2 }] } } });
     const other = sourceWith({ props: { any: { y: [{ a: 2, b: 1 }], x: 1 }, kind: "a" } });
     expect(reloadDigest(one, component)).toBe(reloadDigest(other, component));
   });
 
-  it("has its component's own props until then", () => {
+  it("uses the component's own props until the additional ones are known", () => {
     expect(buildFor(sourceWith(), component)?.definition).toEqual(build.definition);
     expect(buildFor(known(), component)?.definition).toEqual({ ...build.definition, props: told, hasAdditionalProps: false });
   });
@@ -137,14 +137,14 @@ describe("reloads of props", () => {
     return { reloads: new PropReloads(ports), requested, wait };
   }
 
-  it("ask once, with all values sealed for the owner's pool, and keep the answer", async () => {
+  it("call the component once, with all values sealed for the owner's pool, and keep the result", async () => {
     const test = reloads(async () => ({ outcome: "props", props: told }));
     expect(await test.reloads.run(observed(), digest, live)).toBe(true);
     expect(test.reloads.find(observed().source)).toEqual({ digest, props: told });
     expect(test.requested).toMatchObject([{ call: { kind: "props" }, bundle: "b1", props: `own:{"kind":"both"}`, component: "dc_1" }]);
   });
 
-  it("keep an error of the component's, in its words", async () => {
+  it("keep the message of an error that the component throws", async () => {
     const test = reloads(async () => ({ outcome: "failed", error: { name: "TypeError", message: "no board" } }));
     await test.reloads.run(observed(), digest, live);
     test.wait(3_600_000);
@@ -165,7 +165,7 @@ describe("reloads of props", () => {
         throw new Unavailable("away");
       },
     ],
-  ])("are made again when %s", async (_, answer) => {
+  ])("are repeated when %s", async (_, answer) => {
     const test = reloads(answer);
     await test.reloads.run(observed(), digest, live);
     expect(test.reloads.find(observed().source)).toMatchObject({
@@ -175,7 +175,7 @@ describe("reloads of props", () => {
     expect(test.reloads.find(observed().source)).toBeUndefined();
   });
 
-  it("that take long are waited for again, and not made twice", async () => {
+  it("wait again for a long call instead of repeating it", async () => {
     const answer = Promise.withResolvers<Configured>();
     const test = reloads(() => answer.promise);
     expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);

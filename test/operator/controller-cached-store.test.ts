@@ -81,7 +81,7 @@ describe("a store read from caches", () => {
    * each of them a read of every name. The oracle is the store's own log: what is read must have been true at some time not
    * before the last own write, nor before what was read before.
    */
-  it("never reads back over what it wrote or has read, whatever the watch does", async () => {
+  it("never reads a version older than its last write or read, however late the watch is", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 25 }), async (acts) => {
         const store = new MemoryStore();
@@ -133,7 +133,7 @@ describe("a store read from caches", () => {
     );
   }, 120_000);
 
-  it("finds by its id whom the id was given, whoever copies the label", async () => {
+  it("finds the resource whose status has the id, not one with a copied label", async () => {
     const store = new MemoryStore();
     const carrying = { [labels.id]: "wh_a" };
     await store.create(webhookKind, { name: "a-copy", namespace: "others", spec: specOf(1), labels: carrying });
@@ -145,7 +145,7 @@ describe("a store read from caches", () => {
     await informer.stop();
   });
 
-  it("costs the store no call for reads", async () => {
+  it("reads without calls of the store", async () => {
     const store = new MemoryStore();
     await store.create(webhookKind, { name: "a", namespace, spec: specOf(1), labels: { [labels.id]: "wh_a" } });
     const { reader, informer } = cached(store);
@@ -159,7 +159,7 @@ describe("a store read from caches", () => {
     await informer.stop();
   });
 
-  it("reads live after a conflict, so that the next try goes through", async () => {
+  it("reads the store after a conflict, so that the next attempt succeeds", async () => {
     const store = new MemoryStore();
     const old = await store.create(webhookKind, { name: "a", namespace, spec: specOf(1) });
     const { reader, informer } = cached(store);
@@ -174,7 +174,7 @@ describe("a store read from caches", () => {
     await informer.stop();
   });
 
-  it("refuses to write when it may not", async () => {
+  it("refuses writes while this process does not lead", async () => {
     const store = new MemoryStore();
     const reader = new CachedStore(store, () => {
       throw new Conflict("another leads");

@@ -10,7 +10,7 @@ const spec: WebhookSpec = { url: "https://example.com/", active: true, signingKe
 const make = (store: MemoryStore, name: string) => store.create(webhookKind, { name, namespace, spec });
 const silent = { onError: () => undefined };
 
-it("tells of what was deleted while its watch was lost, and of nothing twice", async () => {
+it("reports resources that were deleted while the watch was lost, and nothing twice", async () => {
   const store = new MemoryStore();
   for (const name of ["a", "b", "c"]) await make(store, name);
   const told: string[] = [];
@@ -27,7 +27,7 @@ it("tells of what was deleted while its watch was lost, and of nothing twice", a
   await informer.stop();
 });
 
-it("goes on trying for its first list, and gives up in words", async () => {
+it("retries the first list until the timeout, and then throws the last error", async () => {
   const store = new MemoryStore();
   store.failure = new Unavailable("the API is away");
   const patient = new Informer(store, webhookKind, silent);
@@ -43,7 +43,7 @@ it("goes on trying for its first list, and gives up in words", async () => {
   await expect(hasty.start()).rejects.toThrow("webhooks could not be listed within 50 ms: the API is away");
 });
 
-it("begins again when the store was restored from a backup", async () => {
+it("lists again after the store was restored from a backup", async () => {
   const store = new MemoryStore();
   for (const name of ["a", "b", "c"]) await make(store, name);
   const informer = new Informer(store, webhookKind, silent);

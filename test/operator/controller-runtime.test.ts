@@ -40,7 +40,7 @@ function world(store: MemoryStore, options: Partial<RuntimeOptions> = {}) {
   return { runtime, webhooks, seen, warned };
 }
 
-it("fills its caches while another leads, and reconciles all of them when its turn comes", async () => {
+it("fills its caches while another process leads, and reconciles everything once it leads", async () => {
   const store = new MemoryStore();
   for (const name of ["a", "b"]) await make(store, name);
   const leadership = new GivenLeadership();
@@ -60,7 +60,7 @@ it("fills its caches while another leads, and reconciles all of them when its tu
   await runtime.stop();
 });
 
-it("has ended every pass before another may lead, and refuses what such a pass still writes", async () => {
+it("ends every pass before another process can lead, and refuses late writes of such a pass", async () => {
   const store = new MemoryStore();
   const old = await make(store, "a");
   const leadership = new GivenLeadership();
@@ -89,7 +89,7 @@ it("has ended every pass before another may lead, and refuses what such a pass s
   await runtime.stop();
 });
 
-it("tries again after a conflict without a word, and after another error with one", async () => {
+it("retries after a conflict without a warning, and after other errors with one", async () => {
   const store = new MemoryStore();
   await make(store, "a");
   const errors = [new Conflict("somebody else was first"), new Unavailable("the builder is away")];
@@ -113,7 +113,7 @@ it("tries again after a conflict without a word, and after another error with on
   await runtime.stop();
 });
 
-it("logs no warning when a resource was deleted during its pass, and one when something else is missing", async () => {
+it("logs no warning if the resource was deleted during its pass, and one if something else is missing", async () => {
   const store = new MemoryStore();
   for (const name of ["deleted", "kept"]) await make(store, name);
   const { runtime, webhooks, seen, warned } = world(store);
@@ -133,7 +133,7 @@ it("logs no warning when a resource was deleted during its pass, and one when so
   await runtime.stop();
 });
 
-it("looks at everything again within the time of a resync, and at a namespace when asked", async () => {
+it("reconciles everything once per resync period, and a namespace on request", async () => {
   const store = new MemoryStore();
   for (let n = 0; n < 40; n++) await make(store, `w${n}`, n < 20 ? namespace : "hw-u-2");
   const { runtime, webhooks, seen } = world(store, { resyncMs: 600 });

@@ -21,7 +21,7 @@ async function storeOf(finalizers: readonly string[] = []) {
 }
 
 describe("a resource whose spec does not fit its schema", () => {
-  it("is told so, stalled, and nobody acts on it until it fits", async () => {
+  it("is reported as SpecInvalid and not reconciled until it is corrected", async () => {
     const { store, told, ports } = await storeOf();
     let passes = 0;
     const reconcile = skipInvalid(webhookKind, ports, async () => (passes++, 7));
@@ -42,7 +42,7 @@ describe("a resource whose spec does not fit its schema", () => {
     expect(passes).toBe(1);
   });
 
-  it("is told so in as many words as a person reads", async () => {
+  it("has a message of bounded length", async () => {
     const { store, told, ports } = await storeOf();
     told.invalid = "x".repeat(10_000);
     await skipInvalid(webhookKind, ports, async () => undefined)(key, signal);
@@ -51,7 +51,7 @@ describe("a resource whose spec does not fit its schema", () => {
     expect(status.conditions?.[0]?.message).toHaveLength(2_000);
   });
 
-  it("ends like others", async () => {
+  it("is reconciled in deletion", async () => {
     const { store, ports } = await storeOf(["headwater.dev/cleanup"]);
     await store.delete(webhookKind, namespace, "odd");
     let passes = 0;

@@ -5,7 +5,7 @@ const options = { concurrency: 4, baseDelayMs: 1, maxDelayMs: 20, random: () => 
 const done: Verdict = { outcome: "done" };
 const failed: Verdict = { outcome: "failed" };
 
-it("works on a key once at a time, and once more when it was added meanwhile", async () => {
+it("runs one pass of a key at a time, and one more if the key was added during it", async () => {
   const gate = Promise.withResolvers<void>();
   let running = 0;
   let most = 0;
@@ -25,7 +25,7 @@ it("works on a key once at a time, and once more when it was added meanwhile", a
   await queue.stop();
 });
 
-it("tries again what failed, later each time, and forgets the failures after a success", async () => {
+it("retries failed keys with growing delays, and resets the delay after a success", async () => {
   const at: number[] = [];
   const counted = { added: 0, retried: 0, waited: 0, depth: 0 };
   const metrics = {
@@ -48,7 +48,7 @@ it("tries again what failed, later each time, and forgets the failures after a s
   await queue.stop();
 });
 
-it("lets many failing keys retry no faster than its bucket", async () => {
+it("limits the retries of all keys by the token bucket", async () => {
   const passes = new Map<string, number>();
   const queue = new WorkQueue({ ...options, retries: { perSecond: 1, burst: 10 } }, (key) => {
     passes.set(key, (passes.get(key) ?? 0) + 1);
@@ -60,7 +60,7 @@ it("lets many failing keys retry no faster than its bucket", async () => {
   await queue.stop();
 });
 
-it("takes changes before the background, and starves neither", async () => {
+it("runs changed keys before background keys, and starves neither", async () => {
   const order: string[] = [];
   const gate = Promise.withResolvers<void>();
   const queue = new WorkQueue({ ...options, concurrency: 1 }, async (key) => {
@@ -78,7 +78,7 @@ it("takes changes before the background, and starves neither", async () => {
   await queue.stop();
 });
 
-it("looks again after a while, by the earlier of two, and not after it was stopped", async () => {
+it("requeues a key after the shorter of two delays, and not after a stop", async () => {
   const seen: string[] = [];
   const queue = new WorkQueue(options, (key) => {
     seen.push(key);
@@ -94,7 +94,7 @@ it("looks again after a while, by the earlier of two, and not after it was stopp
   expect([queue.depth, queue.delayed]).toEqual([0, 0]);
 });
 
-it("ends what runs by its signal before it has stopped", async () => {
+it("aborts running passes and waits for them when it stops", async () => {
   let ended = false;
   const queue = new WorkQueue(options, async (_key, signal) => {
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

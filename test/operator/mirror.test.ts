@@ -37,7 +37,7 @@ class MemoryRows implements MirrorRows {
   }
 }
 
-it("forgets what waited to be written when the cluster was restored from a backup", async () => {
+it("drops pending writes after the cluster was restored from a backup", async () => {
   const [store, rows] = [new MemoryStore(), new MemoryRows()];
   const make = (name: string) => store.create(webhookKind, { name, namespace, spec });
   for (const name of ["kept", "lost"]) await make(name);

@@ -54,7 +54,7 @@ describe("the credentials of a webhook", () => {
     return { ...hook, spec: { ...hook.spec, basicAuth: { secretKeyRef: { name: secret, key: "auth" } } } };
   };
 
-  it("are sealed beside the keys, without the line break at their end", async () => {
+  it("are sealed next to the keys, without a trailing line break", async () => {
     const { signingKeys, secrets, told } = world();
     secrets.set("auth", "ada:secret\n");
     expect(await signingKeys.read(authenticated("auth"))).toEqual({ keys: [`sealed ${keyOf(1)}`], basicAuth: "sealed ada:secret" });
@@ -63,7 +63,7 @@ describe("the credentials of a webhook", () => {
     expect(told).toEqual(["hook"]);
   });
 
-  it("that are missing or not user:password are reported separately from the keys", async () => {
+  it("are reported separately from the keys if they are missing or not user:password", async () => {
     const { signingKeys, secrets } = world();
     expect(await signingKeys.read(authenticated("none"))).toMatchObject({ problem: { reason: "BasicAuthNotFound", transient: true } });
     secrets.set("auth", "secret");
@@ -74,7 +74,7 @@ describe("the credentials of a webhook", () => {
 });
 
 describe("the signing keys of a webhook", () => {
-  it("are read once for all who ask, and again for other references", async () => {
+  it("are read once for all routes, and again when the references change", async () => {
     const { signingKeys, reads } = world();
     expect(await signingKeys.of(webhook("one"))).toEqual({ keys: [`sealed ${keyOf(1)}`] });
     await signingKeys.of(webhook("one"));
@@ -83,7 +83,7 @@ describe("the signing keys of a webhook", () => {
     expect(reads()).toBe(2);
   });
 
-  it("are told of when they were changed where they lie, and only then", async () => {
+  it("notify subscribers when the Secret changes, and only then", async () => {
     const { signingKeys, secrets, told } = world();
     await signingKeys.read(webhook("one"));
     await signingKeys.read(webhook("one"));
@@ -95,7 +95,7 @@ describe("the signing keys of a webhook", () => {
     expect(told).toEqual(["hook", "hook"]);
   });
 
-  it("are two during a rotation, and one from its time on, which everybody is told of whoever reads them first", async () => {
+  it("are two during a rotation and one after it, and subscribers are notified whoever reads first", async () => {
     const { signingKeys, told, clock } = world();
     const rotating = webhook("two", "one");
     expect(await signingKeys.read(rotating)).toEqual({ keys: [`sealed ${keyOf(2)}`, `sealed ${keyOf(1)}`] });
@@ -108,7 +108,7 @@ describe("the signing keys of a webhook", () => {
     expect(previousKeyEndsInMs(rotating, clock.time)).toBeUndefined();
   });
 
-  it("are forgotten with it", async () => {
+  it("are dropped from the cache with the webhook", async () => {
     const { signingKeys, secrets } = world();
     await signingKeys.of(webhook("one"));
     signingKeys.forget(webhook("one"));

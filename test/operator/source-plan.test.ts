@@ -252,12 +252,12 @@ describe("the plan of a source", () => {
     expect(shown(plan(observed(given), inputs))).toEqual(steps);
   });
 
-  it("gives up on a hook that nobody runs once its patience is over", () => {
+  it("skips a hook that no runner has run by the deadline of a deletion", () => {
     const stuck = observed({ source: sourceWith({ metadata: deleting }), deployed });
     expect(shown(plan(stuck, { ...inputs, now: Date.parse(at) + 90_001 }))).toEqual(["event HookSkipped", ...takeAway]);
   });
 
-  it("counts on when other code is deployed for the same generation, so that hooks run for it", () => {
+  it("increments the generation when other code is deployed for the same spec, so that hooks run", () => {
     const [, write] = plan(
       observed({ source: sourceWith({ status: settledStatus }), deployed: { ...deployed, bundle: "b0" }, hooks: { deactivate: ran(1) } }),
       inputs,
@@ -265,7 +265,7 @@ describe("the plan of a source", () => {
     expect(write).toMatchObject({ deployment: { generation: 2, sourceGeneration: 1, bundle: "b1" } });
   });
 
-  it("names the generation and all of its references when it settles secrets", () => {
+  it("settles secrets with the generation and all of its references", () => {
     const secrets = { token: { secretKeyRef: { name: "orders-x", key: "token" } } };
     const source = sourceWith({ metadata: { generation: 3 }, spec: { secrets } });
     const steps = plan(
@@ -279,7 +279,7 @@ describe("the plan of a source", () => {
     });
   });
 
-  it("names the reason of a transient trouble in Reconciling and of a lasting one in Stalled", () => {
+  it("reports a transient reason in Reconciling and a lasting one in Stalled", () => {
     const conditions = (given: Partial<Observed>) =>
       plan(observed(given), inputs).flatMap((step) =>
         step.do === "report" ? step.conditions.map(({ type, status }) => `${type}=${status}`) : [],
@@ -293,7 +293,7 @@ describe("the plan of a source", () => {
 });
 
 describe("the name of a source's own component", () => {
-  it("has at most 63 characters and differs for sources whose names are cut alike", () => {
+  it("has at most 63 characters and differs for sources whose names are truncated to the same text", () => {
     const [a, b] = ["a", "b"].map((end) => ownComponentName(`${"x".repeat(62)}${end}`));
     expect(a).toHaveLength(63);
     expect(a).not.toBe(b);

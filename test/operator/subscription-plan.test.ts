@@ -145,7 +145,7 @@ describe("the verdict on a subscription", () => {
     expect([transient, ready]).toEqual([false, false]);
   });
 
-  it("says the same of what is not theirs as of what is not there", () => {
+  it("reports resources of others exactly like missing ones", () => {
     const ends = (owner: string | undefined): readonly Partial<JudgeInput>[] => [
       { emitter: emitter({ owner }) },
       { listener: listener({ owner, found: owner === undefined ? undefined : webhook(), keys: undefined }) },
@@ -153,12 +153,12 @@ describe("the verdict on a subscription", () => {
     expect(ends("u_2").map((given) => judge(judged(given)))).toEqual(ends(undefined).map((given) => judge(judged(given))));
   });
 
-  it("has the route of a workflow name its queue", () => {
+  it("names the workflow's queue in its route", () => {
     const { route } = judge(judged({ listener: listener({ id: "p_1", found: workflow(), keys: undefined }) }));
     expect(route?.listener).toEqual({ kind: "workflow", id: "p_1" });
   });
 
-  it("has the route say whose the emitter is when it is another's", () => {
+  it("adds the emitter's owner to the route if it is another owner", () => {
     const route = (given: Partial<Emitter>) => judge(judged({ emitter: emitter(given) })).route;
     expect(route({ owner: "o_1" })).toMatchObject({ owner: "u_1", emitter: "dc_1", emitterOwner: "o_1" });
     expect(route({})).not.toHaveProperty("emitterOwner");
@@ -166,7 +166,7 @@ describe("the verdict on a subscription", () => {
   });
 });
 
-describe("what an owner reaches", () => {
+describe("the reach of an owner", () => {
   const requested: string[] = [];
   const memberships = {
     isMember: async (user: string, of: string) => {
@@ -175,7 +175,7 @@ describe("what an owner reaches", () => {
     },
   };
 
-  it("is its own and, of a user, what belongs to an organization of theirs", async () => {
+  it("includes its own resources, and for a user those of their organizations", async () => {
     const reach = async (owner: string, other: string) => reaches(await reachOf(owner, [other], memberships), other);
     expect(await reach("u_1", "u_1")).toBe(true);
     expect(await reach("u_1", "o_1")).toBe(true);

@@ -135,7 +135,7 @@ kube.describe("access to a real API server", () => {
     expect(kubernetes.namespace).toBe(namespace);
   });
 
-  test("with the rights of the chart the API makes a namespace, and keeps secrets in it once the operator has let it", async () => {
+  test("lets the API create a namespace, and store secrets in it once the operator has bound the role", async () => {
     const [asApi, asOperator] = [await mountServiceAccount("headwater-api"), await mountServiceAccount("headwater-operator")];
     const api = await connect(await serviceAccount(asApi));
     const operator = await connect(await serviceAccount(asOperator));

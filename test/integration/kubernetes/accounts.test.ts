@@ -80,7 +80,7 @@ kube.describe("an account on a Kubernetes API", () => {
     return status.oauth?.accessToken?.secretKeyRef?.name ?? "";
   };
 
-  it("keeps refreshed tokens in Secrets of its own, hands them to sources, and leaves none behind", async () => {
+  it("stores refreshed tokens in its own Secrets, gives them to sources, and deletes them with the account", async () => {
     await kube.objects.apply(manifest(server.tokenUrl, "key-1"), namespace);
     await whenever(async () => (await seenByRuns()) !== undefined, "the source is deployed with its account");
     const first = await seenByRuns();
@@ -99,7 +99,7 @@ kube.describe("an account on a Kubernetes API", () => {
     expect([...world.ran.values()].flat()).toEqual(["activate 1"]);
   }, 60_000);
 
-  it("hands on what was changed in a Secret, where nobody tells of it", async () => {
+  it("passes on a changed Secret, which it is not notified of", async () => {
     await kube.objects.apply(manifest(server.tokenUrl, "key-2"), namespace);
     await whenever(async () => (await seenByRuns())?.auth["api_key"] === "key-2", "the source has the new key");
     const account = await kube.objects.find("account apn-shop", namespace);

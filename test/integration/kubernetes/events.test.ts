@@ -58,7 +58,7 @@ function counting(answer: () => Promise<unknown> = () => Promise.resolve({})): {
 
 const options = { instance: "operator-1", onError: () => undefined };
 
-it("lets one resource tell 25 different things at once, then one in five minutes", async () => {
+it("records 25 different events of a resource at once, then one in five minutes", async () => {
   let now = 1e12;
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
@@ -72,7 +72,7 @@ it("lets one resource tell 25 different things at once, then one in five minutes
   await events.stop();
 });
 
-it("counts what is told again, and writes the count now and then and at the end", async () => {
+it("counts repeated events, and writes the count periodically and at the end", async () => {
   let now = 1e12;
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
@@ -91,7 +91,7 @@ it("counts what is told again, and writes the count now and then and at the end"
   expect(requests.at(-1)?.body).toMatchObject({ series: { count: 100 } });
 });
 
-it("throws nothing, waits for nothing and keeps little when the API is away", async () => {
+it("neither throws nor waits while the API is unavailable, and bounds its memory", async () => {
   const errors: unknown[] = [];
   const { kubernetes } = counting(() => Promise.reject(new Unavailable("away")));
   const events = new KubernetesEvents(kubernetes, { ...options, onError: (error) => errors.push(error) });
@@ -100,7 +100,7 @@ it("throws nothing, waits for nothing and keeps little when the API is away", as
   await events.stop();
 });
 
-it("names an Event after its resource, however long that name is", async () => {
+it("names an Event after its resource, also if the name is long", async () => {
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, options);
   events.record(resourceIn("ns", `${"x".repeat(199)}.cut`), { type: "Normal", reason: "Deployed", message: "deployed" });
@@ -108,7 +108,7 @@ it("names an Event after its resource, however long that name is", async () => {
   expect(requests).toMatchObject([{ body: { metadata: { name: expect.stringMatching(/^x{199}\.[0-9a-f]{16}$/) } } }]);
 });
 
-it("shows no password of an address, and cuts what is long", async () => {
+it("masks passwords in URLs, and truncates long messages", async () => {
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, options);
   events.record(resourceIn("ns"), {
@@ -127,7 +127,7 @@ const kube = await withKubeApi();
 const kubernetes = withKubernetes(kube);
 
 kube.describe("Events of a real API server", () => {
-  it("shows what a resource was told of, with the count", async () => {
+  it("lists the Events of a resource with their count", async () => {
     const namespace = await kube.namespace();
     const errors: unknown[] = [];
     let now = Date.now();

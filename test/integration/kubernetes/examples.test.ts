@@ -67,7 +67,7 @@ function codeOf({ spec }: Manifest, all: readonly Manifest[]): string | undefine
 }
 
 describe("the sources of the examples", () => {
-  it("build, and are given the props they ask for", async () => {
+  it("build, and set the props that their components require", async () => {
     const directory = await temporaryDirectory("examples");
     const bundleDirectory = join(directory.path, "bundles");
     await mkdir(bundleDirectory);

@@ -35,7 +35,7 @@ async function tokenIn(namespace: string): Promise<string | undefined> {
 }
 
 kube.describe("the Job that makes Secrets", () => {
-  test("makes a token for the admin API when it is told to, once, and tells nobody", async () => {
+  test("creates an admin token once if requested, and never prints it", async () => {
     const namespace = await kube.namespace();
     await install(namespace);
     expect(await tokenIn(namespace)).toBeUndefined();

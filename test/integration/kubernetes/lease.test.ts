@@ -106,7 +106,7 @@ const stretches = (): string[] => writes.map(({ by }) => by).filter((by, index, 
 const within = { timeout: 30_000, interval: 5 };
 
 describe("one leader among several", () => {
-  it("leads, hands over at once on stop, and is followed by the other", async () => {
+  it("leads, and hands over at once when it stops", async () => {
     writes.length = 0;
     const leases = new MemoryLeases();
     const a = candidate(leases, "a");
@@ -125,7 +125,7 @@ describe("one leader among several", () => {
     expect(stretches()).toEqual(["a1", "b1"]);
   });
 
-  it.each(["down", "hangs", "answers lost"] as const)("stops leading before another may, when its line is %s", async (how) => {
+  it.each(["down", "hangs", "answers lost"] as const)("stops leading before another can lead if its connection is %s", async (how) => {
     writes.length = 0;
     const leases = new MemoryLeases();
     const a = candidate(leases, "a");
@@ -146,7 +146,7 @@ describe("one leader among several", () => {
     expect(stretches().slice(0, 2)).toEqual(how === "answers lost" ? ["a1"] : ["a1", "b1"]);
   });
 
-  it("is taken over from the dead by one of many, however they fight over it", async () => {
+  it("is taken over from a dead leader by exactly one of many", async () => {
     writes.length = 0;
     const leases = new MemoryLeases();
     leases.record = { holder: "dead", leaseSeconds: 1, acquireTime: undefined, renewTime: undefined, transitions: 3, version: "" };
@@ -176,7 +176,7 @@ describe("one leader among several", () => {
     expect(leases.record?.transitions).toBeGreaterThanOrEqual(8);
   });
 
-  it("lets go at once when the lease names somebody else", async () => {
+  it("stops leading at once when the lease names another holder", async () => {
     const leases = new MemoryLeases();
     const a = candidate(leases, "a");
     await vi.waitFor(() => expect(a.election.leads).toBe(true), within);
@@ -187,7 +187,7 @@ describe("one leader among several", () => {
     expect(leases.record.holder).toBe("by hand");
   });
 
-  it("does not begin to lead when it is stopped while it asks, and lets go of what it was given", async () => {
+  it("does not start to lead if it is stopped during its request, and releases the lease", async () => {
     const leases = new MemoryLeases();
     const asked = Promise.withResolvers<void>();
     const create = leases.create.bind(leases);
@@ -203,7 +203,7 @@ describe("one leader among several", () => {
     expect(leases.record?.holder).toBe("");
   });
 
-  it("has the process ended when what it leads does not end", async () => {
+  it("ends the process if its work does not stop in time", async () => {
     const leases = new MemoryLeases();
     const gate = Promise.withResolvers<void>();
     const a = candidate(leases, "a", {}, () => gate.promise);
@@ -214,7 +214,7 @@ describe("one leader among several", () => {
     await a.stop();
   });
 
-  it("renews while it drains", async () => {
+  it("renews the lease while it drains", async () => {
     const leases = new MemoryLeases();
     const gate = Promise.withResolvers<void>();
     const a = candidate(leases, "a", {}, () => gate.promise);
@@ -234,7 +234,7 @@ const kube = await withKubeApi({ own: true, crds: false });
 kube.describe("a Lease of a real API server", () => {
   const kubernetes = withKubernetes(kube);
 
-  it("is acquired, renewed, released and taken over, over a restart of the server", async () => {
+  it("is acquired, renewed, released and taken over across a restart of the server", async () => {
     writes.length = 0;
     const namespace = await kube.namespace();
     const leases = kubernetesLeases(kubernetes(), { namespace, name: "headwater-operator" });

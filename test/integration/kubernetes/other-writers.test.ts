@@ -47,7 +47,7 @@ const object = (name: string, more: object = {}): object => ({
 });
 
 kube.describe("beside other writers", () => {
-  test("what others wrote stays, whether we know it or not", async () => {
+  test("keeps fields of other writers, known or not", async () => {
     const store = createKubernetesResourceStore(kubernetes());
     const namespace = await kube.namespace();
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}", "other.example/note": "theirs" };
@@ -77,7 +77,7 @@ kube.describe("beside other writers", () => {
     });
   });
 
-  test("a change of somebody else in between is a conflict, for each of its parts, and nothing of it is lost", async () => {
+  test("returns a conflict for a concurrent change of any part, and loses nothing of it", async () => {
     const store = createKubernetesResourceStore(kubernetes());
     const namespace = await kube.namespace();
     const patches = [
@@ -96,7 +96,7 @@ kube.describe("beside other writers", () => {
     }
   });
 
-  test("one object of another form does not hide the others, says what is wrong, and can be ended", async () => {
+  test("lists an object that violates its schema with the reason, beside the others, and deletes it", async () => {
     const store = createKubernetesResourceStore(kubernetes());
     const namespace = await kube.namespace();
     const path = `${base}/namespaces/${namespace}/subscriptions`;
@@ -126,7 +126,7 @@ kube.describe("beside other writers", () => {
     expect(await store.find(subscriptionKind, namespace, "odd")).toBeUndefined();
   });
 
-  test("an id belongs to the resource that had it first", async () => {
+  test("finds the oldest of several resources with an id", async () => {
     const store = createKubernetesResourceStore(kubernetes());
     const namespace = await kube.namespace();
     const carrying = { [labels.id]: "sub_first" };
@@ -139,7 +139,7 @@ kube.describe("beside other writers", () => {
     expect(await store.findById(subscriptionKind, "")).toBeUndefined();
   });
 
-  test("names cannot lead to other objects", async () => {
+  test("refuses names that would change the request path", async () => {
     const store = createKubernetesResourceStore(kubernetes());
     const namespace = await kube.namespace();
     for (const name of ["../../../../api/v1/namespaces", "a?watch=true", "a#b"]) {
@@ -149,7 +149,7 @@ kube.describe("beside other writers", () => {
     await expect(store.list(subscriptionKind, { namespace, labels: { a: "c,d!=e" } })).rejects.toMatchObject({ status: 422 });
   });
 
-  test("a kind whose definition is not installed is Unavailable and not merely absent", async () => {
+  test("throws Unavailable for a kind whose definition is not installed", async () => {
     const store = createKubernetesResourceStore(kubernetes());
     const missing: Kind = { ...subscriptionKind, kind: "Nothing", plural: "nothings" } as Kind; // Kinds differ in their types alone.
     await expect(store.find(missing, await kube.namespace(), "a")).rejects.toMatchObject({ status: 503, code: "kubernetes_kind_missing" });

@@ -25,7 +25,7 @@ const patchLabels = (name: string, labels: Record<string, string | null>) =>
 kube.describe("owners' namespaces on Kubernetes", () => {
   ownerNamespacesConformance(async () => ({ owners: start(), others: start(), owner: newOwner() }));
 
-  test("a namespace that we make is named after its owner and lets only restricted pods in", async () => {
+  test("creates a namespace named after its owner, with the restricted profile", async () => {
     const [owners, owner] = [start(), newOwner()];
     const name = await owners.ensure(owner);
     expect(name).toBe(namespaceOfOwner(owner));
@@ -37,7 +37,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     });
   });
 
-  test("a namespace labelled by hand is the owner's, whatever its name, even before the watch has told", async () => {
+  test("finds a namespace labelled by hand, whatever its name, even before the watch reports it", async () => {
     const [owners, owner] = [start(), newOwner()];
     expect(await owners.find(owner)).toBeUndefined();
     const name = await kube.namespace({ [label]: owner });
@@ -45,7 +45,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     expect(await owners.ownerOf(name)).toBe(owner);
   });
 
-  test("of two namespaces of an owner the older counts, and the younger once it is gone or going", async () => {
+  test("uses the older of two namespaces of an owner, and the newer once that is deleted or in deletion", async () => {
     const [owners, owner] = [start(), newOwner()];
     const changes: string[] = [];
     const first = await kube.namespace({ [label]: owner });
@@ -64,7 +64,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     end();
   });
 
-  test("a label that goes, comes or changes is told, for the namespaces it concerns", async () => {
+  test("notifies of the namespaces that a label change concerns", async () => {
     const [owners, owner, next] = [start(), newOwner(), newOwner()];
     const name = await owners.ensure(owner);
     const changes: string[] = [];
@@ -82,7 +82,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     expect(new Set(changes)).toEqual(new Set([name]));
   });
 
-  test("a namespace that is going is no place for new things", async () => {
+  test("does not use a namespace in deletion for new resources", async () => {
     const [owners, owner] = [start(), newOwner()];
     const name = await owners.ensure(owner);
     await kube.client.request("DELETE", `/api/v1/namespaces/${name}`);
@@ -90,7 +90,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     await expect(again.ensure(owner)).rejects.toMatchObject({ status: 503, code: "namespace_ends" });
   });
 
-  test("answers go on after a restart of the API server, and changes of meanwhile are told", async () => {
+  test("keeps answering across a restart of the API server, and reports changes made in the meantime", async () => {
     const [owners, owner, late] = [start(), newOwner(), newOwner()];
     const name = await owners.ensure(owner);
     await kube.stopServer("kill");
@@ -122,7 +122,7 @@ kube.describe("rights in owners' namespaces", () => {
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
     });
 
-  test("they are given where an owner is, and given again when they are taken away or changed", async () => {
+  test("binds the role in each owner's namespace, and again after the binding was deleted or changed", async () => {
     const [owners, owner] = [start(), newOwner()];
     const before = await kube.namespace({ [label]: owner });
     const nobody = await kube.namespace();
@@ -140,7 +140,7 @@ kube.describe("rights in owners' namespaces", () => {
     await rights.stop();
   });
 
-  test("a binding that somebody else made under our name is reported, and the other one is made all the same", async () => {
+  test("reports a foreign binding under our name, and creates the other one", async () => {
     const owners = start();
     const namespace = await kube.namespace({ [label]: newOwner() });
     await takeName(namespace, "headwater-operator");
@@ -152,7 +152,7 @@ kube.describe("rights in owners' namespaces", () => {
     await rights.stop();
   });
 
-  test("each of several names that are taken is reported once, and ours is made when theirs is gone", async () => {
+  test("reports each taken name once, and creates the binding once the name is free", async () => {
     const owners = start();
     const namespace = await kube.namespace({ [label]: newOwner() });
     const names = Object.keys(bindings);

@@ -173,7 +173,7 @@ kube.describe("runner pools in a cluster", () => {
   const replicasAre = (name: string, replicas: number) =>
     vi.waitFor(async () => expect(await read(pathOf(name))).toMatchObject({ spec: { replicas } }), within);
 
-  it("begin with the default pool, which nobody has to make", async () => {
+  it("include the default pool, which the operator creates", async () => {
     await replicasAre("default", 1);
     await vi.waitFor(
       async () => expect(await verdict("default")).toMatchObject({ Ready: "False Starting", Reconciling: "True Starting" }),
@@ -191,7 +191,7 @@ kube.describe("runner pools in a cluster", () => {
     expect(setUp).toContainEqual({ pool: "default" });
   });
 
-  it("write nothing at rest", async () => {
+  it("write nothing while nothing changes", async () => {
     await vi.waitFor(() => expect(runtime.idle).toBe(true), within);
     writes = [];
     const before = (await pool("default")).metadata.uid;
@@ -203,7 +203,7 @@ kube.describe("runner pools in a cluster", () => {
     expect((await pool("default")).metadata.uid).toBe(before);
   });
 
-  it("heal what somebody changes of their objects, at once", async () => {
+  it("restore changed objects at once", async () => {
     const policy = pathOf("default", "apis/networking.k8s.io/v1 networkpolicies");
     await kube.client.request("PATCH", policy, { spec: { egress: [{}] } }, { "content-type": "application/merge-patch+json" });
     await vi.waitFor(async () => expect(await read(policy)).toMatchObject({ spec: { egress: [{}, {}, {}] } }), within);
@@ -214,7 +214,7 @@ kube.describe("runner pools in a cluster", () => {
     );
   });
 
-  it("sleep without a backlog, and wake soon after an event", async () => {
+  it("scale to zero without a backlog, and wake soon after an event", async () => {
     await create("sleepy", { owner: "u_sleepy00001", minReplicas: 0 });
     await replicasAre("sleepy", 0);
     await report("sleepy", 0);
@@ -227,7 +227,7 @@ kube.describe("runner pools in a cluster", () => {
     await vi.waitFor(async () => expect((await pool("sleepy")).status.backlog).toBe(2_500), within);
   });
 
-  it("are pinned through the scale subresource, as kubectl scale does it", async () => {
+  it("are pinned by kubectl scale", async () => {
     const selector = "app.kubernetes.io/component=runner,app.kubernetes.io/instance=headwater,headwater.dev/pool=sleepy";
     await vi.waitFor(async () => expect((await pool("sleepy")).status.selector).toBe(selector), within);
     const scaled = await kube.client.request(
@@ -240,7 +240,7 @@ kube.describe("runner pools in a cluster", () => {
     await replicasAre("sleepy", 2);
   });
 
-  it("show in a list whose they are", async () => {
+  it("show their owner in lists", async () => {
     const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
     const table = z.object({
       columnDefinitions: z.array(z.object({ name: z.string() })),
@@ -251,7 +251,7 @@ kube.describe("runner pools in a cluster", () => {
     expect(rows[0]?.cells[columnDefinitions.findIndex(({ name }) => name === "Owner")]).toBe("u_sleepy00001");
   });
 
-  it("say what keeps their pods from running", async () => {
+  it("report why their pods do not run", async () => {
     await create("broken", { owner: "u_broken00001" });
     await replicasAre("broken", 1);
     await createPod("broken");
@@ -268,7 +268,7 @@ kube.describe("runner pools in a cluster", () => {
     await vi.waitFor(async () => expect(await verdict("broken")).toMatchObject({ Stalled: "False RunnersReady" }), within);
   });
 
-  it("say at once that no node takes a pod, also beside runners that are ready, and that one does", async () => {
+  it("report an unschedulable pod at once, also beside ready runners, until a node takes it", async () => {
     await create("crowded", { owner: "u_crowded0001" });
     await replicasAre("crowded", 1);
     await report("crowded", 0, 1);
@@ -299,7 +299,7 @@ kube.describe("runner pools in a cluster", () => {
     await vi.waitFor(async () => expect(await verdict("crowded")).toMatchObject({ Ready: "True RunnersReady" }), within);
   });
 
-  it("run an owner's sources in the older of two pools, and in the other when that is gone", async () => {
+  it("run an owner's sources in the older of two pools, and in the other once that is deleted", async () => {
     await create("first", { owner: "u_twice000001" });
     await vi.waitFor(() => expect(ownerPools.poolOf("u_twice000001")).toBe("first"), within);
     await vi.waitFor(async () => expect(await read(pathOf("first"))).toHaveProperty("spec"), within);
@@ -326,7 +326,7 @@ kube.describe("runner pools in a cluster", () => {
     await replicasAre("second", 1);
   });
 
-  it("have the default pool back when somebody deletes it, and its runners never go", async () => {
+  it("recreate a deleted default pool, whose runners keep running", async () => {
     const before = await pool("default");
     const deployment = z.object({ metadata: z.object({ uid: z.string() }) });
     const runners = deployment.parse(await read(pathOf("default")));
@@ -341,7 +341,7 @@ kube.describe("runner pools in a cluster", () => {
     expect(removed).not.toContain("default");
   });
 
-  it("keep credentials as they are until their version changes", async () => {
+  it("keep credentials until their version changes", async () => {
     const secret = z.object({ data: z.record(z.string(), z.string()) });
     const text = async (): Promise<string | undefined> => secret.parse(await read(pathOf("second", "api/v1 secrets"))).data["nats.creds"];
     const before = await text();

@@ -27,7 +27,7 @@ const secretOf = (namespace: string, reference: SecretReference | undefined) =>
 kube.describe("secret values on Kubernetes", () => {
   secretValuesConformance(make);
 
-  test("one call makes one Secret: named after the resource, ours by label, immutable", async () => {
+  test("creates one Secret per call: named after the resource, with our label, immutable", async () => {
     const { values, holder } = await make();
     const { a, b } = await values.keep(holder, { a: "1", b: "2" });
     expect(nameOf(a)).toBe(nameOf(b));
@@ -36,7 +36,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect(body).toMatchObject({ immutable: true, metadata: { labels: { "app.kubernetes.io/managed-by": "headwater" } } });
   });
 
-  test("a settled Secret belongs to the resource, and ends when the resource does without it", async () => {
+  test("gives a settled Secret to its resource, and deletes it once the resource no longer refers to it", async () => {
     const { values, holder } = await make();
     const { token: first } = await values.keep(holder, { token: "1" });
     await values.settle({ ...holder, generation: 1 }, [first ?? {}]);
@@ -48,7 +48,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, second)).status).toBe(200);
   });
 
-  test("settling what refers to Secrets that are not ours, where there are none of ours, ends nothing", async () => {
+  test("deletes nothing when it settles references to Secrets of others", async () => {
     const { values, holder } = await make();
     const theirs = { secretKeyRef: { name: "theirs", key: "token" } };
     const path = `/api/v1/namespaces/${holder.namespace}/secrets`;
@@ -57,7 +57,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, theirs)).body).not.toHaveProperty("metadata.ownerReferences");
   });
 
-  test("settling late or while a change is under way ends nothing that is needed", async () => {
+  test("deletes no Secret in use when it settles late or during a change", async () => {
     const { values, holder } = await make();
     const { token: first } = await values.keep(holder, { token: "1" });
     await values.settle({ ...holder, generation: 1 }, [first ?? {}]);
@@ -69,7 +69,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, second)).status).toBe(200);
   });
 
-  test("what was kept for a change that was never made ends after a while", async () => {
+  test("deletes Secrets of a change that was never made after a while", async () => {
     const { holder } = await make();
     const impatient = createKubernetesSecretValues(kubernetes(), { abandonedAfterMs: -2_000 });
     const { token } = await impatient.keep(holder, { token: "1" });
@@ -77,7 +77,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, token)).status).toBe(404);
   });
 
-  test("Secrets of others stay, copies of ours and another resource's too", async () => {
+  test("keeps Secrets of others, copies of ours and those of other resources", async () => {
     const { values, holder } = await make();
     const { token } = await values.keep(holder, { token: "1" });
     const { body } = await secretOf(holder.namespace, token);
@@ -97,7 +97,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, token)).status).toBe(404);
   });
 
-  test("names longer than a label, alike up to there, are told apart", async () => {
+  test("distinguishes resources whose long names share the first 63 characters", async () => {
     const { holder } = await make();
     const thorough = createKubernetesSecretValues(kubernetes(), { abandonedAfterMs: -2_000 });
     const long = (end: string) => ({ ...holder, name: `${"x".repeat(62)}-${end}` });
@@ -110,7 +110,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, theirs)).status).toBe(200);
   });
 
-  test("a Secret that is refused is told of without its texts", async () => {
+  test("reports a refused Secret without its texts", async () => {
     const { values, holder } = await make();
     const error: Error = await values.keep(holder, { token: `whsec_never_told${"x".repeat(1_100_000)}` }).then(
       () => new Error("accepted"),

@@ -131,7 +131,7 @@ async function throughProxy(options: { watchSilenceMs?: number } = {}) {
 }
 
 kube.describe("a watch of Kubernetes under fire", () => {
-  test("whoever only watches knows what a list tells, though writers race and the API server is killed", async () => {
+  test("a watcher ends with the state that a list returns, though writers race and the API server is killed", async () => {
     const namespace = await kube.namespace();
     const store = createKubernetesResourceStore(kubernetes());
     const watching = [follow(store, subscriptionKind, namespace), follow(store, subscriptionKind, namespace)];
@@ -154,7 +154,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     await Promise.all(watching.map((each) => each.end()));
   }, 120_000);
 
-  test("a watch and a list from before what etcd has forgotten are Gone", async () => {
+  test("a watch and a list from a compacted version throw Gone", async () => {
     const namespace = await kube.namespace();
     const store = createKubernetesResourceStore(kubernetes());
     for (const name of ["a", "b", "c"]) await store.create(subscriptionKind, { name, namespace, spec });
@@ -208,7 +208,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     60_000,
   );
 
-  test("a watcher that does not read for a while misses nothing", async () => {
+  test("a watcher that pauses reading misses nothing", async () => {
     const namespace = await kube.namespace();
     const store = createKubernetesResourceStore(kubernetes());
     const gate = Promise.withResolvers<void>();
@@ -224,7 +224,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     await watching.end();
   }, 60_000);
 
-  test("bookmarks arrive, move the watch on and outlive its regular end", async () => {
+  test("bookmarks advance the version of a watch, also over its regular end", async () => {
     const namespace = await kube.namespace();
     const store = createKubernetesResourceStore(kubernetes(), { watchLastsSeconds: 3 });
     const bookmarks: string[] = [];

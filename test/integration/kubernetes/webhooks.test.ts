@@ -25,7 +25,7 @@ spec:
 kube.describe("a webhook on a Kubernetes API", () => {
   const world = withOperatorWorld({ owner, resources: () => resourcesInCluster(kube) });
 
-  it("says that it was disabled, and is enabled by a later time in its spec", async () => {
+  it("reports that it is disabled, and is enabled by a later enabledAt", async () => {
     const namespace = await kube.namespace({ "headwater.dev/owner": owner });
     await kube.objects.apply(manifest(), namespace);
     const { store } = world.ports;
@@ -58,7 +58,7 @@ kube.describe("a webhook on a Kubernetes API", () => {
     expect(await reconcile()).toEqual({ id, ...before });
   });
 
-  it("is ordered while its spec says so, and so are the routes of its subscriptions", async () => {
+  it("is ordered while its spec says so, like the routes of its subscriptions", async () => {
     const namespace = await kube.namespace({ "headwater.dev/owner": newOwner() });
     const { store, routes } = world.ports;
     const listenerRef = "listenerRef: { kind: Webhook, name: hook }";

@@ -77,7 +77,7 @@ kube.describe("objects that the operator applies", () => {
     };
   }
 
-  it("are what the server takes, and are told by the label of their pool", async () => {
+  it("are accepted by the server, and changes are reported by the pool's label", async () => {
     const { workloads, plan, read, changes } = await world();
     await applyAll(workloads, plan());
     expect(await read("Deployment")).toMatchObject({ spec: { replicas: 1, strategy: { rollingUpdate: { maxUnavailable: 0 } } } });
@@ -86,7 +86,7 @@ kube.describe("objects that the operator applies", () => {
     await vi.waitFor(() => expect(changes.filter((pool) => pool === "default").length).toBeGreaterThanOrEqual(4), { timeout: 10_000 });
   });
 
-  it("are not written again while they are as planned", async () => {
+  it("are not written again while they match the plan", async () => {
     const { workloads, plan } = await world();
     await applyAll(workloads, plan());
     await settled(workloads);
@@ -96,7 +96,7 @@ kube.describe("objects that the operator applies", () => {
     expect(writes).toBe(before);
   });
 
-  it("are not written again by an operator that has just started", async () => {
+  it("are not written again by a new operator process", async () => {
     const first = await world();
     await applyAll(first.workloads, first.plan());
     const second = createWorkloads(kubernetes, {
@@ -112,7 +112,7 @@ kube.describe("objects that the operator applies", () => {
     expect(writes).toBe(before);
   });
 
-  it("take back what somebody else changed of them, and leave what they do not say", async () => {
+  it("restore planned fields that others changed, and keep the other fields", async () => {
     const { plan, patch, read, until } = await world();
     const planned = plan();
     await until(planned, async () => expect(await read("Deployment")).toMatchObject({ spec: { replicas: 1 } }));
@@ -131,7 +131,7 @@ kube.describe("objects that the operator applies", () => {
     });
   });
 
-  it("are made again when somebody deletes them", async () => {
+  it("are created again after a deletion", async () => {
     const { plan, remove, read, until } = await world();
     const planned = plan();
     await until(planned, async () => expect(await read("NetworkPolicy")).toHaveProperty("spec"));
@@ -154,7 +154,7 @@ kube.describe("objects that the operator applies", () => {
     });
   });
 
-  it("are the same though the server writes a quantity in another way", async () => {
+  it("match though the server normalizes a quantity", async () => {
     const { workloads, plan } = await world();
     const planned = plan({ resources: { requests: { cpu: "1000m", memory: "1024Mi" }, limits: { memory: "3072Mi" } } });
     await applyAll(workloads, planned);
@@ -164,7 +164,7 @@ kube.describe("objects that the operator applies", () => {
     expect(writes).toBe(before);
   });
 
-  it("go when they are planned no more, those of other pools stay", async () => {
+  it("are deleted once they are no longer planned; those of other pools stay", async () => {
     const { workloads, plan, read, namespace } = await world();
     const planned = plan();
     await applyAll(workloads, [...planned, ...planWorkloads(poolOf("other", { owner: "u_a" }), settingsOf({ namespace }), secret, 1)]);
@@ -180,7 +180,7 @@ kube.describe("objects that the operator applies", () => {
     expect(await workloads.find("PodDisruptionBudget", workloadName("other"))).toBeDefined();
   });
 
-  it("are found gone after a deletion, which may be repeated", async () => {
+  it("are not found after a deletion, which can be repeated", async () => {
     const { workloads, plan, read } = await world();
     await applyAll(workloads, plan());
     for (let round = 0; round < 2; round++) for (const kind of ["Deployment", "Secret"] as const) await workloads.delete(kind, name);
@@ -188,7 +188,7 @@ kube.describe("objects that the operator applies", () => {
     expect(await read("Deployment")).toMatchObject({ reason: "NotFound" });
   });
 
-  it("make pods that a namespace of the restricted profile takes, and would not without their security", async () => {
+  it("create pods that the restricted profile accepts, and refuses without their security context", async () => {
     const { plan, namespace } = await world({ "pod-security.kubernetes.io/enforce": "restricted" });
     const deployment = plan().find(({ kind }) => kind === "Deployment") as unknown as { spec: { template: { spec: object } } };
     const { serviceAccountName: _, ...spec } = deployment.spec.template.spec as { serviceAccountName: string };

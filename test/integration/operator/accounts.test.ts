@@ -101,7 +101,7 @@ async function seenByRuns(source: Resource): Promise<unknown> {
 const createSource = (props: SourceSpec["props"]) => world.createSource({ code: `export default { n: ${++count} }`, props });
 
 describe("an app prop", () => {
-  it("gets the account's credentials, sealed, also by the id alone", async () => {
+  it("gets the account's sealed credentials, also by the account's id alone", async () => {
     const account = await createAccount({ credentials: { api_key: await sealed("key-1"), oauth_uid: await sealed("7") } });
     const operate = operator();
     await operate.account(account);
@@ -115,7 +115,7 @@ describe("an app prop", () => {
     }
   });
 
-  it("gets changed credentials without hooks, timers or another deployment", async () => {
+  it("gets changed credentials without hooks, timers or a new deployment id", async () => {
     const account = await createAccount({ credentials: { api_key: await sealed("key-1") } });
     const operate = operator();
     await operate.account(account);
@@ -136,7 +136,7 @@ describe("an app prop", () => {
     expect(await deploymentOf(source)).toEqual(settled);
   });
 
-  it("says when its account is gone, takes its credentials away, and heals when it comes back", async () => {
+  it("reports a deleted account, drops its credentials, and recovers when the account is created again", async () => {
     const account = await createAccount({ credentials: { api_key: await sealed("key-1") } });
     const { name } = account.metadata;
     const id = name.replace("-", "_");
@@ -158,7 +158,7 @@ describe("an app prop", () => {
     expect(world.ran.get((await deploymentOf(source)).source)).toEqual(["deploy 1", "activate 1"]);
   });
 
-  it("is called by its name where another owner has the id that goes with it", async () => {
+  it("finds the account by name if another owner has the id derived from it", async () => {
     const operate = operator();
     const theirs = await createAccount(
       { credentials: { api_key: await sealed("theirs") } },
@@ -176,7 +176,7 @@ describe("an app prop", () => {
     expect(await seenByRuns(source)).toMatchObject({ shop: { $auth: { api_key: "mine" } } });
   });
 
-  it("does not take credentials that are too large to travel", async () => {
+  it("refuses credentials above the size limit", async () => {
     const operate = operator();
     const credentials = Object.fromEntries(
       await Promise.all(Array.from({ length: 5 }, async (_, n) => [`f${n}`, await sealed("x".repeat(60_000))])),
@@ -193,7 +193,7 @@ describe("an app prop", () => {
     });
   });
 
-  it("takes no account of another owner or of another app", async () => {
+  it("refuses accounts of another owner or another app", async () => {
     const operate = operator();
     const others = await createAccount({ credentials: {} }, namespaceOfOwner("u_somebodyelse"));
     const slack = await createAccount({ app: "slack" });
@@ -228,7 +228,7 @@ describe("an access token", () => {
     return status.oauth?.accessToken === undefined ? undefined : world.ports.secretValues.read(namespace, status.oauth.accessToken);
   };
 
-  it("is refreshed at once where there is none, then ahead of its end, and reaches sources", async () => {
+  it("is refreshed at once if there is none, then before it expires, and reaches sources", async () => {
     const account = await createAccount({ oauth: await oauth() });
     const operate = operator();
     const source = await createSource({ shop: account.metadata.name.replace("-", "_") });
@@ -251,7 +251,7 @@ describe("an access token", () => {
     expect((await accountNow(account)).status.oauth).not.toHaveProperty("refreshingSince");
   });
 
-  it("keeps to the newest refresh token where the service replaces it, in another process too", async () => {
+  it("uses the newest refresh token if the service replaces it, also in another process", async () => {
     server.rotates = true;
     const account = await createAccount({ oauth: await oauth() });
     for (let refreshes = 1; refreshes <= 3; refreshes++) {
@@ -268,7 +268,7 @@ describe("an access token", () => {
     expect(await readyOf(account)).toMatchObject({ status: "True" });
   });
 
-  it("is waited for by a source, and the account says why it does not come; both heal", async () => {
+  it("keeps its source waiting while the refresh fails, and the account reports why; both recover", async () => {
     server.instead = (_, response) => say(response, 503, {});
     const account = await createAccount({ oauth: await oauth() });
     const operate = operator();
@@ -293,7 +293,7 @@ describe("an access token", () => {
     for (const each of [account, source]) expect(await readyOf(each)).toMatchObject({ status: "True" });
   });
 
-  it("stays the last one while the service refuses, until a person gives another refresh token", async () => {
+  it("stays the last one while the service refuses, until a user sets another refresh token", async () => {
     const account = await createAccount({ oauth: await oauth() });
     const operate = operator();
     await operate.account(account);
@@ -316,7 +316,7 @@ describe("an access token", () => {
     expect(await readyOf(account)).toMatchObject({ status: "True" });
   });
 
-  it("is asked for once by two operators at once, of which one leads no more", async () => {
+  it("is requested once by two operators at once, one of which is a former leader", async () => {
     server.rotates = true;
     const account = await createAccount({ oauth: await oauth() });
     await world.ports.store.get(accountKind, namespace, account.metadata.name);
@@ -331,7 +331,7 @@ describe("an access token", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("is not lost when the store goes away after the service gave it", async () => {
+  it("is not lost if the store becomes unavailable after the service returned it", async () => {
     server.rotates = true;
     const account = await createAccount({ oauth: await oauth() });
     let fails = 0;
@@ -351,7 +351,7 @@ describe("an access token", () => {
     expect(await readyOf(account)).toMatchObject({ status: "True" });
   });
 
-  it("is refreshed by the next operator when one was killed while it asked", async () => {
+  it("is refreshed by the next operator after one was killed during its request", async () => {
     const account = await createAccount({ oauth: await oauth() });
     const dies = operator({ tokenRefresher: { refresh: () => Promise.reject(new Error("killed")) } });
     await expect(dies.account(account)).rejects.toThrow("killed");
@@ -365,7 +365,7 @@ describe("an access token", () => {
     expect(await readyOf(account)).toMatchObject({ status: "True" });
   });
 
-  it("lies where a Secret is replaced: what is missing is told, what was changed begins anew", async () => {
+  it("follows its Secrets: a missing one is reported, a changed refresh token starts a new grant", async () => {
     const texts: Record<string, string> = { secret: client.clientSecret };
     const read: OperatorPorts["secretValues"]["read"] = async (_, { secretKeyRef, sealed: text }) => {
       if (text !== undefined) return world.ports.secrets.open(text);

@@ -65,7 +65,7 @@ function operatorOf(source: SourceResource) {
 }
 
 describe("a source whose component has additional props", () => {
-  it("gets the timers, the endpoint and the bindings of what is told for its values, again when they change", async () => {
+  it("gets timers, endpoint and bindings of the additional props, again when the values change", async () => {
     const source = await world.createSource({ code: "one", props: { kind: "timer" } });
     const { test, operate, now, change, deployed, ready } = operatorOf(source);
     await operate();
@@ -93,7 +93,7 @@ describe("a source whose component has additional props", () => {
     expect(test.asked).toBe(2);
   });
 
-  it("is asked about once for what stays the same", async () => {
+  it("is called once for unchanged values", async () => {
     const { test, operate, change } = operatorOf(await world.createSource({ code: "two", props: { kind: "timer" } }));
     await operate();
     await operate();
@@ -105,7 +105,7 @@ describe("a source whose component has additional props", () => {
     expect(test.asked).toBe(3);
   });
 
-  it("says what the component threw and what a value must be, runs on as it was, and heals with a change", async () => {
+  it("reports the component's error or an invalid value, keeps running, and deploys after a change", async () => {
     const { test, operate, change, deployed, ready } = operatorOf(await world.createSource({ code: "three", props: { kind: "http" } }));
     test.answer = { outcome: "props", props: http };
     await operate();

@@ -45,7 +45,7 @@ describe("an operator", () => {
     return (await world.ports.store.get(sourceKind, namespace, source.metadata.name)).status.id ?? "";
   };
 
-  it("ends the subscriptions of a deleted source, as emitter and as listener, and leaves all others", async () => {
+  it("deletes the subscriptions of a deleted source, as emitter and as listener, and keeps all others", async () => {
     const { store } = world.ports;
     const [source, other] = [await world.createSource(), await world.createSource()];
     const [id, otherId] = [await deployed(source), await deployed(other)];
@@ -71,7 +71,7 @@ describe("an operator", () => {
     expect(await subscriptions(namespaceOfOwner(stranger))).toEqual([foreign]);
   }, 30_000);
 
-  it("ends the subscriptions of a deleted webhook and of a deleted workflow", async () => {
+  it("deletes the subscriptions of a deleted webhook and of a deleted workflow", async () => {
     const { store } = world.ports;
     const before = await subscriptions();
     await store.create(webhookKind, { namespace, name: "hook", spec: { url: "https://example.com/", active: true, signingKeys: [] } });
@@ -89,7 +89,7 @@ describe("an operator", () => {
   }, 30_000);
 });
 
-it("an operator killed between any two steps of a deletion leaves no subscription of the source", async () => {
+it("leaves no subscription of the source when it is killed between any two steps of a deletion", async () => {
   const signal = new AbortController().signal;
   await survives(async (dieAt, moment) => {
     const source = await world.createSource();

@@ -40,7 +40,7 @@ function misfitting(store: ResourceStore): ResourceStore {
 }
 
 describe("an operator over resources that do not fit their schemas", () => {
-  it("says so of each kind, and makes nothing of any", async () => {
+  it("reports SpecInvalid for each kind, and creates nothing", async () => {
     const { store } = world.ports;
     const own = kinds.filter(({ kind }) => given[kind] !== undefined) as readonly Kind<object, { conditions?: Condition[] }>[]; // Every status has them.
     expect(own).toHaveLength(7);

@@ -77,7 +77,7 @@ const ownComponent = (source: Resource) =>
   world.ports.store.find(componentKind, source.metadata.namespace, ownComponentName(source.metadata.name));
 
 describe("a source with code of its own, its operator killed between any two steps", () => {
-  it("gets one component and each hook run once", async () => {
+  it("gets one component, and each of its hooks runs once", async () => {
     const steps = await survives(async (dieAt, moment) => {
       const source = await world.createSource({ code: "export default {}" });
       const died = await live(sourcePass(source), dieAt, moment);
@@ -89,7 +89,7 @@ describe("a source with code of its own, its operator killed between any two ste
     expect(steps).toBeGreaterThan(9);
   }, 120_000);
 
-  it("is deployed anew after its code changed, and never from other code than that", async () => {
+  it("is deployed again after its code changed, and only from that code", async () => {
     await survives(async (dieAt, moment) => {
       const source = await world.createSource({ code: "export default { a: 1 }" });
       await live(sourcePass(source), never, moment);
@@ -105,7 +105,7 @@ describe("a source with code of its own, its operator killed between any two ste
     });
   }, 120_000);
 
-  it("ends with its component", async () => {
+  it("is deleted with its component", async () => {
     await survives(async (dieAt, moment) => {
       const source = await world.createSource({ code: "export default {}" });
       await live(sourcePass(source), never, moment);
@@ -129,7 +129,7 @@ const webhookPass =
   };
 
 describe("a webhook without a key, its operator killed between any two steps", () => {
-  it("gets one and is ready", async () => {
+  it("gets one key and is ready", async () => {
     await survives(async (dieAt, moment) => {
       const webhook = await createWebhook();
       const died = await live(webhookPass(webhook), dieAt, moment);
@@ -183,7 +183,7 @@ describe("an auto-subscription, its operator killed between any two steps", () =
     return { auto, source };
   }
 
-  it("subscribes what is created after it, once", async () => {
+  it("subscribes each source created after it once", async () => {
     await survives(async (dieAt, moment) => {
       const { auto, source } = await create();
       const died = await live(autoSubscriptionPass(auto, source), dieAt, moment);
@@ -197,7 +197,7 @@ describe("an auto-subscription, its operator killed between any two steps", () =
     });
   }, 180_000);
 
-  it("leaves alone what was there before it", async () => {
+  it("does not subscribe sources created before it", async () => {
     const before = await world.createSource({ code: "export default {}" });
     // Timestamps of resources are whole seconds, and what is of the same second counts as later.
     await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(Date.parse(before.metadata.creationTimestamp) + 1_000);
@@ -206,7 +206,7 @@ describe("an auto-subscription, its operator killed between any two steps", () =
     expect(await madeByAuto(auto)).toEqual([]);
   }, 60_000);
 
-  it("ends with what it made", async () => {
+  it("is deleted with the subscriptions it created", async () => {
     await survives(async (dieAt, moment) => {
       const { auto, source } = await create();
       await live(autoSubscriptionPass(auto, source), never, moment);
@@ -220,7 +220,7 @@ describe("an auto-subscription, its operator killed between any two steps", () =
     });
   }, 180_000);
 
-  it("leaves alone what somebody ended by hand", async () => {
+  it("does not recreate a subscription that a user deleted", async () => {
     const { auto, source } = await create();
     const pass = autoSubscriptionPass(auto, source);
     await live(pass, never, "before");

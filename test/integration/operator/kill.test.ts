@@ -69,7 +69,7 @@ describe("an operator killed between any two steps", () => {
     expect(steps).toBeGreaterThan(6);
   }, 120_000);
 
-  it("updates a source: old code off, new code on, deploy never again", async () => {
+  it("updates a source: deactivates the old code, activates the new code, and never runs deploy again", async () => {
     await survives(async (dieAt, moment) => {
       const source = await world.createSource();
       await reconcile(source, Number.POSITIVE_INFINITY, moment);
@@ -106,7 +106,7 @@ describe("an operator killed between any two steps", () => {
     });
   }, 120_000);
 
-  it("deletes a source and everything of it", async () => {
+  it("deletes a source and everything created for it", async () => {
     await survives(async (dieAt, moment) => {
       const source = await world.createSource();
       await reconcile(source, Number.POSITIVE_INFINITY, moment);
@@ -144,7 +144,7 @@ describe("a hook that fails", () => {
     });
   });
 
-  it("is tried three times on deletion, which then goes on", async () => {
+  it("is tried three times before the deletion continues", async () => {
     const source = await world.createSource();
     await reconcile(source, Number.POSITIVE_INFINITY, "before");
     world.failing.add("deactivate");

@@ -51,7 +51,7 @@ kube.describe("the operator on a Kubernetes API", () => {
   const hooked = code("", "hooks: { async activate() {}, async deactivate() {} },");
   const deployedOf = (shown: Shown) => world.ports.deployments.get(`default.${shown.status?.id ?? ""}`);
 
-  it("makes every example ready, in whatever order", async () => {
+  it("makes every example ready, in whatever order they are created", async () => {
     const files = [
       "webhook",
       "listening-source",
@@ -80,7 +80,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     }, "errors of the sources that came after it are subscribed");
   }, 60_000);
 
-  it("keeps the code of a source in a component that is collected with it, and its key in a Secret of the webhook's", async () => {
+  it("stores a source's code in a component that it owns, and a signing key in a Secret that the webhook owns", async () => {
     await apply(source("owns", { code: hooked }));
     const made = await until("source owns", "Deployed");
     const component = await get("component owns-code");
@@ -90,7 +90,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect((await get(`secret ${name}`))?.metadata.ownerReferences).toMatchObject([{ kind: "Webhook", name: "receiver" }]);
   }, 30_000);
 
-  it("never takes a component that somebody else made", async () => {
+  it("never takes over a component that another author created", async () => {
     await apply(
       JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind: "Component", metadata: { name: "taken-code" }, spec: { code: hooked } }),
     );
@@ -101,7 +101,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await until("source taken", "Deployed");
   }, 30_000);
 
-  it("says which prop is wrong, and which Secret or ConfigMap is missing, and heals when it comes", async () => {
+  it("reports an invalid prop and a missing Secret or ConfigMap, and deploys once they are corrected", async () => {
     await apply(source("wrong", { code: code('count: { type: "integer", max: 3 }'), props: { count: 9 } }));
     const wrong = await until("source wrong", "InvalidProps");
     expect(conditionOf(wrong)?.message).toBe("prop 'count' is invalid: 9 must be an integer of at most 3");
@@ -134,7 +134,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(world.ran.get(first.status?.id ?? "")).toEqual(["activate 1", "deactivate 1", "activate 2"]);
   }, 60_000);
 
-  it("heals a subscription when its ends come, and ends it with one of them", async () => {
+  it("routes a subscription once both ends exist, and deletes it with one of them", async () => {
     const subscription = { emitterRef: { kind: "Source", name: "from" }, listenerRef: { kind: "Source", name: "to" } };
     await apply(
       JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind: "Subscription", metadata: { name: "dangling" }, spec: subscription }),
@@ -149,7 +149,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(await world.ports.routes.get(routed.status?.id ?? "")).toBeUndefined();
   }, 30_000);
 
-  it("goes on with the version before an update that fails, and says so in its status and in an Event", async () => {
+  it("keeps the previous version after a failed update, and reports it in the status and in an Event", async () => {
     await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 1 } }));
     const before = await until("source kept", "Deployed");
     world.failing.add("activate");
@@ -168,7 +168,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(after.status?.id).toBe(before.status?.id);
   }, 60_000);
 
-  it("signs with a key that was changed in its Secret, without anything else being changed", async () => {
+  it("signs with a changed key of a Secret without a change of the webhook", async () => {
     const keyOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
     const resource = (kind: string, name: string, spec: object) =>
       apply(JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind, metadata: { name }, spec }));
@@ -195,7 +195,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await whenever(async () => (await keys())[0] === keyOf(2), "the route carries the new key");
   }, 60_000);
 
-  it("tells of a namespace that nobody owns, of every kind, and heals when it is labelled", async () => {
+  it("reports NamespaceHasNoOwner for every kind, until the namespace is labelled", async () => {
     const nobody = await kube.namespace();
     await apply(source("lost", { code: code("") }), nobody);
     await apply(await readFile(join(examples, "webhook.yaml"), "utf8"), nobody);
@@ -207,7 +207,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await until("webhook receiver", "Active", nobody);
   }, 60_000);
 
-  it("deletes a source whose hook nobody runs, after its patience, and says so", async () => {
+  it("deletes a source whose hook no runner runs after the deadline, and records an Event", async () => {
     await apply(source("stuck", { code: hooked }));
     const { status } = await until("source stuck", "Deployed");
     world.runners.gone = true;
@@ -218,7 +218,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(await world.ports.deployments.get(`default.${status?.id ?? ""}`)).toBeUndefined();
   }, 30_000);
 
-  it("gives a copied source an id of its own", async () => {
+  it("gives a copied source its own id", async () => {
     await apply(source("original", { code: code("") }));
     const original = await until("source original", "Deployed");
     const copied = JSON.parse(source("copy", { code: code("") })) as { metadata: object };
@@ -227,7 +227,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(copy.status?.id).not.toBe(original.status?.id);
   }, 30_000);
 
-  it("writes nothing at rest", async () => {
+  it("writes nothing while nothing changes", async () => {
     await whenever(() => operator.idle, "everything is settled");
     // What an AutoSubscription has made is counted twice a minute, so its number may be written once more just now.
     const namespaced = kinds.filter(({ scope, plural }) => scope !== "Cluster" && plural !== "autosubscriptions");

@@ -34,7 +34,7 @@ async function change(source: Resource, spec: Partial<SourceSpec>): Promise<void
 }
 
 describe("the latest runs in a source's status", () => {
-  it("is written for sources that ran since, and for no others", async () => {
+  it("is written for sources that ran since the last refresh, and for no others", async () => {
     const [ran, idle] = [await world.createSource({ code: "export default {}" }), await world.createSource({ code: "export default {}" })];
     for (const source of [ran, idle]) await operate(source);
     const sources = [await now(ran), await now(idle)];
@@ -77,7 +77,7 @@ describe("the latest runs in a source's status", () => {
     expect({ state, problem }).toEqual({ state: "active", problem: undefined });
   }, 30_000);
 
-  it("includes its backlog, which is written when it changes and kept while NATS does not answer", async () => {
+  it("includes the backlog, which is written when it changes and kept while NATS does not respond", async () => {
     const source = await world.createSource({ code: "export default {}" });
     await operate(source);
     const { id = "" } = (await now(source)).status;
@@ -123,7 +123,7 @@ describe("the state in a source's status", () => {
     expect(await stateOf(source)).toEqual(["failing", "invalid_props"]);
   }, 30_000);
 
-  it("is deploying while its component is being built", async () => {
+  it("is deploying while its component is built", async () => {
     const source = await world.createSource({ componentRef: { name: "unbuilt" } });
     await world.ports.store.create(componentKind, { name: "unbuilt", namespace: source.metadata.namespace, spec: { code: "x" } });
     await operate(source);

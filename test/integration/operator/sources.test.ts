@@ -37,8 +37,8 @@ async function change(source: Resource, spec: Partial<SourceSpec>): Promise<void
   await world.ports.store.update(sourceKind, { ...current, spec: { ...current.spec, ...spec } });
 }
 
-describe("a source whose code lies at an address", () => {
-  it("says that it cannot be read, looks again, and reads it once for each generation", async () => {
+describe("a source with a url", () => {
+  it("reports an unreadable url, retries, and reads it once per generation", async () => {
     const url = "https://components.example.com/a.mjs";
     const source = await world.createSource({ url });
     let read = 0;
@@ -70,7 +70,7 @@ describe("a source of several files", () => {
   const specOf = async ({ metadata }: Resource) =>
     (await world.ports.store.get(componentKind, metadata.namespace, ownComponentName(metadata.name))).spec;
 
-  it("is deployed by a component that holds them, and anew when one of them changes", async () => {
+  it("is deployed from one component with all files, and again when a file changes", async () => {
     const code = "export default {}";
     const source = await world.createSource({ code, entry: "sources/a.mjs", files: { "app.mjs": "1" } });
     const operate = operatorOf(source);
@@ -85,7 +85,7 @@ describe("a source of several files", () => {
     expect((await specOf(source)).files).toEqual({ "app.mjs": "2" });
   }, 30_000);
 
-  it("keeps what was read from an address with its files", async () => {
+  it("stores the files that were fetched with the url", async () => {
     const url = "https://components.example.com/several.mjs";
     const component = { code: "export default {}", entry: "several.mjs", files: { "util.mjs": "" } };
     world.addresses.set(url, component);
@@ -97,7 +97,7 @@ describe("a source of several files", () => {
     expect(await specOf(source)).toEqual({ ...component, url });
   }, 30_000);
 
-  it("says which limit is passed", async () => {
+  it("reports the exceeded limit", async () => {
     const url = "https://components.example.com/large.mjs";
     world.addresses.set(url, { code: "x", files: { "a.txt": "x".repeat(2 ** 20) } });
     const source = await world.createSource({ url });
@@ -110,7 +110,7 @@ describe("a source of several files", () => {
 });
 
 describe("a source with code that cannot be built", () => {
-  it("says what the builder said and runs once it is mended", async () => {
+  it("reports the builder's message, and runs once the code is fixed", async () => {
     const source = await world.createSource({ code: "broken" });
     const operate = operatorOf(source);
     await operate();
@@ -124,7 +124,7 @@ describe("a source with code that cannot be built", () => {
     expect(await readyOf(source)).toMatchObject({ status: "True" });
   }, 30_000);
 
-  it("says so while the builder cannot be reached, and is built when it can", async () => {
+  it("reports an unreachable builder, and builds once it responds", async () => {
     const component = await world.ports.store.create(componentKind, {
       name: "waits",
       namespace: (await world.createSource({ code: "export default {}" })).metadata.namespace,
@@ -141,7 +141,7 @@ describe("a source with code that cannot be built", () => {
     expect(await readyOfComponent()).toMatchObject({ status: "True", reason: "Built" });
   }, 30_000);
 
-  it("goes on running what it ran", async () => {
+  it("keeps running the previous version", async () => {
     const source = await world.createSource({ code: "export default { good: 1 }" });
     const operate = operatorOf(source);
     await operate();
@@ -154,8 +154,8 @@ describe("a source with code that cannot be built", () => {
   }, 30_000);
 });
 
-describe("a hook that nobody runs", () => {
-  it("holds up no other source, and is told of", async () => {
+describe("a hook that no runner runs", () => {
+  it("does not delay other sources, and is reported as overdue", async () => {
     world.runners.gone = true;
     const source = await world.createSource({ code: "export default {}" });
     const operate = operatorOf(source, { hookTimeoutMs: 300 });
@@ -185,7 +185,7 @@ describe("a hook that nobody runs", () => {
 });
 
 describe("a secret prop", () => {
-  it("is deployed anew, without its hooks, when its text was changed where it lies", async () => {
+  it("is deployed again, without hooks, when the text in its Secret changes", async () => {
     let text = "first";
     const secretValues = { ...world.ports.secretValues, read: async () => text };
     const secrets = { token: { secretKeyRef: { name: "tokens", key: "token" } } };
@@ -205,8 +205,8 @@ describe("a secret prop", () => {
   }, 30_000);
 });
 
-describe("a source whose runs cost process after process", () => {
-  it("is told of as disabled when its runners disabled it, ends its timers, and comes back with a change of it", async () => {
+describe("a source whose runs kill their process", () => {
+  it("is reported as disabled when runners disable it, loses its timers, and runs again after a change", async () => {
     const source = await world.createSource({ code: "export default {}" });
     let kills: Kills | undefined;
     const histories: OperatorPorts["histories"] = {

@@ -71,15 +71,15 @@ async function subscribe(whose: string, emitter: string, listener: string) {
   };
 }
 
-describe("a subscription that names ends by their ids", () => {
-  it("connects what is its owner's", async () => {
+describe("a subscription that names emitter and listener by id", () => {
+  it("connects resources of its owner", async () => {
     const [source, webhook] = [await newSource(owner), await newWebhook(owner)];
     const { reason, route, requeueAfterMs } = await (await subscribe(owner, source, webhook))();
     expect([reason, requeueAfterMs]).toEqual(["Routed", undefined]);
     expect(route).toMatchObject({ owner, emitter: source, listener: { id: webhook } });
   });
 
-  it("finds nothing of others, and says the same as of what there is not", async () => {
+  it("reports resources of other owners exactly like missing ones", async () => {
     const [theirs, theirHook] = [await newSource(owner), await newWebhook(owner)];
     const [mine, hook] = [await newSource(mallory), await newWebhook(mallory)];
     const none = { source: newId("source", randomBytes), webhook: newId("webhook", randomBytes) };
@@ -103,7 +103,7 @@ describe("a subscription that names ends by their ids", () => {
     }
   });
 
-  it("connects what is its owner's organization's, from when its owner joins to when its owner leaves", async () => {
+  it("connects resources of an organization while its owner is a member", async () => {
     const [source, webhook] = [await newSource(acme), await newWebhook(acme)];
     for (const [emitter, listener] of [
       [source, await newWebhook(mallory)],
@@ -123,7 +123,7 @@ describe("a subscription that names ends by their ids", () => {
     }
   });
 
-  it("keeps its route when its emitter has ended, for what was emitted before", async () => {
+  it("keeps its route after its emitter was deleted, for events emitted before", async () => {
     const [source, webhook] = [await newSource(acme), await newWebhook(mallory)];
     members.add(`${mallory} ${acme}`);
     const look = await subscribe(mallory, source, webhook);
@@ -139,7 +139,7 @@ describe("a subscription that names ends by their ids", () => {
 });
 
 describe("an auto-subscription", () => {
-  it("finds no listener of others", async () => {
+  it("does not find a listener of another owner", async () => {
     const webhook = await newWebhook(owner);
     const namespace = namespaceOfOwner(mallory);
     await world.ports.store.create(autoSubscriptionKind, { namespace, name: "all", spec: { channel: "$errors", listener: webhook } });
@@ -151,7 +151,7 @@ describe("an auto-subscription", () => {
 });
 
 describe("an id", () => {
-  it("is not had by whoever writes it into a label or a name", async () => {
+  it("is not taken over by a copied label or name", async () => {
     const webhook = await newWebhook(owner);
     expect(await newWebhook(mallory, { name: resourceNameOf(webhook) })).not.toBe(webhook);
     expect(await newWebhook(mallory, { labels: { [labels.id]: webhook } })).not.toBe(webhook);
@@ -172,7 +172,7 @@ describe("an id", () => {
 });
 
 describe("the secrets of a source", () => {
-  it("are settled with the generation that is deployed, and with each one after it", async () => {
+  it("are settled with each deployed generation", async () => {
     const settled: [SettledHolder, number][] = [];
     const { secretValues } = world.ports;
     const now: OperatorPorts = {

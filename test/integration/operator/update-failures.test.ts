@@ -95,7 +95,7 @@ function registered(hooks: readonly string[], failed: (hook: string) => boolean)
 const runs = (note: string) => ({ note, active: [true, true], timers: 1 });
 
 describe("an update that fails in an operator killed between any two steps", () => {
-  it("leaves the version before it running when activate of the new one throws", async () => {
+  it("keeps the previous version running when activate of the new one throws", async () => {
     world.failing.add("activate new");
     const steps = await survives(async (dieAt, moment) => {
       const source = await deployedSource();
@@ -127,7 +127,7 @@ describe("an update that fails in an operator killed between any two steps", () 
     expect(steps).toBeGreaterThan(8);
   }, 240_000);
 
-  it("goes on with the next update, whatever the one before had come to", async () => {
+  it("continues with the next update, at whatever step the failed one was", async () => {
     world.failing.add("activate new");
     await survives(async (dieAt, moment) => {
       const source = await deployedSource();
@@ -144,7 +144,7 @@ describe("an update that fails in an operator killed between any two steps", () 
     });
   }, 240_000);
 
-  it("returns to the version before it when the next update cannot even be built", async () => {
+  it("returns to the previous version when the next update cannot be built", async () => {
     await survives(async (dieAt, moment) => {
       const source = await deployedSource({ code: "export default { v: 1 }" });
       const { bundle } = (await entryOf(source)) ?? {};
@@ -163,7 +163,7 @@ describe("an update that fails in an operator killed between any two steps", () 
     });
   }, 240_000);
 
-  it("is deleted with all that is left of it", async () => {
+  it("leaves nothing behind when the source is deleted", async () => {
     world.failing.add("activate new");
     await survives(async (dieAt, moment) => {
       const source = await deployedSource();
@@ -183,7 +183,7 @@ describe("an update that fails in an operator killed between any two steps", () 
     });
   }, 240_000);
 
-  it("leaves a paused source paused when it was to be switched on", async () => {
+  it("leaves a paused source paused if the failed update would have activated it", async () => {
     world.failing.add("activate new");
     await survives(async (dieAt, moment) => {
       const source = await deployedSource({ active: false });
@@ -198,7 +198,7 @@ describe("an update that fails in an operator killed between any two steps", () 
     });
   }, 240_000);
 
-  it("restores the version before it when its timers or its entry are refused", async () => {
+  it("restores the previous version when its timers or its entry are refused", async () => {
     const refusing: Partial<OperatorPorts> = {
       timers: {
         end: (source) => world.ports.timers.end(source),
@@ -241,7 +241,7 @@ describe("an update that fails in an operator killed between any two steps", () 
 });
 
 describe("an update", () => {
-  it("fails when deactivate of the old version throws, unless hook errors are to be ignored", async () => {
+  it("fails when deactivate of the old version throws, unless ignoreHookErrors is set", async () => {
     const source = await deployedSource();
     world.failing.add("deactivate old");
     await change(source, { props: { note: "new" } });
@@ -256,7 +256,7 @@ describe("an update", () => {
     expect(await shown(source)).toMatchObject({ ...runs("new"), ready: { status: "True" } });
   });
 
-  it("that pauses a source goes on when deactivate throws, and says so", async () => {
+  it("that pauses a source continues when deactivate throws, and reports the error", async () => {
     const source = await deployedSource();
     world.failing.add("deactivate old");
     await change(source, { active: false });
@@ -265,7 +265,7 @@ describe("an update", () => {
     expect(world.told).toContain(`Source/${source.metadata.name} HookFailed`);
   });
 
-  it("is tried again when it is sent again, and only then", async () => {
+  it("is retried when the spec changes, and only then", async () => {
     const source = await deployedSource();
     world.failing.add("activate new");
     await change(source, { props: { note: "new" } });
@@ -278,7 +278,7 @@ describe("an update", () => {
     expect(await shown(source)).toMatchObject({ ...runs("new"), ready: { status: "True" } });
   });
 
-  it("of the component alone returns to the bundle before", async () => {
+  it("of the component alone returns to the previous bundle", async () => {
     const source = await deployedSource({ code: "export default { v: 1 }" });
     const { bundle } = (await entryOf(source)) ?? {};
     world.failing.add("activate");
@@ -290,7 +290,7 @@ describe("an update", () => {
     expect(deployed?.bundle).toBe(bundle);
   });
 
-  it("runs the old version, and tries its hook again, when that cannot be activated either", async () => {
+  it("restores the previous version and retries its activate hook if that fails too", async () => {
     let ahead = 0;
     const ports = { ...world.ports, clock: { now: () => world.ports.clock.now() + ahead } };
     const source = await deployedSource();
@@ -321,7 +321,7 @@ describe("an update", () => {
   it.each<[string, string, Partial<SourceSpec>]>([
     ["cannot be deployed", "InvalidProps", { secrets: {} }],
     ["fails", "UpdateFailed", {}],
-  ])("that %s leaves secret values of the running version up to date", async (_what, reason, spec) => {
+  ])("that %s keeps secret values of the running version up to date", async (_what, reason, spec) => {
     let text = "first";
     const ports = { ...world.ports, secretValues: { ...world.ports.secretValues, read: async () => text } };
     const source = await world.createSource({
@@ -343,7 +343,7 @@ describe("an update", () => {
     expect((await shown(source)).ready?.reason).toBe(reason);
   });
 
-  it("that fails keeps no source from moving to another pool", async () => {
+  it("that fails does not prevent a move to another pool", async () => {
     const source = await deployedSource();
     world.failing.add("activate new");
     await change(source, { props: { note: "new" } });

@@ -37,7 +37,7 @@ async function subscribed() {
   };
 }
 
-it("routes nothing to a webhook at a private address, and says so of both, until it has another one", async () => {
+it("routes nothing to a webhook with a private address, and reports it on both, until the URL changes", async () => {
   const at = await subscribed();
   const refused = await at("http://10.2.0.5/hook");
   expect(refused.told).toEqual(["Stalled UrlForbidden", "Stalled ListenerNotReady"]);

@@ -23,7 +23,7 @@ async function createWorkflow(name: string): Promise<string> {
   return (await idOf()) ?? "";
 }
 
-it("what waits for a workflow ends with it, and nobody else's", async () => {
+it("deletes the queue of a deleted workflow, and no other queue", async () => {
   const { store } = world.ports;
   const [ended, kept] = [await createWorkflow("ended"), await createWorkflow("kept")];
   const { metadata } = await store.get(workflowKind, namespace, "ended");

@@ -26,7 +26,7 @@ const unschedulable = pod({
 });
 const full = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
 
-describe("what a pool's status says", () => {
+describe("the status of a pool", () => {
   it.each([
     ["all runners are there", 2, full, [], { ready: true, reconciling: false, stalled: false, reason: "RunnersReady" }],
     ["none is wanted", 0, { replicas: 0 }, [], { ready: true, reconciling: false, stalled: false, reason: "Asleep" }],
@@ -107,18 +107,18 @@ describe("what a pool's status says", () => {
     expect(judge(desired, deployment(desired, status), pods)).toMatchObject(verdict);
   });
 
-  it("names the pod and what ended it", () => {
+  it("names the failed pod and the cause", () => {
     expect(judge(1, deployment(1, {}), [crashed("Error", 1, "a line\nNATS refused us\n")]).message).toBe(
       "pod runner-1 ended 5 times, last with exit code 1: NATS refused us",
     );
   });
 
-  it("has no eyes for pods that are going anyhow", () => {
+  it("ignores pods in deletion", () => {
     const going = { ...waiting("ImagePullBackOff", ""), metadata: { name: "x", uid: "x", deletionTimestamp: "2026-11-21T10:00:00Z" } };
     expect(judge(1, deployment(1, {}), [going])).toMatchObject({ stalled: false });
   });
 
-  it("tells of a draining pool what is left, and what keeps it", () => {
+  it("reports how many sources a draining pool still has, and what blocks it", () => {
     const stuck = judge(1, deployment(1, {}), [waiting("ErrImagePull", "gone")]);
     expect(judgeDraining(3, stuck)).toEqual({
       ready: false,
@@ -130,12 +130,12 @@ describe("what a pool's status says", () => {
     });
   });
 
-  it("counts each ending for lack of memory once", () => {
+  it("counts each out-of-memory kill once", () => {
     expect(oomKills([crashed("OOMKilled", 137), crashed("Error", 1)])).toEqual([{ pod: "runner-1", key: "1 t" }]);
   });
 });
 
-describe("a pool of which nothing is made", () => {
+describe("a pool that is refused", () => {
   it.each([
     ["two pools of one owner", poolOf("late", { owner: "u_a" }), "early", "OwnerHasAnotherPool"],
     ["a pool of nobody", poolOf("stray"), undefined, "NoOwner"],
@@ -155,7 +155,7 @@ describe("a pool of which nothing is made", () => {
   });
 });
 
-describe("the backlog that is shown", () => {
+describe("the backlog in the status", () => {
   it.each([
     ["nothing yet", undefined, 0, 5, 5],
     ["small changes wait", 10, 1_000, 60, 10],

@@ -12,20 +12,20 @@ function world() {
   return { pools, moved };
 }
 
-describe("whose sources a pool runs", () => {
+describe("the pool of an owner", () => {
   it("is the owner's own pool, else the default one", () => {
     const { pools } = world();
     pools.see(older, false);
     expect([pools.poolOf("u_a"), pools.poolOf("u_b")]).toEqual(["older", "default"]);
   });
 
-  it("is not a pool that we have not adopted, since it could vanish with sources in it", () => {
+  it("is not a pool without our finalizer, which could vanish with sources in it", () => {
     const { pools } = world();
     pools.see(poolOf("own", { owner: "u_a" }, { finalizers: [] }), false);
     expect(pools.poolOf("u_a")).toBe("default");
   });
 
-  it("of two pools, whichever was seen first, it is the older one's", () => {
+  it("is the older of two pools, in whatever order they were seen", () => {
     for (const order of [
       [older, newer],
       [newer, older],
@@ -36,7 +36,7 @@ describe("whose sources a pool runs", () => {
     }
   });
 
-  it("moves when a pool comes, is asked to go, or is gone; not with each of its changes", () => {
+  it("changes when a pool is created, in deletion or gone, and not with other changes of a pool", () => {
     const { pools, moved } = world();
     pools.see(older, false);
     pools.see({ ...older, status: { backlog: 3 } }, false);
@@ -48,7 +48,7 @@ describe("whose sources a pool runs", () => {
     expect(moved).toEqual(["u_a → older", "u_a → newer", "u_a → default"]);
   });
 
-  it("names the others that may take a pool's place", () => {
+  it("lists the other pools of the owner that can replace a pool", () => {
     const { pools } = world();
     pools.see(older, false);
     pools.see(newer, false);

@@ -9,8 +9,8 @@ const plan = (pool: Pool, settings = settingsOf(), kept = secret, replicas = 1) 
 const objectOf = (kind: WorkloadKind, pool: Pool, settings = settingsOf(), kept = secret): object =>
   plan(pool, settings, kept).find((object) => object.kind === kind) ?? {};
 
-describe("what a pool is made of", () => {
-  it("is five objects of one name, owned by the pool and labelled with it", () => {
+describe("the objects of a pool", () => {
+  it("are five objects of one name, owned by the pool and labelled with it", () => {
     const objects = plan(poolOf("fast", { owner: "u_a" }));
     expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`)).toEqual([
       "ServiceAccount headwater/headwater-runner-fast",
@@ -25,24 +25,24 @@ describe("what a pool is made of", () => {
     }
   });
 
-  it("is the same for the same pool, so that nothing is written twice", () => {
+  it("are equal for equal pools, so that nothing is written twice", () => {
     expect(plan(poolOf("default"))).toEqual(plan(poolOf("default")));
   });
 
-  it("shares nothing that selects pods with another pool", () => {
+  it("share no pod selector with another pool", () => {
     const selectors = ["one", "two"].map((name) => JSON.stringify(objectOf("NetworkPolicy", poolOf(name, { owner: "u_a" }))));
     expect(selectors[0]).toContain('"headwater.dev/pool":"one"');
     expect(selectors[1]).not.toContain('"one"');
   });
 
-  it("has no token of the API server, neither in its account nor in its pods", () => {
+  it("mount no API server token, neither by the account nor by the pods", () => {
     expect(objectOf("ServiceAccount", poolOf("default"))).toMatchObject({ automountServiceAccountToken: false });
     expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
       spec: { template: { spec: { automountServiceAccountToken: false } } },
     });
   });
 
-  it("runs under the restricted profile, with a file system that it cannot write", () => {
+  it("fit the restricted profile, with a read-only file system", () => {
     expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
       spec: {
         template: {
@@ -68,7 +68,7 @@ describe("what a pool is made of", () => {
     });
   });
 
-  it("tells the runner its pool, its doors and what it may reach, and no other role", () => {
+  it("configure the runner with its pool, its addresses and its egress, and no other role", () => {
     const settings = settingsOf({ egressAllow: ["10.9.0.0/16"], environment: { HEADWATER_RUN_TIMEOUT: "60", HEADWATER_ROLES: "all" } });
     const environment = environmentOf(objectOf("Deployment", poolOf("fast", { owner: "u_a", egressAllow: ["10.1.2.0/24"] }), settings));
     expect(environment).toEqual({
@@ -85,7 +85,7 @@ describe("what a pool is made of", () => {
     });
   });
 
-  it("spreads its pods over nodes and zones, each pool for itself, as far as there are such", () => {
+  it("spread the pods of each pool over nodes and zones, if there are several", () => {
     const spreadOver = (topologyKey: string) => ({
       topologyKey,
       maxSkew: 1,
@@ -101,7 +101,7 @@ describe("what a pool is made of", () => {
     });
   });
 
-  it("takes what the pool says of nodes, resources and runtime, else what the installation says", () => {
+  it("use the pool's nodes, resources and runtime class, else those of the installation", () => {
     const own = {
       owner: "u_a",
       runtimeClassName: "gvisor",
@@ -131,7 +131,7 @@ describe("what a pool is made of", () => {
     });
   });
 
-  it("is rolled out again when its secret changes, and not when its size does", () => {
+  it("roll out again when the secret changes, but not when the number of replicas does", () => {
     const template = (kept: typeof secret, replicas: number): string => {
       const deployment = plan(poolOf("default"), settingsOf(), kept, replicas).at(-1);
       return JSON.stringify(templateOf(deployment));
@@ -140,7 +140,7 @@ describe("what a pool is made of", () => {
     expect(template(secret, 1)).not.toBe(template({ ...secret, credentials: "others" }, 1));
   });
 
-  it("keeps the secret's texts out of everything but the Secret", () => {
+  it("contain the secret texts only in the Secret", () => {
     for (const object of plan(poolOf("default"))) {
       if (object.kind === "Secret") continue;
       expect(JSON.stringify(object)).not.toContain(Buffer.from(secret.credentials).toString("base64"));
@@ -149,11 +149,11 @@ describe("what a pool is made of", () => {
   });
 });
 
-describe("what runners may talk to", () => {
+describe("the network policy of runners", () => {
   const policy = (spec: Readonly<Record<string, unknown>>, settings = settingsOf()) =>
     objectOf("NetworkPolicy", poolOf("fast", { owner: "u_a", ...spec }), settings);
 
-  it("is NATS, names and the public internet; nobody talks to them", () => {
+  it("allows NATS, DNS and the public internet, and no incoming connections", () => {
     const text = JSON.stringify(policy({}));
     expect(policy({})).toMatchObject({
       spec: {
@@ -170,7 +170,7 @@ describe("what runners may talk to", () => {
       expect(text).toContain(`"${network}"`);
   });
 
-  it("excludes the cluster's networks where those are public addresses, each in its family", () => {
+  it("excludes the cluster's networks if they have public addresses, in both address families", () => {
     const settings = settingsOf({ ipv6: true, blockedCidrs: ["8.8.0.0/16", "2606:4700::/32", "fd00::/8"] });
     const { v4, v6 } = exceptions(policy({}, settings));
     expect(v4).toContain("8.8.0.0/16");
@@ -179,25 +179,25 @@ describe("what runners may talk to", () => {
     expect(v4).not.toContain("2606:4700::/32");
   });
 
-  it("names no IPv6 where pods have none", () => {
+  it("contains no IPv6 rules if pods have no IPv6", () => {
     const text = JSON.stringify(policy({ egressAllow: ["fd00::/8", "10.1.2.0/24"] }, settingsOf({ blockedCidrs: ["2606:4700::/32"] })));
     expect(text).not.toContain("::");
     expect(text).toContain("10.1.2.0/24");
   });
 
-  it("is more where the pool or the installation allows it", () => {
+  it("allows the private ranges of the pool and of the installation", () => {
     const text = JSON.stringify(policy({ egressAllow: ["10.1.2.0/24"] }, settingsOf({ egressAllow: ["10.9.0.0/16"] })));
     expect(text).toContain('{"ipBlock":{"cidr":"10.1.2.0/24"}}');
     expect(text).toContain('{"ipBlock":{"cidr":"10.9.0.0/16"}}');
   });
 
-  it("leads to the collector of traces that the installation names", () => {
+  it("allows the installation's trace collector", () => {
     const collector = { peers: [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }], ports: [4_318] };
     const { spec } = policy({}, settingsOf({ collector })) as { spec: { egress: readonly object[] } };
     expect(spec.egress).toContainEqual({ to: collector.peers, ports: [{ protocol: "TCP", port: 4_318 }] });
   });
 
-  it("lets those read metrics that the installation names", () => {
+  it("lets the installation's scrapers read metrics", () => {
     const scrapedBy = [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }];
     expect(policy({}, settingsOf({ scrapedBy }))).toMatchObject({ spec: { ingress: [{ from: scrapedBy, ports: [{ port: 8_081 }] }] } });
   });

@@ -15,13 +15,13 @@ const document = z.object({
 });
 
 describe("the settings of runner pods", () => {
-  it.each(["default", "ha", "external"])("are all known that the chart gives (%s)", (name) => {
+  it.each(["default", "ha", "external"])("know every setting of the chart (%s)", (name) => {
     const given: unknown = JSON.parse(renderedBy(name));
     const parsed = z.strictObject(podSettings.shape).parse(given);
     expect(planWorkloads(poolOf("default"), parsed, secret, 1)).toHaveLength(5);
   });
 
-  it("need to say where pods go, of which image, and where NATS is", () => {
+  it("require the namespace, the image and the address of NATS", () => {
     const { error } = podSettings.safeParse({});
     expect(error?.issues.map(({ path }) => path.join("."))).toEqual(["namespace", "image", "nats"]);
   });

@@ -38,7 +38,7 @@ describe("the number of runners", () => {
     expect(decide(of, current, backlog, memoryShare)).toBe(replicas);
   });
 
-  it("goes down by one after five quiet minutes, and by one more each minute", () => {
+  it("decreases by one after five quiet minutes, then by one each minute", () => {
     const seen = simulate(usual, 4, 900, () => 0);
     const falls = seen.flatMap((replicas, second) => (second > 0 && replicas < (seen[second - 1] ?? 0) ? [{ second, replicas }] : []));
     expect(falls).toEqual([
@@ -48,7 +48,7 @@ describe("the number of runners", () => {
     ]);
   });
 
-  it("is never outside its bounds, whatever the load", () => {
+  it("stays within its bounds at any load", () => {
     fc.assert(
       fc.property(spec, load, fc.nat(20), (of, { backlog, memoryShare }, current) => {
         const { replicas } = decideScale(of, { current, backlog, memoryShare, now: 1_000 }, { lowSince: 0 });
@@ -58,7 +58,7 @@ describe("the number of runners", () => {
     );
   });
 
-  it("grows with the backlog and with memory, never falls with them", () => {
+  it("never decreases when backlog or memory grow", () => {
     fc.assert(
       fc.property(
         spec,
@@ -75,7 +75,7 @@ describe("the number of runners", () => {
     );
   });
 
-  it("does not flap: after a rise nothing falls for five minutes, however the load swings", () => {
+  it("does not decrease within five minutes of an increase, however the load changes", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5_000), { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 90 }), (levels, seconds) => {
         const seen = simulate(sleepy, 0, 1_800, (second) => levels[Math.floor(second / seconds) % levels.length] ?? 0);
