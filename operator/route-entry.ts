@@ -32,7 +32,7 @@ async function orderedSinceOf(
   return current === undefined ? after : commits.position();
 }
 
-/** Every commit lies behind it. */
+/** A position before every commit. */
 const fromTheFirst: CommitPosition = { stream: "", seq: 0 };
 
 function connectsTheSame(one: Route, other: Route): boolean {

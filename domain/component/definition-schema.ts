@@ -33,7 +33,7 @@ const sharedFields = {
   reloadProps: z.boolean().exactOptional().describe("Choosing a value asks `additionalProps` again."),
   customResponse: z.boolean().exactOptional().describe("`$.interface.http` only: the caller waits for `respond()`."),
   app: z.string().exactOptional().describe("`app` only: its slug."),
-  static: z.unknown().optional().describe("The value, fixed: nobody configures it."),
+  static: z.unknown().optional().describe("The fixed value, which is not configured."),
   hidden: z.boolean().exactOptional().describe("Not shown, and not asked for."),
   disabled: z.boolean().exactOptional().describe("Without effect, and not asked for."),
 };
@@ -104,4 +104,4 @@ export const writtenComponent = z
     additionalProps: code("`async additionalProps(previous)`: further props, by the values chosen so far.").optional(),
     run: code("What is called for a tick, a request, an event; of an action with `{steps, $}`."),
   })
-  .describe("What a component's module exports: https://json-schema.org cannot tell functions, so they are named and not checked.");
+  .describe("What a component's module exports: https://json-schema.org cannot describe functions, so they are named and not checked.");

@@ -12,12 +12,12 @@ const writtenAs: Readonly<Record<string, readonly string[]>> = {
   ".cjs": [".cts", ".ts"],
   ".jsx": [".tsx"],
 };
-const mostCharacters = 255;
+const maxCharacters = 255;
 
 /** Relative, with neither empty segments nor `.` and `..`, at most 255 characters. */
 export function isModulePath(path: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what is refused.
-  if (path.length > mostCharacters || /[\\\u0000-\u001f]|^[a-z]:/i.test(path)) return false;
+  if (path.length > maxCharacters || /[\\\u0000-\u001f]|^[a-z]:/i.test(path)) return false;
   return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 

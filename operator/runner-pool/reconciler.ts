@@ -163,4 +163,6 @@ async function report(context: Context, pool: RunnerPoolResource, verdict: Verdi
 }
 
 const isStalledBy = ({ status }: RunnerPoolResource, reason: string): boolean =>
-  (status.conditions ?? []).some(({ type, status: holds, reason: told }) => type === "Stalled" && holds === "True" && told === reason);
+  (status.conditions ?? []).some(
+    ({ type, status: holds, reason: reported }) => type === "Stalled" && holds === "True" && reported === reason,
+  );

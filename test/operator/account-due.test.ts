@@ -21,7 +21,7 @@ describe("an access token is refreshed", () => {
     ["five minutes before the end that the service said", spec({}, withToken), { ...kept, expiresAt: at(4_600) }, 4_300_000],
     ["after four fifths of a short life", spec(), { ...kept, expiresAt: at(1_010) }, 1_008_000],
     ["after most of an hour, when the service does not say", spec(), kept, 4_300_000],
-    ["at once, when nobody knows since when", spec(), { accessToken: reference, expiresAt: at(10_000) }, 0],
+    ["at once, if the time of the last refresh is unknown", spec(), { accessToken: reference, expiresAt: at(10_000) }, 0],
     ["after five seconds, when it came expired", spec(), { ...kept, expiresAt: at(900) }, 1_005_000],
     ["after five seconds, when it lasts one", spec(), { ...kept, expiresAt: at(1_001) }, 1_005_000],
   ] as const)("%s", (_when, given, tokens, due) => {

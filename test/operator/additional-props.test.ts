@@ -13,7 +13,7 @@ import type { Step } from "../../operator/source/plan/step.ts";
 import { adopted, inputs, undeployed } from "./source-fixture.ts";
 
 const own: readonly PropDefinition[] = [{ name: "kind", type: "string" }];
-const told: readonly PropDefinition[] = [
+const returned: readonly PropDefinition[] = [
   ...own,
   { name: "every", type: "$.interface.timer", default: { intervalSeconds: 60 } },
   { name: "web", type: "$.interface.http", customResponse: true },
@@ -56,22 +56,22 @@ function observed(given: Partial<Observed> = {}): Observed {
 }
 
 const digest = reloadDigest(sourceWith(), component) ?? "";
-const known = (spec: object = {}, props = told) => sourceWith(spec, { configurableProps: props, configurableFor: digest });
+const known = (spec: object = {}, props = returned) => sourceWith(spec, { configurableProps: props, configurableFor: digest });
 const shown = (steps: readonly Step[]): readonly string[] =>
   steps.map((step) => (step.do === "report" ? `report ${step.conditions[0]?.reason ?? ""}` : step.do));
 
 describe("a source whose component has additional props", () => {
   it.each<[string, Partial<Observed>, readonly string[]]>([
     ["asks for them first", {}, ["reload-props"]],
-    ["writes down what was told", { reloaded: { digest, props: told } }, ["claim-props"]],
-    ["asks again when what was told was for other values", { reloaded: { digest: "other", props: told } }, ["reload-props"]],
+    ["stores the returned props", { reloaded: { digest, props: returned } }, ["claim-props"]],
+    ["calls again if the returned props are for other values", { reloaded: { digest: "other", props: returned } }, ["reload-props"]],
     ["is deployed once it has them", { source: known() }, ["end-timers", "write-deployment", "write-endpoint"]],
     ["asks again when its values change", { source: known({ props: { kind: "other" } }) }, ["reload-props"]],
     ["asks again when it is to be deployed again", { source: known({ redeploy: "2" }) }, ["reload-props"]],
     ["asks nothing when it is switched off", { source: known({ active: false }) }, ["end-timers", "write-deployment", "write-endpoint"]],
     ["does not ask while its own values are wrong", { source: sourceWith({ props: {} }) }, ["report InvalidProps", "record-event"]],
     [
-      "is stopped by values that the told props do not take",
+      "is blocked by values that the returned props refuse",
       { source: known({}, [{ name: "kind", type: "integer" }]) },
       ["report InvalidProps", "record-event"],
     ],
@@ -110,7 +110,7 @@ describe("a source whose component has additional props", () => {
 
   it("uses the component's own props until the additional ones are known", () => {
     expect(buildFor(sourceWith(), component)?.definition).toEqual(build.definition);
-    expect(buildFor(known(), component)?.definition).toEqual({ ...build.definition, props: told, hasAdditionalProps: false });
+    expect(buildFor(known(), component)?.definition).toEqual({ ...build.definition, props: returned, hasAdditionalProps: false });
   });
 });
 
@@ -138,9 +138,9 @@ describe("reloads of props", () => {
   }
 
   it("call the component once, with all values sealed for the owner's pool, and keep the result", async () => {
-    const test = reloads(async () => ({ outcome: "props", props: told }));
+    const test = reloads(async () => ({ outcome: "props", props: returned }));
     expect(await test.reloads.run(observed(), digest, live)).toBe(true);
-    expect(test.reloads.find(observed().source)).toEqual({ digest, props: told });
+    expect(test.reloads.find(observed().source)).toEqual({ digest, props: returned });
     expect(test.requested).toMatchObject([{ call: { kind: "props" }, bundle: "b1", props: `own:{"kind":"both"}`, component: "dc_1" }]);
   });
 
@@ -158,7 +158,7 @@ describe("reloads of props", () => {
   });
 
   it.each([
-    ["nobody answers", async () => undefined],
+    ["no runner responds", async () => undefined],
     [
       "the streams are away",
       async (): Promise<undefined> => {
@@ -180,7 +180,7 @@ describe("reloads of props", () => {
     const test = reloads(() => answer.promise);
     expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);
     expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);
-    answer.resolve({ outcome: "props", props: told });
+    answer.resolve({ outcome: "props", props: returned });
     expect(await test.reloads.run(observed(), digest, live)).toBe(true);
     expect(test.requested).toHaveLength(1);
   });

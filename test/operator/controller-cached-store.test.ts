@@ -19,8 +19,8 @@ interface Act {
   readonly who: "own" | "foreign";
   readonly does: "create" | "update" | "status" | "delete" | "finalize" | "release" | "end";
   readonly name: Name;
-  /** How many events the watch may tell more afterwards, and whether it is lost. */
-  readonly tells: number;
+  /** By how many versions the watch advances afterwards, and whether it is lost. */
+  readonly advances: number;
   readonly loses: boolean;
   readonly turns: number;
 }
@@ -29,7 +29,7 @@ const act: fc.Arbitrary<Act> = fc.record({
   who: fc.constantFrom("own", "own", "foreign"),
   does: fc.constantFrom("create", "update", "status", "delete", "finalize", "release", "end"),
   name: fc.constantFrom(...names),
-  tells: fc.constantFrom(0, 0, 0, 1, 2, 100),
+  advances: fc.constantFrom(0, 0, 0, 1, 2, 100),
   loses: fc.constantFrom(false, false, false, false, true),
   turns: fc.integer({ min: 0, max: 6 }),
 });
@@ -86,13 +86,13 @@ describe("a store read from caches", () => {
       fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 25 }), async (acts) => {
         const store = new MemoryStore();
         store.pageSize = 1;
-        store.tell(0);
+        store.advanceWatches(0);
         const { reader, informer } = cached(store);
         await informer.start();
         const floor: Record<Name, number> = { a: 0, b: 0 };
         const check = async (): Promise<void> => {
           for (const name of names) {
-            // At one time: the watch may tell of something between two.
+            // At the same time: the watch may advance between two reads.
             const [read, byId] = await Promise.all([reader.find(webhookKind, namespace, name), reader.findById(webhookKind, `wh_${name}`)]);
             expect(byId?.metadata.resourceVersion).toBe(read?.metadata.resourceVersion);
             const version = read?.metadata.resourceVersion;
@@ -113,14 +113,14 @@ describe("a store read from caches", () => {
             if (!(error instanceof HeadwaterError)) throw error;
           }
           await check();
-          if (one.tells > 0) store.tell(Math.max(store.tellUpTo, Math.min(store.version, store.tellUpTo + one.tells)));
+          if (one.advances > 0) store.advanceWatches(Math.max(store.watchLimit, Math.min(store.version, store.watchLimit + one.advances)));
           if (one.loses) store.loseWatches();
           for (let i = 0; i < one.turns; i++) {
             await turn();
             await check();
           }
         }
-        store.tell(Number.POSITIVE_INFINITY);
+        store.advanceWatches(Number.POSITIVE_INFINITY);
         await store.create(webhookKind, { name: "end", namespace, spec: specOf(0) });
         for (let i = 0; i < 2_000 && informer.version !== String(store.version); i++)
           await new Promise((resolve) => setTimeout(resolve, 1));
@@ -163,7 +163,7 @@ describe("a store read from caches", () => {
     const store = new MemoryStore();
     const old = await store.create(webhookKind, { name: "a", namespace, spec: specOf(1) });
     const { reader, informer } = cached(store);
-    store.tell(store.version);
+    store.advanceWatches(store.version);
     await informer.start();
     await store.updateStatus(webhookKind, { ...old, status: { observedGeneration: 7 } });
     const stale: Webhook = await reader.get(webhookKind, namespace, "a");

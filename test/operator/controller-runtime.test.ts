@@ -92,7 +92,7 @@ it("ends every pass before another process can lead, and refuses late writes of 
 it("retries after a conflict without a warning, and after other errors with one", async () => {
   const store = new MemoryStore();
   await make(store, "a");
-  const errors = [new Conflict("somebody else was first"), new Unavailable("the builder is away")];
+  const errors = [new Conflict("another writer was first"), new Unavailable("the builder is unavailable")];
   const results: string[] = [];
   const { runtime, webhooks, warned } = world(store, {
     metrics: () => ({

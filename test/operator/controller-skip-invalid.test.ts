@@ -8,21 +8,21 @@ const namespace = "shop";
 const key = `${namespace}/odd`;
 const signal = new AbortController().signal;
 
-/** A store that tells of each resource that it does not fit, as long as `invalid` says why. */
+/** A store that returns each resource as invalid while `invalid` has a reason. */
 async function storeOf(finalizers: readonly string[] = []) {
   const store = new MemoryStore();
   await store.create(webhookKind, { name: "odd", namespace, finalizers, spec: { url: "https://x.test/", active: true, signingKeys: [] } });
-  const told: { invalid: string | undefined } = { invalid: "spec.url: it must be an http or https address" };
+  const problem: { invalid: string | undefined } = { invalid: "spec.url: it must be an http or https address" };
   const find: typeof store.find = async (kind, of, name) => {
     const found = await MemoryStore.prototype.find.call(store, kind, of, name);
-    return found === undefined || told.invalid === undefined ? (found as never) : ({ ...found, invalid: told.invalid } as never);
+    return found === undefined || problem.invalid === undefined ? (found as never) : ({ ...found, invalid: problem.invalid } as never);
   };
-  return { store, told, ports: { store: { find, updateStatus: store.updateStatus }, clock: systemClock } };
+  return { store, problem, ports: { store: { find, updateStatus: store.updateStatus }, clock: systemClock } };
 }
 
 describe("a resource whose spec does not fit its schema", () => {
   it("is reported as SpecInvalid and not reconciled until it is corrected", async () => {
-    const { store, told, ports } = await storeOf();
+    const { store, problem, ports } = await storeOf();
     let passes = 0;
     const reconcile = skipInvalid(webhookKind, ports, async () => (passes++, 7));
     expect(await reconcile(key, signal)).toBeUndefined();
@@ -37,14 +37,14 @@ describe("a resource whose spec does not fit its schema", () => {
     const { write } = store.calls;
     await reconcile(key, signal);
     expect([passes, store.calls.write]).toEqual([0, write]);
-    told.invalid = undefined;
+    problem.invalid = undefined;
     expect(await reconcile(key, signal)).toBe(7);
     expect(passes).toBe(1);
   });
 
   it("has a message of bounded length", async () => {
-    const { store, told, ports } = await storeOf();
-    told.invalid = "x".repeat(10_000);
+    const { store, problem, ports } = await storeOf();
+    problem.invalid = "x".repeat(10_000);
     await skipInvalid(webhookKind, ports, async () => undefined)(key, signal);
     const { status } = await store.get(webhookKind, namespace, "odd");
     expect(status.conditions?.[0]?.message).toMatch(/^its spec is invalid in this version .*x…$/);

@@ -10,13 +10,13 @@ interface Entry {
 
 const keyOf = (kind: string, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
 
-/** Resources in memory, whose watches tell no more than they are allowed to: a watch as late as a test wants it. */
+/** Stores resources in memory. Its watches lag behind as far as a test requires. */
 export class MemoryStore implements ResourceStore {
   readonly log: Entry[] = [];
   readonly calls = { find: 0, list: 0, write: 0, watch: 0 };
   pageSize = 1_000;
-  /** Watches tell nothing newer; Infinity: everything at once. */
-  tellUpTo = Number.POSITIVE_INFINITY;
+  /** Watches report changes up to this version. Infinity: all changes, at once. */
+  watchLimit = Number.POSITIVE_INFINITY;
   /** Thrown by every call while set. */
   failure: Error | undefined;
   #version = 0;
@@ -29,8 +29,8 @@ export class MemoryStore implements ResourceStore {
     return this.#version;
   }
 
-  tell(upTo: number): void {
-    this.tellUpTo = upTo;
+  advanceWatches(upTo: number): void {
+    this.watchLimit = upTo;
     this.#wakeAll();
   }
 
@@ -125,14 +125,14 @@ export class MemoryStore implements ResourceStore {
     if (Number(from) > this.#version) throw new Gone("this version is none of this store");
     const lostAt = this.#lostAt;
     const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    for (let told = Number(from); !signal.aborted;) {
+    for (let reported = Number(from); !signal.aborted;) {
       if (lostAt !== this.#lostAt) throw new Gone("this version is not known any more");
-      const next = this.log.find(({ version, resource }) => version > told && resource.kind === kind.kind);
-      if (next === undefined || next.version > this.tellUpTo) {
+      const next = this.log.find(({ version, resource }) => version > reported && resource.kind === kind.kind);
+      if (next === undefined || next.version > this.watchLimit) {
         await Promise.race([this.#wake.promise, aborted]);
         continue;
       }
-      told = next.version;
+      reported = next.version;
       yield { type: next.type, resource: next.resource as Resource<S, T> };
     }
   }
@@ -147,7 +147,7 @@ export class MemoryStore implements ResourceStore {
     await this.#answer("write");
     const before = this.#resources.get(keyOf(kind.kind, resource.metadata.namespace, resource.metadata.name));
     if (before === undefined) throw new NotFound();
-    if (before.metadata.resourceVersion !== resource.metadata.resourceVersion) throw new Conflict("changed by somebody else");
+    if (before.metadata.resourceVersion !== resource.metadata.resourceVersion) throw new Conflict("changed by another writer");
     return before;
   }
 

@@ -1,6 +1,6 @@
 import type { Metadata } from "../../crds/resource.ts";
 
-/** Of a resource that nobody has touched since it was made. */
+/** Metadata of a new resource. */
 export const metadata: Metadata = {
   name: "one",
   namespace: "shop",

@@ -27,7 +27,7 @@ function world() {
     ["one", keyOf(1)],
     ["two", keyOf(2)],
   ]);
-  const told: string[] = [];
+  const notified: string[] = [];
   const clock = { time: overlapEnds - 1, now: () => clock.time };
   let reads = 0;
   const signingKeys = new SigningKeys({
@@ -44,8 +44,8 @@ function world() {
     clock,
     secrets: { seal: async (text) => `sealed ${text}`, open: async (text) => text, sealForPool: async () => "" },
   });
-  signingKeys.onChange(({ metadata }) => void told.push(metadata.name));
-  return { signingKeys, secrets, told, clock, reads: () => reads };
+  signingKeys.onChange(({ metadata }) => void notified.push(metadata.name));
+  return { signingKeys, secrets, notified, clock, reads: () => reads };
 }
 
 describe("the credentials of a webhook", () => {
@@ -55,12 +55,12 @@ describe("the credentials of a webhook", () => {
   };
 
   it("are sealed next to the keys, without a trailing line break", async () => {
-    const { signingKeys, secrets, told } = world();
+    const { signingKeys, secrets, notified } = world();
     secrets.set("auth", "ada:secret\n");
     expect(await signingKeys.read(authenticated("auth"))).toEqual({ keys: [`sealed ${keyOf(1)}`], basicAuth: "sealed ada:secret" });
     secrets.set("auth", "ada:other");
     expect(await signingKeys.read(authenticated("auth"))).toMatchObject({ basicAuth: "sealed ada:other" });
-    expect(told).toEqual(["hook"]);
+    expect(notified).toEqual(["hook"]);
   });
 
   it("are reported separately from the keys if they are missing or not user:password", async () => {
@@ -84,27 +84,27 @@ describe("the signing keys of a webhook", () => {
   });
 
   it("notify subscribers when the Secret changes, and only then", async () => {
-    const { signingKeys, secrets, told } = world();
+    const { signingKeys, secrets, notified } = world();
     await signingKeys.read(webhook("one"));
     await signingKeys.read(webhook("one"));
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
     secrets.set("one", "no key");
     expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyInvalid", transient: false } });
     secrets.delete("one");
     expect(await signingKeys.read(webhook("one"))).toMatchObject({ problem: { reason: "SigningKeyNotFound", transient: true } });
-    expect(told).toEqual(["hook", "hook"]);
+    expect(notified).toEqual(["hook", "hook"]);
   });
 
-  it("are two during a rotation and one after it, and subscribers are notified whoever reads first", async () => {
-    const { signingKeys, told, clock } = world();
+  it("are two during a rotation and one after it, and subscribers are notified by the first read", async () => {
+    const { signingKeys, notified, clock } = world();
     const rotating = webhook("two", "one");
     expect(await signingKeys.read(rotating)).toEqual({ keys: [`sealed ${keyOf(2)}`, `sealed ${keyOf(1)}`] });
     expect(previousKeyEndsInMs(rotating, clock.time)).toBe(1);
     clock.time = overlapEnds;
     expect(await signingKeys.of(rotating)).toEqual({ keys: [`sealed ${keyOf(2)}`] });
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
     expect(await signingKeys.read(rotating)).toEqual({ keys: [`sealed ${keyOf(2)}`] });
-    expect(told).toEqual(["hook"]);
+    expect(notified).toEqual(["hook"]);
     expect(previousKeyEndsInMs(rotating, clock.time)).toBeUndefined();
   });
 

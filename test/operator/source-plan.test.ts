@@ -118,7 +118,7 @@ describe("the plan of a source", () => {
       { component: { ...component, metadata: { ...component.metadata, labels: {} } } },
       ["report NameTaken", "event NameTaken"],
     ],
-    ["in a namespace of nobody", { owner: undefined }, ["report NamespaceHasNoOwner"]],
+    ["in a namespace without an owner", { owner: undefined }, ["report NamespaceHasNoOwner"]],
     [
       "whose ConfigMap is missing",
       { code: { blocked: { reason: "ConfigMapNotFound", message: "", transient: true } } },
@@ -156,7 +156,7 @@ describe("the plan of a source", () => {
       ["end-timers", "write-deployment"],
     ],
     [
-      "whose component is being built anew",
+      "whose component is being rebuilt",
       { source: sourceWith({ status: settledStatus }), deployed, component: { ...component, status: {} } },
       [],
     ],
@@ -227,7 +227,7 @@ describe("the plan of a source", () => {
       takeAway.filter((step) => step !== "remove-component"),
     ],
     [
-      "that is deleted, nobody runs its hook, and hook errors are ignored",
+      "that is deleted, whose hook no runner runs, and hook errors are ignored",
       { source: sourceWith({ metadata: deleting, spec: { ignoreHookErrors: true } }), deployed },
       ["event HookSkipped", ...takeAway],
     ],

@@ -62,7 +62,7 @@ const forbidden = { problem: { reason: "UrlForbidden", transient: false, message
 describe("the verdict on a subscription", () => {
   it.each<[string, Partial<JudgeInput>, string]>([
     ["of what is the owner's own", {}, "Routed"],
-    ["in a namespace of nobody", { reach: undefined }, "NamespaceHasNoOwner"],
+    ["in a namespace without an owner", { reach: undefined }, "NamespaceHasNoOwner"],
     ["to an emitter that does not exist", { emitter: emitter({ owner: undefined }) }, "EmitterNotFound"],
     ["to a reference without a resource", { emitter: emitter({ id: undefined }) }, "EmitterNotFound"],
     ["to another user's emitter", { emitter: emitter({ owner: "u_2" }) }, "EmitterNotFound"],
@@ -99,7 +99,7 @@ describe("the verdict on a subscription", () => {
       { listener: listener({ id: "p_1", found: workflow({ invalid: "spec.steps: none" }) }) },
       "ListenerNotReady",
     ],
-    ["for a webhook of nobody", { listener: listener({ owner: undefined }) }, "ListenerNotFound"],
+    ["for a webhook without an owner", { listener: listener({ owner: undefined }) }, "ListenerNotFound"],
     ["for a webhook that is switched off", { listener: listener({ found: webhook({ active: false }) }) }, "ListenerInactive"],
     ["for a webhook without a key", { listener: listener({ keys: unkeyed }) }, "ListenerNotReady"],
     ["for a webhook at a private address", { listener: listener({ keys: forbidden }) }, "ListenerNotReady"],

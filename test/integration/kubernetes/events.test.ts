@@ -76,12 +76,12 @@ it("counts repeated events, and writes the count periodically and at the end", a
   let now = 1e12;
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
-  const tell = (): void => events.record(resourceIn("ns"), { type: "Warning", reason: "BuildFailed", message: "no such package" });
-  tell();
+  const record = (): void => events.record(resourceIn("ns"), { type: "Warning", reason: "BuildFailed", message: "no such package" });
+  record();
   await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 30_000 });
   for (let i = 1; i < 100; i++) {
     now += 1_000;
-    tell();
+    record();
     await new Promise((resolve) => setImmediate(resolve));
   }
   await events.stop();
@@ -132,14 +132,14 @@ kube.describe("Events of a real API server", () => {
     const errors: unknown[] = [];
     let now = Date.now();
     const events = new KubernetesEvents(kubernetes(), { ...options, now: () => now, onError: (error) => errors.push(error) });
-    const told = { type: "Warning", reason: "HookFailed", message: "hook activate failed" } as const;
-    events.record(resourceIn(namespace), told);
+    const event = { type: "Warning", reason: "HookFailed", message: "hook activate failed" } as const;
+    events.record(resourceIn(namespace), event);
     const read = async () =>
       list.parse(await kubernetes().request({ method: "GET", path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events` })).items;
     await vi.waitFor(async () => expect(await read()).toHaveLength(1), { timeout: 30_000 });
     now += 60_000;
-    events.record(resourceIn(namespace), told);
-    events.record(resourceIn(namespace), told);
+    events.record(resourceIn(namespace), event);
+    events.record(resourceIn(namespace), event);
     events.record(resourceIn(namespace), { type: "Normal", reason: "Deployed", message: "deployed" });
     await events.stop();
     expect(errors).toEqual([]);

@@ -30,7 +30,7 @@ kube.describe("lists and the cluster", () => {
   });
 
   /**
-   * Method: random changes through REST and, as kubectl makes them, directly; meanwhile operators that mirror are killed and others
+   * Method: random changes through REST and, as kubectl makes them, directly, while operators that mirror are killed and others
    * begin, and the table is late or unreachable to them. When all is quiet, both hold the same: specs, statuses, labels, versions.
    */
   test.each([1, 2, 3, 4])("are equal after changes through REST and kubectl (seed %i)", { timeout: 90_000 }, async (seed) => {
@@ -46,7 +46,7 @@ kube.describe("lists and the cluster", () => {
       await change(random);
     }
     database.heal();
-    // It may be waiting 10 s to try again. What differs is told by the comparison.
+    // It may be waiting 10 s to try again. The comparison reports differences.
     const same = async (): Promise<boolean> => isDeepStrictEqual(await doors.inMirror(), await doors.inCluster());
     await until(async () => mirroring.mirror.pending === 0 && (await same())).catch(() => undefined);
     expect(await doors.inMirror()).toEqual(await doors.inCluster());

@@ -49,7 +49,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     const [owners, owner] = [start(), newOwner()];
     const changes: string[] = [];
     const first = await kube.namespace({ [label]: owner });
-    await whenever(async () => (await owners.ownerOf(first)) === owner, "the first is told");
+    await whenever(async () => (await owners.ownerOf(first)) === owner, "the first is reported");
     const created = Date.now();
     await whenever(() => Date.now() - created > 1_100, "times of creation are whole seconds");
     const second = await kube.namespace({ [label]: owner });
@@ -70,14 +70,14 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     const changes: string[] = [];
     owners.onChange((namespace) => changes.push(namespace));
     await patchLabels(name, { [label]: null });
-    await whenever(() => changes.length === 1, "the label's end is told");
+    await whenever(() => changes.length === 1, "the removed label is reported");
     expect(await owners.ownerOf(name)).toBeUndefined();
     await expect(owners.ensure(owner)).rejects.toMatchObject({ status: 409, message: expect.stringContaining("label it") });
     await patchLabels(name, { [label]: next });
-    await whenever(() => changes.length === 2, "the new label is told");
+    await whenever(() => changes.length === 2, "the new label is reported");
     expect(await owners.ownerOf(name)).toBe(next);
     await patchLabels(name, { [label]: "nonsense" });
-    await whenever(() => changes.length === 3, "a label that names nobody is told");
+    await whenever(() => changes.length === 3, "a label without an owner is reported");
     expect(await owners.ownerOf(name)).toBeUndefined();
     expect(new Set(changes)).toEqual(new Set([name]));
   });
@@ -97,7 +97,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     expect(await owners.ownerOf(name)).toBe(owner);
     await kube.startServer();
     const made = await kube.namespace({ [label]: late });
-    await whenever(async () => (await owners.find(late)) === made, "the watch goes on");
+    await whenever(async () => (await owners.find(late)) === made, "the watch continues");
   }, 60_000);
 });
 
@@ -125,7 +125,7 @@ kube.describe("rights in owners' namespaces", () => {
   test("binds the role in each owner's namespace, and again after the binding was deleted or changed", async () => {
     const [owners, owner] = [start(), newOwner()];
     const before = await kube.namespace({ [label]: owner });
-    const nobody = await kube.namespace();
+    const unlabelled = await kube.namespace();
     const rights = startOwnerRights(kubernetes(), owners, { bindings });
     for (const name of Object.keys(bindings)) await whenever(() => isBound(before, name), `${name} is bound`);
     const after = await owners.ensure(newOwner());
@@ -136,7 +136,7 @@ kube.describe("rights in owners' namespaces", () => {
     const patch = { subjects: [{ kind: "ServiceAccount", name: "intruder", namespace: "default" }] };
     await kube.client.request("PATCH", path(after, "headwater-operator"), patch, { "content-type": "application/merge-patch+json" });
     await whenever(() => isBound(after, "headwater-operator"), "a changed one is put right");
-    expect((await kube.client.request("GET", path(nobody, "headwater-api"))).status).toBe(404);
+    expect((await kube.client.request("GET", path(unlabelled, "headwater-api"))).status).toBe(404);
     await rights.stop();
   });
 
@@ -147,8 +147,8 @@ kube.describe("rights in owners' namespaces", () => {
     const errors: HeadwaterError[] = [];
     const rights = startOwnerRights(kubernetes(), owners, { bindings, onError: (error) => errors.push(error) });
     await whenever(() => isBound(namespace, "headwater-api"), "the other one is bound");
-    const told = await whenever(() => errors.find(({ status }) => status === 409), "the conflict is told");
-    expect(told.message).toContain("headwater-operator");
+    const reported = await whenever(() => errors.find(({ status }) => status === 409), "the conflict is reported");
+    expect(reported.message).toContain("headwater-operator");
     await rights.stop();
   });
 
@@ -157,13 +157,13 @@ kube.describe("rights in owners' namespaces", () => {
     const namespace = await kube.namespace({ [label]: newOwner() });
     const names = Object.keys(bindings);
     for (const name of names) await takeName(namespace, name);
-    const told: string[] = [];
-    const onError = ({ message }: HeadwaterError): unknown => message.includes(namespace) && told.push(message);
+    const reported: string[] = [];
+    const onError = ({ message }: HeadwaterError): unknown => message.includes(namespace) && reported.push(message);
     const rights = startOwnerRights(kubernetes(), owners, { bindings, onError });
-    await whenever(() => told.length >= 2, "the conflicts are told");
+    await whenever(() => reported.length >= 2, "the conflicts are reported");
     for (const name of names) await kube.client.request("DELETE", path(namespace, name));
     for (const name of names) await whenever(() => isBound(namespace, name), `${name} is bound`);
-    expect(told).toEqual(names.map((name) => expect.stringContaining(`"${name}" already exists; delete that RoleBinding`)));
+    expect(reported).toEqual(names.map((name) => expect.stringContaining(`"${name}" already exists; delete that RoleBinding`)));
     await rights.stop();
   });
 });

@@ -45,7 +45,7 @@ kube.describe("runner pools in a cluster", () => {
   const sources = new Map<string, number>();
   const setUp: PoolIdentity[] = [];
   const removed: string[] = [];
-  const told: string[] = [];
+  const recorded: string[] = [];
   const looked: string[] = [];
   /** How often the default pool was looked at. */
   let looks = 0;
@@ -93,7 +93,7 @@ kube.describe("runner pools in a cluster", () => {
         store: runtime.store,
         clock: systemClock,
         log: silent,
-        events: { record: ({ metadata }, { type, reason }) => void told.push(`${metadata.name} ${type} ${reason}`) },
+        events: { record: ({ metadata }, { type, reason }) => void recorded.push(`${metadata.name} ${type} ${reason}`) },
         owners: {
           ownerOf: async () => undefined,
           find: async (owner) => {
@@ -195,7 +195,7 @@ kube.describe("runner pools in a cluster", () => {
     await vi.waitFor(() => expect(runtime.idle).toBe(true), within);
     writes = [];
     const before = (await pool("default")).metadata.uid;
-    // It is looked at again, though nothing told of it.
+    // It is polled, since no watch reports it.
     const lookedAt = looks;
     await vi.waitFor(() => expect(looks).toBeGreaterThan(lookedAt), within);
     await vi.waitFor(() => expect(runtime.idle).toBe(true), within);
@@ -223,7 +223,7 @@ kube.describe("runner pools in a cluster", () => {
     backlogs.set("sleepy", 2_500);
     await replicasAre("sleepy", 3);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    await vi.waitFor(() => expect(told).toContain("sleepy Normal Woken"), within);
+    await vi.waitFor(() => expect(recorded).toContain("sleepy Normal Woken"), within);
     await vi.waitFor(async () => expect((await pool("sleepy")).status.backlog).toBe(2_500), within);
   });
 
@@ -263,7 +263,7 @@ kube.describe("runner pools in a cluster", () => {
       async () => expect(await verdict("broken")).toMatchObject({ Stalled: "True ImagePullFailed", Ready: "False ImagePullFailed" }),
       within,
     );
-    await vi.waitFor(() => expect(told).toContain("broken Warning ImagePullFailed"), within);
+    await vi.waitFor(() => expect(recorded).toContain("broken Warning ImagePullFailed"), within);
     await report("broken", 1);
     await vi.waitFor(async () => expect(await verdict("broken")).toMatchObject({ Stalled: "False RunnersReady" }), within);
   });
@@ -286,8 +286,8 @@ kube.describe("runner pools in a cluster", () => {
     );
     const { conditions } = (await pool("crowded")).status;
     expect(conditions[0]?.message).toBe(`no node fits pod headwater-runner-crowded-1: ${says.message}`);
-    await vi.waitFor(() => expect(told).toContain("crowded Warning Unschedulable"), within);
-    // A runner of before goes on meanwhile: the pool is ready, and stalled on its way.
+    await vi.waitFor(() => expect(recorded).toContain("crowded Warning Unschedulable"), within);
+    // The previous runner keeps running: the pool is ready and stalled.
     await report("crowded", 1, 2);
     await vi.waitFor(
       async () => expect(await verdict("crowded")).toMatchObject({ Stalled: "True Unschedulable", Ready: "True Unschedulable" }),

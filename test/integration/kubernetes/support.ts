@@ -17,7 +17,7 @@ export function withKubernetes(kube: KubeApi, options: KubernetesOptions = {}): 
   };
 }
 
-/** Public id of a user that nobody else has. */
+/** A unique public id of a user. */
 export const newOwner = (): string => `u_${randomBytes(8).toString("hex")}`;
 
 /** Resolves with the first value that is neither undefined nor false; throws after half a minute. */

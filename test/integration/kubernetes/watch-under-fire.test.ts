@@ -18,7 +18,7 @@ const spec = { emitter: "dc_a", listener: "wh_a", channel: "" };
 
 type State = Map<string, Resource>;
 
-/** What somebody knows who lists once and then only watches; after Gone, or when the list fails, begins anew. */
+/** The state of a client that lists once and then watches. After Gone or a failed list it lists again. */
 function follow(
   store: ResourceStore,
   kind: Kind,
@@ -72,7 +72,7 @@ async function expectSame(store: ResourceStore, kind: Kind, namespace: string, s
     () =>
       state.size === truth.size &&
       [...truth].every(([name, { metadata }]) => state.get(name)?.metadata.resourceVersion === metadata.resourceVersion),
-    "the watcher knows what a list tells",
+    "the watcher has the state of a list",
   );
   expect(new Map([...state].toSorted())).toEqual(new Map([...truth].toSorted()));
 }
@@ -180,15 +180,15 @@ kube.describe("a watch of Kubernetes under fire", () => {
     ["forgotten by a router", (proxy) => proxy.hush()],
   ];
   test.each(troubles)(
-    "goes on without a gap when its connection is %s, and does not list again",
+    "continues without a gap or a new list when its connection is %s",
     async (_name, harm) => {
       const namespace = await kube.namespace();
       const { proxy, store, interrupted, end } = await throughProxy({ watchSilenceMs: 1_000 });
       const direct = createKubernetesResourceStore(kubernetes());
-      const told: string[] = [];
+      const reported: string[] = [];
       const watching = follow(store, subscriptionKind, namespace, (event) => {
         if (event.type !== "bookmark" && event.resource.metadata.namespace === namespace)
-          told.push(`${event.type} ${event.resource.metadata.name}`);
+          reported.push(`${event.type} ${event.resource.metadata.name}`);
       });
       for (const round of [1, 2, 3]) {
         await direct.create(subscriptionKind, { name: `before-${round}`, namespace, spec });
@@ -196,11 +196,11 @@ kube.describe("a watch of Kubernetes under fire", () => {
         harm(proxy);
         await direct.create(subscriptionKind, { name: `during-${round}`, namespace, spec });
         await direct.delete(subscriptionKind, namespace, `before-${round}`);
-        await whenever(() => told.includes(`deleted before-${round}`), "what happened meanwhile is told");
+        await whenever(() => reported.includes(`deleted before-${round}`), "changes made in the meantime are reported");
       }
       await expectSame(direct, subscriptionKind, namespace, watching.state);
       expect(watching.lists()).toBe(1);
-      expect(told.filter((each) => each.startsWith("added during"))).toHaveLength(3);
+      expect(reported.filter((each) => each.startsWith("added during"))).toHaveLength(3);
       expect(interrupted.length).toBeGreaterThan(0);
       await watching.end();
       await end();
@@ -244,7 +244,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
       if (Date.now() - began > others * 200)
         await store.create(subscriptionKind, { name: `other-${others++}`, namespace: elsewhere, spec });
       return bookmarks.length >= 2;
-    }, "two bookmarks are told, with the end of a watch between them");
+    }, "two bookmarks arrive, with the end of a watch between them");
     expect(BigInt(bookmarks.at(-1) ?? 0)).toBeGreaterThanOrEqual(BigInt(created.metadata.resourceVersion));
     await store.create(subscriptionKind, { name: "b", namespace, spec });
     await expectSame(store, subscriptionKind, namespace, watching.state);

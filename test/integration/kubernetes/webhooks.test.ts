@@ -35,10 +35,10 @@ kube.describe("a webhook on a Kubernetes API", () => {
       const condition = status.conditions?.find(({ type }) => type === "Ready");
       const route = await world.ports.routes.get(status.id ?? "");
       const isPostedTo = route?.listener.kind === "webhook" && route.listener.keys.length > 0;
-      return { id: status.id ?? "", disabled: status.disabled, told: `${condition?.status} ${condition?.reason}`, isPostedTo };
+      return { id: status.id ?? "", disabled: status.disabled, ready: `${condition?.status} ${condition?.reason}`, isPostedTo };
     };
     const { id, ...before } = await reconcile();
-    expect(before).toEqual({ disabled: undefined, told: "True Active", isPostedTo: true });
+    expect(before).toEqual({ disabled: undefined, ready: "True Active", isPostedTo: true });
 
     const disabled = { at: Date.now(), reason: "EndpointGone", message: "the endpoint answered 410 Gone" } as const;
     const failures: WebhookFailures = { webhook: id, url: "https://example.com/hook", since: 1, last: disabled.at, disabled };
@@ -47,7 +47,7 @@ kube.describe("a webhook on a Kubernetes API", () => {
     await look();
     expect(await reconcile()).toMatchObject({
       disabled: { url: failures.url, ...disabled },
-      told: "False EndpointGone",
+      ready: "False EndpointGone",
       isPostedTo: false,
     });
 

@@ -65,7 +65,7 @@ kube.describe("objects that the operator applies", () => {
       patch: (kind: keyof typeof paths, body: unknown) =>
         kube.client.request("PATCH", path(kind), body, { "content-type": "application/merge-patch+json" }),
       remove: (kind: keyof typeof paths) => kube.client.request("DELETE", path(kind)),
-      /** Applied again until the cache has heard of what others did. */
+      /** Applied again until the cache has received the changes of others. */
       until: async (planned: readonly WorkloadObject[], seen: () => Promise<void>) =>
         vi.waitFor(
           async () => {
@@ -209,7 +209,7 @@ async function applyAll(workloads: Workloads, planned: readonly WorkloadObject[]
   for (const object of planned) await workloads.apply(object);
 }
 
-/** The cache has heard of all that was applied. */
+/** The cache has received everything that was applied. */
 async function settled(workloads: Workloads): Promise<void> {
   await vi.waitFor(
     async () => {

@@ -281,7 +281,7 @@ describe("an access token", () => {
     const source = await createSource({ shop: account.metadata.name.replace("-", "_") });
     await operate.source(source);
     expect(await readyOf(source)).toMatchObject({ status: "False", reason: "AccountNotReady" });
-    // Woken meanwhile by whatever, it does not ask again.
+    // Another pass in the meantime does not request it again.
     expect(await operate.account(account)).toBe(5_000);
     expect(server.requests).toHaveLength(1);
     now += 5_000;

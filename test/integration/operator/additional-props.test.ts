@@ -14,7 +14,7 @@ import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/apply/slugs.ts";
 import { withOperatorWorld } from "./world.ts";
 
-/** A source is deployed by what its component's code tells: real Postgres and streams; a stand-in answers in the runner's place. */
+/** Sources with additional props, on real Postgres and NATS. The test responds in place of the runner. */
 const own: readonly PropDefinition[] = [{ name: "kind", type: "string" }];
 const build = async (code: string): Promise<Build> => {
   const hash = createHash("sha256").update(code).digest("hex");

@@ -18,24 +18,24 @@ const given: Readonly<Record<string, object>> = {
   Workflow: { steps: [] },
 };
 
-/** The store of a cluster into which another version let something: every spec is `{}` of late, and told to be wrong. */
+/** The store of a cluster in which another version accepted invalid specs: every spec is `{}` and marked as invalid. */
 function misfitting(store: ResourceStore): ResourceStore {
-  const told = <S, T>(resource: Resource<S, T>): Resource<S, T> => ({ ...resource, spec: {} as S, invalid: "spec.field: required" });
+  const invalidated = <S, T>(resource: Resource<S, T>): Resource<S, T> => ({ ...resource, spec: {} as S, invalid: "spec.field: required" });
   return {
     ...store,
     find: async (kind, of, name) => {
       const found = await store.find(kind, of, name);
-      return found && told(found);
+      return found && invalidated(found);
     },
     list: async (kind, options) => {
       const page = await store.list(kind, options);
-      return { ...page, items: page.items.map(told) };
+      return { ...page, items: page.items.map(invalidated) };
     },
     async *watch(kind, version, signal) {
       for await (const event of store.watch(kind, version, signal))
-        yield event.type === "bookmark" ? event : { ...event, resource: told(event.resource) };
+        yield event.type === "bookmark" ? event : { ...event, resource: invalidated(event.resource) };
     },
-    updateStatus: async (kind, resource) => told(await store.updateStatus(kind, resource)),
+    updateStatus: async (kind, resource) => invalidated(await store.updateStatus(kind, resource)),
   };
 }
 

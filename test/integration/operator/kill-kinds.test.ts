@@ -142,7 +142,7 @@ describe("a webhook without a key, its operator killed between any two steps", (
   }, 60_000);
 });
 
-/** What the caches would tell, read afresh. */
+/** The content of the caches, read from the store. */
 async function lookupNow(): Promise<AutoSubscriptionLookup> {
   const autos = (await world.ports.store.list(autoSubscriptionKind, { namespace })).items;
   const made = (await world.ports.store.list(subscriptionKind, { namespace })).items;

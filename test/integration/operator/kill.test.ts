@@ -40,7 +40,7 @@ async function change(source: SourceResource, spec: Partial<SourceSpec>): Promis
 
 const idOf = (source: SourceResource): string => source.metadata.labels["headwater.dev/id"] ?? "";
 
-async function told(source: SourceResource) {
+async function outcomeOf(source: SourceResource) {
   const { store, deployments, endpoints } = world.ports;
   const current = await store.find(sourceKind, source.metadata.namespace, source.metadata.name);
   const key = current?.status.endpointKey;
@@ -58,7 +58,7 @@ describe("an operator killed between any two steps", () => {
     const steps = await survives(async (dieAt, moment) => {
       const source = await world.createSource();
       const died = await reconcile(source, dieAt, moment);
-      const { ready, deployed, endpoint, timers, hooks } = await told(source);
+      const { ready, deployed, endpoint, timers, hooks } = await outcomeOf(source);
       expect(ready).toMatchObject({ status: "True", reason: "Deployed", observedGeneration: 1 });
       expect(deployed).toMatchObject({ active: true, generation: 1 });
       expect(endpoint).toMatchObject({ source: idOf(source), active: true });
@@ -73,9 +73,9 @@ describe("an operator killed between any two steps", () => {
     await survives(async (dieAt, moment) => {
       const source = await world.createSource();
       await reconcile(source, Number.POSITIVE_INFINITY, moment);
-      const endpointBefore = (await told(source)).endpoint;
+      const endpointBefore = (await outcomeOf(source)).endpoint;
       const died = await reconcile(await change(source, { props: { note: "new" } }), dieAt, moment);
-      const { ready, deployed, endpoint, timers, hooks } = await told(source);
+      const { ready, deployed, endpoint, timers, hooks } = await outcomeOf(source);
       expect(ready).toMatchObject({ status: "True", observedGeneration: 2 });
       expect(deployed).toMatchObject({ generation: 2, props: { note: "new" } });
       expect(endpoint).toEqual(endpointBefore);
@@ -90,14 +90,14 @@ describe("an operator killed between any two steps", () => {
       const source = await world.createSource();
       await reconcile(source, Number.POSITIVE_INFINITY, moment);
       const died = await reconcile(await change(source, { active: false }), dieAt, moment);
-      expect(await told(source)).toMatchObject({
+      expect(await outcomeOf(source)).toMatchObject({
         ready: { status: "True", reason: "Inactive" },
         deployed: { active: false },
         endpoint: { active: false },
         timers: [],
       });
       await reconcile(await change(source, { active: true }), dieAt, moment);
-      const { ready, endpoint, timers, hooks } = await told(source);
+      const { ready, endpoint, timers, hooks } = await outcomeOf(source);
       expect(ready).toMatchObject({ status: "True", reason: "Deployed", observedGeneration: 3 });
       expect(endpoint).toMatchObject({ active: true });
       expect(timers).toHaveLength(1);
@@ -114,7 +114,7 @@ describe("an operator killed between any two steps", () => {
       await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
       const died = await reconcile(source, dieAt, moment);
       expect(await world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name)).toBeUndefined();
-      expect(await told(source)).toMatchObject({
+      expect(await outcomeOf(source)).toMatchObject({
         deployed: undefined,
         timers: [],
         hooks: ["deploy 1", "activate 1", "deactivate 1"],
@@ -130,14 +130,14 @@ describe("a hook that fails", () => {
     world.failing.add("activate");
     const source = await world.createSource();
     await reconcile(source, Number.POSITIVE_INFINITY, "before");
-    expect(await told(source)).toMatchObject({
+    expect(await outcomeOf(source)).toMatchObject({
       ready: { status: "False", reason: "HookFailed" },
       deployed: { active: false },
       timers: [],
     });
     world.failing.clear();
-    await reconcile(await change(source, { props: { note: "mended" } }), Number.POSITIVE_INFINITY, "before");
-    expect(await told(source)).toMatchObject({
+    await reconcile(await change(source, { props: { note: "corrected" } }), Number.POSITIVE_INFINITY, "before");
+    expect(await outcomeOf(source)).toMatchObject({
       ready: { status: "True" },
       deployed: { active: true },
       hooks: ["deploy 1", "activate 1", "activate 2"],

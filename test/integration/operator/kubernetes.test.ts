@@ -161,7 +161,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(failed.status).toMatchObject({ observedGeneration: 2, runningGeneration: 1, running: { props: { size: 1 } } });
     expect(failed.spec).toMatchObject({ props: { size: 2 } });
     expect(await deployedOf(failed)).toMatchObject({ active: true, props: { size: 1 } });
-    expect(world.told).toContain("Source/kept UpdateFailed");
+    expect(world.recordedEvents).toContain("Source/kept UpdateFailed");
     await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 3 } }));
     const after = await until("source kept", "Deployed");
     expect([after.status?.["running"], after.status?.["runningGeneration"]]).toEqual([undefined, 3]);
@@ -196,15 +196,15 @@ kube.describe("the operator on a Kubernetes API", () => {
   }, 60_000);
 
   it("reports NamespaceHasNoOwner for every kind, until the namespace is labelled", async () => {
-    const nobody = await kube.namespace();
-    await apply(source("lost", { code: code("") }), nobody);
-    await apply(await readFile(join(examples, "webhook.yaml"), "utf8"), nobody);
-    await apply(await readFile(join(examples, "account.yaml"), "utf8"), nobody);
+    const unlabelled = await kube.namespace();
+    await apply(source("lost", { code: code("") }), unlabelled);
+    await apply(await readFile(join(examples, "webhook.yaml"), "utf8"), unlabelled);
+    await apply(await readFile(join(examples, "account.yaml"), "utf8"), unlabelled);
     for (const what of ["source lost", "webhook receiver", "account apn-tickets", "subscription heartbeat-to-receiver"])
-      expect(conditionOf(await until(what, "NamespaceHasNoOwner", nobody))?.message).toContain(nobody);
-    await kube.objects.label(nobody, { "headwater.dev/owner": newOwner() });
-    await until("source lost", "Deployed", nobody);
-    await until("webhook receiver", "Active", nobody);
+      expect(conditionOf(await until(what, "NamespaceHasNoOwner", unlabelled))?.message).toContain(unlabelled);
+    await kube.objects.label(unlabelled, { "headwater.dev/owner": newOwner() });
+    await until("source lost", "Deployed", unlabelled);
+    await until("webhook receiver", "Active", unlabelled);
   }, 60_000);
 
   it("deletes a source whose hook no runner runs after the deadline, and records an Event", async () => {
@@ -214,7 +214,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await kube.objects.delete("source stuck", namespace);
     await whenever(async () => (await get("source stuck")) === undefined, "it is gone");
     world.runners.gone = false;
-    expect(world.told).toContain("Source/stuck HookSkipped");
+    expect(world.recordedEvents).toContain("Source/stuck HookSkipped");
     expect(await world.ports.deployments.get(`default.${status?.id ?? ""}`)).toBeUndefined();
   }, 30_000);
 
@@ -236,7 +236,7 @@ kube.describe("the operator on a Kubernetes API", () => {
       return lists.flat().map(({ metadata }) => metadata["resourceVersion"]);
     };
     const before = await versions();
-    // Two rounds of looking at what lies elsewhere.
+    // Two polls of external state.
     const deadline = Date.now() + 2_500;
     await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(deadline);
     expect(await versions()).toEqual(before);

@@ -234,7 +234,7 @@ describe("a source whose runs kill their process", () => {
     expect((await now(source)).status.conditions?.find(({ type }) => type === "Stalled")).toMatchObject({ status: "True" });
     expect(await world.timers(id)).toEqual([]);
     expect(await world.ports.endpoints.get(endpointKey)).toMatchObject({ active: false });
-    expect(world.told.filter((line) => line.endsWith("SourceDisabled"))).toHaveLength(1);
+    expect(world.recordedEvents.filter((line) => line.endsWith("SourceDisabled"))).toHaveLength(1);
     const { resourceVersion } = (await now(source)).metadata;
     await operate();
     expect((await now(source)).metadata.resourceVersion).toBe(resourceVersion);

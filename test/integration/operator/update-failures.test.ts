@@ -117,7 +117,7 @@ describe("an update that fails in an operator killed between any two steps", () 
         hookFailures: [{ hook: "activate", error: { message: "activate fails" } }],
       });
       expect(hooks).toEqual(["deploy old", "activate old", "deactivate old", "activate new", "activate old"]);
-      expect(world.told.filter((line) => line === `Source/${source.metadata.name} UpdateFailed`).length).toBeGreaterThan(0);
+      expect(world.recordedEvents.filter((line) => line === `Source/${source.metadata.name} UpdateFailed`).length).toBeGreaterThan(0);
 
       const { resourceVersion } = (await now(source)).metadata;
       await pass(source);
@@ -262,7 +262,7 @@ describe("an update", () => {
     await change(source, { active: false });
     await pass(source);
     expect(await shown(source)).toMatchObject({ ready: { reason: "Inactive" }, active: [false, false], timers: 0 });
-    expect(world.told).toContain(`Source/${source.metadata.name} HookFailed`);
+    expect(world.recordedEvents).toContain(`Source/${source.metadata.name} HookFailed`);
   });
 
   it("is retried when the spec changes, and only then", async () => {

@@ -26,12 +26,12 @@ async function subscribed() {
     await webhookReconciler({}, world.ports, signingKeys)(`${namespace}/hook`);
     await subscriptionReconciler(world.ports, signingKeys)(`${namespace}/all`);
     const [webhook, subscription] = [await store.get(webhookKind, namespace, "hook"), await store.get(subscriptionKind, namespace, "all")];
-    const told = [webhook, subscription].map(({ status }) =>
+    const conditions = [webhook, subscription].map(({ status }) =>
       status.conditions?.find(({ type, status: holds }) => type !== "Reconciling" && holds === "True"),
     );
     return {
-      told: told.map((each) => `${each?.type} ${each?.reason}`),
-      message: told[1]?.message,
+      conditions: conditions.map((each) => `${each?.type} ${each?.reason}`),
+      message: conditions[1]?.message,
       route: await routes.get(subscription.status.id ?? ""),
     };
   };
@@ -40,12 +40,12 @@ async function subscribed() {
 it("routes nothing to a webhook with a private address, and reports it on both, until the URL changes", async () => {
   const at = await subscribed();
   const refused = await at("http://10.2.0.5/hook");
-  expect(refused.told).toEqual(["Stalled UrlForbidden", "Stalled ListenerNotReady"]);
+  expect(refused.conditions).toEqual(["Stalled UrlForbidden", "Stalled ListenerNotReady"]);
   expect(refused.message).toContain("10.2.0.5");
   expect(refused.route).toBeUndefined();
   for (const url of ["http://10.1.0.5/hook", "https://example.com/hook"]) {
-    const { told, route } = await at(url);
-    expect(told).toEqual(["Ready Active", "Ready Routed"]);
+    const { conditions, route } = await at(url);
+    expect(conditions).toEqual(["Ready Active", "Ready Routed"]);
     expect(route).toMatchObject({ listener: { kind: "webhook", url } });
   }
   expect((await at("http://[::1]/hook")).route).toBeUndefined();

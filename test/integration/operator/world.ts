@@ -62,9 +62,9 @@ export interface OperatorWorld {
   readonly keysDirectory: string;
   /** Runs no hooks while it is set, as without a runner. */
   readonly runners: { gone: boolean };
-  /** What the operator told people, as `<kind>/<name> <reason>`. */
-  readonly told: string[];
-  /** What lies at addresses. */
+  /** Events that the operator recorded, as `<kind>/<name> <reason>`. */
+  readonly recordedEvents: string[];
+  /** Texts by url. */
   readonly addresses: Map<string, string | ComponentCode>;
   /** Hooks that ran, by source, in order. */
   readonly ran: Map<string, string[]>;
@@ -88,7 +88,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   const ranOn = new Map<string, string[]>();
   const failing = new Set<string>();
   const runners = { gone: false };
-  const told: string[] = [];
+  const recordedEvents: string[] = [];
   const addresses = new Map<string, string | ComponentCode>();
   let world: {
     ports: OperatorPorts;
@@ -118,7 +118,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
         egressAllow: options.egressAllow ?? [],
       }),
       builds: { build: ({ code }) => (options.build ?? (async (text) => buildOf(text)))(code) },
-      events: { record: ({ kind, metadata }, { reason }) => void told.push(`${kind}/${metadata.name} ${reason}`) },
+      events: { record: ({ kind, metadata }, { reason }) => void recordedEvents.push(`${kind}/${metadata.name} ${reason}`) },
       fetchComponent: async (url) => {
         const text = addresses.get(url);
         if (text === undefined) throw new InvalidInput(`'${url}' answered 404: the text of a component is expected there`);
@@ -208,7 +208,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
     ranOn,
     failing,
     runners,
-    told,
+    recordedEvents,
     addresses,
     timers: async (source) =>
       Object.keys(

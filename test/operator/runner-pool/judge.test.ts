@@ -138,7 +138,7 @@ describe("the status of a pool", () => {
 describe("a pool that is refused", () => {
   it.each([
     ["two pools of one owner", poolOf("late", { owner: "u_a" }), "early", "OwnerHasAnotherPool"],
-    ["a pool of nobody", poolOf("stray"), undefined, "NoOwner"],
+    ["a pool without an owner", poolOf("stray"), undefined, "NoOwner"],
     ["a default pool of one owner", poolOf("default", { owner: "u_a" }), undefined, "DefaultHasOwner"],
     ["a name with a dot", poolOf("a.b", { owner: "u_a" }), undefined, "InvalidName"],
     ["a name of 36 characters", poolOf("p".repeat(36), { owner: "u_a" }), undefined, "InvalidName"],
