@@ -71,7 +71,7 @@ describe("the web platform", () => {
     ).toEqual([Array.from({ length: 20 }, (_, i) => `/${i}`).join("")]);
   });
 
-  it("names its classes as everywhere else", async () => {
+  it("gives its classes their standard names", async () => {
     expect(
       await emits(
         `this.$emit([URL, URLSearchParams, Headers, Response, Request, Blob, TextDecoder, AbortController].map((c) => c.name).join(" "));`,
@@ -94,11 +94,11 @@ describe("the Node layer", () => {
     expect(await emits(body, `import { request } from "http";`)).toEqual([{ method: "PUT", url: "/n", header: "2", body: "body" }]);
   });
 
-  it("has the environment of the run and no other", async () => {
+  it("has only the environment of the run", async () => {
     expect(await emits(`this.$emit(process.env);`)).toEqual([{ PD_COMPONENT: "dc_1" }]);
   });
 
-  it("leaves no name of the sandbox but what bundles call", async () => {
+  it("leaves no name of the sandbox except those that bundles call", async () => {
     expect(
       await emits(`Buffer; this.$emit(Object.getOwnPropertyNames(globalThis).filter((name) => name.startsWith("__")).sort());`),
     ).toEqual([["__builtin", "__register"]]);

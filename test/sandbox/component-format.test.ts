@@ -127,7 +127,7 @@ describe("modules", () => {
   });
 });
 
-it("run: without a function 'run', what an interface brings is emitted as it is", async () => {
+it("without a function 'run', events of its interfaces are emitted unchanged", async () => {
   const code = `const app = { type: "app", app: "x", propDefinitions: { when: { type: "$.interface.timer" } } };
     export default { name: "c", props: { app, when: { propDefinition: [app, "when"], default: { intervalSeconds: 60 } } } };`;
   expect(await emits(code, { event: `{"timestamp":1700000000,"interval_seconds":60}` })).toEqual([
@@ -167,7 +167,7 @@ describe("this", () => {
     });
   });
 
-  it("has the values of additional props, which no prop declares", async () => {
+  it("has the values of additional props, which the component does not declare", async () => {
     const code = `export default { name: "c", props: { a: { type: "string", reloadProps: true } }, additionalProps() { return { extra: { type: "string" } }; }, run() { this.$emit([this.a, this.extra]); } };`;
     expect(await emits(code, { props: `{"a":"x","extra":"y"}` })).toEqual([["x", "y"]]);
     expect((await builder.build({ code })).definition).toMatchObject({
@@ -186,7 +186,7 @@ describe("this", () => {
 });
 
 describe("definitions", () => {
-  it("are tolerant of unknown keys, and keep what is known", async () => {
+  it("keep known keys and tolerate unknown ones", async () => {
     const code = `export default { key: "k", version: "0.0.1", name: "c", type: "source", description: "d", dedupe: "unique", sampleEmit: { a: 1 }, annotations: { destructiveHint: false }, whatever: () => 1, props: { a: { type: "string[]", label: "A", options: ["x"], useQuery: true, withLabel: true, hidden: true, static: 1, secret: true }, alert: { type: "alert", alertType: "info", content: "c" } }, run() {} };`;
     expect((await builder.build({ code })).definition).toMatchObject({
       key: "k",

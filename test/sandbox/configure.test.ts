@@ -4,7 +4,7 @@ import { configuredOf } from "../../runner/run/configured.ts";
 import type { ExecuteRequest } from "../../runner/sandbox/port.ts";
 import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
-/** Calls of a component that somebody configures, each in a real isolate, judged as a runner judges them. */
+/** Calls of a component while a user configures it, each in a real isolate, checked as the runner checks them. */
 let fixture: SandboxFixture;
 beforeAll(async () => {
   fixture = await startSandbox();
@@ -85,7 +85,7 @@ describe("options of a prop", () => {
     expect(await optionsOf(using(""), "repo", props)).toEqual(["none"]);
   });
 
-  it("are given what every reference on the way adds, the nearest one's first; local options are the component's", async () => {
+  it("receive the arguments of every reference, the nearest one's first; local options are the component's", async () => {
     const code = `const base = { type: "app", app: "base", propDefinitions: { n: { type: "string", options(args) { return [JSON.stringify(args), this.name()]; } } }, methods: { name: () => "base" } };
       const app = { type: "app", app: "app", propDefinitions: { n: { propDefinition: [base, "n", (c) => ({ a: 1, b: 1, seen: c.z })] } } };
       export default { name: "c", props: { z: "string", n: { propDefinition: [app, "n", async () => ({ b: 2 })] },
@@ -94,7 +94,7 @@ describe("options of a prop", () => {
     expect(await optionsOf(code, "own", { z: "Z" })).toMatchObject([expect.stringContaining(`"fixed":true`), "Z"]);
   });
 
-  it("come in pages, by a context of any form", async () => {
+  it("are paged by a context of any JSON type", async () => {
     const code = withOptions(
       `options({ prevContext }) { const { cursor = 0 } = prevContext; return { options: [{ label: "L" + cursor, value: cursor }], context: { cursor: cursor + 1 } }; }`,
     );
@@ -127,7 +127,7 @@ describe("options of a prop", () => {
       `option 1 of prop 'x' is {"label":"B"}: an option is a string, a number, a boolean or {label, value}`,
     ],
     [
-      "a circle",
+      "a cycle",
       `options: () => { const o = { value: 1 }; o.o = o; return [o]; }`,
       "option 0 of prop 'x' is nothing that JSON can hold: an option is a string, a number, a boolean or {label, value}",
     ],
@@ -155,7 +155,7 @@ describe("options of a prop", () => {
     expect(await failure(code, call)).toEqual(["no_options", message]);
   });
 
-  it("are cut to what a person may look through", async () => {
+  it("are cut at the limit of options", async () => {
     const many = await configure(withOptions(`options: () => Array.from({ length: 20_000 }, (_, i) => i)`), ask("x"));
     expect(many).toMatchObject({ truncated: true });
     expect(many.outcome === "options" && many.options).toHaveLength(configureLimits.options);
@@ -167,7 +167,7 @@ describe("options of a prop", () => {
 });
 
 describe("additional props", () => {
-  it("depend on values, and replace or join the component's own", async () => {
+  it("depend on values, and replace or extend the component's own", async () => {
     const code = `export default { name: "c", props: { kind: { type: "string", options: ["timer", "http"], reloadProps: true }, note: { type: "string", label: "Note" } },
       async additionalProps() { await null; return this.kind === "timer" ? { timer: { type: "$.interface.timer", default: { intervalSeconds: 60 } }, note: { type: "integer" } } : { web: "$.interface.http", db: "$.service.db" }; }, run() {} }`;
     const kind = { name: "kind", type: "string", options: ["timer", "http"], reloadProps: true };
@@ -184,7 +184,7 @@ describe("additional props", () => {
     ]);
   });
 
-  it("may change what they are given, build on it, or return it", async () => {
+  it("may change their arguments, extend them, or return them", async () => {
     const code = (body: string): string =>
       `export default { name: "c", props: { a: { type: "string", hidden: true }, b: { type: "string", async options() { return []; } } }, async additionalProps(props) { ${body} }, run() {} }`;
     const b = { name: "b", type: "string", remoteOptions: true };
@@ -200,7 +200,7 @@ describe("additional props", () => {
     expect(await propsOf(code(`return;`))).toEqual([{ name: "a", type: "string", hidden: true }, b]);
   });
 
-  it("are told the additional props there were before", async () => {
+  it("receive the previous additional props", async () => {
     const code = `export default { name: "c", props: { a: "string" }, additionalProps(props) { return { saw: { type: "string", label: Object.keys(props).sort().join() } }; }, run() {} }`;
     const previous = [{ name: "old", type: "string" }];
     expect(await propsOf(code, {}, { kind: "props", previous })).toEqual([
@@ -259,7 +259,7 @@ describe("additional props", () => {
 });
 
 describe("a call", () => {
-  it("leaves nothing behind: no state, no events, no answer to anybody else", async () => {
+  it("leaves no state, no events and no response to other requests", async () => {
     const code = withOptions(
       `options() { globalThis.n = (globalThis.n ?? 0) + 1; this.$emit(1); this.db.set("n", 1); return [globalThis.n, this.db.get("other") ?? "none"]; }`,
       "",
@@ -284,7 +284,7 @@ describe("a call", () => {
     expect(await optionsOf(withOptions(`options: () => [1]`), "x")).toEqual([1]);
   });
 
-  it("is not believed what no runtime of ours says", async () => {
+  it("is validated: messages that our runtime never sends are refused", async () => {
     const forged = (text: string): string =>
       withOptions(`options() { const { stringify } = JSON; Array.prototype.join = () => ${JSON.stringify(text)}; return ["a"]; }`);
     const outcomes = [];

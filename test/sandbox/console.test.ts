@@ -58,7 +58,7 @@ function inNode(call: string): string {
   return printed;
 }
 
-it("puts into words what a line has room for, of things of 10 MB", async () => {
+it("formats only as much of a 10 MB value as a log line can hold", async () => {
   const code = `export default { name: "c", run() {
     console.log(Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => ["key" + n, "x".repeat(90)])));
     console.log({ bytes: new Uint8Array(10_000_000), text: "x".repeat(10_000_000) }); } };`;
@@ -68,7 +68,7 @@ it("puts into words what a line has room for, of things of 10 MB", async () => {
   expect(logs[1]?.msg).toMatch(/9999900 more items[\s\S]*9990000 more characters/);
 });
 
-it("takes durations and unknown labels, and begins each run anew", async () => {
+it("measures durations, accepts unknown labels, and starts empty in each run", async () => {
   const code = `export default { name: "c", run() { console.time("t"); console.timeEnd("t"); console.timeEnd("t"); console.count(); console.group("open"); console.trace("here"); } };`;
   const lines = async (): Promise<unknown> =>
     ended(await fixture.run(code, { source: "dc_console" })).logs.map(({ k, msg }) => [k, msg?.replace(/\d+ms/, "0ms").split("\n")[0]]);
@@ -83,7 +83,7 @@ it("takes durations and unknown labels, and begins each run anew", async () => {
   expect(await lines()).toEqual(expected);
 });
 
-it("tells a run of what an earlier one left: db as it is now, and no answer to another's request", async () => {
+it("gives code left over from an earlier run the current db, and no response of another request", async () => {
   const code = `let first; export default { name: "c", props: { db: "$.service.db", http: "$.interface.http" }, run() {
     first ??= this; first.db.set("n", (first.db.get("n") ?? 0) + 1);
     if (first !== this) first.http.respond({ status: 200 }); } };`;

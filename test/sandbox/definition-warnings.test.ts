@@ -19,7 +19,7 @@ const component = (fields: string): string => `export default { name: "c", versi
 const prop = (fields: string): string => component(`props: { p: { ${fields} } }`);
 
 describe("a definition", () => {
-  it("as it should be has no warnings", async () => {
+  it("without mistakes has no warnings", async () => {
     const code = `const app = { type: "app", app: "slack", methods: { m() {} }, anything: 1, propDefinitions: { channel: { type: "string", async options() { return []; } } } };
       export default { key: "k", name: "c", version: "0.0.1", type: "source", description: "d", dedupe: "unique", sampleEmit: {}, annotations: {}, additionalProps() {}, ownStuff: 1,
         props: { app, db: "$.service.db", http: { type: "$.interface.http", customResponse: true }, timer: { type: "$.interface.timer", default: { cron: "0 9 * * *", timezone: "Europe/Berlin" } },
@@ -145,7 +145,7 @@ describe("a prop", () => {
     expect(await warningsOf(component(`props: { ${name}: "string" }`))).toMatchObject([{ code: "reserved_name", path: `props.${name}` }]);
   });
 
-  it("and a method of one name", async () => {
+  it("and a method must not share a name", async () => {
     expect(await warningsOf(component(`props: { city: "string" }, methods: { city() {} }`))).toEqual([
       {
         code: "prop_and_method",
@@ -157,7 +157,7 @@ describe("a prop", () => {
 });
 
 describe("warnings", () => {
-  it("are fifty at most, of few characters each, whatever a component holds", async () => {
+  it("are at most fifty short texts, whatever a component contains", async () => {
     const code = component(
       `props: Object.fromEntries(Array.from({ length: 400 }, (_, i) => ["p".repeat(1000) + i, { type: "string", min: 1 }]))`,
     );
@@ -165,7 +165,7 @@ describe("warnings", () => {
     expect([warnings.length, JSON.stringify(warnings).length < 50_000]).toEqual([50, true]);
   });
 
-  it("are left out where a description has no room for them, and the component loads", async () => {
+  it("are omitted when the definition is too large for them, and the component loads", async () => {
     const code = component(`dedup: 1, description: "d".repeat(1_000_000)`);
     expect(await warningsOf(code)).toEqual([]);
   });

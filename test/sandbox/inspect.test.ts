@@ -172,7 +172,7 @@ describe("inspection rejects", () => {
     expect(await inspect(`export default { name: "after", run() {} }`)).toMatchObject({ outcome: "read", definition: { name: "after" } });
   });
 
-  it("a bundle that does not parse, naming the place", async () => {
+  it("a bundle that does not parse, with line and column", async () => {
     const bundle = await writeBundle(fixture.directory, `(async()=>{"use strict";\n  const = 5;\n})()`);
     expect(await fixture.sandbox.inspect({ bundle, timeoutMs: 1_000 })).toMatchObject({
       outcome: "rejected",
@@ -182,7 +182,7 @@ describe("inspection rejects", () => {
     });
   });
 
-  it("a bundle that is not there", async () => {
+  it("a missing bundle", async () => {
     const bundle = { hash: "x", path: `${fixture.directory}/none.js`, needsNode: false };
     expect(await fixture.sandbox.inspect({ bundle, timeoutMs: 1_000 })).toMatchObject({
       outcome: "rejected",

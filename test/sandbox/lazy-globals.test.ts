@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSnippets, type Snippets } from "./web-support.ts";
 
-/** Globals whose modules are evaluated when they are first read: whoever looks at them must not be able to tell. */
+/** Globals whose modules are evaluated when first read: user code must not see a difference. */
 const names = `
   AbortController AbortSignal atob Blob btoa ByteLengthQueuingStrategy CloseEvent CompressionStream CountQueuingStrategy Crypto
   crypto CryptoKey CustomEvent DecompressionStream DOMException ErrorEvent Event EventTarget fetch File FormData Headers
@@ -33,7 +33,7 @@ describe("a global that is evaluated when it is first read", () => {
     if (inNode !== undefined) expect(typeof inNode).toBe(type);
   });
 
-  it("is lazy until it is read, and a plain property from then on", async () => {
+  it("is lazy until read, then a plain property", async () => {
     const looks = `const all = Object.getOwnPropertyDescriptors(globalThis);
       return ${JSON.stringify(names)}.filter((name) => {
       const before = all[name];
@@ -51,7 +51,7 @@ describe("a global that is evaluated when it is first read", () => {
     expect(await snippets.evaluate(looks)).toEqual([]);
   });
 
-  it("gives way to a polyfill", async () => {
+  it("can be replaced by a polyfill", async () => {
     const looks = `globalThis.fetch = async () => "assigned"; Headers = class Mine {};
       Object.defineProperty(globalThis, "URL", { value: "defined", configurable: true });
       const { get } = Object.getOwnPropertyDescriptor(globalThis, "FormData"); globalThis.FormData = "replaced";
@@ -140,14 +140,14 @@ describe("user code that replaced intrinsics before a module is evaluated", () =
     await expectNothingSeen(spying(replace, useNode), `import "node:path";`);
   });
 
-  it("gets its own error from methods that throw, and nothing of ours", async () => {
+  it("gets its own error from methods that throw, and none of our objects", async () => {
     const code = `Array.prototype.map = Array.prototype.slice = String.prototype.codePointAt = () => { throw new RangeError("mine"); };
       try { return new URL("https://x/a?b=c").href; } catch (error) { return error.message; }`;
     expect(["mine", "https://x/a?b=c"]).toContain(await snippets.evaluate(code));
   });
 });
 
-it("leaves nothing of the loader reachable by name", async () => {
+it("cannot reach the loader by name", async () => {
   const looks = `return ["__shared", "__bind", "require", "module", "exports", "__isOwn"].filter((name) => name in globalThis);`;
   expect(await snippets.evaluate(looks, `import "node:path";`)).toEqual([]);
 });

@@ -46,7 +46,7 @@ const warning = async (body: string): Promise<string> => {
   return logs[0]?.msg ?? "";
 };
 
-describe("a run that returns while something is under way warns of", () => {
+describe("a run that returns with open work warns of", () => {
   it.each<readonly [string, string, RegExp]>([
     [
       "a method that was called without await",
@@ -70,13 +70,13 @@ describe("a run that returns while something is under way warns of", () => {
     expect(text).not.toContain("sandbox:");
   });
 
-  it("each call of an async forEach, and counts what is too much to list", async () => {
+  it("each call of an async forEach, and counts those beyond the list's limit", async () => {
     const text = await warning(`Array.from({ length: 14 }).forEach(async () => { await fetch(hangs); });`);
     expect(text.match(/\n- fetch GET /g)).toHaveLength(10);
     expect(text).toMatch(/\n- and 4 more$/);
   });
 
-  it("the work alone when the component breaks how stacks are made", async () => {
+  it("the work without stacks when the component breaks stack formatting", async () => {
     const text = await warning(
       `Error.prepareStackTrace = () => { throw new Error("no stack"); }; Error.stackTraceLimit = 0; fetch(hangs);`,
     );
@@ -115,12 +115,12 @@ describe("a run does not warn", () => {
     expect([outcome, logs]).toEqual(["returned", []]);
   });
 
-  it("of anything when it threw: the error is what counts", async () => {
+  it("when it threw: the error matters more", async () => {
     const ran = await run(`fetch(hangs); throw new Error("first");`);
     expect([errorOf(ran).message, ended(ran).logs]).toEqual(["first", []]);
   });
 
-  it("of work of the run before", async () => {
+  it("of work of the previous run", async () => {
     const code = `export default { name: "c", run({ leaves }) { if (leaves) setTimeout(() => {}, 60_000); } };`;
     const counts = [];
     for (const leaves of [true, false])

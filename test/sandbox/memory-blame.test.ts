@@ -64,7 +64,7 @@ describe("the growth of a child during the only run in it", () => {
     expect(growth.culprit(301 * mib)).toBe(2);
   });
 
-  it("blames nobody when several runs are in flight", () => {
+  it("blames no run when several are in flight", () => {
     const growth = new SoleRunGrowth(400 * mib);
     growth.begin(1, 0, 64 * mib);
     growth.end();

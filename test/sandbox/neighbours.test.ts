@@ -20,7 +20,7 @@ describe("an owner whose runs compute without end", () => {
   afterAll(() => fixture.stop());
 
   /** With a place for each of them, a neighbour would wait for the end of two dozen loops of five seconds on a core or two. */
-  it("leaves others places to compute in: theirs end long before its own", async () => {
+  it("leaves permits to other owners, whose runs end long before its own", async () => {
     if (quiet === undefined || endless === undefined) throw new Error("no bundles");
     const [mine, theirs] = [quiet, endless];
     let ended = 0;
@@ -35,7 +35,7 @@ describe("an owner whose runs compute without end", () => {
     void Promise.allSettled(burning); // They end with the sandbox.
   }, 60_000);
 
-  it("are told from runs that wait: of these it is told that they do, and of a run that ends at once nothing", async () => {
+  it("are distinguished from waiting runs, which are reported as such; a run that ends at once is not reported", async () => {
     if (quiet === undefined || endless === undefined) throw new Error("no bundles");
     const paused: string[] = [];
     const run = (source: string, owner: string, bundle: Bundle): Promise<Execution> =>
@@ -46,13 +46,13 @@ describe("an owner whose runs compute without end", () => {
     const slow = await fixture.bundle(waits);
     const waiting = ["dc_w1", "dc_w2"].map((source) => run(source, "u_w", slow));
     await run("dc_quiet", "u_quiet", mine);
-    await until(() => paused.length >= 2, "runs that wait to be told of");
+    await until(() => paused.length >= 2, "waiting runs to be reported");
     expect(paused.toSorted()).toEqual(["dc_w1", "dc_w2"]);
     void Promise.allSettled([...burning, ...waiting]); // They end with the sandbox.
   }, 60_000);
 
   /** A thread has a priority of its own on Linux alone, where the sandbox is tested. */
-  it("computes in threads that give way", async () => {
+  it("computes in threads of low priority", async () => {
     const [pid] = sandboxPids();
     const nice = (): number[] => readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)) - getPriority(pid));
     await until(() => {
@@ -63,7 +63,7 @@ describe("an owner whose runs compute without end", () => {
 });
 
 describe("an owner with more waiting runs than a child executes at once", () => {
-  it("leaves executions to an owner that comes later", async () => {
+  it("leaves executions to an owner that arrives later", async () => {
     const fixture = await startSandbox({ children: 1 });
     try {
       const slow = await fixture.bundle(waits);

@@ -50,7 +50,7 @@ function cipherSpec(algorithm: string): Readonly<Record<string, unknown>> {
   };
 }
 
-describe("one synchronous call takes little of the host's thread with the most that it accepts:", () => {
+describe("one synchronous call with its largest accepted input takes little of the host's thread:", () => {
   it.each(getCiphers().filter((name) => getCipherInfo(name) !== undefined))("cipher %s", (algorithm) => {
     const { bytes } = limitsOf(algorithm);
     expect(costOf("crypto.cipher", 0, cipherSpec(algorithm), new Uint8Array(bytes), true)).toBeLessThan(maxCpuMs);
@@ -111,7 +111,7 @@ describe("one synchronous call takes little of the host's thread with the most t
   });
 });
 
-it("leaves to the thread pool what takes longer: large inputs, large outputs and Brotli's compressor", () => {
+it("leaves large inputs, large outputs and Brotli's compressor to the thread pool", () => {
   const zlib = (codec: string, input: Uint8Array): unknown => syncOperations["zlib"]?.(contextOf("u_zlib"), [codec, input, null]);
   expect(zlib("gunzip", new Uint8Array(gzipSync("x")))).toEqual(new Uint8Array(Buffer.from("x")));
   expect(zlib("gunzip", new Uint8Array(gzipSync(Buffer.alloc(2 ** 21))))).toBeUndefined();

@@ -54,7 +54,7 @@ describe("a killed child", () => {
     expect(await fixture.run(answer)).toMatchObject({ outcome: "returned", result: "42" });
   });
 
-  it("repeats the runs of an owner one at a time, so that one that crashes again is known", async () => {
+  it("repeats an owner's runs one at a time, so that the run that crashes again is identified", async () => {
     const fixture = await start();
     const limits = { timeoutMs: 60_000, memoryMb: 128 };
     const first = await begin(fixture, { source: "dc_1", limits });
@@ -68,7 +68,7 @@ describe("a killed child", () => {
     }
   }, 60_000);
 
-  it("ends a run that was alone in it, without another attempt", async () => {
+  it("ends a run that was alone in it, without a second attempt", async () => {
     const fixture = await start();
     const before = sandboxPids();
     const { running } = await begin(fixture, { alone: true });
@@ -78,7 +78,7 @@ describe("a killed child", () => {
 });
 
 describe("the spare child", () => {
-  it("is not given to an owner after it was lost", async () => {
+  it("is not assigned to an owner after it died", async () => {
     const lost = Promise.withResolvers<void>();
     const fixture = await start({ ownerProcesses: 1, logger: { warn: () => lost.resolve() } });
     killAll(sandboxPids());
@@ -98,7 +98,7 @@ describe("a run alone", () => {
 });
 
 describe("memory", () => {
-  it("is enough for a burst of more sources than fit: the rest wait", async () => {
+  it("suffices for a burst of more sources than fit: the rest wait", async () => {
     const fixture = await start({ residentLimitMb: 1_300 });
     const bundle = await fixture.bundle(answer);
     const burst = Array.from({ length: 450 }, (_, index) =>
@@ -133,8 +133,8 @@ describe("memory", () => {
   }, 30_000);
 });
 
-describe("an isolate at rest", () => {
-  it("gives back what its run left behind, stays warm, and shows nobody how", async () => {
+describe("an idle isolate", () => {
+  it("returns the memory of its run, stays warm, and hides the collector from user code", async () => {
     const fixture = await start();
     const bundle = await fixture.bundle(
       `let runs = 0; export default { name: "c", async run() {
@@ -158,7 +158,7 @@ describe("an isolate at rest", () => {
   }, 60_000);
 });
 
-describe("a suspect, an owner of whom a run filled its memory", () => {
+describe("a suspect, whose run filled its memory", () => {
   const bomb = `export default { name: "b", run() { const all = []; for (;;) all.push(new Array(100_000).fill(1)); } }`;
   const counter = `let runs = 0; export default { name: "c", run: () => ++runs }`;
   const limits = { timeoutMs: 30_000, memoryMb: 32 };
@@ -218,7 +218,7 @@ describe("stop", () => {
     expect(await ended).toMatchObject([{ status: "rejected", reason: { code: "sandbox_stopped" } }]);
   });
 
-  it("neither begins what waits for an exclusive child nor blames what ran in one", async () => {
+  it("neither starts runs that wait for an exclusive child nor blames the run in one", async () => {
     const fixture = await start();
     const bundle = await fixture.bundle(endless);
     const responded = Promise.withResolvers<unknown>();

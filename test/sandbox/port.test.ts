@@ -32,7 +32,7 @@ describe("an execution", () => {
     });
   });
 
-  it("tells what it cost", async () => {
+  it("reports its cost", async () => {
     const { cpuMs, durationMs } = ended(
       await run(`export default { name: "c", run() { const end = Date.now() + 50; while (Date.now() < end); } }`),
     );
@@ -40,7 +40,7 @@ describe("an execution", () => {
     expect(durationMs).toBeGreaterThanOrEqual(50);
   });
 
-  it("tells the error that run threw, with a stack of the component's frames only", async () => {
+  it("reports the error that run threw, with only the component's frames in the stack", async () => {
     const error = errorOf(await run(`export default { name: "c", async run() { await null; throw new RangeError("too far"); } }`));
     expect(error).toMatchObject({ outcome: "threw", name: "RangeError", message: "too far" });
     expect(error.stack).toContain("component.js:");
@@ -54,7 +54,7 @@ describe("an execution", () => {
     expect(error.code).toBeUndefined();
   });
 
-  it("describes thrown values that are no errors", async () => {
+  it("describes thrown values that are not errors", async () => {
     expect(errorOf(await run(`export default { name: "c", run() { throw "text"; } }`))).toMatchObject({
       outcome: "threw",
       message: "text",
@@ -75,7 +75,7 @@ describe("an execution", () => {
     expect(ended(execution).db).toEqual({ db: { k: "2" } });
   });
 
-  it("fails by an error in a timer and by a rejection nobody handles, and keeps what was emitted", async () => {
+  it("fails by an error in a timer or an unhandled rejection, and keeps its emits", async () => {
     const timer = await run(
       `export default { name: "c", run() { this.$emit(1); setTimeout(() => { throw new TypeError("in timer") }, 1); return new Promise(() => setTimeout(() => {}, 1000)); } }`,
     );
@@ -87,7 +87,7 @@ describe("an execution", () => {
     expect([emitted(timer), emitted(rejection)]).toEqual([[1], [1]]);
   });
 
-  it("runs hooks, and does nothing for one that is not there", async () => {
+  it("runs hooks; a missing hook does nothing", async () => {
     const code = `export default { name: "c", hooks: { async deploy() { this.$emit("deployed"); } }, run() {} }`;
     expect(emitted(await run(code, { entry: "deploy" }))).toEqual(["deployed"]);
     expect(await run(code, { entry: "activate" })).toMatchObject({ outcome: "returned", emits: [] });
@@ -101,7 +101,7 @@ describe("this", () => {
     expect(emitted(await run(code, { props: `{"given":"a","extra":{"x":1}}` }))).toEqual([["a", 7, true, { x: 1 }]]);
   });
 
-  it("has app props with bound methods and credentials that do not show", async () => {
+  it("has app props with bound methods and hidden credentials", async () => {
     const code = `const app = { type: "app", app: "slack", methods: { token() { return this.$auth.token; }, both() { return this.token() + "!"; } } };
       export default { name: "c", props: { app }, run() { const { both } = this.app; this.$emit([both(), JSON.stringify(this.app), Object.keys(this.app)]); } }`;
     expect(emitted(await run(code, { props: `{"app":{"$auth":{"token":"t"}}}` }))).toEqual([["t!", "{}", ["token", "both"]]]);
@@ -161,7 +161,7 @@ describe("$emit", () => {
 });
 
 describe("db", () => {
-  it("is synchronous, reads what is stored and tells only what changed", async () => {
+  it("is synchronous, reads stored values and reports only changes", async () => {
     const code = `export default { name: "c", props: { a: "$.service.db", b: { type: "$.service.db" } }, run() {
       this.$emit([this.a.get("n"), this.a.get("gone") === undefined, this.b.get("n") === undefined]);
       this.a.set("n", this.a.get("n") + 1); this.b.set("list", [1]); this.a.set("old", undefined); this.a.set("__proto__", 1);
@@ -232,7 +232,7 @@ describe("http", () => {
     });
   });
 
-  it.each(["100", `"103"`, "199"])("refuses the status %s, after which a caller would go on waiting", async (status) => {
+  it.each(["100", `"103"`, "199"])("refuses the status %s, after which a client would keep waiting", async (status) => {
     expect(errorOf(await run(respond(`{ status: ${status} }`)))).toMatchObject({
       outcome: "threw",
       code: "invalid_response",
@@ -252,7 +252,7 @@ describe("http", () => {
     });
   const tell = `export default { name: "c", run({ body, bodyRaw }) { this.$emit({ body, bodyRaw }); } }`;
 
-  it("parses a body that says it is JSON and is", async () => {
+  it("parses a JSON body with a JSON content type", async () => {
     const headers = { "content-type": "application/vnd.x+json; charset=utf-8" };
     expect(emitted(await run(tell, { event: event({ headers, bodyRaw: `{"a":1}` }) }))).toEqual([{ body: { a: 1 }, bodyRaw: `{"a":1}` }]);
     expect(emitted(await run(tell, { event: event({ headers, bodyRaw: `{"a` }) }))).toEqual([{ body: `{"a`, bodyRaw: `{"a` }]);
@@ -278,7 +278,7 @@ describe("time", () => {
     expect(emitted(await run(code))).toEqual([[["i", "i'", "a", "a'", "b", "b'"], 3]]);
   });
 
-  it("forgets timers that the run left", async () => {
+  it("drops timers that the run left", async () => {
     const code = `let late = 0; export default { name: "c", async run(ms) { setTimeout(() => { late++; }, 5); if (ms) await new Promise((r) => setTimeout(r, ms)); return late; } }`;
     const bundle = await fixture.bundle(code);
     await fixture.sandbox.execute(requestFor(bundle, { source: "dc_late", event: "0" }));
@@ -295,7 +295,7 @@ describe("time", () => {
     expect(emitted(execution)).toEqual([1]);
   });
 
-  it("says at once when a run waits for what can never come", async () => {
+  it("fails at once when a run waits for something that cannot happen", async () => {
     expect(errorOf(await run(`export default { name: "c", run: () => new Promise(() => {}) }`))).toMatchObject({
       outcome: "limited",
       code: "run_stalled",
@@ -339,7 +339,7 @@ describe("isolates", () => {
     expect(await result("dc_w1", "2")).toMatchObject({ result: "1" });
   });
 
-  it("are not reused after a limit or an error nobody caught", async () => {
+  it("are not reused after a limit or an uncaught error", async () => {
     const bundle = await fixture.bundle(
       `let runs = 0; export default { name: "c", async run(how) { runs++; if (how === "loop") for (;;); if (how === "reject") { Promise.reject(new Error("x")); await new Promise((r) => setTimeout(r, 20)); } return runs; } }`,
     );

@@ -47,7 +47,7 @@ describe.each(rows.map((row): [string, Row] => [row.prop.slice(0, 90), row]))("a
   });
 });
 
-describe("what is no prop", () => {
+describe("a field that is not a prop", () => {
   it.each([
     [`"strnig"`, /^prop 'p' has the unknown type "strnig"; known are /],
     [`{ type: "$.service.queue" }`, /^prop 'p' has the unknown type "\$\.service\.queue"/],
@@ -59,7 +59,7 @@ describe("what is no prop", () => {
     await expect(definitionOf(code(prop, "1"))).rejects.toThrow(message);
   });
 
-  it("is left out when it is undefined, as a spread that takes one away leaves it", async () => {
+  it("is ignored when undefined, as left by a spread that removes it", async () => {
     const text = `const common = { db: "$.service.db", a: "string" }; export default { name: "c", props: { ...common, db: undefined, b: null }, run() {} };`;
     expect((await definitionOf(text)).props).toEqual([{ name: "a", type: "string" }]);
   });

@@ -32,7 +32,7 @@ describe("an http_request prop", () => {
   const code = `export default { name: "c", props: { request: "http_request" }, async run() { const { status, data } = await this.request.execute(); this.$emit([status, data]); } };`;
   const execute = (request: object) => fixture.run(code, { props: JSON.stringify({ request }) });
 
-  it("sends what is configured, rows that are switched off left out, and parses the answer", async () => {
+  it("sends the configured request without its disabled rows, and parses the response", async () => {
     const execution = await execute({
       url: `${url}/a?x=1`,
       params: [
@@ -64,27 +64,27 @@ describe("an http_request prop", () => {
     if (type !== undefined) expect(seen.at(-1)?.request.headers["content-type"]).toBe(type);
   });
 
-  it("throws what went wrong", async () => {
+  it("throws the error of a failed request", async () => {
     expect(errorOf(await execute({ url: `${url}/missing` }))).toMatchObject({ message: "Request failed with status code 404" });
     expect(errorOf(await execute({ url: "nonsense" }))).toMatchObject({ message: expect.stringMatching(/invalid url/i) });
     expect(errorOf(await execute({ url: "http://169.254.169.254/" }))).toMatchObject({ message: "fetch failed" });
   });
 });
 
-it("a dir prop is a folder that is there", async () => {
+it("a dir prop is an existing directory", async () => {
   const code = `const fs = require("fs"); module.exports = { name: "c", props: { out: { type: "dir", sync: true }, "../x": "dir" }, run() {
     fs.writeFileSync(this.out + "/a.txt", "hello"); this.$emit([this.out, fs.readFileSync("/tmp/out/a.txt", "utf8"), fs.statSync(this["../x"]).isDirectory(), this["../x"]]); } };`;
   expect(emitted(await fixture.run(code))).toEqual([["/tmp/out", "hello", true, "/tmp/___x"]]);
 });
 
-it("a data_store keeps what it is given beside the db", async () => {
+it("a data_store stores values beside the db", async () => {
   const code = `export default { name: "c", props: { store: "data_store", db: "$.service.db" }, async run() { this.db.set("n", 1); await this.store.set("n", (await this.store.get("n", 0)) + 2); await this.store.delete("old"); this.$emit(await this.store.entries()); } };`;
   const execution = await fixture.run(code, { db: { store: { n: "40", old: "1" } } });
   expect(emitted(execution)).toEqual([[["n", 42]]]);
   expect(ended(execution)).toMatchObject({ db: { db: { n: "1" }, store: { n: "42", old: null } } });
 });
 
-it("additional props are bound by what was told of them: stores, endpoints, apps with the code that the component knows", async () => {
+it("additional props are bound by their definitions: stores, endpoints, apps with the component's code of them", async () => {
   const code = `const app = { type: "app", app: "x", methods: { key() { return this.$auth.key; } }, propDefinitions: { p: { type: "string" } } };
     export default { name: "c", props: { kind: "string", p: { propDefinition: [app, "p"] } }, additionalProps() { throw new Error("not in a run"); },
       run() { this.store.set("n", 1); this.web.respond({ status: 204 }); this.$emit([this.kind, this.acc.key(), this.other.$auth.key, this.web.endpoint, this.text, this.unset ?? null]); } };`;

@@ -117,7 +117,7 @@ describe("runs of sources that share an isolate", () => {
     }
   });
 
-  it("do not wait for a run that waits, and are each charged for the CPU time of their own entries", async () => {
+  it("do not block each other while they wait, and are charged only for the CPU time of their own entries", async () => {
     const { run, begin } = await siblings(`${slow} const end = Date.now() + event; while (Date.now() < end); return runs;`);
     const waiting = await begin("a", "slow");
     const computing = ended(await run("b", 400));
@@ -199,7 +199,7 @@ describe("a run that ends the isolate it shares", () => {
 });
 
 describe("a context", () => {
-  it("finds nothing of what another one changed in its realm", { timeout: 60_000 }, async () => {
+  it("does not see changes of another context's realm", { timeout: 60_000 }, async () => {
     const { run } = await siblings(`
       if (event === "spoil") {
         globalThis.left = { secret: 1 };
@@ -219,7 +219,7 @@ describe("a context", () => {
       }
       const own = [globalThis.left, {}.polluted, [1].push(2), Math.random() === 4, RegExp.$1, process.env.LEFT, typeof console.log, typeof fetch];
       own.push(new Error("x").stack.split("\\n").length > 1, await Promise.resolve(5), JSON.parse("[6]")[0]);
-      // The registry of symbols belongs to the isolate. A symbol has no properties, and nobody can ask what others registered.
+      // The registry of symbols belongs to the isolate. A symbol has no properties, and registered symbols cannot be listed.
       own.push(Symbol.keyFor(Symbol.for("shared")), Symbol.keyFor(Symbol("shared")));
       return own.map(String);`);
     const spoil = await run("a", "spoil");
@@ -251,7 +251,7 @@ describe("a context", () => {
       expect(resultOf(await run(source, { some: [1] }))).toBe(JSON.stringify([true, "undefined", "undefined", mark]));
   });
 
-  it("returns its memory when it is evicted, and cannot be reached any more", { timeout: 60_000 }, async () => {
+  it("returns its memory when evicted, and is unreachable from then on", { timeout: 60_000 }, async () => {
     const { run } = await siblings(`state.kept = new Array(500_000).fill(runs); setInterval(() => this.$emit("late"), 1); return runs;`);
     expect(resultOf(await run("stays"))).toBe("1");
     await until(() => fixture.sandbox.stats().residentBytes > 0, "statistics");

@@ -56,7 +56,7 @@ const modes = [
 ];
 
 describe.each(modes)("when no child can be started, with $mode", ({ options }) => {
-  it.each(obstacles)("refuses runs as not begun, reports why, and recovers: %s", { timeout: 60_000 }, async (_, obstruct) => {
+  it.each(obstacles)("refuses runs as not started, reports why, and recovers: %s", { timeout: 60_000 }, async (_, obstruct) => {
     const fixture = await startSandbox({ cacheDirectory, ...options });
     try {
       expect(await fixture.run(answer)).toMatchObject(returned);
@@ -85,7 +85,7 @@ describe.each(modes)("when no child can be started, with $mode", ({ options }) =
 });
 
 describe("when an exclusive child cannot be started", () => {
-  it("reports it until a start succeeds, although nothing asks for one any more", { timeout: 60_000 }, async () => {
+  it("reports it until a start succeeds, even if no run needs one any more", { timeout: 60_000 }, async () => {
     const fixture = await startSandbox({ cacheDirectory });
     const restore = await withExecutable("/nonexistent/node");
     try {

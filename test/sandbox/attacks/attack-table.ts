@@ -25,7 +25,7 @@ export interface TableOptions {
 const ratio = 25;
 const slackMs = 750;
 
-/** Runs each attack while a canary of another owner runs in the same process all the time, timed before and meanwhile. */
+/** Runs each attack while a canary of another owner runs in the same process all the time, and compares the canary's times before and during the attack. */
 export function attackTable(title: string, range: AttackRange, attacks: readonly Attack[], options: TableOptions = {}): void {
   const { timeoutMs = 1_000, memoryMb = 64, event = () => "null", costsProcess = false, isSampled = false } = options;
   describe(`attacks: ${title}`, () => {
@@ -35,18 +35,18 @@ export function attackTable(title: string, range: AttackRange, attacks: readonly
       const attacked = range.attack(body, { event: event(), limits: { timeoutMs, memoryMb } }).finally(() => {
         isOver = true;
       });
-      const meanwhile: number[] = [];
-      do meanwhile.push(await canary(range));
+      const during: number[] = [];
+      do during.push(await canary(range));
       while (!isOver);
       const execution = await attacked;
-      expect(told(execution)).toMatch(outcome);
+      expect(summary(execution)).toMatch(outcome);
       if (!costsProcess && execution.outcome === "limited") expect(execution.costProcess).not.toBe(true);
-      expect(median(meanwhile)).toBeLessThan(ratio * median(quiet) + slackMs);
+      expect(median(during)).toBeLessThan(ratio * median(quiet) + slackMs);
     });
   });
 }
 
-function told(execution: Execution): string {
+function summary(execution: Execution): string {
   switch (execution.outcome) {
     case "returned":
       return `returned:${execution.result}`;

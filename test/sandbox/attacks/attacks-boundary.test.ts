@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 const event = (): string => JSON.stringify(server.port);
 
-/** V8 keeps a text that was joined as its parts: 256 MB of it take a kilobyte, until somebody wants it whole. */
+/** V8 stores a concatenated string as a rope: 256 MB take a kilobyte until the string is flattened. */
 const rope = `let s = "x"; for (let i = 0; i < 28; i++) s += s;`;
 const whole = /^(limited:(memory_limit|run_timeout|emit_too_large|bridge_limit)|threw:|returned:)/;
 attackTable(
@@ -84,7 +84,7 @@ attackTable(
     ["JSON", `JSON.stringify = () => "no"; JSON.parse = () => { for (;;); }; ${speak} return { a: 1 }`, /^returned:\{"a":1\}$/],
     [
       "members of every object, by number",
-      `for (let i = 0; i < 300; i++) Object.defineProperty(Object.prototype, i, { configurable: true, set() { globalThis.told = true; } }); try { ${speak} } catch {} return globalThis.told === true ? "told" : "nothing"`,
+      `for (let i = 0; i < 300; i++) Object.defineProperty(Object.prototype, i, { configurable: true, set() { globalThis.leaked = true; } }); try { ${speak} } catch {} return globalThis.leaked === true ? "told" : "nothing"`,
       own,
     ],
     ["descriptors", `Object.prototype.get = () => 5; ${speak} return 1`, own],
@@ -113,17 +113,17 @@ attackTable(
   "what is interrupted late or never, again",
   range,
   [
-    ["sorting what is not there", `const a = []; a.length = 2 ** 31; a.sort();`, late],
-    ["turning round what is not there", `Array.prototype.reverse.call({ length: 2 ** 53 - 1 });`, late],
-    ["looking for what is not there", `Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);`, late],
-    ["the last of what is nowhere", `const s = "a".repeat(1e6); for (;;) (s + s).lastIndexOf("a".repeat(5e5) + "b");`, late],
-    ["figures of huge integers", `(2n ** 50000000n).toString().length;`, late],
+    ["sorting an array of holes", `const a = []; a.length = 2 ** 31; a.sort();`, late],
+    ["reversing an array of holes", `Array.prototype.reverse.call({ length: 2 ** 53 - 1 });`, late],
+    ["searching an array of holes", `Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);`, late],
+    ["the last element of an array of holes", `const s = "a".repeat(1e6); for (;;) (s + s).lastIndexOf("a".repeat(5e5) + "b");`, late],
+    ["digits of huge integers", `(2n ** 50000000n).toString().length;`, late],
   ],
   { isSampled: true, timeoutMs: 700, costsProcess: true },
 );
 
-describe("components that are looked at", () => {
-  it("compute in the places of their owner: others are read meanwhile", { timeout: 60_000 }, async () => {
+describe("component inspections", () => {
+  it("use their owner's permits, so that other owners' components are inspected in the meantime", { timeout: 60_000 }, async () => {
     const { sandbox, bundle } = range.fixture;
     const loops = await Promise.all(
       Array.from({ length: 6 }, (_, index) => bundle(`for (;;) globalThis.n = ${index}; export default { name: "loop", run() {} }`)),
@@ -136,8 +136,8 @@ describe("components that are looked at", () => {
   });
 });
 
-describe("what a run began", () => {
-  it("does nothing in the next, whatever it waits for", async () => {
+describe("work that a run started", () => {
+  it("has no effect in the next run, whatever it waits for", async () => {
     const code = `let n = 0; const seen = []; const note = (what) => seen.push(what + n); let kept;
       export default { name: "l", async run(event) { n++;
         if (n === 2) { for (const use of [() => kept.socket.write("x"), () => kept.web.send("x"), () => kept.channel.postMessage(2)]) try { use(); } catch {} await new Promise((ok) => setTimeout(ok, 60)); return seen.filter((what) => what.endsWith("2")); }
@@ -145,7 +145,7 @@ describe("what a run began", () => {
         const web = new WebSocket("ws://127.0.0.1:" + event + "/messages"); web.onmessage = () => note("message"); web.onclose = () => note("closed"); web.onerror = () => note("failed");
         fetch("http://127.0.0.1:" + event).then(() => note("fetched"), () => note("refused")); __builtin("crypto").pbkdf2("p", "s", 1e5, 64, "sha512", () => note("derived")); __builtin("zlib").gzip(Buffer.alloc(5e6), () => note("zipped"));
         setTimeout(() => note("timer"), 1); setImmediate(() => note("immediate")); (async () => { for (;;) { await new Promise((ok) => setTimeout(ok, 1)); note("loop"); } })(); AbortSignal.timeout(5).onabort = () => note("aborted");
-        const { port1, port2 } = new MessageChannel(); port1.onmessage = () => note("told"); kept = { socket, web, channel: port2 }; } }`;
+        const { port1, port2 } = new MessageChannel(); port1.onmessage = () => note("message"); kept = { socket, web, channel: port2 }; } }`;
     const request = { source: "dc_began", event: event() };
     expect(await range.fixture.run(code, request)).toMatchObject({ outcome: "returned" });
     const second = await range.fixture.run(code, request);

@@ -70,7 +70,7 @@ const escapes: readonly Attack[] = [
     nothing,
   ],
   [
-    "a stack that tells of the host",
+    "a stack that reveals the host",
     `const e = {}; Error.captureStackTrace(e); Error.stackTraceLimit = Infinity; const stacks = [e.stack, new Error("x").stack]; try { null.x; } catch (x) { stacks.push(x.stack); } return stacks.filter((s) => /file:|\\/work|node:internal|isolated-vm|\\/runner\\//.test(s));`,
     nothing,
   ],
@@ -104,7 +104,7 @@ const liars: readonly Attack[] = [
     `const x = { toJSON() { return { a: x }; } }; this.$emit(x);`,
     /^(threw:TypeError|limited:run_timeout)/,
   ],
-  ["a circle", `const a = {}; a.a = a; this.$emit(a);`, /^threw:TypeError/],
+  ["a cycle", `const a = {}; a.a = a; this.$emit(a);`, /^threw:TypeError/],
   ["a BigInt", `this.$emit({ n: 1n });`, /^threw:TypeError/],
   ["an id that changes while it is read", `let n = 0; this.$emit(1, { get id() { return n++ ? {} : "a"; } });`, contained],
   ["an id that is an object with toString", `this.$emit(1, { id: { toString: () => "x", [Symbol.toPrimitive]: () => 1 } });`, contained],
@@ -213,8 +213,8 @@ const liars: readonly Attack[] = [
     /^threw:/,
   ],
   ["a result that is a thenable of itself", `const t = { then(ok) { ok(t); } }; return t;`, /^limited:/],
-  ["a clone of what is looked at for ever", `structuredClone({ get a() { for (;;); } });`, /^limited:/],
-  ["a response whose getter ends the run's patience", `this.http.respond({ get status() { for (;;); } });`, /^limited:/],
+  ["a clone of a value with an endless getter", `structuredClone({ get a() { for (;;); } });`, /^limited:/],
+  ["a response with an endless getter", `this.http.respond({ get status() { for (;;); } });`, /^limited:/],
   [
     "a re-entry from each callback",
     `const { $emit, db, http } = this; $emit({ get a() { db.set("k", { toJSON() { http.respond({ get status() { $emit(2); return 200; } }); return 1; } }); return 1; } });`,

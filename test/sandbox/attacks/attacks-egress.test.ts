@@ -3,7 +3,7 @@ import { openRange } from "./attack-range.ts";
 import { type Attack, attackTable } from "./attack-table.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 
-/** Roads to addresses that are nobody's business, and bodies that unfold. 127.0.0.0/8 is allowed here, and nothing else that is not public. */
+/** Requests to private addresses, and decompression bombs. Of the non-public addresses only 127.0.0.0/8 is allowed here. */
 const range = openRange();
 let server: HostileServer;
 beforeAll(async () => {
@@ -118,7 +118,7 @@ attackTable(
   range,
   [
     ...["gzip", "deflate", "br"].map((encoding): Attack => [`a body of ${encoding}`, `return ${get(`/bomb/${encoding}`)}`, bomb]),
-    ["a body of zstd, which stays as it is", `return ${get("/bomb/zstd")}`, /^returned:\d{1,5}$/],
+    ["a zstd body, which stays compressed", `return ${get("/bomb/zstd")}`, /^returned:\d{1,5}$/],
     [
       "many at once",
       `return (await Promise.all(Array.from({ length: 20 }, (_, i) => ${get("/bomb/gzip").replace("await ", "")})))[0]`,

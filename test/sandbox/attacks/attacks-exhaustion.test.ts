@@ -1,21 +1,21 @@
 import { openRange } from "./attack-range.ts";
 import { type Attack, attackTable } from "./attack-table.ts";
 
-/** Computing, timers, floods: whoever takes all he can get loses his run, and his neighbour in the process does not notice. */
+/** Loops, timers, floods: a run that exhausts a resource is ended, and its neighbour in the process is not affected. */
 const range = openRange();
 
 const time = /^(limited:(run_timeout|cpu_limit|memory_limit|bridge_limit|timer_limit)|threw:)/;
 const burns: readonly Attack[] = [
   ["alternatives that fail late", `/^(a|a?)+$/.test("a".repeat(60) + "b"); for (;;);`, time],
-  ["expressions that look behind", `/(?<=(x+x+)+)y/.test("x".repeat(5000));  for (;;);`, time],
-  ["a replace without end", `let s = "ab".repeat(1e6); for (;;) s = s.replace(/ab/g, () => "ba");`, time],
+  ["lookbehind expressions", `/(?<=(x+x+)+)y/.test("x".repeat(5000));  for (;;);`, time],
+  ["an endless replace", `let s = "ab".repeat(1e6); for (;;) s = s.replace(/ab/g, () => "ba");`, time],
   [
     "a sort whose order never settles",
     `const a = Array.from({ length: 1e6 }, (_, i) => i); for (;;) a.sort(() => Math.random() - 0.5);`,
     time,
   ],
-  ["integers of moderate size, again and again", `let n = 3n; for (;;) { n = (n ** 3n) % (2n ** 20000n); n += 3n; }`, time],
-  ["spreading what has no end", `return [...(function* () { for (;;) yield 1; })()];`, time],
+  ["many integers of moderate size", `let n = 3n; for (;;) { n = (n ** 3n) % (2n ** 20000n); n += 3n; }`, time],
+  ["spreading an endless iterator", `return [...(function* () { for (;;) yield 1; })()];`, time],
   ["a list that grows while it is walked", `const a = [1]; for (const x of a) a.push(x);`, time],
   ["dates", `for (;;) Date.parse("x".repeat(100)), new Date().toLocaleString("de", { timeZone: "Asia/Tokyo" });`, time],
   ["addresses", `for (let i = 0; ; i++) new URL("http://例え.jp/" + "a/../".repeat(1e4));`, time],
@@ -25,8 +25,8 @@ const burns: readonly Attack[] = [
     time,
   ],
   ["ticks that make ticks", `const f = () => process.nextTick(f); f(); await new Promise(() => {});`, time],
-  ["an asynchronous generator without end", `for await (const _ of (async function* () { for (;;) yield 1; })());`, time],
-  ["thenables for ever", `const t = { then(ok) { ok({ then: t.then }); } }; await t;`, time],
+  ["an endless asynchronous generator", `for await (const _ of (async function* () { for (;;) yield 1; })());`, time],
+  ["endless thenables", `const t = { then(ok) { ok({ then: t.then }); } }; await t;`, time],
   ["hashes of everything", `const { createHash } = __builtin("crypto"); for (;;) createHash("sha256").update("x").digest();`, time],
   ["keys from passwords", `const { pbkdf2Sync } = __builtin("crypto"); for (;;) pbkdf2Sync("p", "s", 1e5, 64, "sha512");`, time],
   ["one key of a thousand million rounds", `__builtin("crypto").pbkdf2Sync("p", "s", 1e9, 64, "sha512");`, time],
@@ -59,7 +59,7 @@ const timers: readonly Attack[] = [
     /^(threw:|limited:)/,
   ],
   ["intervals of nothing", `setInterval(() => {}, 0); await new Promise(() => {});`, /^limited:run_timeout/],
-  ["a promise that nobody keeps", `await new Promise(() => {});`, /^limited:run_stalled/],
+  ["a promise that never settles", `await new Promise(() => {});`, /^limited:run_stalled/],
   ["a timer that is due in a month", `await new Promise((ok) => setTimeout(ok, 2_592_000_000));`, /^(limited:run_timeout|returned:)/],
   ["callbacks that throw each time", `setInterval(() => { throw new Error("again"); }, 1); await new Promise(() => {});`, /^threw:/],
   [

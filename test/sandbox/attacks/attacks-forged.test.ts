@@ -57,7 +57,7 @@ const hostile = fc.oneof(
 const args = fc.array(hostile, { maxLength: 7 });
 const objectKeys = Object.getOwnPropertyNames(Object.prototype).length;
 
-describe("messages of a runtime that was taken apart", () => {
+describe("messages of a tampered runtime", () => {
   it.each(["emit", "log", "db", "respond", "wake", "registered", "described", "done", "failed", "uncaught"])(
     "cannot make the host throw: %s",
     (kind) => {
@@ -73,7 +73,7 @@ describe("messages of a runtime that was taken apart", () => {
     },
   );
 
-  it("are read as they come, whatever an outbox is", () => {
+  it("are parsed, whatever the outbox is", () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.array(fc.oneof(hostile, args))), (outbox) => {
         for (const { sequence, kind } of newMessages(outbox, 0)) expect([typeof sequence, typeof kind]).toEqual(["number", "string"]);
@@ -81,7 +81,7 @@ describe("messages of a runtime that was taken apart", () => {
     );
   });
 
-  it("leave only times that a date can hold, and results that are JSON", () => {
+  it("yield only valid dates, and results that are JSON", () => {
     const one = activity();
     one.take("emit", ["1", "id", "name", "summary", 1e300, -1e300, Number.NaN]);
     one.take("log", ["console.log", "text", 1e300]);
@@ -92,7 +92,7 @@ describe("messages of a runtime that was taken apart", () => {
     expect(one.ending).toEqual({ outcome: "done", value: null });
   });
 
-  it("end the run when an emit, a db change or a response is none", () => {
+  it("end the run if an emit, a db change or a response is invalid", () => {
     for (const [kind, given] of [
       ["emit", ["{"]],
       ["emit", [1]],
@@ -162,7 +162,7 @@ describe("operations of the host", () => {
     );
   });
 
-  it("are found by their own names only", () => {
+  it("are found by their own names only, never by inherited ones", () => {
     for (const table of [syncOperations, asyncOperations, postOperations])
       for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) expect(table[name]).toBeUndefined();
   });

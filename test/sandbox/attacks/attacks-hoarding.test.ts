@@ -1,14 +1,14 @@
 import { openRange } from "./attack-range.ts";
 import { type Attack, attackTable } from "./attack-table.ts";
 
-/** Memory: whoever takes all he can get loses his run, and his neighbour in the process does not notice. */
+/** Memory: a run that exhausts it is ended, and its neighbour in the process is not affected. */
 const range = openRange();
 
 const memory =
   /^(limited:(memory_limit|run_timeout|cpu_limit|bridge_limit)|threw:(RangeError|Error|TypeError|DOMException|InvalidCharacterError))/;
 const hoards: readonly Attack[] = [
-  ["holes that are filled", `const all = []; for (;;) all.push(Array.from({ length: 1e4 }, (_, i) => i + 0.5));`, memory],
-  ["texts that are joined", `const all = []; for (let i = 0; ; i++) all.push(("x" + i).repeat(1e4).split("").join("-"));`, memory],
+  ["filled holes", `const all = []; for (;;) all.push(Array.from({ length: 1e4 }, (_, i) => i + 0.5));`, memory],
+  ["concatenated strings", `const all = []; for (let i = 0; ; i++) all.push(("x" + i).repeat(1e4).split("").join("-"));`, memory],
   ["typed arrays", `const all = []; for (;;) all.push(new Float64Array(2 ** 17).fill(1));`, memory],
   ["buffers of Node", `const all = []; for (;;) all.push(Buffer.alloc(2 ** 20, 1));`, memory],
   [
@@ -34,7 +34,7 @@ const hoards: readonly Attack[] = [
     `const all = []; for (let i = 0; ; i++) { const r = new RegExp(("(a" + i + "|b){1,50}").repeat(5)); r.test("a"); all.push(r); }`,
     memory,
   ],
-  ["JSON that unfolds", `const all = []; const text = "[" + "[],".repeat(1e5) + "[]]"; for (;;) all.push(JSON.parse(text));`, memory],
+  ["JSON that expands", `const all = []; const text = "[" + "[],".repeat(1e5) + "[]]"; for (;;) all.push(JSON.parse(text));`, memory],
   [
     "clones",
     `const all = []; const one = Array.from({ length: 1e4 }, (_, i) => ({ i })); for (;;) all.push(structuredClone(one));`,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 const options = { isSampled: true, timeoutMs: 4_000, event: () => JSON.stringify(server.port) };
 
-const told = `(e) => e.cause?.code ?? e.code ?? e.message`;
+const codeOf = `(e) => e.cause?.code ?? e.code ?? e.message`;
 const refused = /^returned:"(limit_exceeded|ERR_INVALID_ARG_VALUE)"$/;
 const opened = (what: string, key: Buffer | string, given = ""): Attack => [
   what,
@@ -61,7 +61,7 @@ attackTable(
     ],
     ...["/interim", "/pieces"].map((path): Attack => [
       `fifty responses of ${path}`,
-      `return (await Promise.all(Array.from({ length: 50 }, () => fetch("http://127.0.0.1:" + event + "${path}").then((r) => r.arrayBuffer()).then(() => "read", ${told})))).filter((x) => x !== "response_too_large")`,
+      `return (await Promise.all(Array.from({ length: 50 }, () => fetch("http://127.0.0.1:" + event + "${path}").then((r) => r.arrayBuffer()).then(() => "read", ${codeOf})))).filter((x) => x !== "response_too_large")`,
       /^(returned:\[\]|limited:run_timeout)$/,
     ]),
     ...["/interim", "/pieces", "/reset-content"].map((path): Attack => [

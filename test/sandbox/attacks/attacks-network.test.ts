@@ -41,15 +41,15 @@ describe("servers", () => {
     ["/to-credentials", "ERR_INVALID_URL"],
     ["/to-nowhere", "ERR_INVALID_URL"],
     ["/prototype", [200, "x"]],
-  ])("that answer %s are told from others", async (path, result) => {
+  ])("that answer %s are reported as such", async (path, result) => {
     expect(await returned(get(path))).toEqual(result);
   });
 
-  it.each(["/slow-head", "/slow-body"])("that take for ever end with the run: %s", async (path) => {
+  it.each(["/slow-head", "/slow-body"])("that never finish end with the run: %s", async (path) => {
     expect(await returned(get(path), 400)).toMatchObject({ outcome: "limited", code: "run_timeout" });
   });
 
-  it("of another origin see no credentials of a redirected request", async () => {
+  it("of another origin receive no credentials of a redirected request", async () => {
     const [, request] = (await returned(
       `const r = await fetch("http://127.0.0.1:" + event + "/to-other", { method: "POST", body: "B", headers: { authorization: "A", cookie: "c=1", "x-keep": "1" } }); return [r.status, await r.text()];`,
     )) as [number, string];
@@ -112,9 +112,9 @@ describe("private networks", () => {
     ["a.router.LOCAL。", "NS"],
     ["1。0.0.10.in-addr.arpa", "PTR"],
   ])("tell no names: %s %s", async (name, type) => {
-    expect(await returned(`return await __builtin("dns").promises.resolve("${name}", "${type}").then(() => "told", (e) => e.code)`)).toBe(
-      "egress_denied",
-    );
+    expect(
+      await returned(`return await __builtin("dns").promises.resolve("${name}", "${type}").then(() => "resolved", (e) => e.code)`),
+    ).toBe("egress_denied");
   });
 });
 
@@ -122,14 +122,14 @@ describe("names in other spellings", () => {
   it.each(["a.router.\\\\108an", "a.router\\\\.lan", "a.router.lan\\\\000.example.com", "a..lan", "a b.example.com", "a.router.lan/x"])(
     "are none: %s",
     async (name) => {
-      const body = `return await __builtin("dns").promises.resolve("${name}", "TXT").then(() => "told", (e) => e.code)`;
+      const body = `return await __builtin("dns").promises.resolve("${name}", "TXT").then(() => "resolved", (e) => e.code)`;
       expect(await returned(body)).toBe("EBADNAME");
     },
   );
 });
 
 describe("requests", () => {
-  it("cannot smuggle lines or frame themselves", async () => {
+  it("cannot smuggle header lines or set their own framing", async () => {
     const headers = await returned(
       `const out = []; for (const h of [{ "x\\r\\ny": "1" }, { x: "a\\r\\nb: c" }, { "": "x" }]) out.push(await fetch("http://127.0.0.1:" + event + "/echo", { headers: h }).then(() => "sent", (e) => e.name)); return out;`,
     );
@@ -152,7 +152,7 @@ describe("requests", () => {
     expect(await returned(body)).toMatch(/^ERR_/);
   });
 
-  it("in thousands wait their turn, and end with the run", async () => {
+  it("in thousands are queued, and end with the run", async () => {
     expect(
       await returned(
         `return (await Promise.allSettled(Array.from({ length: 2000 }, () => fetch("http://127.0.0.1:" + event + "/slow-head")))).length`,
@@ -166,7 +166,7 @@ describe("requests", () => {
     ).toBe(1);
   });
 
-  it("over TLS with keys that are none, or to servers that hang up, are errors of the request", async () => {
+  it("over TLS with invalid keys, or to servers that hang up, fail with an error", async () => {
     const body = `const out = []; for (const options of [{}, { key: "x", cert: "y", ca: ["z"] }]) out.push(await new Promise((ok) => { const r = __builtin("https").request({ host: "127.0.0.1", port: event, ...options }, () => ok("sent")); r.on("error", (e) => ok(e.code)); r.end(); }));
       const plain = __builtin("net").connect(event, "127.0.0.1"); plain.on("error", () => {}); out.push(await new Promise((ok) => __builtin("tls").connect({ socket: plain }).on("error", (e) => ok(e.code)))); return out;`;
     expect(await returned(body)).toEqual([
@@ -176,7 +176,7 @@ describe("requests", () => {
     ]);
   });
 
-  it("over TLS offer no group of the server's own making, in which one handshake takes seconds", async () => {
+  it("over TLS refuse custom Diffie-Hellman groups, with which one handshake takes seconds", async () => {
     const hellos: Buffer[] = [];
     const listener = createServer((socket) => socket.on("error", () => {}).once("data", (hello) => socket.end(void hellos.push(hello))));
     await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));

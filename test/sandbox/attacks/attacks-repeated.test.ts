@@ -37,7 +37,7 @@ async function liveOf(body: string): Promise<Life> {
     last: async () => ({ commit: commits.length === 0 ? undefined : JSON.stringify(commits.at(-1)), sequence: commits.length }),
     append: async (_owner, _source, text) => ({ outcome: "stored", sequence: commits.push(JSON.parse(text) as Commit) }),
   };
-  const none = (): never => expect.unreachable("nobody asks for this");
+  const none = (): never => expect.unreachable("the runner does not call this");
   const ports: RunnerPorts = {
     sandbox: fixture.sandbox,
     histories,
@@ -76,7 +76,7 @@ const killer = `if (event !== "behave") { const a = []; a.length = 2 ** 32 - 1; 
 
 describe("a source whose runs cost their process", () => {
   it(
-    "is disabled after three of them: answers with an error, drops ticks, runs hooks, and runs again when it is deployed anew",
+    "is disabled after three of them: it answers with an error, drops ticks, runs hooks, and runs again once redeployed",
     { timeout: 120_000 },
     async () => {
       const life = await liveOf(killer);
@@ -118,7 +118,7 @@ describe("a source whose runs cost their process", () => {
 });
 
 describe("a source that only meets its limits", () => {
-  it.runIf(isSoak)("is not disabled: loops, floods and errors cost nobody a process", { timeout: 120_000 }, async () => {
+  it.runIf(isSoak)("is not disabled: loops, floods and errors kill no process", { timeout: 120_000 }, async () => {
     const life = await liveOf(
       `if (event === "loop") for (;;); if (event === "timers") for (;;) setTimeout(() => {}, 1000); throw new Error("x");`,
     );

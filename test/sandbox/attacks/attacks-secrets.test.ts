@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ExecuteRequest, Execution } from "../../../runner/sandbox/port.ts";
 import { errorOf, requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
 
-/** One process, a victim with a secret, and somebody else who comes after it: what is left of the one must not be found by the other. */
+/** A victim with a secret and an attacker share a process, one after the other: the attacker must not find the secret. */
 let fixture: SandboxFixture;
 beforeAll(async () => {
   fixture = await startSandbox();
@@ -25,7 +25,7 @@ const victim = (body: string): Promise<unknown> =>
 const thief = (body: string, request: Partial<ExecuteRequest> = {}): Promise<unknown> =>
   run(`export default { name: "t", async run(event) { ${body} } }`, { source: "dc_thief", owner: "u_thief", ...request });
 
-describe("another's secrets", () => {
+describe("other sources' secrets", () => {
   it.each([
     ["a global", `globalThis.kept = this.token`, `return globalThis.kept ?? null`],
     ["a prototype", `Object.prototype.kept = this.token; Array.prototype.kept = this.token`, `return ({}).kept ?? [].kept ?? null`],
@@ -74,14 +74,14 @@ describe("another's secrets", () => {
     expect(await run(code, { source: "dc_one", owner: "u_1" })).toBe(secret);
   });
 
-  it("go with their deployment: another revision of one source begins afresh", async () => {
+  it("are removed with their deployment: another revision of a source starts without them", async () => {
     const code = `export default { name: "s", props: { token: "string" }, run() { const found = globalThis.kept ?? null; globalThis.kept = this.token ?? null; return found; } }`;
     expect(await run(code, { source: "dc_rev", revision: "d_1", props: `{"token":"${secret}"}` })).toBeNull();
     expect(await run(code, { source: "dc_rev", revision: "d_1" })).toBe(secret);
     expect(await run(code, { source: "dc_rev", revision: "d_2" })).toBeNull();
   });
 
-  it("cannot be had by the number of another's key, hash, socket or stream", async () => {
+  it("cannot be reached by the id of another source's key, hash, socket or stream", async () => {
     await victim(
       `globalThis.key = await crypto.subtle.importKey("raw", new TextEncoder().encode(this.token.padEnd(32).slice(0, 32)), "AES-GCM", true, ["encrypt"]); __builtin("net").connect({ host: "127.0.0.1", port: 1 }).on("error", () => {}); globalThis.z = __builtin("zlib").createGzip(); z.write(this.token)`,
     );
@@ -91,19 +91,19 @@ describe("another's secrets", () => {
     expect(await thief(body)).toEqual([]);
   });
 
-  it("are in no error that the process's end leaves, and in no outcome of others", { timeout: 40_000 }, async () => {
+  it("are in no error caused by the end of the process, and in no outcome of other sources", { timeout: 40_000 }, async () => {
     const code = `export default { name: "v", props: { token: "string" }, run() { const a = [this.token]; a.length = 2 ** 32 - 1; a.fill(this.token); } }`;
-    const told = await run(code, {
+    const report = await run(code, {
       source: "dc_dies",
       owner: "u_victim",
       props: `{"token":"${secret}"}`,
       limits: { timeoutMs: 500, memoryMb: 32 },
     });
-    expect(JSON.stringify(told)).not.toContain("s3cr3t");
+    expect(JSON.stringify(report)).not.toContain("s3cr3t");
     expect(await thief(`return null`)).toBeNull();
   });
 
-  it("are not in what the machine tells everybody: environment, arguments, files that a process may read", async () => {
+  it("are not visible in the environment, arguments and readable files of a process", async () => {
     await victim(`globalThis.kept = this.token`);
     const body = `const out = []; for (const path of ["/proc/self/environ", "/proc/self/cmdline", "/proc/self/maps", "/dev/shm", "/tmp"]) try { out.push(String(__builtin("fs").readFileSync(path))); } catch {} return out.join().includes("s3cr3t") ? 1 : null;`;
     expect(await thief(body)).toBeNull();

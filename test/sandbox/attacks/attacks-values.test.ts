@@ -13,20 +13,20 @@ describe("results", () => {
     ["a BigInt", `return 1n`, null],
     ["a symbol", `return Symbol("x")`, null],
     ["a function", `return () => 1`, null],
-    ["a circle", `const a = {}; a.a = a; return a`, null],
+    ["a cycle", `const a = {}; a.a = a; return a`, null],
     ["a proxy that throws", `return new Proxy({}, { ownKeys() { throw new Error("no"); } })`, null],
     ["a getter that throws", `return { get a() { throw null; } }`, null],
     ["a lone surrogate", `return "\\ud800"`, `"\\ud800"`],
     ["a thenable that settles thrice", `return { then(ok, no) { ok(1); no(2); ok(3); } }`, "1"],
-    ["one after which a timer would loop", `setTimeout(() => { for (;;); }, 1); return 1`, "1"],
+    ["one before an endless timer", `setTimeout(() => { for (;;); }, 1); return 1`, "1"],
     ["one of a patched then", `Object.prototype.then = function (ok) { ok(1); }; return 5`, "5"],
-    ["more than is kept", `return "x".repeat(1e6)`, null],
+    ["more than the limit", `return "x".repeat(1e6)`, null],
   ])("may be %s", async (_, body, result) => {
     expect(await range.attack(body)).toMatchObject({ outcome: "returned", result });
   });
 
   it.each([
-    ["thenables in a circle", `const t = { then(ok) { ok(u); } }; const u = { then(ok) { ok(t); } }; return t`, late],
+    ["thenables in a cycle", `const t = { then(ok) { ok(u); } }; const u = { then(ok) { ok(t); } }; return t`, late],
     ["a thenable that never settles", `return { then() {} }`, /run_stalled/],
     ["a toJSON without end", `return { toJSON() { for (;;); } }`, late],
     ["a then that loops for everybody", `Object.defineProperty(Object.prototype, "then", { get() { for (;;); } }); return {}`, late],
@@ -55,16 +55,16 @@ describe("errors", () => {
     ["a broken prepareStackTrace", `Error.prepareStackTrace = () => { throw new Error("p"); }; throw new Error("m")`, "m"],
     ["one in a microtask", `queueMicrotask(() => { throw new Error("q"); }); await new Promise((ok) => setTimeout(ok, 5));`, "q"],
     ["one in a timer", `setTimeout(() => { throw new TypeError("t"); }, 1); await new Promise((ok) => setTimeout(ok, 100));`, "t"],
-    ["one that nobody handles", `Promise.reject(new Error("r")); await new Promise((ok) => setTimeout(ok, 5));`, "r"],
+    ["an unhandled one", `Promise.reject(new Error("r")); await new Promise((ok) => setTimeout(ok, 5));`, "r"],
     ["an unhandled null", `Promise.reject(null); await new Promise((ok) => setTimeout(ok, 5));`, "rejected with null"],
-  ])("are told for %s", async (_, body, message) => {
+  ])("are reported for %s", async (_, body, message) => {
     expect(errorOf(await range.attack(body))).toMatchObject({
       outcome: "threw",
       message: expect.stringContaining(message) as string,
     });
   });
 
-  it("cannot claim to be a limit of ours", async () => {
+  it("cannot claim to be one of our limit errors", async () => {
     const execution = errorOf(await range.attack(`throw Object.assign(new Error("x"), { name: "LimitError", code: "memory_limit" })`));
     expect(execution).toMatchObject({ outcome: "threw" });
     expect(execution.code).toBeUndefined();
@@ -79,7 +79,7 @@ describe("errors", () => {
 });
 
 describe("the bridge", () => {
-  it("shows its outbox to nobody, whatever an array's constructor or a promise's species is", async () => {
+  it("never exposes its outbox, whatever an array's constructor or a promise's species is", async () => {
     const body = `let seen = 0; const spy = { configurable: true, get() { if (Array.isArray(this) && Array.isArray(this[0]) && typeof this[0][1] === "string") seen++; return Array; } };
       Object.defineProperty(Array.prototype, "constructor", spy); for (let i = 0; i < 600; i++) console.log(i); await new Promise((ok) => setTimeout(ok, 1)); console.log("y"); await new Promise((ok) => setTimeout(ok, 1)); return seen;`;
     expect(await range.attack(body)).toMatchObject({ outcome: "returned", result: "0" });
@@ -87,7 +87,7 @@ describe("the bridge", () => {
     expect(await range.attack(species)).toMatchObject({ outcome: "returned", result: "1" });
   });
 
-  it("takes copies of bytes when they are given", async () => {
+  it("copies bytes at the call", async () => {
     const bytes = `const bytes = new Uint8Array(new ArrayBuffer(8, { maxByteLength: 2 ** 30 })); bytes[0] = 65;`;
     expect(
       ended(await range.attack(`${bytes} this.http.respond({ status: 200, body: bytes }); bytes[0] = 66; bytes.buffer.transfer();`))
@@ -127,7 +127,7 @@ describe("the bridge", () => {
     expect(errorOf(await range.attack(body))).toMatchObject({ outcome: "threw", message: "patched" });
   });
 
-  it("leaves names like ours on Object.prototype to the component", async () => {
+  it("ignores names like ours on Object.prototype", async () => {
     const body = `for (const k of ["0", "1", "status", "headers", "id", "name", "ts", "code", "message", "resolve", "reject", "url", "method", "host", "tls", "callback", "dueAt"]) Object.defineProperty(Object.prototype, k, { configurable: true, get() {}, set(value) { Object.defineProperty(this, k, { value, writable: true, configurable: true, enumerable: true }); } });
       this.$emit({ a: 1 }, { id: "i" }); this.db.set("k", 1); await new Promise((ok) => setTimeout(ok, 2)); const e = await fetch("http://127.0.0.1:1/").catch((e) => e); return e.cause.code;`;
     expect(await range.attack(body)).toMatchObject({
@@ -139,7 +139,7 @@ describe("the bridge", () => {
 });
 
 describe("emits, db and responses", () => {
-  it("are refused when they are nested more deeply than their readers could follow", async () => {
+  it("are refused when nested too deeply", async () => {
     const deep = (levels: number): string => `let x = 1; for (let i = 0; i < ${levels}; i++) x = [x];`;
     expect(emitted(await range.attack(`${deep(900)} this.$emit("[".repeat(100000)); this.$emit(x);`))).toHaveLength(2);
     expect(errorOf(await range.attack(`${deep(1_100)} this.$emit(x);`))).toMatchObject({
@@ -152,7 +152,7 @@ describe("emits, db and responses", () => {
     });
   });
 
-  it("have no times that are none", async () => {
+  it("have no invalid times", async () => {
     const execution = ended(
       await range.attack(
         `for (const ts of [1e300, -1e300, Infinity, NaN, "x", new Date(NaN), {}, "9".repeat(400), 8.64e15, -8.64e15, 8.1e15]) this.$emit(1, { ts, delivery_ts: ts });`,
@@ -161,7 +161,7 @@ describe("emits, db and responses", () => {
     expect(execution.emits.filter((emit) => emit.ts !== undefined || emit.deliverAt !== undefined)).toEqual([]);
   });
 
-  it("have times with which a run is read by all who read it, whatever the clock says", async () => {
+  it("have times that every reader of the run can parse, whatever the clock says", async () => {
     const body = `Date.now = () => 8.6e15; console.log("x"); for (const ts of [8e15, -8e15, 8e15 + 2, 8.3e15]) this.$emit(1, { ts, delivery_ts: ts });`;
     const { emits, logs } = ended(await range.attack(body));
     const times = [...emits.flatMap(({ ts, deliverAt, at }) => [ts, deliverAt, at]), ...logs.map(({ ts }) => ts)];
@@ -190,7 +190,7 @@ describe("emits, db and responses", () => {
 });
 
 describe("from run to run of one source", () => {
-  it("nothing goes on: no timer, no request, no answer; what was kept belongs to the new run", async () => {
+  it("no timer, request or response continues; kept objects belong to the new run", async () => {
     const code = `let first; export default { name: "s", props: { http: "$.interface.http" }, async run() {
       if (first === undefined) { first = this; globalThis.seen = []; setTimeout(() => seen.push("timer"), 1); setInterval(() => seen.push("interval"), 1); fetch("http://127.0.0.1:1/").catch(() => seen.push("fetch")); this.http.respond({ status: 200 }); return; }
       await new Promise((ok) => setTimeout(ok, 20)); try { first.http.respond({ status: 500 }); } catch (e) { seen.push(e.code); } first.$emit("kept"); return seen; } }`;
@@ -201,7 +201,7 @@ describe("from run to run of one source", () => {
   });
 });
 
-describe("work of the host", () => {
+describe("the host's work", () => {
   it.each([
     ["decompression", `const zlib = __builtin("zlib"); const b = zlib.gzipSync(Buffer.alloc(15e6)); for (;;) zlib.gunzipSync(b);`],
     ["domain names", `const { domainToASCII } = __builtin("url"); const s = "é".repeat(4000); for (;;) domainToASCII(s);`],

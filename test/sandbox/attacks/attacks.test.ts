@@ -4,7 +4,7 @@ import { openRange } from "./attack-range.ts";
 import { sandboxPids, until } from "../processes.ts";
 import { ended, errorOf } from "../sandbox-fixture.ts";
 
-/** What kills the process on purpose is told apart: then the canary answers from the next one. */
+/** Attacks that kill the process on purpose are marked: their canary answers from the next process. */
 const range = openRange();
 const limits = { timeoutMs: 600, memoryMb: 64 };
 
@@ -16,16 +16,16 @@ const result = async (body: string): Promise<unknown> => {
 };
 
 describe("escape", () => {
-  it("the constructors reach the guest's own realm only", async () => {
+  it("constructors reach only the guest's own realm", async () => {
     const body = `const f = [].constructor.constructor; const g = f("return this")(); return [typeof g.require, typeof g.module, f("try { return typeof process.binding('fs') } catch { return 'undefined' }")()];`;
     expect(await result(body)).toEqual(["undefined", "undefined", "undefined"]);
   });
 
-  it("no name of the sandbox is left, but the one bundles register by", async () => {
+  it("no name of the sandbox is left, except the one by which bundles register", async () => {
     expect(await result(`return Object.getOwnPropertyNames(globalThis).filter((name) => name.startsWith("__"))`)).toEqual(["__register"]);
   });
 
-  it("threads, shared memory and machine code do not exist", async () => {
+  it("threads, shared memory and WebAssembly do not exist", async () => {
     const body = `const realm = (0, eval)("this"); let shared; try { shared = new realm.SharedArrayBuffer(8); } catch {} return [typeof realm.WebAssembly, typeof shared].concat(["wait", "waitAsync", "notify", "pause"].map((name) => typeof realm.Atomics[name]));`;
     expect(await result(body)).toEqual(Array(6).fill("undefined"));
   });
@@ -39,7 +39,7 @@ describe("escape", () => {
     expect(await result(body)).toEqual([0, true]);
   });
 
-  it("call sites hand out no function of the prelude", async () => {
+  it("call sites expose no function of the prelude", async () => {
     const body = `Error.prepareStackTrace = (_, sites) => sites.map((site) => typeof site.getFunction() + typeof site.getThis()); 
       const inner = []; try { setTimeout("no") } catch (e) { inner.push(...e.stack) } return [...new Set(inner.concat(new Error().stack))].filter((x) => x.includes("function") || x.includes("object"));`;
     expect(await result(body)).toEqual([]);
@@ -50,7 +50,7 @@ describe("escape", () => {
     expect(await attack(body)).toMatchObject({ result: `["rejected","rejected","rejected"]` });
   });
 
-  it("replaced intrinsics see the component's own data and break nothing but its run", async () => {
+  it("replaced intrinsics see only the component's own data and break only its run", async () => {
     const body = `let caught = 0; for (const [owner, name] of [[JSON, "stringify"], [JSON, "parse"], [Map.prototype, "get"], [Array.prototype, "push"], [Promise.prototype, "then"], [Reflect, "apply"], [Object, "defineProperty"], [Date, "now"]]) owner[name] = () => { caught++; };
       for (const index of [0, 1, 2, 3]) Reflect.defineProperty(Array.prototype, index, { configurable: true, set() { caught++; } });
       for (const name of ["get", "set", "value"]) Object.prototype[name] = () => { caught++; };
@@ -66,7 +66,7 @@ describe("escape", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("props and runs of other sources stay theirs", async () => {
+  it("props and runs of other sources are out of reach", async () => {
     await range.fixture.run(`globalThis.secret = 1; Object.prototype.leak = 2; export default { name: "c", run() {} }`, {
       props: `{"token":"s3cret"}`,
     });
@@ -98,7 +98,7 @@ describe("time", () => {
     expect(errorOf(await range.fixture.run(`for (;;); export default {}`, { limits }))).toMatchObject({ outcome: "limited" });
   });
 
-  it("of the CPU is limited over the whole run, pauses or not", { timeout: 40_000 }, async () => {
+  it("of the CPU is limited over the whole run, with or without pauses", { timeout: 40_000 }, async () => {
     const execution = await attack(
       `for (;;) { const end = Date.now() + 300; while (Date.now() < end); await new Promise((r) => setTimeout(r, 1)); }`,
       { limits: { timeoutMs: 60_000, memoryMb: 64 } },
@@ -107,7 +107,7 @@ describe("time", () => {
     expect(ended(execution).cpuMs).toBeGreaterThan(9_900);
   });
 
-  it("after the run is not to be had: callbacks of the collector never come", async () => {
+  it("after the run is unavailable: finalization callbacks never run", async () => {
     const body = `let called = false; globalThis.r = new FinalizationRegistry(() => { for (;;); }); for (let i = 0; i < 1000; i++) globalThis.r.register({}, 1); return 1;`;
     expect(await attack(body)).toMatchObject({ outcome: "returned" });
   });
@@ -162,7 +162,7 @@ describe("memory", () => {
     expect(["threw", "limited"]).toContain(execution.outcome);
   });
 
-  it("in one huge text, a deep recursion or a huge error is the component's own error", async () => {
+  it("in one huge string, a deep recursion or a huge error is the component's own error", async () => {
     expect(errorOf(await attack(`"x".repeat(2 ** 30);`))).toMatchObject({ outcome: "threw", name: "RangeError" });
     expect(errorOf(await attack(`const f = () => f(); f();`))).toMatchObject({ outcome: "threw", name: "RangeError" });
     const huge = errorOf(await attack(`throw new Error("x".repeat(2 ** 22));`));
@@ -170,7 +170,7 @@ describe("memory", () => {
     expect(huge.message?.length).toBeLessThanOrEqual(8 * 1024);
   });
 
-  it("that V8 gives up over costs the process, which is replaced", { timeout: 30_000 }, async () => {
+  it("that makes V8 abort kills the process, which is replaced", { timeout: 30_000 }, async () => {
     const execution = await attack(`const a = new Array(100 * 2 ** 20); for (let i = 0; i < a.length; i++) a[i] = i;`, {
       limits: { timeoutMs: 20_000, memoryMb: 32 },
     });
@@ -181,7 +181,7 @@ describe("memory", () => {
   });
 });
 
-describe("what V8 cannot interrupt", () => {
+describe("operations that V8 cannot interrupt", () => {
   it.each([
     ["multiplying huge integers", `const a = (1n << 200000000n) - 1n; return String(a * a).length;`],
     ["filling an array of 2^32 - 1", `const a = []; a.length = 2 ** 32 - 1; a.fill(0);`],

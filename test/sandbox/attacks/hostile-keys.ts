@@ -25,7 +25,7 @@ export function keyWithRounds(rounds: number): Buffer {
   return keyOf(sequence(hex(`0609${pbkdf2}`), sequence(bytes(Buffer.alloc(8)), element(0x02, integer))), Buffer.alloc(64));
 }
 
-/** scrypt without end, and beside it, where nobody but a careless reader looks, one round of PBKDF2. */
+/** Endless scrypt, hidden beside one round of PBKDF2. */
 export function decoyKey(): Buffer {
   const scrypt = sequence(
     hex("06092b06010401da47040b"),

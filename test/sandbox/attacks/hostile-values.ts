@@ -54,7 +54,7 @@ export const hostileValues: Readonly<Record<string, () => unknown>> = {
   "something with a length": () => ({ length: 2 ** 32, byteLength: 2 ** 32 }),
   "an empty object": () => ({}),
   "an object without prototype": () => Object.create(null) as object,
-  "a circle": () => {
+  "a cycle": () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
     return circle;

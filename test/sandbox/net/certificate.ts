@@ -1,4 +1,4 @@
-/** A certificate for localhost and 127.0.0.1 that nobody trusts unless told to, valid until 2126. For tests only. */
+/** A self-signed certificate for localhost and 127.0.0.1, valid until 2126. For tests only. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIULadr3M4L/er271viI9rnCV+s6/0wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEyMzA0NVoYDzIxMjYxMDI4

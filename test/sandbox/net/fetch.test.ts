@@ -55,7 +55,7 @@ describe("fetch", () => {
     expect(await snippets.evaluate(snippet)).toEqual(await evaluateInNode(snippet));
   });
 
-  it("drops what belongs to the connection and cannot be sent to another host than the one judged", async () => {
+  it("drops hop-by-hop headers and sends only to the host that the egress policy allowed", async () => {
     const body = await snippets.evaluate(
       `return (await fetch(${JSON.stringify(`${servers.http}/echo`)}, { headers: { host: "evil.test", "proxy-authorization": "x", te: "trailers", "x-a": "1" } })).json();`,
     );
@@ -79,7 +79,7 @@ describe("fetch", () => {
     expect(answer).toEqual(["fetch failed", "limit_exceeded"]);
   });
 
-  it("aborts what a run leaves behind", async () => {
+  it("aborts requests that a run leaves behind", async () => {
     const before = servers.aborted();
     await snippets.evaluate(
       `fetch(${JSON.stringify(`${servers.http}/never`)}).catch(() => {}); await new Promise((r) => setTimeout(r, 50)); return 1;`,

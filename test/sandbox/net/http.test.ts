@@ -102,14 +102,14 @@ describe.each(Object.entries({ http, sockets, zlib }))("%s", (_, table) => {
   });
 });
 
-describe("what cannot be had", () => {
+describe("unsupported requests", () => {
   it.each([
     ["listening", `http.createServer();`],
     ["listening with TLS", `https.createServer();`],
     ["listening on TCP", `net.createServer();`],
     ["a socket path", `http.request({ socketPath: "/var/run/docker.sock" });`],
     ["a local socket", `net.connect("/var/run/docker.sock");`],
-  ])("%s says that and what to do", async (_, code) => {
+  ])("%s reports that and the alternative", async (_, code) => {
     const answer = await snippets.evaluate(`${variables()} try { ${code} } catch (e) { return [e.code, e.message]; }`, imports);
     expect(answer).toEqual(["ERR_SANDBOX_UNSUPPORTED", expect.stringMatching(/not available to components: ./)]);
   });

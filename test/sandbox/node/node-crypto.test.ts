@@ -44,7 +44,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => fixture.stop());
 
-describe("crypto prints the same in the sandbox as in Node", () => {
+describe("crypto prints the same in the sandbox as in Node.js", () => {
   it.each(Object.keys(snippets))("%s", (name) => expectSame(results, name));
 });
 
@@ -72,7 +72,7 @@ describe("limits", () => {
     expect(await attempt(`c.generateKeyPairSync("rsa", { modulusLength: 4104 })`)).toBe("ERR_OUT_OF_RANGE");
   });
 
-  it("a cipher that takes all data at once is refused more than its limit, which the error names", async () => {
+  it("a one-shot cipher refuses data above its limit, which the error names", async () => {
     const wrap = `c.createCipheriv("id-aes256-wrap", Buffer.alloc(32), Buffer.alloc(8, 0xa6)).update(Buffer.alloc(65536 + 8))`;
     expect(await attempt(wrap)).toBe("limit_exceeded");
     const ccm = `c.createCipheriv("aes-256-ccm", Buffer.alloc(32), Buffer.alloc(12), { authTagLength: 16 }).update(Buffer.alloc(2 ** 20 + 1))`;
@@ -84,7 +84,7 @@ describe("limits", () => {
     expect(await attempt(`c.randomBytes(2 ** 31)`)).toBe("ERR_OUT_OF_RANGE");
   });
 
-  it("an encrypted key that asks for a thousand million rounds is refused", async () => {
+  it("an encrypted key with 10^9 rounds is refused", async () => {
     const der = Buffer.from(encrypted.privateKey.replace(/-----[^-]+-----|\s/g, ""), "base64");
     const at = der.indexOf(Buffer.from("06092a864886f70d01050c", "hex")) + 11;
     const iterations = at + 4 + (der[at + 3] ?? 0);
@@ -101,7 +101,7 @@ describe("limits", () => {
     ).toBe("limit_exceeded");
   });
 
-  it("an encrypted key with headers, which would hide its rounds, is refused", async () => {
+  it("an encrypted key with headers, which could hide its rounds, is refused", async () => {
     const pem = encrypted.privateKey.replace("KEY-----\n", "KEY-----\nX-Y: z\n\n");
     expect(await attempt(`c.createPrivateKey({ key: ${JSON.stringify(pem)}, passphrase: "secret" })`)).toBe("ERR_INVALID_ARG_VALUE");
   });

@@ -15,7 +15,7 @@ export interface Subject {
   readonly runs?: number;
 }
 
-/** `attempt` tells how something was thrown, `show` makes plain data of a result, `value` a value of the text that `fc.stringify` wrote. */
+/** `attempt` describes a thrown value, `show` converts a result to plain data, `value` evaluates the text written by `fc.stringify`. */
 const helpers = `
 const show = (v) => v === undefined ? "undefined" : typeof v === "bigint" ? v + "n" : typeof v === "number" ? (Object.is(v, -0) ? "-0" : Number.isFinite(v) ? v : String(v)) : typeof v === "symbol" ? String(v) : typeof v === "function" ? "function " + v.name : v instanceof Error ? { error: v.name, code: v.code } : ArrayBuffer.isView(v) ? [v.constructor.name, ...new Uint8Array(v.buffer, v.byteOffset, v.byteLength)] : v instanceof ArrayBuffer ? ["ArrayBuffer", ...new Uint8Array(v)] : v instanceof Map || v instanceof Set ? [v.constructor.name, ...v].map(show) : v instanceof Date || v === null || typeof v !== "object" ? v : Array.isArray(v) ? v.map(show) : Object.fromEntries(Object.entries(v).map(([k, x]) => ["." + k, show(x)]));
 const attempt = (act) => { try { return act(); } catch (error) { return { threw: error.name, code: error.code }; } };

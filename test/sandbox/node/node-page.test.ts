@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-it("docs/compatibility.md says what the tests show", async () => {
+it("docs/compatibility.md matches the tested modules", async () => {
   const text = compatibilityPage(await surveyModules(fixture), await surveyGlobals(fixture));
   if (process.env["HEADWATER_TEST_GOLDEN"] === "write") writeFileSync(page, text);
   expect(text).toBe(readFileSync(page, "utf8"));

@@ -63,7 +63,7 @@ export async function surveyGlobals(fixture: SandboxFixture): Promise<readonly s
   const { stdout } = spawnSync(process.execPath, ["-p", "JSON.stringify(Object.getOwnPropertyNames(globalThis))"], { encoding: "utf8" });
   // Its command line offers modules by name, as the prompt does.
   const offered = new Set([...builtinModules, "__filename", "__dirname", "module", "exports", "require"]);
-  const globals = (JSON.parse(stdout) as string[]).filter((name) => !offered.has(name)); // as it was told to print
+  const globals = (JSON.parse(stdout) as string[]).filter((name) => !offered.has(name)); // the survey prints a JSON array
   const code = `export default { name: "survey", run(names) { process; return names.filter((name) => !(name in globalThis)); } };`;
   const execution = await fixture.run(code, { event: JSON.stringify(globals) });
   if (execution.outcome !== "returned" || execution.result === null) throw new Error(JSON.stringify(errorOf(execution)));

@@ -52,8 +52,8 @@ async function evaluate(body: string): Promise<unknown> {
   return execution.outcome === "returned" ? JSON.parse(execution.result ?? "null") : errorOf(execution);
 }
 
-describe("what cannot exist in the sandbox", () => {
-  it("loads, and says when used what to use instead", async () => {
+describe("a module that the sandbox cannot offer", () => {
+  it("loads, and its use throws an error that names the alternative", async () => {
     const calls = [
       `require("child_process").spawn("ls")`,
       `new (require("worker_threads").Worker)("x")`,
@@ -91,11 +91,11 @@ describe("what cannot exist in the sandbox", () => {
     });
   });
 
-  it("process.env holds what the host gave and nothing else", async () => {
+  it("process.env holds only what the host set", async () => {
     expect(await evaluate(`return { ...process.env }`)).toEqual({ PD_COMPONENT: "dc_1" });
   });
 
-  it("files beyond 64 MB are refused, outside of /tmp too", async () => {
+  it("files beyond 64 MB, and outside of /tmp, are refused", async () => {
     const body = `const fs = require("fs"); const block = Buffer.alloc(16 * 1024 * 1024); return [attempt(() => { for (let i = 0; i < 5; i++) fs.writeFileSync("/tmp/f" + i, block); })[0], attempt(() => fs.writeFileSync("/etc/x", ""))[0], attempt(() => fs.readFileSync("/etc/passwd"))[0]]`;
     expect(await evaluate(body)).toEqual(["ENOSPC", "EACCES", "ENOENT"]);
   });

@@ -1,4 +1,4 @@
-/** One package, what a component does with it, and what must come of that. The tests run it; docs/compatibility.md tells of it. */
+/** A package, a component that uses it, and the expected result. The tests run it, and docs/compatibility.md lists it. */
 export interface PackageCase {
   readonly package: string;
   /** Exact, so that the page says what was tried. What the package itself depends on is the newest that it allows. */

@@ -13,7 +13,7 @@ interface Asked {
   readonly response: ServerResponse;
 }
 
-/** Answers that clients need in a form of their own; everything else is told what it asked. */
+/** Responses that clients need in a certain form; other requests are echoed. */
 const answers: readonly (readonly [pattern: RegExp, answer: (asked: Asked) => void])[] = [
   [/^\/feed/, ({ response }) => void response.setHeader("content-type", "application/rss+xml").end(feed)],
   [/^\/moved/, ({ response }) => void response.writeHead(302, { location: "/landed" }).end()],

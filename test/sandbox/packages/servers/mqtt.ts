@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { listen, messages, type Listening } from "./listen.ts";
 
-/** MQTT 3.1.1: whoever subscribed hears what it publishes. */
+/** MQTT 3.1.1: publishes to the subscribers of each topic. */
 export async function startMqtt(): Promise<Listening> {
   return await listen(
     createServer((socket) =>

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { listen, type Listening } from "./listen.ts";
 
-/** SMTP: takes one message at a time, and tells what it found in it. */
+/** SMTP: accepts one message at a time and reports its content. */
 export async function startSmtp(): Promise<Listening> {
   return await listen(
     createServer((socket) => {
