@@ -1,15 +1,15 @@
 import { InvalidInput, LimitExceeded, Unavailable } from "../domain/errors.ts";
 import { retry } from "../domain/retry.ts";
-import type { Delivery } from "./routing/delivery.ts";
 import type { DeliveryPorts } from "./ports.ts";
+import type { Delivery } from "./routing/delivery.ts";
 
 const retryMs = 500;
 
 /**
- * Repeats an action that fails because NATS or Postgres is away until it succeeds; false when it is stopped before. An error that
- * repeating cannot change is handed to `giveUp`, which is repeated in turn: one message that cannot be stored holds up nobody else.
+ * Repeats an action until it succeeds, because NATS or Postgres may be away. Returns false if the signal aborts first. An error that
+ * cannot go away is passed to `giveUp`, which is repeated in turn: one message that cannot be stored must not hold up the others.
  */
-export async function untilDone(
+export async function settle(
   action: () => Promise<void>,
   delivery: Pick<Delivery, "id">,
   { log }: Pick<DeliveryPorts, "log">,
@@ -24,18 +24,34 @@ export async function untilDone(
     return true;
   } catch (error) {
     if (!isPermanent(error)) return false;
-    log.error({ op: "delivery.abandon", "delivery.id": delivery.id, err: error }, "a delivery cannot be settled and is not tried again");
-    return giveUp === undefined || untilDone(() => giveUp(error), delivery, { log }, signal);
+    log.error({ op: "delivery.abandon", "delivery.id": delivery.id, err: error }, "a delivery cannot be settled, giving up");
+    return giveUp === undefined || settle(() => giveUp(error), delivery, { log }, signal);
   }
 }
 
-/** The message itself is wrong, or too large: it would be refused again. */
+/** The message itself is invalid or too large, so it would be refused again. */
 export const isPermanent = (error: unknown): error is InvalidInput | LimitExceeded =>
   error instanceof InvalidInput || error instanceof LimitExceeded;
 
-/** NATS refuses the message because the stream is at its limit. */
+/** NATS refuses the message because the stream is full. */
 export const isStoreFull = (error: unknown): error is Unavailable => error instanceof Unavailable && error.code === "store_full";
 
-export function assertDone(done: boolean): void {
-  if (!done) throw new Error("stopped before the delivery was settled");
+export function assertSettled(settled: boolean): void {
+  if (!settled) throw new Error("stopped before the delivery was settled");
+}
+
+/** Work that has begun and not ended. */
+export class PendingWork {
+  readonly #work = new Set<Promise<unknown>>();
+
+  /** @param work never rejects */
+  add(work: Promise<unknown>): void {
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work)); // Never rejects.
+  }
+
+  /** Resolves once all work that has been added so far has ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#work);
+  }
 }

@@ -1,25 +1,25 @@
 import type { Attempted } from "../deliverers/webhook.ts";
-import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
-import type { FailingEndpoints } from "./failing-webhooks.ts";
-import type { Attempt } from "../record/ports.ts";
 import type { DeliveryPorts } from "../ports.ts";
+import type { Attempt } from "../record/ports.ts";
+import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
+import type { FailingWebhooks } from "./failing-webhooks.ts";
 
-const flushEveryMs = 250;
-/** While Postgres is away attempts are remembered up to here; then the oldest are lost, deliveries are not. */
-const mostRemembered = 20_000;
+const flushIntervalMs = 250;
+/** Bound on attempts that are held while Postgres is away. Beyond it the oldest are lost; deliveries are not. */
+const maxBuffered = 20_000;
 
-/** Writes down attempts, and which endpoints fail, in batches, behind the deliveries' back: a slow Postgres never slows one. */
+/** Writes attempts and failures of webhooks to Postgres in batches, in the background, so that a slow Postgres slows no delivery. */
 export class AttemptBuffer {
   readonly #ports: Pick<DeliveryPorts, "history" | "log" | "metrics">;
-  readonly #endpoints: Pick<FailingEndpoints, "save">;
+  readonly #failing: Pick<FailingWebhooks, "save">;
   #attempts: Attempt[] = [];
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(ports: Pick<DeliveryPorts, "history" | "log" | "metrics">, endpoints: Pick<FailingEndpoints, "save">) {
+  constructor(ports: Pick<DeliveryPorts, "history" | "log" | "metrics">, failing: Pick<FailingWebhooks, "save">) {
     this.#ports = ports;
-    this.#endpoints = endpoints;
+    this.#failing = failing;
   }
 
   add(delivery: Delivery, attempted: Attempted, isLast: boolean): void {
@@ -27,32 +27,12 @@ export class AttemptBuffer {
     const result = outcome.outcome === "delivered" ? "delivered" : isLast ? "dead" : "retry";
     this.#ports.metrics?.attempted("webhook", result, durationMs);
     if (result === "delivered") this.#ports.metrics?.delivered("webhook", at + durationMs - dueSince(delivery, at));
-    this.#remember(delivery, attempted, result);
+    this.#append(delivery, attempted, result);
   }
 
-  /** Of a test: it is shown, and no metric tells of it. */
+  /** Attempts of tests are listed, but not counted in metrics. */
   addTest(delivery: Delivery, attempted: Attempted): void {
-    this.#remember(delivery, attempted, attempted.outcome.outcome === "delivered" ? "delivered" : "dead");
-  }
-
-  #remember(delivery: Delivery, { outcome, at, durationMs }: Attempted, result: Attempt["outcome"]): void {
-    const { attempt } = delivery;
-    const { status } = outcome;
-    const error = outcome.outcome === "delivered" ? null : outcome.error;
-    this.#attempts.push({ ...subjectOf(delivery), attempt, at, durationMs, outcome: result, status, error });
-    this.#ports.log.info(
-      {
-        op: "delivery.attempt",
-        outcome: outcome.outcome,
-        status,
-        attempt,
-        "webhook.id": delivery.listener,
-        "source.id": delivery.event.source,
-        durationMs,
-      },
-      "attempt",
-    );
-    this.#flushSoon();
+    this.#append(delivery, attempted, attempted.outcome.outcome === "delivered" ? "delivered" : "dead");
   }
 
   async stop(): Promise<void> {
@@ -62,11 +42,21 @@ export class AttemptBuffer {
     await this.#flush();
   }
 
+  #append(delivery: Delivery, { outcome, at, durationMs }: Attempted, result: Attempt["outcome"]): void {
+    const { attempt } = delivery;
+    const { status } = outcome;
+    const error = outcome.outcome === "delivered" ? null : outcome.error;
+    this.#attempts.push({ ...subjectOf(delivery), attempt, at, durationMs, outcome: result, status, error });
+    const ids = { "webhook.id": delivery.listener, "source.id": delivery.event.source };
+    this.#ports.log.info({ op: "delivery.attempt", outcome: outcome.outcome, status, attempt, ...ids, durationMs }, "attempt");
+    this.#flushSoon();
+  }
+
   #flushSoon(): void {
     if (this.#stopped) return;
     this.#timer ??= setTimeout(() => {
       this.#flushing = this.#flush(); // Never rejects.
-    }, flushEveryMs);
+    }, flushIntervalMs);
   }
 
   async #flush(): Promise<void> {
@@ -74,10 +64,10 @@ export class AttemptBuffer {
     this.#attempts = [];
     try {
       if (attempts.length > 0) await this.#ports.history.recordAttempts(attempts);
-      await this.#endpoints.save();
+      await this.#failing.save();
     } catch (error) {
-      this.#ports.log.warn({ op: "attempt.record", attempts: attempts.length, err: error }, "attempts are not recorded yet");
-      this.#attempts = [...attempts, ...this.#attempts].slice(-mostRemembered);
+      this.#ports.log.warn({ op: "attempt.record", attempts: attempts.length, err: error }, "attempts are not recorded yet, trying again");
+      this.#attempts = [...attempts, ...this.#attempts].slice(-maxBuffered);
     }
     this.#timer = undefined;
     if (this.#attempts.length > 0) this.#flushSoon();

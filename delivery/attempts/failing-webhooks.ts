@@ -1,60 +1,89 @@
 import { disabledOf, recordFailure, type DisabledWebhook, type WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
+import { pause } from "../../domain/retry.ts";
 import type { Attempted } from "../deliverers/webhook.ts";
-import type { Delivery } from "../routing/delivery.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
+import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
 
+const loadIntervalMs = 2_000;
+
 /**
- * Which endpoints fail, since when, and which are disabled for it. What is known in memory decides; it is written in the background, and
- * what other replicas have written is read every two seconds, but an endpoint is disabled only once that is written. The operator reads it there.
+ * Which webhooks fail, since when, and which are disabled for it. Memory decides. It is saved in the background, and the records of
+ * other replicas are loaded every two seconds. A webhook is disabled only once that is stored, because the operator reads it there.
  */
-export class FailingEndpoints {
+export class FailingWebhooks {
   readonly #disableAfterMs: number;
-  readonly #history: DeliveryPorts["history"];
-  readonly #tell: (delivery: Delivery, disabled: DisabledWebhook) => Promise<void>;
+  readonly #ports: Pick<DeliveryPorts, "history" | "log">;
+  readonly #onDisable: (delivery: Delivery, disabled: DisabledWebhook) => Promise<void>;
   readonly #known = new Map<string, WebhookFailures>();
-  /** Not written yet: what was known before, which is absent for an endpoint that did not fail. */
+  /** Unsaved changes, with the record before the change; undefined for a webhook that did not fail. */
   readonly #changed = new Map<string, WebhookFailures | undefined>();
 
-  /** `tell` is told which delivery had an endpoint disabled, before that is remembered: repeated after a crash, it must do no harm. */
+  /** @param onDisable called before the record is stored, with the delivery that disabled the webhook; must be idempotent */
   constructor(
     { disableAfterMs = Number.POSITIVE_INFINITY }: Pick<DeliveryConfig, "disableAfterMs">,
-    { history }: Pick<DeliveryPorts, "history">,
-    tell: (delivery: Delivery, disabled: DisabledWebhook) => Promise<void>,
+    ports: Pick<DeliveryPorts, "history" | "log">,
+    onDisable: (delivery: Delivery, disabled: DisabledWebhook) => Promise<void>,
   ) {
     this.#disableAfterMs = disableAfterMs;
-    this.#history = history;
-    this.#tell = tell;
+    this.#ports = ports;
+    this.#onDisable = onDisable;
   }
 
-  /** Takes up what this and other replicas have written. What is seen in the meantime, and not written yet, is newer. */
-  async load(): Promise<void> {
+  /** Loads the stored records now, and then every two seconds. Without Postgres, no webhook counts as failing until it answers. */
+  async follow(signal: AbortSignal): Promise<void> {
+    let isLoaded = await this.#tryLoad(true);
+    const loadAgain = async (): Promise<void> => {
+      for (;;) {
+        await pause(loadIntervalMs, signal);
+        if (signal.aborted) return;
+        isLoaded = await this.#tryLoad(isLoaded);
+      }
+    };
+    void loadAgain(); // Never rejects, and ends with the signal.
+  }
+
+  async #tryLoad(wasLoaded: boolean): Promise<boolean> {
+    try {
+      await this.#load();
+      return true;
+    } catch (error) {
+      if (wasLoaded) this.#ports.log.warn({ op: "webhook.load", err: error }, "failures of webhooks cannot be loaded, trying again");
+      return false;
+    }
+  }
+
+  /** Takes over what all replicas have stored. Changes that this replica has seen in the meantime are newer. */
+  async #load(): Promise<void> {
     const before = new Map(this.#known);
-    const stored = new Map((await this.#history.listFailingWebhooks()).map((failures) => [failures.webhook, failures]));
+    const stored = new Map((await this.#ports.history.listFailingWebhooks()).map((failures) => [failures.webhook, failures]));
     const isNewer = (webhook: string): boolean => this.#changed.has(webhook) || this.#known.get(webhook) !== before.get(webhook);
     for (const webhook of before.keys()) if (!stored.has(webhook) && !isNewer(webhook)) this.#known.delete(webhook);
     for (const [webhook, failures] of stored) if (!isNewer(webhook)) this.#known.set(webhook, failures);
   }
 
-  /** Why nothing may be posted to it. */
+  /** Why nothing may be posted to the webhook; undefined if it is not disabled. */
   disabled(webhook: Webhook): DisabledWebhook | undefined {
     return disabledOf(this.#known.get(webhook.id), webhook);
   }
 
-  /** After an attempt. @returns why nothing more may be posted; undefined at once where nothing fails, as almost everywhere */
-  remember(delivery: Delivery, webhook: Webhook, attempted: Attempted): Promise<DisabledWebhook | undefined> | undefined {
+  /**
+   * Records the outcome of an attempt. Synchronous for a success of a webhook that does not fail, because nearly all attempts are.
+   * @returns why nothing more may be posted
+   */
+  record(delivery: Delivery, webhook: Webhook, attempted: Attempted): Promise<DisabledWebhook | undefined> | undefined {
     const known = this.#known.get(webhook.id);
     if (known === undefined && attempted.outcome.outcome === "delivered") return undefined;
-    return this.#remember(delivery, webhook, attempted, known);
+    return this.#record(delivery, webhook, attempted, known);
   }
 
-  async #remember(delivery: Delivery, webhook: Webhook, { outcome, at }: Attempted, known: WebhookFailures | undefined) {
+  async #record(delivery: Delivery, webhook: Webhook, { outcome, at }: Attempted, known: WebhookFailures | undefined) {
     const { id } = webhook;
     const before = disabledOf(known, webhook);
-    // An attempt that was under way when another was answered 410 may still arrive.
+    // An attempt that was in flight when another one received 410 may still succeed.
     if (before !== undefined) return before;
     if (outcome.outcome === "delivered") {
-      if (this.#known.delete(id)) this.#change(id, known);
+      if (this.#known.delete(id)) this.#markChanged(id, known);
       return undefined;
     }
     const failure = { at, isGone: outcome.outcome === "listener-gone", error: outcome.error };
@@ -62,15 +91,15 @@ export class FailingEndpoints {
     if (failures === known) return undefined;
     this.#known.set(id, failures);
     if (failures.disabled !== undefined) return this.#disable(delivery, webhook, failures, failures.disabled, known);
-    this.#change(id, known);
+    this.#markChanged(id, known);
     return undefined;
   }
 
-  #change(webhook: string, before: WebhookFailures | undefined): void {
+  #markChanged(webhook: string, before: WebhookFailures | undefined): void {
     if (!this.#changed.has(webhook)) this.#changed.set(webhook, before);
   }
 
-  /** Writes what has changed since the last time. */
+  /** Stores what has changed since the last call. */
   async save(): Promise<void> {
     const changed = new Map(this.#changed);
     if (changed.size === 0) return;
@@ -78,14 +107,14 @@ export class FailingEndpoints {
     try {
       const failing = [...changed.keys()].flatMap((webhook) => this.#known.get(webhook) ?? []);
       const recovered = [...changed].flatMap(([webhook, before]) => (this.#known.has(webhook) || before === undefined ? [] : [before]));
-      await this.#history.saveWebhookFailures(failing, recovered);
+      await this.#ports.history.saveWebhookFailures(failing, recovered);
     } catch (error) {
       for (const [webhook, before] of changed) this.#changed.set(webhook, before);
       throw error;
     }
   }
 
-  /** What could not be told or written is not so: the delivery is settled again. One that another replica has disabled is told of once. */
+  /** Restores the previous record if reporting or storing fails: the delivery is then settled again. Reports once over all replicas. */
   async #disable(
     delivery: Delivery,
     webhook: Webhook,
@@ -94,16 +123,17 @@ export class FailingEndpoints {
     before: WebhookFailures | undefined,
   ): Promise<DisabledWebhook> {
     const { id } = webhook;
+    const { history } = this.#ports;
     try {
-      const stored = (await this.#history.listFailingWebhooks()).find((each) => each.webhook === id);
-      const byOther = disabledOf(stored, webhook);
-      if (stored !== undefined && byOther !== undefined) {
+      const stored = (await history.listFailingWebhooks()).find((each) => each.webhook === id);
+      const disabledByOther = disabledOf(stored, webhook);
+      if (stored !== undefined && disabledByOther !== undefined) {
         this.#known.set(id, stored);
         this.#changed.delete(id);
-        return byOther;
+        return disabledByOther;
       }
-      await this.#tell(delivery, disabled);
-      await this.#history.saveWebhookFailures([failures], []);
+      await this.#onDisable(delivery, disabled);
+      await history.saveWebhookFailures([failures], []);
       this.#changed.delete(id);
       return disabled;
     } catch (error) {

@@ -2,42 +2,43 @@ import { LRUCache } from "lru-cache";
 import type { Outcome } from "../deliverers/webhook.ts";
 import type { Delivery } from "../routing/delivery.ts";
 
-/** A message that was handed out before it was withdrawn is here within that, unless there is a backlog. */
+/** A message that was handed out before it was withdrawn arrives within this time, unless there is a backlog. */
 const rememberedMs = 30_000;
-/** Under way or ended lately; beyond that the oldest are forgotten, and at worst made once more. */
-const most = 20_000;
+/** Beyond this bound the oldest attempts are forgotten, and may be repeated once. */
+const maxRemembered = 20_000;
 
-interface Late {
+interface LateAttempt {
   readonly attempt: number;
-  /** What came of it, once that is settled. */
+  /** Outcome, once it is settled. */
   readonly settled: Promise<Outcome>;
 }
 
 /**
- * Attempts that outlived the patience: the next one is a message already, which may come due just as they end. An endpoint that answered
- * 200 after seven seconds got the event once more six milliseconds later.
+ * Remembers attempts that took longer than the delivery deadline. The next attempt of such a delivery is already a message, which may
+ * become due just as the late attempt ends: without this, an endpoint that returned 200 after seven seconds received the event again
+ * six milliseconds later.
  */
 export class LateAttempts {
-  readonly #byDelivery = new LRUCache<string, Late>({ max: most, ttl: rememberedMs });
+  readonly #byDelivery = new LRUCache<string, LateAttempt>({ max: maxRemembered, ttl: rememberedMs });
 
-  /** @param settled rejected: what came of it could not be written. @returns it */
+  /** @param settled rejects if the outcome could not be written. @returns `settled` */
   add({ id, attempt }: Delivery, settled: Promise<Outcome>): Promise<Outcome> {
-    const late: Late = { attempt, settled };
+    const late: LateAttempt = { attempt, settled };
     this.#byDelivery.set(id, late);
     const forget = (): void => void (this.#byDelivery.peek(id) === late && this.#byDelivery.delete(id));
-    // From then on the next attempt is wanted when its message comes: nothing tells that one from another which came too early.
+    // After a failure the next attempt must be made when its message is due.
     settled.then(({ outcome }) => outcome === "retry" && forget(), forget);
     return settled;
   }
 
-  /** Waits for an attempt of the delivery that is under way. Has one left nothing to do for this message? */
-  async makesNeedless({ id, attempt, attemptsBefore }: Delivery): Promise<boolean> {
+  /** Waits for a late attempt of the delivery that is in flight. Returns true if its outcome makes this attempt unnecessary. */
+  async supersedes({ id, attempt, attemptsBefore }: Delivery): Promise<boolean> {
     const late = this.#byDelivery.get(id);
-    // Whoever asks for it again wants it whatever came of it.
+    // A redelivery on request is attempted whatever the outcome was.
     if (late === undefined || late.attempt >= attempt || attemptsBefore !== undefined) return false;
     try {
       const outcome = await late.settled;
-      // Asked to wait, it has a message of its own for later.
+      // With a Retry-After, the next attempt was scheduled again for later.
       return outcome.outcome !== "retry" || outcome.retryAfter !== undefined;
     } catch {
       return false;

@@ -1,21 +1,20 @@
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
-import type { Deliverer } from "./deliver.ts";
-import { decodeDelivery, encodeDelivery } from "../routing/delivery.ts";
-import { redelivery } from "../record/dead-letter.ts";
-import type { DeliveryPorts } from "../ports.ts";
-import type { StoredDeadLetter } from "../record/dead-letter.ts";
 import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import { redelivery, type StoredDeadLetter } from "../record/dead-letter.ts";
+import { decodeDelivery, encodeDelivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
+import type { Deliverer } from "./deliver.ts";
 
-/** Of events of half a mebibyte each, so many are read at once. */
-const mostAtOnce = 50;
+/** Dead letters that are read at once; the event of each may have half a mebibyte. */
+const batchSize = 50;
 
 type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "clock" | "log">;
 
 /**
- * Makes what somebody asked for due now: what waits is due in place of later, a dead letter becomes a delivery again. The delivery
- * is stored first, then the dead letter goes: killed in between, the request comes again and the delivery's id tells that it is there.
- * What has meanwhile been delivered or is under way is left as it is.
+ * Makes the requested deliveries due now: those that wait for a retry, and dead letters. The delivery is stored before its dead letter is
+ * deleted. After a crash in between the request is repeated, and the message id shows that the delivery is already stored. A delivery
+ * that has been delivered in the meantime, or is being attempted, is left alone.
  */
 export async function redeliver(
   request: RedeliveryRequest,
@@ -29,28 +28,32 @@ export async function redeliver(
   if (keys.length === 0)
     return ports.log.warn(
       { op: "delivery.redeliver", "webhook.id": webhook },
-      "nothing can be posted to the webhook: its dead letters stay",
+      "the webhook is switched off or deleted: its dead letters are kept",
     );
-  if ("upTo" in request) return reviveUpTo(webhook, request.upTo, ports);
+  if ("upTo" in request) return redeliverUpTo(webhook, request.upTo, ports);
   for (const id of request.deliveries) {
     if (routes.wasOrdered(webhook) && (await ordered.attemptNow(webhook, id))) continue;
     const scheduled = await ports.deliveries.findScheduled(webhook, id);
-    if (scheduled !== undefined) await deliverer.later(decodeDelivery(scheduled), ports.clock.now());
+    if (scheduled !== undefined) await deliverer.schedule(decodeDelivery(scheduled), ports.clock.now());
     const letter = await ports.history.findDeadLetter(webhook, id);
-    if (letter !== undefined) await revive(webhook, [letter], ports);
+    if (letter !== undefined) await redeliverLetters(webhook, [letter], ports);
   }
 }
 
-async function reviveUpTo(webhook: string, upTo: string, ports: Ports): Promise<void> {
+async function redeliverUpTo(webhook: string, upTo: string, ports: Ports): Promise<void> {
   for (;;) {
-    const letters = await ports.history.oldestDeadLetters(webhook, upTo, mostAtOnce);
+    const letters = await ports.history.oldestDeadLetters(webhook, upTo, batchSize);
     if (letters.length === 0) return;
-    await revive(webhook, letters, ports);
+    await redeliverLetters(webhook, letters, ports);
   }
 }
 
-/** Its message's id is the dead letter's: killed in between, the same again is ignored, and one that has died again is another. */
-async function revive(webhook: string, letters: readonly StoredDeadLetter[], { deliveries, history, clock }: Ports): Promise<void> {
+/** The message id contains the dead letter's id: a repetition is ignored, while a delivery that failed again has another dead letter. */
+async function redeliverLetters(
+  webhook: string,
+  letters: readonly StoredDeadLetter[],
+  { deliveries, history, clock }: Ports,
+): Promise<void> {
   const now = clock.now();
   await Promise.all(
     letters.map((letter) => {

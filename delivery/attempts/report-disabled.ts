@@ -1,14 +1,15 @@
-import { errorData } from "../../domain/event/derived-events.ts";
 import type { DisabledWebhook } from "../../domain/delivery/webhook-failures.ts";
-import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "../routing/delivery.ts";
+import { errorData } from "../../domain/event/derived-events.ts";
 import type { DeliveryPorts } from "../ports.ts";
+import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
 
 /**
- * An error event on `$errors` of the emitter whose delivery had a webhook disabled, to all who listen there but that webhook. Each
- * becomes a message of its own at once, in no chain: that of the delivery waits for us. Told again, ids and messages are the same.
+ * Emits an error event on `$errors` of the source whose delivery disabled a webhook, to all listeners except that webhook. Each delivery
+ * becomes a message at once instead of waiting in a chain, because the chain waits for the delivery that called this. Idempotent: a
+ * repetition has the same ids and messages.
  */
-export async function tellDisabled(
+export async function reportDisabled(
   delivery: Delivery,
   disabled: DisabledWebhook,
   routes: Routes,
@@ -19,8 +20,8 @@ export async function tellDisabled(
   const listeners = routes.listeners(event).filter(({ listener }) => listener.id !== delivery.listener);
   await Promise.all(
     listeners.map((route) => {
-      const told = firstDelivery(event, route);
-      return deliveries.schedule(told.listener, told.id, encodeDelivery(told), disabled.at, told.id);
+      const report = firstDelivery(event, route);
+      return deliveries.schedule(report.listener, report.id, encodeDelivery(report), disabled.at, report.id);
     }),
   );
 }
@@ -32,6 +33,6 @@ function errorEvent({ id, listener, event }: Delivery, { at, reason, message }: 
   const data = errorData(context, { code: "webhook_disabled", name: reason, message }, null);
   const payload = JSON.stringify({ ...data, original_context: { ...data.original_context, event_id: eventId, webhook_id: listener } });
   const emitId = `${id.replaceAll(".", "_")}_disabled`;
-  const hopped = { ...(hops === undefined ? {} : { hops }), ...(way === undefined ? {} : { way }) };
-  return { emitId, eventId: emitId, source, owner, channel: "$errors", ts: at, payload, ...hopped };
+  const origin = { ...(hops === undefined ? {} : { hops }), ...(way === undefined ? {} : { way }) };
+  return { emitId, eventId: emitId, source, owner, channel: "$errors", ts: at, payload, ...origin };
 }

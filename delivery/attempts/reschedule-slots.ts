@@ -1,14 +1,14 @@
-/** A full source has run some of its backlog by then. */
+/** By then a source with a full backlog has run some of it. */
 const minDelayMs = 1_000;
-/** Deliveries of one owner are handed over again at most at this rate. */
+/** Interval between deliveries of one owner that are rescheduled. */
 const slotMs = 5;
 
 /**
- * Times at which deliveries to full sources are handed over again: one slot after the other for each owner. So deliveries keep their
- * order, and many of them do not all come back at once, only to be refused again.
+ * Times at which deliveries to sources with a full backlog are due again, one slot after the other for each owner. Deliveries keep their
+ * order, and do not all return at once only to be refused again.
  */
 export class RescheduleSlots {
-  /** Epoch ms of the last slot given out, by owner, oldest first. */
+  /** Epoch ms of each owner's last slot, oldest first. */
   readonly #last = new Map<string, number>();
 
   /** @returns epoch ms */

@@ -1,16 +1,20 @@
 import type { Delivery } from "../routing/delivery.ts";
 import type { StreamUsage } from "./ports.ts";
 
-/** Of a stored delivery besides its payload, about. */
+/** Approximate size of a stored delivery besides its payload. */
 const overheadBytes = 512;
 
 /**
- * Decides whether a delivery may wait for a later attempt in the stream DELIVERIES, which cannot refuse messages itself. While the stream is at most half
- * full, everybody's may. Above that an owner's deliveries may hold a quarter of it, and once it is full a thirty-second: the owner of a dead
- * endpoint, whose deliveries pile up, is the first to be refused.
+ * Decides whether a delivery may be stored in the stream DELIVERIES for a later attempt. The stream cannot refuse messages itself.
  *
- * It counts what this process has stored; what was stored before a restart counts for the stream, and for no owner. Any replica may be handed what
- * another has stored, so counts drift: they begin again whenever the stream is nearly empty, and only an owner whose deliveries pile up has a high one.
+ * | stream is | an owner's deliveries may hold |
+ * |---|---|
+ * | at most half full | any number of bytes |
+ * | above half full | a quarter of the stream |
+ * | full | a thirty-second of it |
+ *
+ * So the owner of a dead endpoint, whose deliveries accumulate, is refused first. Each replica counts what it has stored itself, and
+ * may be handed what another one stored, so counts drift: they restart whenever the stream is nearly empty.
  */
 export class RetryCapacity {
   readonly #usage: () => StreamUsage | undefined;
@@ -20,7 +24,7 @@ export class RetryCapacity {
     this.#usage = usage;
   }
 
-  hasRoomFor(delivery: Delivery): boolean {
+  hasCapacityFor(delivery: Delivery): boolean {
     const usage = this.#usage();
     if (usage === undefined || usage.maxBytes <= 0 || usage.bytes <= usage.maxBytes / 2) return true;
     const share = usage.bytes <= usage.maxBytes ? usage.maxBytes / 4 : usage.maxBytes / 32;
@@ -33,7 +37,7 @@ export class RetryCapacity {
     this.#bytes.set(delivery.event.owner, this.#bytesOf(delivery) + sizeOf(delivery));
   }
 
-  /** It is due, or was withdrawn. */
+  /** The delivery has become due or was withdrawn. */
   removed(delivery: Delivery): void {
     const bytes = this.#bytesOf(delivery) - sizeOf(delivery);
     if (bytes > 0) this.#bytes.set(delivery.event.owner, bytes);

@@ -1,48 +1,52 @@
-interface Wait {
-  /** By `performance.now()`. */
-  readonly until: number;
-  readonly give: (outOfPatience: undefined) => void;
+interface Pending {
+  /** Time base of `performance.now()`. */
+  readonly deadline: number;
+  readonly expire: () => void;
 }
 
-const mostBetweenLooksMs = 100;
+const maxSweepIntervalMs = 100;
 
-/** Waits for what is under way, each for the same time, by one timer for all: most are done long before, and a timer each is dear. */
-export class Patience {
-  readonly ms: number;
-  /** In the order in which they end. */
-  readonly #waits = new Set<Wait>();
+/**
+ * Applies one fixed timeout to many promises with a single shared timer. Nearly all of them settle long before, and a timer per promise
+ * was measurable on the delivery path (decision 0082).
+ *
+ * A timeout fires up to `maxSweepIntervalMs` late, or up to one full timeout late if the timeout is shorter than that.
+ */
+export class SharedTimeout {
+  readonly timeoutMs: number;
+  /** Insertion order is expiry order, because every entry has the same timeout. */
+  readonly #pending = new Set<Pending>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Up to a tenth of a second later, or twice the time when it is shorter than that. */
-  constructor(ms: number) {
-    this.ms = ms;
+  constructor(timeoutMs: number) {
+    this.timeoutMs = timeoutMs;
   }
 
-  /** What came of it; undefined when it is still under way as the patience ends. */
-  of<Result extends object>(underWay: Promise<Result>): Promise<Result | undefined> {
+  /** Returns the promise's result, or undefined if the timeout expires first. The promise itself keeps running. */
+  race<Result extends object>(promise: Promise<Result>): Promise<Result | undefined> {
     return new Promise((resolve, reject) => {
-      const wait: Wait = { until: performance.now() + this.ms, give: resolve };
-      this.#waits.add(wait);
-      this.#timer ??= setInterval(() => this.#look(), Math.min(mostBetweenLooksMs, this.ms));
-      underWay.then(
+      const entry: Pending = { deadline: performance.now() + this.timeoutMs, expire: () => resolve(undefined) };
+      this.#pending.add(entry);
+      this.#timer ??= setInterval(() => this.#sweep(), Math.min(maxSweepIntervalMs, this.timeoutMs));
+      promise.then(
         (result) => {
-          this.#waits.delete(wait);
+          this.#pending.delete(entry);
           resolve(result);
         },
         (error: Error) => {
-          this.#waits.delete(wait);
+          this.#pending.delete(entry);
           reject(error);
         },
       );
     });
   }
 
-  #look(): void {
+  #sweep(): void {
     const now = performance.now();
-    for (const wait of this.#waits) {
-      if (wait.until > now) return;
-      this.#waits.delete(wait);
-      wait.give(undefined);
+    for (const entry of this.#pending) {
+      if (entry.deadline > now) return;
+      this.#pending.delete(entry);
+      entry.expire();
     }
     clearInterval(this.#timer);
     this.#timer = undefined;

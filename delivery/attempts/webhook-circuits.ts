@@ -1,90 +1,90 @@
 import { FairSemaphore } from "../../domain/limits/fair-semaphore.ts";
 
-/** What is known of one webhook's endpoint; forgotten when no attempt is in flight and nothing is wrong. */
-interface Endpoint {
-  failuresInARow: number;
-  /** Epoch ms until which due deliveries are put off instead of attempted. */
+/** State of one webhook; forgotten when no attempt is in flight and nothing is wrong. */
+interface Circuit {
+  consecutiveFailures: number;
+  /** Epoch ms until which due deliveries are postponed instead of attempted. */
   openUntil: number;
-  /** Epoch ms for which the last delivery was put off. */
-  lastAgainAt: number;
+  /** Epoch ms to which the last delivery was postponed. */
+  lastPostponedTo: number;
 }
 
-/** After this many failures in a row the circuit opens; then one probe at a time is attempted. */
+/** After this many consecutive failures the circuit opens. Then one attempt at a time probes the webhook. */
 const failuresToOpen = 10;
 const minOpenMs = 1_000;
 const maxOpenMs = 30_000;
 const defaultMaxWaiting = 1_000;
 /**
- * Deliveries that are put off are due again this far apart, per endpoint. Each costs two writes, so what a dead endpoint costs has a bound
- * however much waits for it; and once it is back, so many a second are attempted.
+ * Postponed deliveries of a webhook are due again this far apart. Each costs two writes, so this bounds what a dead webhook costs, and
+ * the rate of attempts once it is back.
  */
-const againApartMs = 1_000 / 600;
+const postponeIntervalMs = 1_000 / 600;
 
-/** Bounds the attempts in flight to one endpoint, so that one that hangs delays no other, and attempts a dead one only now and then. */
-export class Endpoints {
-  readonly #endpoints = new Map<string, Endpoint>();
-  readonly #attempts: FairSemaphore;
+/** Concurrency permits and the circuit breaker of each webhook: one that hangs delays no other, and a dead one is only probed. */
+export class WebhookCircuits {
+  readonly #circuits = new Map<string, Circuit>();
+  readonly #permits: FairSemaphore;
   /** Epoch ms of the last call. */
   #now = 0;
 
-  /** @param maxInFlight attempts at one webhook at once */
+  /** @param maxInFlight bound on concurrent attempts at one webhook */
   constructor(maxInFlight: number) {
-    this.#attempts = new FairSemaphore({
+    this.#permits = new FairSemaphore({
       permitsPerKey: (webhook) => {
-        const { failuresInARow = 0 } = this.#endpoints.get(webhook) ?? {};
+        const { consecutiveFailures = 0 } = this.#circuits.get(webhook) ?? {};
         if (this.#isOpen(webhook)) return 0;
-        return failuresInARow >= failuresToOpen ? 1 : maxInFlight;
+        return consecutiveFailures >= failuresToOpen ? 1 : maxInFlight;
       },
     });
   }
 
   /** Takes a permit for an attempt if one is free now. */
-  tryEnter(webhook: string, now: number): boolean {
+  tryAcquire(webhook: string, now: number): boolean {
     this.#now = now;
-    return this.#attempts.tryAcquire(webhook);
+    return this.#permits.tryAcquire(webhook);
   }
 
-  /** Takes a permit as soon as one is free; false when the signal aborts before, or `maxWaiting` attempts or more wait already. */
-  async enter(webhook: string, now: number, signal: AbortSignal, maxWaiting = defaultMaxWaiting): Promise<boolean> {
-    if (this.tryEnter(webhook, now)) return true;
-    if (this.#isOpen(webhook) || this.#attempts.waitingFor(webhook) >= maxWaiting || signal.aborted) return false;
-    const granted = this.#attempts.acquire(webhook, signal) ?? Promise.resolve();
+  /** Takes a permit as soon as one is free. Returns false if the signal aborts first, or `maxWaiting` attempts wait already. */
+  async acquire(webhook: string, now: number, signal: AbortSignal, maxWaiting = defaultMaxWaiting): Promise<boolean> {
+    if (this.tryAcquire(webhook, now)) return true;
+    if (this.#isOpen(webhook) || this.#permits.waitingFor(webhook) >= maxWaiting || signal.aborted) return false;
+    const granted = this.#permits.acquire(webhook, signal) ?? Promise.resolve();
     return granted.then(
       () => true,
       () => false,
     );
   }
 
-  /** The attempt has ended. */
-  leave(webhook: string, succeeded: boolean, now: number): void {
+  /** Returns the permit of an attempt that has ended. */
+  release(webhook: string, succeeded: boolean, now: number): void {
     this.#now = now;
-    const endpoint = this.#get(webhook);
-    endpoint.failuresInARow = succeeded ? 0 : endpoint.failuresInARow + 1;
-    endpoint.openUntil = now + openMs(endpoint.failuresInARow);
-    this.#attempts.release(webhook);
-    if (endpoint.failuresInARow === 0 && this.#attempts.takenBy(webhook) === 0) this.#endpoints.delete(webhook);
+    const circuit = this.#get(webhook);
+    circuit.consecutiveFailures = succeeded ? 0 : circuit.consecutiveFailures + 1;
+    circuit.openUntil = now + openMs(circuit.consecutiveFailures);
+    this.#permits.release(webhook);
+    if (circuit.consecutiveFailures === 0 && this.#permits.takenBy(webhook) === 0) this.#circuits.delete(webhook);
   }
 
-  /** ms after which a delivery that got no permit is due again: not before the circuit may close, and one after the other. */
-  againAfterMs(webhook: string, now: number): number {
-    const endpoint = this.#get(webhook);
-    const earliest = Math.max(now, endpoint.openUntil) + minOpenMs;
-    endpoint.lastAgainAt = Math.max(earliest, endpoint.lastAgainAt + againApartMs);
-    return Math.round(endpoint.lastAgainAt - now);
+  /** Milliseconds after which a delivery without a permit is due again: after the circuit may close, and one after the other. */
+  postponeMs(webhook: string, now: number): number {
+    const circuit = this.#get(webhook);
+    const earliest = Math.max(now, circuit.openUntil) + minOpenMs;
+    circuit.lastPostponedTo = Math.max(earliest, circuit.lastPostponedTo + postponeIntervalMs);
+    return Math.round(circuit.lastPostponedTo - now);
   }
 
   #isOpen(webhook: string): boolean {
-    return this.#now < (this.#endpoints.get(webhook)?.openUntil ?? 0);
+    return this.#now < (this.#circuits.get(webhook)?.openUntil ?? 0);
   }
 
-  #get(webhook: string): Endpoint {
-    const known = this.#endpoints.get(webhook) ?? { failuresInARow: 0, openUntil: 0, lastAgainAt: 0 };
-    this.#endpoints.set(webhook, known);
-    return known;
+  #get(webhook: string): Circuit {
+    const circuit = this.#circuits.get(webhook) ?? { consecutiveFailures: 0, openUntil: 0, lastPostponedTo: 0 };
+    this.#circuits.set(webhook, circuit);
+    return circuit;
   }
 }
 
-function openMs(failuresInARow: number): number {
-  if (failuresInARow < failuresToOpen) return 0;
-  return Math.min(maxOpenMs, minOpenMs * 2 ** Math.min(5, failuresInARow - failuresToOpen));
+function openMs(consecutiveFailures: number): number {
+  if (consecutiveFailures < failuresToOpen) return 0;
+  return Math.min(maxOpenMs, minOpenMs * 2 ** Math.min(5, consecutiveFailures - failuresToOpen));
 }

@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache";
-import type { RouteListener } from "../../domain/source/deployment.ts";
-import { replayIn } from "../../domain/event/replay.ts";
 import { parseSigningKey, signatureHeaders, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
+import { replayIn } from "../../domain/event/replay.ts";
 import { traceContext } from "../../domain/traces.ts";
-import type { Delivery } from "../routing/delivery.ts";
-import type { DeliveryPorts } from "../ports.ts";
 import type { PostResult } from "../attempts/ports.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import type { Delivery } from "../routing/delivery.ts";
+import type { Webhook } from "../routing/routes.ts";
 
-/** What came of an attempt. `listener-gone`: the endpoint says it will never listen again (410), or it is disabled, so nobody asks again. */
+/** Result of an attempt. `listener-gone`: the webhook returned 410 or is disabled, so it is not attempted again. */
 export type Outcome =
   | { readonly outcome: "delivered"; readonly status: number }
   | {
@@ -18,55 +18,52 @@ export type Outcome =
     }
   | { readonly outcome: "listener-gone"; readonly status: number | null; readonly error: string };
 
-/** What came of an attempt, and when it was. */
+/** An attempt that has ended. */
 export interface Attempted {
   readonly outcome: Outcome;
-  /** Epoch ms. */
+  /** Start in epoch ms. */
   readonly at: number;
   readonly durationMs: number;
 }
 
-type Webhook = Extract<RouteListener, { kind: "webhook" }>;
-
-/** Posts an event as it was emitted, without envelope, with both signatures (Standard Webhooks, and the older header). */
+/** Posts the emitted payload as it is, without envelope, with both signatures (Standard Webhooks, and the older header). */
 export class WebhookDeliverer {
   readonly #ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">;
   /** Opened signing keys by their sealed form. */
   readonly #keys = new LRUCache<string, SigningKey>({ max: 10_000 });
-  /** Headers of authenticated webhooks by their sealed credentials. */
+  /** Authorization headers by their sealed credentials. */
   readonly #authorizations = new LRUCache<string, string>({ max: 10_000 });
 
   constructor(ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">) {
     this.#ports = ports;
   }
 
-  /** @param traceparent what the receiver's work follows from */
+  /** @param traceparent of the attempt's span, which the receiver continues */
   async attempt(delivery: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
     const { event } = delivery;
-    const keys = this.#opened(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#open(sealed))));
+    const keys = this.#openedKeys(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#openKey(sealed))));
     const headers = signatureHeaders(
       { id: event.emitId, emitter: event.source, at: this.#ports.clock.now(), body: event.payload },
       keys,
       this.#ports.hmac,
     );
     const authorization = webhook.basicAuth === undefined ? {} : { authorization: await this.#authorization(webhook.basicAuth) };
-    return judge(
-      await this.#ports.poster.post({
-        url: webhook.url,
-        headers: {
-          "content-type": "application/json",
-          ...replayHeader(event),
-          ...traceContext({ traceparent, tracestate: event.tracestate }),
-          ...authorization,
-          ...headers,
-        },
-        body: event.payload,
-      }),
-    );
+    const result = await this.#ports.poster.post({
+      url: webhook.url,
+      headers: {
+        "content-type": "application/json",
+        ...replayHeader(event),
+        ...traceContext({ traceparent, tracestate: event.tracestate }),
+        ...authorization,
+        ...headers,
+      },
+      body: event.payload,
+    });
+    return outcomeOf(result);
   }
 
-  /** Undefined when one of them has to be opened first. */
-  #opened(sealed: readonly string[]): readonly SigningKey[] | undefined {
+  /** Undefined if one of the keys must be opened first. */
+  #openedKeys(sealed: readonly string[]): readonly SigningKey[] | undefined {
     const keys: SigningKey[] = [];
     for (const each of sealed) {
       const key = this.#keys.get(each);
@@ -76,28 +73,29 @@ export class WebhookDeliverer {
     return keys;
   }
 
-  async #authorization(sealed: string): Promise<string> {
-    const known = this.#authorizations.get(sealed);
-    if (known !== undefined) return known;
-    const header = `Basic ${Buffer.from(await this.#ports.secrets.open(sealed)).toString("base64")}`;
-    this.#authorizations.set(sealed, header);
-    return header;
-  }
-
-  async #open(sealed: string): Promise<SigningKey> {
+  async #openKey(sealed: string): Promise<SigningKey> {
     const key = parseSigningKey(await this.#ports.secrets.open(sealed));
     this.#keys.set(sealed, key);
     return key;
   }
+
+  async #authorization(sealed: string): Promise<string> {
+    const cached = this.#authorizations.get(sealed);
+    if (cached !== undefined) return cached;
+    const header = `Basic ${Buffer.from(await this.#ports.secrets.open(sealed)).toString("base64")}`;
+    this.#authorizations.set(sealed, header);
+    return header;
+  }
 }
 
-/** Of a dead letter that is delivered again nothing else tells. */
+/** Read from the emit id, because a redelivered dead letter has no other trace of its replay. */
 function replayHeader({ emitId }: Delivery["event"]): Readonly<Record<string, string>> {
   const replay = replayIn(emitId);
   return replay === undefined ? {} : { "x-headwater-replay": replay };
 }
 
-function judge(result: PostResult): Outcome {
+/** 2xx is delivered, 410 is gone; everything else is retried. */
+function outcomeOf(result: PostResult): Outcome {
   if (result.outcome === "unreachable")
     return { outcome: "retry", status: null, error: `${result.code}: ${result.message}`, retryAfter: undefined };
   const { status, retryAfter } = result;

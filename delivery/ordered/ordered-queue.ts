@@ -1,22 +1,28 @@
-import { failed, isLaterState, nextIn, passed, type FailingHead, type QueueState } from "../../domain/delivery/ordered-queue.ts";
-import type { CommitPosition } from "../../domain/source/deployment.ts";
+import {
+  isLaterState,
+  nextIndex,
+  stateAfterDone,
+  stateAfterFailure,
+  type FailingHead,
+  type QueueState,
+} from "../../domain/delivery/ordered-queue.ts";
 import { pause } from "../../domain/retry.ts";
-import type { Delivery } from "../routing/delivery.ts";
-import type { Again, QueueAttempts } from "./queue-attempts.ts";
-import { lineIsGone, QueueWriter } from "./queue-writer.ts";
-import { decodePack } from "./queue-pack.ts";
+import type { CommitPosition } from "../../domain/source/deployment.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
+import type { Delivery } from "../routing/delivery.ts";
+import { settle } from "../settle.ts";
 import type { QueueMessage } from "./ports.ts";
-import { untilDone } from "../settle.ts";
+import type { NextAttempt, QueueAttempts } from "./queue-attempts.ts";
+import { decodeBatch, QueueWriter, webhookDeleted } from "./queue-writer.ts";
 
-/** How far a line has come is kept that long behind the deliveries' back: a crash repeats what was delivered in it. */
-const keepEveryMs = 250;
+/** The state is saved in the background after this time. A crash repeats the deliveries that were made since. */
+const saveDelayMs = 250;
 const retryMs = 500;
-/** A copy of the stream that is behind has what was stored by then; else somebody has removed it. */
+/** A copy of the stream that is behind has the next message within 200 such waits; otherwise the message was removed. */
 const missingRetryMs = 50;
-const mostMissing = 200;
-/** A timer takes no longer waits than 24 days. */
-const longestWaitMs = 3_600_000;
+const maxMissingRetries = 200;
+/** `setTimeout` takes at most 24 days. */
+const maxWaitMs = 3_600_000;
 
 type Ports = Pick<DeliveryPorts, "queueStore" | "history" | "clock" | "log">;
 
@@ -24,114 +30,120 @@ export interface QueueParts {
   readonly config: Pick<DeliveryConfig, "maxQueued" | "attemptTimeoutMs">;
   readonly ports: Ports;
   readonly attempts: Pick<QueueAttempts, "attempt">;
-  /** False: another replica may have taken the lines over. Nothing is posted then. */
+  /** False if another replica may have taken over the queues: nothing is posted then. */
   readonly isCurrent: () => boolean;
 }
 
 /**
- * The line of one ordered webhook. What is routed is stored at its end; from its head one delivery after the other is attempted, and the
- * next one not before the one before was delivered or became a dead letter. While it waits for the time of an attempt it holds nothing
- * but how far it has come: the rest lies in its stream.
+ * The queue of one ordered webhook. Routed deliveries are stored at its end. At its head one delivery at a time is attempted, and the
+ * next one only after it was delivered or became a dead letter:
+ *
+ *   idle ──stored──▶ reading ──message──▶ attempting ──done──▶ reading
+ *    ▲                  │                    │ failed
+ *    └──no message──────┘                    ▼
+ *                    reading ◀──time──── waiting for the next attempt
+ *
+ * While a queue is idle or waiting, only its state is in memory: the deliveries are in the stream.
  */
 export class OrderedQueue {
   readonly #webhook: string;
   readonly #parts: QueueParts;
-  readonly #end: QueueWriter;
+  readonly #writer: QueueWriter;
   readonly #ending = new AbortController();
   #state: QueueState;
-  #kept: QueueState;
+  #savedState: QueueState;
   #running: Promise<void> | undefined;
-  /** How far the line has come if what is being posted fails. */
-  #ifFailed: QueueState | undefined;
+  /** The state to save if the attempt in flight does not end before this replica stops. */
+  #stateIfFailed: QueueState | undefined;
   #isWoken = false;
   #confirming: Promise<void> | undefined;
-  #hurry: (() => void) | undefined;
-  /** Messages that are done and not removed yet. */
-  #done: number[] = [];
-  #keeping: Promise<boolean> = Promise.resolve(true);
-  #timer: NodeJS.Timeout | undefined;
+  #endWait: (() => void) | undefined;
+  /** Sequences of messages that are done and not removed yet. */
+  #doneSequences: number[] = [];
+  #saving: Promise<void> = Promise.resolve();
+  #saveTimer: NodeJS.Timeout | undefined;
 
   constructor(webhook: string, state: QueueState, parts: QueueParts) {
     this.#webhook = webhook;
     this.#state = state;
-    this.#kept = state;
+    this.#savedState = state;
     this.#parts = parts;
-    const rest = { state: () => this.#state, onStored: () => this.wake(), confirm: () => this.#confirm() };
-    this.#end = new QueueWriter(webhook, parts.config, parts.ports, rest, this.#ending.signal);
+    const queue = { state: () => this.#state, onStored: () => this.wake(), confirm: () => this.#confirm() };
+    this.#writer = new QueueWriter(webhook, parts.config, parts.ports, queue, this.#ending.signal);
   }
 
   append(deliveries: readonly Delivery[], position: CommitPosition | undefined): Promise<void> {
-    return this.#end.append(deliveries, position);
+    return this.#writer.append(deliveries, position);
   }
 
-  /** Deliveries that are not done, as far as is known: of a line that was found after a start it is once something was read. */
+  /** Number of queued deliveries, as far as it is known: after a start, once the end of the queue has been read. */
   get length(): number {
-    return Math.max(0, this.#end.number - this.#state.number);
+    return Math.max(0, this.#writer.number - this.#state.number);
   }
 
   get state(): QueueState {
     return this.#state;
   }
 
-  /** Something is, or may be, in line. */
+  /** Starts to deliver, because the queue has or may have messages. */
   wake(): void {
     this.#isWoken = true;
     this.#running ??= this.#run(); // Never rejects.
   }
 
-  /** After a start. What was done and not removed before goes. */
+  /** Continues after a start. Removes messages that were done before it. */
   async resume(): Promise<void> {
-    const { queueStore: lines } = this.#parts.ports;
+    const { queueStore } = this.#parts.ports;
     await this.#confirm();
-    const first = await lines.findNext(this.#webhook, 1);
-    if (first !== undefined && first.seq < this.#state.seq) await lines.removeBefore(this.#webhook, this.#state.seq);
-    await this.#end.tail();
+    const first = await queueStore.findNext(this.#webhook, 1);
+    if (first !== undefined && first.seq < this.#state.seq) await queueStore.removeBefore(this.#webhook, this.#state.seq);
+    await this.#writer.tail();
     this.wake();
   }
 
-  /** The head is attempted now; only if it is that delivery, when one is named. */
+  /** Makes the head's next attempt now. With `delivery`, only if that is the head. Returns false if no head waits for an attempt. */
   attemptNow(delivery?: string): boolean {
     const { failing } = this.#state;
     if (failing === undefined || (delivery !== undefined && delivery !== failing.delivery)) return false;
     this.#state = { ...this.#state, failing: { ...failing, atMs: Math.min(failing.atMs, this.#parts.ports.clock.now()) } };
-    this.#hurry?.();
+    this.#endWait?.();
     return true;
   }
 
-  /** The webhook is gone. Resolves when nothing is attempted any more. */
+  /** Ends the queue of a deleted webhook. Resolves once nothing is attempted any more. */
   async end(): Promise<void> {
-    this.#ending.abort(lineIsGone);
-    this.#hurry?.();
+    this.#ending.abort(webhookDeleted);
+    this.#endWait?.();
     await this.#running;
-    clearTimeout(this.#timer);
-    await this.#keeping;
+    clearTimeout(this.#saveTimer);
+    await this.#saving;
   }
 
   /**
-   * Attempts nothing more, and keeps how far it came. An attempt that takes longer than `endsWithinMs` goes on: the next owner makes it again, and not
-   * before its time is up.
+   * Stops attempts and saves the state. An attempt that takes longer than `endsWithinMs` continues: the next replica that holds the queue
+   * repeats it, after its timeout.
    */
   async stop(endsWithinMs: number): Promise<void> {
     this.#ending.abort();
-    this.#hurry?.();
+    this.#endWait?.();
     const late = new AbortController();
     const tooLate = pause(endsWithinMs, late.signal);
     await Promise.race([this.#running, tooLate]);
     late.abort();
-    clearTimeout(this.#timer);
-    await this.#keeping;
-    this.#state = this.#ifFailed ?? this.#state;
-    if (this.#kept !== this.#state) await this.#write();
+    clearTimeout(this.#saveTimer);
+    await this.#saving;
+    this.#state = this.#stateIfFailed ?? this.#state;
+    if (this.#savedState !== this.#state) await this.#saveNow();
   }
 
   async #run(): Promise<void> {
     while (this.#isWoken && !this.#ending.signal.aborted) {
       this.#isWoken = false;
       try {
-        await this.#goOn();
+        await this.#deliverAll();
       } catch (error) {
         const fields = { op: "line.read", "webhook.id": this.#webhook, err: error };
-        this.#parts.ports.log.warn(fields, "a line cannot go on, trying again");
+        this.#parts.ports.log.warn(fields, "an ordered queue cannot continue, trying again");
         this.#isWoken = true;
         await this.#wait(retryMs);
       }
@@ -140,8 +152,8 @@ export class OrderedQueue {
   }
 
   /**
-   * Once, before anything is attempted or stored: writes the state on the condition that nobody has come further. It may have been read
-   * from a copy that is behind, and a former owner that had stalled cannot write an older one from then on. @throws Unavailable
+   * Runs once, before anything is attempted or stored. Writes the state unless the stored one is later: the state may have been read from
+   * a copy that is behind, and after this write a previous holder that had stalled cannot write an older one. @throws Unavailable
    */
   #confirm(): Promise<void> {
     this.#confirming ??= this.#confirmState().catch((error: unknown) => {
@@ -153,122 +165,121 @@ export class OrderedQueue {
 
   async #confirmState(): Promise<void> {
     for (;;) {
-      const further = await this.#parts.ports.queueStore.saveState(this.#webhook, this.#state);
-      if (further === undefined) return;
-      this.#kept = this.#state = further;
+      const later = await this.#parts.ports.queueStore.saveState(this.#webhook, this.#state);
+      if (later === undefined) return;
+      this.#savedState = this.#state = later;
     }
   }
 
-  async #goOn(): Promise<void> {
+  async #deliverAll(): Promise<void> {
     await this.#confirm();
     while (!this.#ending.signal.aborted) {
       if (!this.#parts.isCurrent()) {
         await this.#wait(retryMs);
         continue;
       }
-      const leftMs = (this.#state.failing?.atMs ?? 0) - this.#parts.ports.clock.now();
-      if (leftMs > 0) {
-        await this.#wait(Math.min(leftMs, longestWaitMs));
+      const waitMs = (this.#state.failing?.atMs ?? 0) - this.#parts.ports.clock.now();
+      if (waitMs > 0) {
+        await this.#wait(Math.min(waitMs, maxWaitMs));
         continue;
       }
-      const message = await this.#next();
+      const message = await this.#readNext();
       if (message === undefined) return;
-      await this.#deliver(message);
+      await this.#deliverBatch(message);
     }
   }
 
-  /** Undefined: there is no more. */
-  async #next(): Promise<QueueMessage | undefined> {
-    for (let missing = 0; missing < mostMissing && !this.#ending.signal.aborted; missing++) {
+  /** Undefined if there are no more messages. */
+  async #readNext(): Promise<QueueMessage | undefined> {
+    for (let missing = 0; missing < maxMissingRetries && !this.#ending.signal.aborted; missing++) {
       const message = await this.#parts.ports.queueStore.findNext(this.#webhook, this.#state.seq);
       if (message !== undefined) return message;
-      const { seq } = await this.#end.tail();
+      const { seq } = await this.#writer.tail();
       if (seq < this.#state.seq) return undefined;
       await this.#wait(missingRetryMs);
     }
-    this.#end.forget();
+    this.#writer.forgetTail();
     return undefined;
   }
 
-  /** All of a message, or up to the first that is to be attempted again. */
-  async #deliver({ seq, text }: QueueMessage): Promise<void> {
-    const pack = decodePack(text);
-    for (let index = nextIn(this.#state, seq); index < pack.deliveries.length; index++) {
-      const delivery = pack.deliveries[index];
+  /** Delivers the rest of a batch, up to the first delivery that must be attempted again. */
+  async #deliverBatch({ seq, text }: QueueMessage): Promise<void> {
+    const batch = decodeBatch(text);
+    for (let index = nextIndex(this.#state, seq); index < batch.deliveries.length; index++) {
+      const delivery = batch.deliveries[index];
       if (delivery === undefined || this.#ending.signal.aborted || !this.#parts.isCurrent()) return;
-      this.#ifFailed = failed(this.#state, seq, pack, index, this.#failingLater(delivery));
+      this.#stateIfFailed = stateAfterFailure(this.#state, seq, batch, index, this.#sameAttemptLater(delivery));
       const settled = await this.#attempt(delivery);
-      this.#ifFailed = undefined;
+      this.#stateIfFailed = undefined;
       if (settled === undefined) return;
-      if (settled.again !== undefined) {
-        this.#state = failed(this.#state, seq, pack, index, { delivery: delivery.id, ...settled.again });
-        return void (await this.#keep());
+      if (settled.next !== undefined) {
+        this.#state = stateAfterFailure(this.#state, seq, batch, index, { delivery: delivery.id, ...settled.next });
+        return this.#save();
       }
-      this.#state = passed(this.#state, seq, pack, index);
-      if (this.#state.seq > seq) this.#done.push(seq);
-      this.#keepSoon();
+      this.#state = stateAfterDone(this.#state, seq, batch, index);
+      if (this.#state.seq > seq) this.#doneSequences.push(seq);
+      this.#saveSoon();
     }
   }
 
-  /** The same attempt again, once the one that is being made must have ended. */
-  #failingLater({ id, attempt }: Delivery): FailingHead {
+  /** The same attempt, once the one in flight must have timed out. */
+  #sameAttemptLater({ id, attempt }: Delivery): FailingHead {
     const { failing } = this.#state;
     const atMs = this.#parts.ports.clock.now() + this.#parts.config.attemptTimeoutMs;
     return { delivery: id, attempt: failing?.delivery === id ? failing.attempt : attempt, atMs };
   }
 
-  /** Undefined: it is not settled, since we stop. */
-  async #attempt(delivery: Delivery): Promise<{ readonly again: Again | undefined } | undefined> {
+  /** Undefined if the queue stopped before the delivery was settled. */
+  async #attempt(delivery: Delivery): Promise<{ readonly next: NextAttempt | undefined } | undefined> {
     const { failing } = this.#state;
     const { attempts, ports } = this.#parts;
     const attempted = failing?.delivery === delivery.id ? { ...delivery, attempt: failing.attempt } : delivery;
-    let again: Again | undefined;
+    let next: NextAttempt | undefined;
     const act = async (): Promise<void> => {
-      again = await attempts.attempt(attempted);
+      next = await attempts.attempt(attempted);
     };
-    return (await untilDone(act, attempted, ports, this.#ending.signal)) ? { again } : undefined;
+    return (await settle(act, attempted, ports, this.#ending.signal)) ? { next } : undefined;
   }
 
   #wait(ms: number): Promise<void> {
     if (this.#ending.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const go = (): void => {
+      const end = (): void => {
         clearTimeout(timer);
-        this.#hurry = undefined;
+        this.#endWait = undefined;
         resolve();
       };
-      const timer = setTimeout(go, ms);
-      this.#hurry = go;
+      const timer = setTimeout(end, ms);
+      this.#endWait = end;
     });
   }
 
-  #keepSoon(): void {
-    this.#timer ??= setTimeout(() => void this.#keep(), keepEveryMs); // Never rejects.
+  #saveSoon(): void {
+    this.#saveTimer ??= setTimeout(() => void this.#save(), saveDelayMs); // Never rejects.
   }
 
-  #keep(): Promise<boolean> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    return (this.#keeping = this.#keeping.then(() => this.#write()));
+  #save(): Promise<void> {
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
+    return (this.#saving = this.#saving.then(() => this.#saveNow()));
   }
 
-  /** First how far the line has come, then what it has left behind: that tells up to which commit it had all. */
-  async #write(): Promise<boolean> {
-    const [done, state] = [this.#done, this.#state];
-    this.#done = [];
+  /** Saves the state first and removes messages second, because the state then says up to which commit the queue has everything. */
+  async #saveNow(): Promise<void> {
+    const [done, state] = [this.#doneSequences, this.#state];
+    this.#doneSequences = [];
     try {
-      const further = await this.#parts.ports.queueStore.saveState(this.#webhook, state);
-      this.#kept = state;
-      // Another replica has come further, having taken this one for dead.
-      if (further !== undefined && isLaterState(further, this.#state)) this.#kept = this.#state = further;
+      const later = await this.#parts.ports.queueStore.saveState(this.#webhook, state);
+      this.#savedState = state;
+      // Another replica took this one for dead, and has delivered more.
+      if (later !== undefined && isLaterState(later, this.#state)) this.#savedState = this.#state = later;
       await this.#parts.ports.queueStore.remove(this.#webhook, done);
-      for (const sequence of done) this.#end.removed(sequence);
-      return true;
+      for (const sequence of done) this.#writer.removed(sequence);
     } catch (error) {
-      this.#parts.ports.log.warn({ op: "line.keep", "webhook.id": this.#webhook, err: error }, "how far a line has come is not kept yet");
-      this.#done = [...done, ...this.#done];
-      if (!this.#ending.signal.aborted) this.#keepSoon();
-      return false;
+      const fields = { op: "line.keep", "webhook.id": this.#webhook, err: error };
+      this.#parts.ports.log.warn(fields, "the state of an ordered queue is not saved yet, trying again");
+      this.#doneSequences = [...done, ...this.#doneSequences];
+      if (!this.#ending.signal.aborted) this.#saveSoon();
     }
   }
 }

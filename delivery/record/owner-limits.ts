@@ -2,69 +2,89 @@ import { dayOf } from "../../domain/limits/quota.ts";
 import { pause } from "../../domain/retry.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Reading } from "../routing/ports.ts";
-import { tellWeights, type ToldWeights } from "../routing/weights.ts";
 
 type Ports = Pick<DeliveryPorts, "history" | "ownerLimits" | "clock" | "log">;
 
-/** How long a quota may be used up, or raised, before runners hear of it. */
-const lookEveryMs = 1_000;
-/** Weights change when somebody changes a plan: they are looked for less often. */
-const looksPerWeights = 10;
+/** Bounds how long a quota may be exceeded, or raised, before runners apply the change. */
+const compareIntervalMs = 1_000;
+/** Weights change only with plans, so they are compared in one of this many rounds. */
+const roundsPerWeights = 10;
+/** Published weights expire after an hour. */
+const refreshWeightMs = 20 * 60_000;
 
 /**
- * Keeps runners told of who has used up the day's quota. What was counted, the plans and what was told are compared anew each time, so
- * that it does not matter why they differ: a run, a plan that was changed, midnight, another process that does the same. What was told
- * before a restart is asked for once.
+ * Keeps the published limits of owners equal to usage and plans in Postgres. Each round compares the whole state, so the reason for a
+ * difference does not matter: a run, a changed plan, midnight, or another replica. Blocks from before a restart are read once.
  */
-export function startQuotas(ports: Ports): Reading {
+export function startOwnerLimits(ports: Ports): Reading {
   const stopping = new AbortController();
-  const looking = keepLooking(ports, stopping.signal);
+  const comparing = compareUntilStopped(ports, stopping.signal);
   return {
     stop: async () => {
       stopping.abort();
-      await looking;
+      await comparing;
     },
   };
 }
 
-async function keepLooking(ports: Ports, signal: AbortSignal): Promise<void> {
-  const weights: ToldWeights = new Map();
-  const told: Told = { until: new Map(), isComplete: false };
-  for (let look = 0; !signal.aborted; look++) {
-    await tellQuotas(told, ports).catch((error: unknown) =>
-      ports.log.warn({ op: "quota.tell", err: error }, "runners are not told yet whose quota is used up, trying again"),
+async function compareUntilStopped(ports: Ports, signal: AbortSignal): Promise<void> {
+  const weights: PublishedWeights = new Map();
+  const blocks: PublishedBlocks = { until: new Map(), isLoaded: false };
+  for (let round = 0; !signal.aborted; round++) {
+    await publishBlocks(blocks, ports).catch((error: unknown) =>
+      ports.log.warn({ op: "quota.tell", err: error }, "exceeded quotas are not published yet, trying again"),
     );
-    if (look % looksPerWeights === 0)
-      await tellWeights(weights, ports).catch((error: unknown) =>
-        ports.log.warn({ op: "quota.weigh", err: error }, "runners are not told yet whose runs weigh more, trying again"),
+    if (round % roundsPerWeights === 0)
+      await publishWeights(weights, ports).catch((error: unknown) =>
+        ports.log.warn({ op: "quota.weigh", err: error }, "weights of owners are not published yet, trying again"),
       );
-    await pause(lookEveryMs, signal);
+    await pause(compareIntervalMs, signal);
   }
 }
 
-interface Told {
-  /** By owner, until when runners hold back what is theirs, epoch ms; 0: it was told before a restart. */
+interface PublishedBlocks {
+  /** Epoch ms until which an owner is blocked, by owner; 0 if it was published before a restart. */
   readonly until: Map<string, number>;
-  isComplete: boolean;
+  isLoaded: boolean;
 }
 
-async function tellQuotas(told: Told, { history, ownerLimits, clock, log }: Ports): Promise<void> {
+async function publishBlocks(published: PublishedBlocks, { history, ownerLimits, clock, log }: Ports): Promise<void> {
   const { startMs, endMs } = dayOf(clock.now());
-  const over = new Set(await history.listOverQuota(startMs));
-  if (!told.isComplete) for (const owner of await ownerLimits.list()) told.until.set(owner, 0);
-  told.isComplete = true;
-  for (const owner of over) {
-    const before = told.until.get(owner);
+  const exceeded = new Set(await history.listOverQuota(startMs));
+  if (!published.isLoaded) for (const owner of await ownerLimits.list()) published.until.set(owner, 0);
+  published.isLoaded = true;
+  for (const owner of exceeded) {
+    const before = published.until.get(owner);
     if (before === endMs) continue;
     await ownerLimits.block(owner, endMs);
-    told.until.set(owner, endMs);
+    published.until.set(owner, endMs);
     if (before === 0) continue;
-    log.warn({ op: "quota.exceed", "owner.id": owner, until: endMs }, "a quota of the day is used up: what comes waits in the stream");
+    log.warn({ op: "quota.exceed", "owner.id": owner, until: endMs }, "an owner has used up the quota of the day: its invocations wait");
   }
-  for (const owner of told.until.keys()) {
-    if (over.has(owner)) continue;
+  for (const owner of published.until.keys()) {
+    if (exceeded.has(owner)) continue;
     await ownerLimits.unblock(owner);
-    told.until.delete(owner);
-    log.info({ op: "quota.renew", "owner.id": owner }, "an owner is within quota again");
+    published.until.delete(owner);
+    log.info({ op: "quota.renew", "owner.id": owner }, "an owner is within its quota again");
+  }
+}
+
+/** The weights that this replica has published. Weights that it has not published expire. */
+type PublishedWeights = Map<string, { readonly weight: number; readonly atMs: number }>;
+
+/** Publishes weights that have changed or are about to expire. What fails is published in the next round. */
+async function publishWeights(published: PublishedWeights, { history, ownerLimits, clock }: Ports): Promise<void> {
+  const weights = await history.listWeights();
+  const now = clock.now();
+  for (const [owner, weight] of weights) {
+    const before = published.get(owner);
+    if (before?.weight === weight && now - before.atMs < refreshWeightMs) continue;
+    await ownerLimits.setWeight(owner, weight);
+    published.set(owner, { weight, atMs: now });
+  }
+  for (const owner of published.keys()) {
+    if (weights.has(owner)) continue;
+    await ownerLimits.removeWeight(owner);
+    published.delete(owner);
   }
 }

@@ -1,35 +1,35 @@
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { pause, retry } from "../../domain/retry.ts";
-import { commitOf } from "../routing/commit-of.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { OpenPartition, PartitionReading, Reading } from "../routing/ports.ts";
+import { parseCommit } from "../routing/router.ts";
 import type { RecordedCommit } from "./ports.ts";
 
 const maxBatch = 500;
-/** Commits that arrive a moment apart are written together; the first commit after a pause is written at once. */
-const pauseMs = 40;
+/** Commits that arrive within this time are written together. The first commit after a pause is written at once. */
+const batchDelayMs = 40;
 const retryMs = 500;
 
 type Ports = Pick<DeliveryPorts, "runs" | "history" | "log">;
 
-interface Unwritten extends RecordedCommit {
+interface UnwrittenCommit extends RecordedCommit {
   readonly partition: number;
   readonly done: () => void;
 }
 
 /**
- * Commits → Postgres: events, runs and logs, with the position of their partition in the same transaction. No acks: it begins behind the
- * position that is stored, and writes only while the position is the one it expects. So each row is there exactly once, whoever is
- * killed and however many record the same partition. While Postgres is away it waits, and deliveries go on.
+ * Records commits in Postgres: events, runs and logs, and the position of their partition in the same transaction. It starts after the
+ * stored position and writes only while that position is the expected one. So each row is written exactly once, whichever process is
+ * killed and however many replicas record the same partition. While Postgres is away it waits, and deliveries continue.
  */
 export class Recorder implements Reading {
   readonly #ports: Ports;
   readonly #stopping = new AbortController();
   readonly #reading: PartitionReading<[afterSequence: number]>;
-  /** As this process knows them, by partition. */
+  /** Last known positions, by partition. */
   readonly #positions = new Map<number, number>();
   #loading: Promise<readonly number[]> | undefined;
-  #unwritten: Unwritten[] = [];
+  #unwritten: UnwrittenCommit[] = [];
   #writing: Promise<void> = Promise.resolve();
   #isWriting = false;
 
@@ -38,10 +38,10 @@ export class Recorder implements Reading {
     this.#reading = ports.runs.record((text, seq, subject, done) => this.#add(text, seq, subject, done));
   }
 
-  /** Records the partition as soon as Postgres tells its position. */
+  /** Starts to record the partition as soon as its position can be read from Postgres. */
   open(partition: number): OpenPartition {
     const closing = new AbortController();
-    const opening = this.#begin(partition, AbortSignal.any([closing.signal, this.#stopping.signal])); // Never rejects.
+    const opening = this.#open(partition, AbortSignal.any([closing.signal, this.#stopping.signal])); // Never rejects.
     return {
       close: async () => {
         closing.abort();
@@ -56,7 +56,7 @@ export class Recorder implements Reading {
     await this.#writing;
   }
 
-  async #begin(partition: number, signal: AbortSignal): Promise<OpenPartition | undefined> {
+  async #open(partition: number, signal: AbortSignal): Promise<OpenPartition | undefined> {
     let opened: OpenPartition | undefined;
     await this.#repeat("the position of the recorder cannot be read yet, trying again", signal, async () => {
       const positions = await this.#readPositions();
@@ -68,14 +68,14 @@ export class Recorder implements Reading {
     return opened;
   }
 
-  /** Of all partitions; those that are opened together share one answer. */
+  /** Partitions that are opened together share one query. */
   #readPositions(): Promise<readonly number[]> {
     this.#loading ??= this.#ports.history.positions().finally(() => (this.#loading = undefined));
     return this.#loading;
   }
 
   #add(text: string, seq: number, subject: string, done: () => void): void {
-    const commit = commitOf(text, subject, this.#ports.log);
+    const commit = parseCommit(text, subject, this.#ports.log);
     if (commit === undefined) return done();
     this.#unwritten.push({ seq, commit, partition: partitionOf(commit.source), done });
     if (!this.#isWriting) this.#writing = this.#writeAll();
@@ -86,32 +86,29 @@ export class Recorder implements Reading {
     while (this.#unwritten.length > 0) {
       const batch = this.#unwritten.splice(0, maxBatch);
       const isWritten = await this.#repeat("commits are not recorded yet, trying again", this.#stopping.signal, () => this.#write(batch));
-      if (!isWritten) return; // Commits behind a gap must not be written: the next recorder reads them again.
-      if (!this.#stopping.signal.aborted) await pause(pauseMs);
+      if (!isWritten) return; // Commits after a gap must not be written: the next recorder reads them again.
+      if (!this.#stopping.signal.aborted) await pause(batchDelayMs);
     }
     this.#isWriting = false;
   }
 
-  async #write(batch: readonly Unwritten[]): Promise<void> {
+  async #write(batch: readonly UnwrittenCommit[]): Promise<void> {
     const expected = new Map(batch.map(({ partition }) => [partition, this.#positions.get(partition) ?? 0]));
     const commits = batch.map(({ seq, commit }) => ({ seq, commit }));
     const refused = new Set(await this.#ports.history.recordCommits(commits, expected));
     const stored = refused.size === 0 ? [] : await this.#ports.history.positions();
     for (const partition of refused) this.#positions.set(partition, stored[partition] ?? 0);
-    for (const { seq, partition, done } of batch) {
-      if (refused.has(partition) && seq > (stored[partition] ?? 0)) continue;
-      if (!refused.has(partition)) this.#positions.set(partition, seq);
-      done();
+    // Another replica, or this one without receiving the result, has recorded part of a refused partition.
+    const isUnwritten = ({ seq, partition }: UnwrittenCommit): boolean => refused.has(partition) && seq > (stored[partition] ?? 0);
+    for (const commit of batch) {
+      if (isUnwritten(commit)) continue;
+      if (!refused.has(commit.partition)) this.#positions.set(commit.partition, commit.seq);
+      commit.done();
     }
-    this.#writeAgain(batch.filter(({ seq, partition }) => refused.has(partition) && seq > (stored[partition] ?? 0)));
+    this.#unwritten.unshift(...batch.filter(isUnwritten));
   }
 
-  /** Of partitions of which another recorder, or this one without hearing so, has recorded more than was expected. */
-  #writeAgain(unwritten: readonly Unwritten[]): void {
-    if (unwritten.length > 0) this.#unwritten = [...unwritten, ...this.#unwritten];
-  }
-
-  /** Until it succeeds; false when it is stopped before. */
+  /** Repeats `act` until it succeeds. Returns false if it is stopped first. */
   async #repeat(message: string, signal: AbortSignal, act: () => Promise<void>): Promise<boolean> {
     const onFailure = (error: unknown): void => this.#ports.log.warn({ op: "commit.record", err: error }, message);
     return retry(act, { firstMs: retryMs, signal, onFailure }).then(

@@ -1,39 +1,40 @@
 interface Link {
   readonly action: (waitedMs: number) => Promise<void>;
-  /** By `performance.now()`. */
+  /** Time base of `performance.now()`. */
   readonly since: number;
-  readonly resolve: (acted: Promise<void>) => void;
+  readonly resolve: (result: Promise<void>) => void;
   next: Link | undefined;
 }
 
-/** What waits behind the action that runs. */
+/** The actions that wait behind the running one, as a linked list. */
 interface Chain {
   first: Link | undefined;
   last: Link | undefined;
 }
 
 /**
- * Runs actions of one key one after the other, of different keys side by side. A key costs memory only while something runs. Each is
- * told how many milliseconds it has waited for those before it. What waits holds one promise, since thousands may.
+ * Runs the actions of one key one after the other, and those of different keys concurrently. A key uses memory only while an action runs.
+ * A waiting action holds one promise, because thousands may wait.
  */
-export class Chains {
+export class KeyedChains {
   readonly #chains = new Map<string, Chain>();
 
+  /** @param action receives the milliseconds that it waited for earlier actions. @returns its result */
   append(key: string, action: (waitedMs: number) => Promise<void>): Promise<void> {
     const chain = this.#chains.get(key);
     if (chain !== undefined) return new Promise((resolve) => append(chain, { action, since: performance.now(), resolve, next: undefined }));
-    const begun: Chain = { first: undefined, last: undefined };
-    this.#chains.set(key, begun);
-    const next = (): void => {
-      const link = takeFirst(begun);
+    const started: Chain = { first: undefined, last: undefined };
+    this.#chains.set(key, started);
+    const runNext = (): void => {
+      const link = takeFirst(started);
       if (link === undefined) return void this.#chains.delete(key);
-      const acted = link.action(performance.now() - link.since);
-      link.resolve(acted);
-      acted.then(next, next);
+      const result = link.action(performance.now() - link.since);
+      link.resolve(result);
+      result.then(runNext, runNext);
     };
-    const acted = action(0);
-    acted.then(next, next);
-    return acted;
+    const result = action(0);
+    result.then(runNext, runNext);
+    return result;
   }
 }
 

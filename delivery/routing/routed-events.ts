@@ -1,20 +1,20 @@
-import type { Commit, CommittedEvent } from "../../domain/run/commit.ts";
-import type { CommitPosition } from "../../domain/source/deployment.ts";
 import { errorEvent, logEvent, type DerivedEvent } from "../../domain/event/derived-events.ts";
+import type { Commit, CommittedEvent } from "../../domain/run/commit.ts";
 import { dueEventId, isScheduled } from "../../domain/schedule/scheduled-event.ts";
+import type { CommitPosition } from "../../domain/source/deployment.ts";
 import { traceContext, type TraceContext } from "../../domain/traces.ts";
 import type { RoutedEvent, ScheduledEvent } from "./delivery.ts";
 
-/** Everything in a commit that goes to listeners now: its events, then its error on `$errors`, then its log lines on `$logs`. */
-export function routedEvents(commit: Commit, hears: (channel: string) => boolean): readonly RoutedEvent[] {
+/** The events of a commit that are due now, then its error on `$errors`, then its log lines on `$logs`. */
+export function routedEvents(commit: Commit, hasListeners: (channel: string) => boolean): readonly RoutedEvent[] {
   const events = commit.events.filter((event) => !isScheduled(event)).map((event) => routedEvent(commit, event, event.id));
-  if (commit.error !== null && hears("$errors")) events.push(derived(commit, errorEvent(commit, commit.error)));
-  if (commit.logs.length > 0 && hears("$logs"))
-    events.push(...commit.logs.map((record, index) => derived(commit, logEvent(commit, record, index))));
+  if (commit.error !== null && hasListeners("$errors")) events.push(derivedEvent(commit, errorEvent(commit, commit.error)));
+  if (commit.logs.length > 0 && hasListeners("$logs"))
+    events.push(...commit.logs.map((record, index) => derivedEvent(commit, logEvent(commit, record, index))));
   return events;
 }
 
-/** The events of a commit that are not due yet. */
+/** The events of a commit that have a `delivery_ts`. */
 export function scheduledEventsOf(commit: Commit, position: CommitPosition): readonly ScheduledEvent[] {
   return commit.events.filter(isScheduled).map((event) => ({
     event: routedEvent(commit, event, dueEventId(event)),
@@ -36,16 +36,16 @@ function routedEvent(commit: Commit, event: CommittedEvent, eventId: string): Ro
     ...(dedupeId === null ? {} : { dedupeId }),
     ...(summary === null ? {} : { summary }),
     ...(deliverAt === undefined ? {} : { deliverAt }),
-    ...travels(commit),
+    ...originOf(commit),
   };
 }
 
-function derived(commit: Commit, event: DerivedEvent): RoutedEvent {
-  return { ...event, eventId: event.emitId, source: commit.source, owner: commit.owner, ...travels(commit) };
+function derivedEvent(commit: Commit, event: DerivedEvent): RoutedEvent {
+  return { ...event, eventId: event.emitId, source: commit.source, owner: commit.owner, ...originOf(commit) };
 }
 
-/** What all that a commit gives to hear carries along. */
-function travels({ hops, way, traceparent, tracestate }: Commit): Pick<RoutedEvent, "hops" | "way" | keyof TraceContext> {
+/** The hops, path and trace of the run that made the commit, which all of its events carry. */
+function originOf({ hops, way, traceparent, tracestate }: Commit): Pick<RoutedEvent, "hops" | "way" | keyof TraceContext> {
   return {
     ...(hops === undefined ? {} : { hops }),
     ...(way === undefined ? {} : { way }),

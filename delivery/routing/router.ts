@@ -1,24 +1,25 @@
 import type { Commit } from "../../domain/run/commit.ts";
+import { readCommit } from "../../domain/run/read-commit.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
+import type { Log } from "../ports.ts";
 import { firstDelivery, type Delivery, type RoutedEvent, type ScheduledEvent } from "./delivery.ts";
-import type { Chains } from "./keyed-chains.ts";
+import type { KeyedChains } from "./keyed-chains.ts";
 import { routedEvents, scheduledEventsOf } from "./routed-events.ts";
 import type { Routes } from "./routes.ts";
 
-/** What the router hands deliveries to. Each promise resolves when the delivery is delivered or a message of its own. */
+/** Where the router sends deliveries. Each promise resolves once the delivery is delivered or is a stored message of its own. */
 export interface Dispatch {
-  /** First attempt now, within the patience; it has waited that long for those before it. */
-  readonly direct: (delivery: Delivery, route: Route, waitedMs: number) => Promise<void>;
-  /** A message of its own, due at that time. */
-  readonly later: (delivery: Delivery, atMs: number) => Promise<void>;
-  /** Stored at the end of an ordered webhook's line; lines are in the order of these calls. `position`: that of their commit. */
+  /** Makes the first attempt now. `waitedMs`: time that the delivery waited for earlier ones of its source and listener. */
+  readonly attempt: (delivery: Delivery, route: Route, waitedMs: number) => Promise<void>;
+  /** Stores the delivery as a message of its own that is due at `atMs` (epoch ms). */
+  readonly schedule: (delivery: Delivery, atMs: number) => Promise<void>;
+  /** Stores deliveries at the end of an ordered webhook's queue, in the order of these calls. `position`: that of their commit. */
   readonly enqueue: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => Promise<void>;
 }
 
-/** The same for a commit, whose events may not be due yet. */
 export interface CommitDispatch extends Dispatch {
-  /** Stored until it is due; its listeners are those of that time. */
-  readonly scheduled: (event: ScheduledEvent) => Promise<void>;
+  /** Stores a scheduled event until it is due. Its listeners are determined then. */
+  readonly scheduleEvent: (event: ScheduledEvent) => Promise<void>;
 }
 
 export interface RoutedCommit {
@@ -26,73 +27,87 @@ export interface RoutedCommit {
   readonly position: CommitPosition;
 }
 
-/** One event on its way to one listener, and how it goes. */
-interface Planned {
+interface PlannedDelivery {
   readonly delivery: Delivery;
   readonly route: Route;
-  readonly by: "line" | "chain" | "later";
+  readonly by: "queue" | "chain" | "message";
+}
+
+/** The commit in a message. Undefined for an invalid one, which could not be routed or recorded and would hold up those behind it. */
+export function parseCommit(text: string, subject: string, log: Log): Commit | undefined {
+  const commit = readCommit(text, subject);
+  if (commit === undefined) log.warn({ op: "commit.read", subject }, "a commit is left out: it is invalid or does not match its subject");
+  return commit;
 }
 
 /**
- * Event in, deliveries out. A commit is done when each of its deliveries is; a crash before that repeats them with the same ids.
- * Deliveries of one source to one listener go one after the other; with many listeners each becomes a message at once, so that a
- * crash does not repeat hundreds of requests. What an ordered webhook hears of a commit is put in its line at once.
+ * Routes a commit: events in, deliveries out. Resolves once each delivery is settled or stored; a crash before that repeats the
+ * deliveries under the same ids.
+ *
+ * | listener | its delivery |
+ * |---|---|
+ * | an ordered webhook | is stored in the webhook's queue, with the others of the commit |
+ * | a webhook, one of more than `maxDirectListeners` | becomes a message at once, so that a crash does not repeat hundreds of requests |
+ * | any other | is attempted now, after earlier deliveries of the same source to this listener |
  */
 export async function routeCommit(
   { commit, position }: RoutedCommit,
   routes: Pick<Routes, "listeners">,
-  chains: Chains,
+  chains: KeyedChains,
   dispatch: CommitDispatch,
   maxDirectListeners: number,
   now: number,
 ): Promise<void> {
-  const hears = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
-  const planned = routedEvents(commit, hears).flatMap((event) => planEvent(event, routes, maxDirectListeners));
-  const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduled(event));
+  const hasListeners = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
+  const planned = routedEvents(commit, hasListeners).flatMap((event) => planDeliveries(event, routes, maxDirectListeners));
+  const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduleEvent(event));
   await Promise.all([...scheduled, dispatchAll(planned, chains, dispatch, now, position)]);
 }
 
-/** A replay may be for one listener alone. */
+/** Routes one event that belongs to no commit: a replayed event or a scheduled one that is due. */
 export async function routeEvent(
   event: RoutedEvent,
   routes: Pick<Routes, "listeners">,
-  chains: Chains,
+  chains: KeyedChains,
   dispatch: Dispatch,
   maxDirectListeners: number,
   now: number,
 ): Promise<void> {
-  await dispatchAll(planEvent(event, routes, maxDirectListeners), chains, dispatch, now);
+  await dispatchAll(planDeliveries(event, routes, maxDirectListeners), chains, dispatch, now);
 }
 
-function planEvent(event: RoutedEvent, routes: Pick<Routes, "listeners">, maxDirectListeners: number): readonly Planned[] {
+function planDeliveries(event: RoutedEvent, routes: Pick<Routes, "listeners">, maxDirectListeners: number): readonly PlannedDelivery[] {
   const only = event.replay?.listener;
   const listeners = routes.listeners(event).filter(({ listener }) => only === undefined || listener.id === only);
-  return listeners.map((route): Planned => {
+  return listeners.map((route): PlannedDelivery => {
     const { listener } = route;
     const delivery = firstDelivery(event, route);
-    if (listener.kind === "webhook" && listener.ordered === true) return { delivery, route, by: "line" };
-    return { delivery, route, by: listener.kind === "webhook" && listeners.length > maxDirectListeners ? "later" : "chain" };
+    if (listener.kind === "webhook" && listener.ordered === true) return { delivery, route, by: "queue" };
+    return { delivery, route, by: listener.kind === "webhook" && listeners.length > maxDirectListeners ? "message" : "chain" };
   });
 }
 
-async function dispatchAll(planned: readonly Planned[], chains: Chains, dispatch: Dispatch, now: number, position?: CommitPosition) {
-  const lines = Map.groupBy(
-    planned.filter(({ by }) => by === "line"),
+async function dispatchAll(
+  planned: readonly PlannedDelivery[],
+  chains: KeyedChains,
+  dispatch: Dispatch,
+  now: number,
+  position?: CommitPosition,
+): Promise<void> {
+  const queued = Map.groupBy(
+    planned.filter(({ by }) => by === "queue"),
     ({ delivery }) => delivery.listener,
   );
-  const stored = [...lines].map(([webhook, queued]) =>
-    dispatch.enqueue(
-      webhook,
-      queued.map(({ delivery }) => delivery),
-      position,
-    ),
-  );
-  const others = planned.filter(({ by }) => by !== "line");
+  const enqueued = [...queued].map(([webhook, ofWebhook]) => {
+    const deliveries = ofWebhook.map(({ delivery }) => delivery);
+    return dispatch.enqueue(webhook, deliveries, position);
+  });
+  const others = planned.filter(({ by }) => by !== "queue");
   await Promise.all([
-    ...stored,
+    ...enqueued,
     ...others.map(({ delivery, route, by }) => {
-      if (by === "later") return dispatch.later(delivery, now);
-      return chains.append(`${delivery.event.source} ${route.listener.id}`, (waitedMs) => dispatch.direct(delivery, route, waitedMs));
+      if (by === "message") return dispatch.schedule(delivery, now);
+      return chains.append(`${delivery.event.source} ${route.listener.id}`, (waitedMs) => dispatch.attempt(delivery, route, waitedMs));
     }),
   ]);
 }

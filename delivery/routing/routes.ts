@@ -1,10 +1,10 @@
-import { isRoutedInOrder, type CommitPosition, type Route, type RouteListener } from "../../domain/source/deployment.ts";
 import { canHearItself, RouteIndex } from "../../domain/event/subscription-match.ts";
+import { isRoutedInOrder, type CommitPosition, type Route, type RouteListener } from "../../domain/source/deployment.ts";
 import type { RoutedEvent } from "./delivery.ts";
 
 export type Webhook = Extract<RouteListener, { kind: "webhook" }>;
 
-/** The subscriptions as they are now, found by what they listen to and by their id; and the webhooks, by theirs. */
+/** The current routes of subscriptions, found by event or id, and the webhooks, found by id. A webhook has an entry of its own. */
 export class Routes {
   readonly #index = new RouteIndex();
   readonly #byId = new Map<string, Route>();
@@ -18,10 +18,10 @@ export class Routes {
       this.#inOrder.delete(subscription);
       return;
     }
-    // A webhook's own entry routes no events.
-    if (isRoutedInOrder(route) && route.emitter !== route.listener.id) this.#inOrder.add(subscription);
+    const isOwnEntry = route.emitter === route.listener.id;
+    if (isRoutedInOrder(route) && !isOwnEntry) this.#inOrder.add(subscription);
     else this.#inOrder.delete(subscription);
-    if (route.emitter !== route.listener.id || hearsItself(route)) this.#index.set(route);
+    if (!isOwnEntry || listensToItself(route)) this.#index.set(route);
     this.#byId.set(subscription, route);
   }
 
@@ -29,18 +29,18 @@ export class Routes {
     return this.#byId.get(subscription);
   }
 
-  /** A webhook by its own entry, which nobody's events go by; without keys nothing may be posted to it. Undefined: it is gone. */
+  /** A webhook from its own entry; undefined if it was deleted. Nothing may be posted to a webhook without keys. */
   webhook(id: string): Webhook | undefined {
     const listener = this.#byId.get(id)?.listener;
     return listener?.kind === "webhook" && listener.id === id ? listener : undefined;
   }
 
-  /** Whether there is anything to route in order. */
+  /** Whether any subscription is routed in order. */
   get hasOrdered(): boolean {
     return this.#inOrder.size > 0;
   }
 
-  /** Whether the webhook is ordered, or was at some time. */
+  /** Whether the webhook is, or ever was, ordered. */
   wasOrdered(webhook: string): boolean {
     const own = this.#byId.get(webhook);
     return own !== undefined && isRoutedInOrder(own);
@@ -51,23 +51,23 @@ export class Routes {
   }
 
   /**
-   * For what a commit emitted: without those that were made after it, and either those that are routed in order or the others. Where
-   * `orderedSince` is known too late, an event is routed twice, and not left out.
+   * The routes for the events of a commit: without subscriptions that are newer than the commit, and only those that are routed in
+   * order, or only the others. A replica that learns of `orderedSince` too late routes an event twice rather than not at all.
    */
-  at(position: CommitPosition, way: "direct" | "ordered"): Pick<Routes, "listeners"> {
-    const goes = (route: Route): boolean => (isOrderedAt(route, position) ? way === "ordered" : way === "direct");
-    return { listeners: (event) => this.listeners(event).filter((route) => !isUpTo(position, route.after) && goes(route)) };
+  at(position: CommitPosition, by: "direct" | "ordered"): Pick<Routes, "listeners"> {
+    const isRoutedHere = (route: Route): boolean => isOrderedAt(route, position) === (by === "ordered");
+    return { listeners: (event) => this.listeners(event).filter((route) => !isUpTo(position, route.after) && isRoutedHere(route)) };
   }
 
-  /** A source that listens to all sources of its owner does not hear itself: each of its events would make another. */
+  /** A source that listens to all sources of its owner does not receive its own events: each would cause another. */
   listeners(event: Pick<RoutedEvent, "source" | "owner" | "channel">): readonly Route[] {
     const listeners = this.#index.listeners({ emitter: event.source, owner: event.owner, channel: event.channel });
-    return listeners.filter((route) => route.listener.id !== event.source || hearsItself(route));
+    return listeners.filter((route) => route.listener.id !== event.source || listensToItself(route));
   }
 }
 
-/** Only a subscription that names the source at both ends; a webhook's own entry does that, too, and routes no events. */
-const hearsItself = ({ emitter, listener, channel }: Route): boolean =>
+/** Whether a subscription names one source as emitter and as listener. The own entry of a webhook looks alike, and routes no events. */
+const listensToItself = ({ emitter, listener, channel }: Route): boolean =>
   listener.kind === "source" && emitter === listener.id && canHearItself(channel);
 
 const isOrderedAt = (route: Route, position: CommitPosition): boolean => isRoutedInOrder(route) && !isUpTo(position, route.orderedSince);

@@ -1,11 +1,11 @@
 import { HeadwaterError } from "../../domain/errors.ts";
 import { scheduledEventKey, scheduledEvents } from "../../domain/subjects.ts";
-import { Chains } from "./keyed-chains.ts";
-import type { ScheduledEvent } from "./delivery.ts";
 import type { DeliveryPorts } from "../ports.ts";
+import { assertSettled, settle } from "../settle.ts";
+import type { ScheduledEvent } from "./delivery.ts";
+import { KeyedChains } from "./keyed-chains.ts";
 import { routeEvent, type Dispatch } from "./router.ts";
 import type { Routes } from "./routes.ts";
-import { assertDone, untilDone } from "../settle.ts";
 
 const unrecordedRetryMs = 500;
 const databaseRetryMs = 5_000;
@@ -13,12 +13,12 @@ const databaseRetryMs = 5_000;
 type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "announce" | "clock" | "random" | "log">;
 
 /**
- * Events with a `delivery_ts`. Each is one schedule in the stream, and one row in the list `$in`, which the recorder writes:
+ * Events with a `delivery_ts`. Each is one schedule in DELIVERIES and one row in the list `$in`, which the recorder writes:
  *
- *   commit ──▶ schedule + row ──▶ due ──▶ row still there? ──▶ routed to the listeners of that time ──▶ row becomes history
- *                                               └── gone: canceled, or done before a crash
+ *   commit ──▶ schedule + row ──▶ due ──▶ row exists? ──yes──▶ routed to the listeners of that time ──▶ row becomes history
+ *                                             └── no: canceled, or emitted before a crash
  *
- * The row decides: whoever deletes it cancels the event for every listener. So a due event waits while Postgres is away.
+ * The row decides: deleting it cancels the event for every listener. So a due event waits while Postgres is away.
  */
 export class ScheduledEvents {
   readonly #ports: Ports;
@@ -26,8 +26,8 @@ export class ScheduledEvents {
   readonly #dispatch: Dispatch;
   readonly #maxDirectListeners: number;
   readonly #signal: AbortSignal;
-  readonly #chains = new Chains();
-  /** By emit id: a message is handed out again while Postgres keeps its event waiting. */
+  readonly #chains = new KeyedChains();
+  /** By emit id, because NATS hands out a message again while its event waits for Postgres. */
   readonly #emitting = new Map<string, Promise<void>>();
 
   constructor(ports: Ports, routes: Pick<Routes, "listeners">, dispatch: Dispatch, maxDirectListeners: number, signal: AbortSignal) {
@@ -38,23 +38,23 @@ export class ScheduledEvents {
     this.#signal = signal;
   }
 
-  /** Resolves when it cannot be lost. */
+  /** Resolves once the schedule is stored. */
   schedule(scheduled: ScheduledEvent, atMs = scheduled.event.deliverAt ?? 0): Promise<void> {
     const { source, emitId } = scheduled.event;
     const key = scheduledEventKey(source, emitId);
     return this.#ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, `${emitId}@${atMs}`);
   }
 
-  /** An event that is due. Resolves when its message can be acked. */
-  due(text: string): Promise<void> {
+  /** Emits a due event. Resolves once its message can be acked. */
+  emit(text: string): Promise<void> {
     const scheduled = JSON.parse(text) as ScheduledEvent; // Only this role writes to the stream.
     const { emitId } = scheduled.event;
-    const emitting = this.#emitting.get(emitId) ?? this.#due(scheduled).finally(() => this.#emitting.delete(emitId));
+    const emitting = this.#emitting.get(emitId) ?? this.#emit(scheduled).finally(() => this.#emitting.delete(emitId));
     this.#emitting.set(emitId, emitting);
     return emitting;
   }
 
-  async #due(scheduled: ScheduledEvent): Promise<void> {
+  async #emit(scheduled: ScheduledEvent): Promise<void> {
     const { event, listedId, position } = scheduled;
     const { clock, history, random, log, announce } = this.#ports;
     try {
@@ -66,9 +66,9 @@ export class ScheduledEvents {
       return this.schedule(scheduled, clock.now() + Math.round(databaseRetryMs * (1 + random())));
     }
     await routeEvent(event, this.#routes, this.#chains, this.#dispatch, this.#maxDirectListeners, clock.now());
-    // Delivered first, listed in its channel second: a crash in between repeats deliveries under their ids, the other order would lose them.
-    const emit = () => history.emitScheduledEvent(event.source, listedId, event.eventId);
-    assertDone(await untilDone(emit, { id: event.emitId }, { log }, this.#signal));
+    // Deliver first, list in the channel second. A crash in between repeats deliveries under their ids; the other order would lose them.
+    const emitted = () => history.emitScheduledEvent(event.source, listedId, event.eventId);
+    assertSettled(await settle(emitted, { id: event.emitId }, { log }, this.#signal));
     announce(event);
   }
 }

@@ -1,25 +1,28 @@
 import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
-import { partitionCount } from "../../domain/subjects.ts";
 import { pause } from "../../domain/retry.ts";
+import { partitionCount } from "../../domain/subjects.ts";
 import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
 import type { DeliveryPorts } from "../ports.ts";
-import type { PartitionReading } from "./ports.ts";
 import type { Recorder } from "../record/recorder.ts";
+import type { PartitionReading } from "./ports.ts";
 
-/** Shared like a partition of RUNS, behind the last of these: the work for all ordered webhooks. */
+/** The work for all ordered webhooks is shared like one more partition of RUNS, after the last one. */
 const orderedPartition = partitionCount;
-/** First attempts take their patience, a second, until they have ended or are messages of their own; the rest is for a slow NATS. */
+/** First attempts end or are stored within the delivery deadline of one second; the rest is for a slow NATS. */
 const handoverMs = 3_000;
 
-export interface WorkParts {
+export interface SharedWorkParts {
   readonly ports: Pick<DeliveryPorts, "runs" | "replicas" | "log">;
   readonly routing: PartitionReading;
   readonly recorder: Recorder;
   readonly ordered: OrderedWebhooks;
 }
 
-/** What this replica does of the work that replicas share. A replica that loses a partition lets its commits be done and publishes its floor. */
-export async function shareWork({ ports, routing, recorder, ordered }: WorkParts): Promise<PartitionShare<PartitionWork>> {
+/**
+ * Opens and closes this replica's share of the partitions as replicas join and leave. A replica that loses a partition finishes the
+ * commits it was handed, and publishes its floor.
+ */
+export async function shareWork({ ports, routing, recorder, ordered }: SharedWorkParts): Promise<PartitionShare<PartitionWork>> {
   const { replicas, log, runs } = ports;
   const openPartition = async (partition: number): Promise<PartitionWork> => {
     const routed = await routing.open(partition);
@@ -36,7 +39,7 @@ export async function shareWork({ ports, routing, recorder, ordered }: WorkParts
     {
       join: ({ onMembers, holds }) =>
         replicas.join({
-          // A list may be older than this replica.
+          // The list of members may be older than this replica.
           onMembers: (members) => onMembers([...new Set([...members, replicas.replica])]),
           holds,
           onLapse: () => share.lapse(),

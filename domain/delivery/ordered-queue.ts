@@ -1,68 +1,74 @@
 import type { CommitPosition } from "../source/deployment.ts";
 
 /**
- * The line of an ordered webhook: its deliveries in the order of commits, numbered from 1. They lie in messages, each a pack of some
- * that were routed while the one before was being stored. What was routed twice is told by the commit up to which the line has all.
+ * The queue of an ordered webhook: its deliveries in the order of commits, numbered from 1. They are stored in batches: a batch has the
+ * deliveries that were routed while the one before was being stored. `upTo`, the last commit whose deliveries the queue has completely,
+ * shows which commits were routed twice.
  */
 export interface DeliveryBatch<Delivery> {
   readonly deliveries: readonly Delivery[];
-  /** Of the last of them. */
+  /** Number of the last delivery. */
   readonly number: number;
-  /** The last commit of which the line has all with this pack; absent: none. */
+  /** Absent: none. */
   readonly upTo?: CommitPosition;
 }
 
-/** Where a line ends. */
+/** End of a queue. */
 export interface QueueTail {
-  /** Sequence of its last message; 0: nothing is stored. */
+  /** Sequence of the last message; 0 if none is stored. */
   readonly seq: number;
+  /** Number of the last delivery. */
   readonly number: number;
   readonly upTo?: CommitPosition;
 }
 
-/** How far a line has come. A crash may lose the latest of it: then what came after is attempted again, in the same order. */
+/** How far a queue has been delivered. A crash may lose the latest change: the deliveries after it are then repeated, in the same order. */
 export interface QueueState {
-  /** Tells the stream from another of its name: one that was made anew counts from 1 again. */
+  /** Identity of the stream, because sequences start again in a stream that was created again. */
   readonly stream: string;
-  /** Messages before this one are done, and of this one so many deliveries. */
+  /** Sequence of the current message: all messages before it are done. */
   readonly seq: number;
+  /** Deliveries of the current message that are done. */
   readonly done: number;
-  /** Of the last delivery that is done. */
+  /** Number of the last delivery that is done. */
   readonly number: number;
-  /** The last commit of which all is done, for when nothing is stored that tells of it. */
+  /** Last commit whose deliveries are all done, for a queue without stored messages. */
   readonly upTo?: CommitPosition;
-  /** The next delivery, when it was attempted already, and when it is again, epoch ms. */
+  /** The next delivery, if it has been attempted. */
   readonly failing?: FailingHead;
 }
 
+/** The head of a queue while it waits for its next attempt. */
 export interface FailingHead {
   readonly delivery: string;
-  /** Of the next attempt. */
+  /** Number of the next attempt. */
   readonly attempt: number;
+  /** Epoch ms of the next attempt. */
   readonly atMs: number;
 }
 
 export const newQueueState = (stream: string): QueueState => ({ stream, seq: 1, done: 0, number: 0 });
 
-/** What waits to be stored: deliveries of one commit, or one of a replay, by their sizes in bytes. */
-export interface ToStore {
+/** Deliveries of one commit, or one of a replay, that wait to be stored. */
+export interface WaitingDeliveries {
+  /** Bytes of each. */
   readonly sizes: readonly number[];
   readonly position?: CommitPosition | undefined;
 }
 
-export interface PackPlan {
-  /** How many of each of the first that wait. */
+export interface BatchPlan {
+  /** Number of deliveries to take from each of the first waiting entries. */
   readonly counts: readonly number[];
   readonly upTo: CommitPosition | undefined;
 }
 
-export interface PackLimits {
+export interface BatchLimits {
   readonly deliveries: number;
   readonly bytes: number;
 }
 
-/** What the next pack holds: as much as fits, in order, and one delivery at least. A commit whose last delivery it has is told of. */
-export function planPack(waiting: readonly ToStore[], before: CommitPosition | undefined, limits: PackLimits): PackPlan {
+/** Plans the next batch: as many deliveries as fit, in order, and at least one. `upTo` is the last commit that is complete with it. */
+export function planBatch(waiting: readonly WaitingDeliveries[], before: CommitPosition | undefined, limits: BatchLimits): BatchPlan {
   const counts: number[] = [];
   let [upTo, deliveries, bytes] = [before, 0, 0];
   for (const { sizes, position } of waiting) {
@@ -80,29 +86,35 @@ export function planPack(waiting: readonly ToStore[], before: CommitPosition | u
   return { counts, upTo };
 }
 
-/** Whether a line that ends so has all of a commit. */
-export function hasCommit({ upTo }: Pick<QueueTail, "upTo">, position: CommitPosition | undefined): boolean {
+/** Whether the queue has all deliveries of the commit. */
+export function containsCommit({ upTo }: Pick<QueueTail, "upTo">, position: CommitPosition | undefined): boolean {
   return position !== undefined && upTo?.stream === position.stream && position.seq <= upTo.seq;
 }
 
-/** Whether one state of a line is ahead of another. */
+/** Whether `one` is a later state of the same queue than `other`. */
 export const isLaterState = (one: QueueState, other: QueueState): boolean =>
   one.stream === other.stream && (one.seq > other.seq || (one.seq === other.seq && one.done > other.done));
 
-/** Which of a pack's deliveries is next. */
-export const nextIn = (state: QueueState, seq: number): number => (seq === state.seq ? state.done : 0);
+/** Index of the next delivery in the batch with sequence `seq`. */
+export const nextIndex = (state: QueueState, seq: number): number => (seq === state.seq ? state.done : 0);
 
-/** After the delivery with that index is done. */
-export function passed(state: QueueState, seq: number, pack: DeliveryBatch<unknown>, index: number): QueueState {
+/** The state once the delivery at `index` is done. */
+export function stateAfterDone(state: QueueState, seq: number, batch: DeliveryBatch<unknown>, index: number): QueueState {
   const { stream } = state;
-  const number = pack.number - pack.deliveries.length + index + 1;
-  if (index + 1 < pack.deliveries.length) return { stream, seq, done: index + 1, number, ...upToOf(state) };
-  return { stream, seq: seq + 1, done: 0, number: pack.number, ...upToOf(pack) };
+  const number = batch.number - batch.deliveries.length + index + 1;
+  if (index + 1 < batch.deliveries.length) return { stream, seq, done: index + 1, number, ...upToOf(state) };
+  return { stream, seq: seq + 1, done: 0, number: batch.number, ...upToOf(batch) };
 }
 
-/** The delivery with that index is to be attempted again. */
-export function failed(state: QueueState, seq: number, pack: DeliveryBatch<unknown>, index: number, failing: FailingHead): QueueState {
-  const number = pack.number - pack.deliveries.length + index;
+/** The state while the delivery at `index` waits for another attempt. */
+export function stateAfterFailure(
+  state: QueueState,
+  seq: number,
+  batch: DeliveryBatch<unknown>,
+  index: number,
+  failing: FailingHead,
+): QueueState {
+  const number = batch.number - batch.deliveries.length + index;
   return { stream: state.stream, seq, done: index, number, ...upToOf(state), failing };
 }
 

@@ -21,13 +21,13 @@ const event = {
 };
 const delivery: Delivery = { id: "e1.sub_1", subscription: "sub_1", listener: "wh_1", event, attempt: 10 };
 
-/** Hops among it: an error that an endpoint's disabling makes of it must not go round for ever. */
-it("is the delivery that it was when it is delivered again", () => {
+/** Including its hops: the error event of a disabled webhook must not circulate forever. */
+it("restores the whole delivery for a redelivery", () => {
   const letter = JSON.parse(JSON.stringify(deadLetter(delivery, "busy", 10)));
   expect(redelivery(letter)).toEqual({ ...delivery, attempt: 11, attemptsBefore: 10 });
 });
 
-it("of an earlier version is delivered again with what was kept of it", () => {
+it("restores a dead letter of an earlier version from the fields that it has", () => {
   const { carried: _, ...letter } = deadLetter(delivery, "busy", 10);
   const { emitId, eventId, source, owner, channel, payload } = event;
   expect(redelivery(letter).event).toEqual({ emitId, eventId, source, owner, channel, payload, ts: 1_700_000_000_000 });

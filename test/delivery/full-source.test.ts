@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { Deliverer, type Posting } from "../../delivery/attempts/deliver.ts";
+import { Deliverer } from "../../delivery/attempts/deliver.ts";
+import type { WebhookAttempts } from "../../delivery/attempts/webhook-attempts.ts";
 import { decodeDelivery, firstDelivery } from "../../delivery/routing/delivery.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
 import { Routes } from "../../delivery/routing/routes.ts";
@@ -17,7 +18,7 @@ const route: Route = {
 const event = { emitId: "e1", eventId: "1-0", source: "dc_1", owner: "u_1", channel: "", ts: 1, payload: "{}" };
 const report = (sources: readonly string[]) => ({ partitions: [], sources, owners: [] });
 
-it("reschedules a delivery to a source at its bound, as the same attempt, and delivers it once the source is below it", async () => {
+it("reschedules a delivery to a source with a full backlog, as the same attempt, and delivers it once the backlog has space", async () => {
   const admission = new AdmissionGate(defaultBacklogLimits);
   const scheduled: { readonly text: string; readonly atMs: number }[] = [];
   const requested: string[] = [];
@@ -30,20 +31,20 @@ it("reschedules a delivery to a source at its bound, as the same attempt, and de
     clock: { now: () => now },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   } as unknown as DeliveryPorts; // Deliveries to sources reach nothing else.
-  const deliverer = new Deliverer({ deliveryDeadlineMs: 1_000 } as DeliveryConfig, ports, {} as Posting);
+  const deliverer = new Deliverer({ deliveryDeadlineMs: 1_000 } as DeliveryConfig, ports, {} as WebhookAttempts);
   const routes = new Routes();
   routes.set(route.subscription, route);
 
   admission.update("default", "r_1", report(["dc_2"]), performance.now());
-  await deliverer.direct(firstDelivery(event, route), route, 0);
+  await deliverer.attemptFirst(firstDelivery(event, route), route, 0);
   const [first] = scheduled;
   expect([requested, scheduled.length, first?.atMs]).toEqual([[], 1, now + 1_000]);
   const again = decodeDelivery(first?.text ?? "");
   expect(again).toEqual(firstDelivery(event, route));
-  await deliverer.due(again, routes);
+  await deliverer.attemptDue(again, routes);
   expect([requested, scheduled.length]).toEqual([[], 2]);
 
   admission.update("default", "r_1", report([]), performance.now());
-  await deliverer.due(again, routes);
+  await deliverer.attemptDue(again, routes);
   expect([requested, scheduled.length]).toEqual([["dc_2"], 2]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { deliverToSource } from "../../delivery/deliverers/source.ts";
+import { deliverToSource } from "../../delivery/deliverers/internal.ts";
 import type { Delivery } from "../../delivery/routing/delivery.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
 import { systemClock } from "../../domain/clock.ts";
@@ -17,7 +17,7 @@ async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
   return made.flatMap((text) => decodePack(encodePack([text])));
 }
 
-it("makes an event an invocation of its listener", async () => {
+it("stores an event as an invocation of the listening source", async () => {
   const metadata = { emit_id: "e1", name: "news", emitter_id: "dc_1", id: "7", ts: 7 };
   expect(await invocationsOf('{"a":[1]}')).toEqual([
     {
@@ -34,7 +34,7 @@ it("makes an event an invocation of its listener", async () => {
 });
 
 it.each(['1,"source":"dc_victim","trigger":"manual"', '1},{"source":"dc_victim","trigger":"manual"', "", "undefined"])(
-  "delivers nothing of a payload that is no JSON: %s",
+  "delivers nothing of a payload that is not JSON: %s",
   async (payload) => {
     expect(await invocationsOf(payload)).toEqual([]);
   },

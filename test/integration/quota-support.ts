@@ -1,7 +1,7 @@
 import { emptyState, type Commit } from "../../domain/run/commit.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { partitionCount } from "../../domain/subjects.ts";
-import { startQuotas } from "../../delivery/record/owner-limits.ts";
+import { startOwnerLimits } from "../../delivery/record/owner-limits.ts";
 import { Recorder } from "../../delivery/record/recorder.ts";
 import type { DeliveryPorts } from "../../delivery/ports.ts";
 import type { History } from "../../delivery/record/ports.ts";
@@ -43,7 +43,7 @@ export async function startCounting(
   const ports: DeliveryPorts = { ...deliveryPorts({ connection, ...parts }), clock };
   const recorder = new Recorder(ports);
   for (let partition = 0; partition < partitionCount; partition++) recorder.open(partition);
-  const quotas = startQuotas(ports);
+  const quotas = startOwnerLimits(ports);
   return { stop: async () => void (await Promise.all([recorder.stop(), quotas.stop(), ports.runs.close()])) };
 }
 

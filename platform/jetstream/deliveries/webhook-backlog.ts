@@ -1,7 +1,7 @@
 import type { QueueHead, WebhookBacklog } from "../../../api/webhooks/ports.ts";
 import type { Delivery } from "../../../delivery/routing/delivery.ts";
 import { HeadwaterError, Unavailable } from "../../../domain/errors.ts";
-import { nextIn, type DeliveryBatch, type QueueState } from "../../../domain/delivery/ordered-queue.ts";
+import { nextIndex, type DeliveryBatch, type QueueState } from "../../../domain/delivery/ordered-queue.ts";
 import { buckets, deliverSubject, lineSubject, retrySubject, streams } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -80,7 +80,7 @@ async function readLine(connection: Connection, webhook: string): Promise<Pick<W
 }
 
 function headOf({ seq, storedAt, pack }: Found, state: QueueState | undefined): QueueHead | undefined {
-  const delivery = pack.deliveries[state === undefined ? 0 : nextIn(state, seq)];
+  const delivery = pack.deliveries[state === undefined ? 0 : nextIndex(state, seq)];
   if (delivery === undefined) return undefined; // It was done between two answers.
   const { id, subscription, event } = delivery;
   const failing = state?.failing?.delivery === id ? state.failing : undefined;

@@ -10,32 +10,36 @@ function deliveryOf(owner: string): Delivery {
   return firstDelivery(event, { subscription: "sub_1", owner, emitter: "dc_1", channel: "", listener });
 }
 
-it("refuses the owner whose deliveries hold the most first, and nobody while half of the store is free", () => {
+it("refuses the owner with the most stored bytes first, and no owner while the stream is at most half full", () => {
   let usage: StreamUsage | undefined = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
-  const room = new RetryCapacity(() => usage);
+  const capacity = new RetryCapacity(() => usage);
   const [flood, other] = [deliveryOf("u_flood"), deliveryOf("u_other")];
   for (let n = 0; n < 40; n++) {
-    expect(room.hasRoomFor(flood)).toBe(true);
-    room.stored(flood);
+    expect(capacity.hasCapacityFor(flood)).toBe(true);
+    capacity.stored(flood);
   }
   usage = { ...usage, bytes: 51 * bytesOfOne };
-  expect([room.hasRoomFor(flood), room.hasRoomFor(other)]).toEqual([false, true]);
-  for (let n = 0; n < 16; n++) room.removed(flood);
-  expect(room.hasRoomFor(flood)).toBe(true);
+  expect([capacity.hasCapacityFor(flood), capacity.hasCapacityFor(other)]).toEqual([false, true]);
+  for (let n = 0; n < 16; n++) capacity.removed(flood);
+  expect(capacity.hasCapacityFor(flood)).toBe(true);
   usage = { ...usage, bytes: 101 * bytesOfOne };
-  for (let n = 0; n < 3; n++) room.stored(other);
-  expect([room.hasRoomFor(flood), room.hasRoomFor(other), room.hasRoomFor(deliveryOf("u_third"))]).toEqual([false, false, true]);
+  for (let n = 0; n < 3; n++) capacity.stored(other);
+  expect([capacity.hasCapacityFor(flood), capacity.hasCapacityFor(other), capacity.hasCapacityFor(deliveryOf("u_third"))]).toEqual([
+    false,
+    false,
+    true,
+  ]);
   usage = undefined;
-  expect(room.hasRoomFor(flood)).toBe(true);
+  expect(capacity.hasCapacityFor(flood)).toBe(true);
 });
 
-it("begins to count again whenever the store is nearly empty, since other replicas deliver what this one has stored", () => {
+it("restarts its counts when the stream is nearly empty, because other replicas deliver what this one stored", () => {
   let usage: StreamUsage = { bytes: 20 * bytesOfOne, maxBytes: 100 * bytesOfOne };
-  const room = new RetryCapacity(() => usage);
+  const capacity = new RetryCapacity(() => usage);
   const flood = deliveryOf("u_flood");
-  for (let n = 0; n < 40; n++) room.stored(flood);
+  for (let n = 0; n < 40; n++) capacity.stored(flood);
   usage = { ...usage, bytes: 5 * bytesOfOne };
-  room.stored(flood);
+  capacity.stored(flood);
   usage = { ...usage, bytes: 60 * bytesOfOne };
-  expect(room.hasRoomFor(flood)).toBe(true);
+  expect(capacity.hasCapacityFor(flood)).toBe(true);
 });

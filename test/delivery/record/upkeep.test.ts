@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { startUpkeep } from "../../../delivery/record/upkeep.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 
-test("all there is to delete is deleted in one go, what fails is tried again, and it sweeps once", async () => {
+test("deletes all requested batches in one round, repeats failures, and sweeps once", async () => {
   const done: string[] = [];
   const warned: string[] = [];
   let left = 3;
@@ -25,7 +25,7 @@ test("all there is to delete is deleted in one go, what fails is tried again, an
   expect(warned).toEqual(Array.from({ length: 2 }, () => "old history is not deleted yet, trying again in a moment"));
 });
 
-test("a batch under way is finished before it has stopped, and no other begins", async () => {
+test("finishes the current batch when it is stopped, and starts no other", async () => {
   let [begun, ended] = [0, 0];
   let finish: (() => void) | undefined;
   const history = {

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Chains } from "../../../delivery/routing/keyed-chains.ts";
+import { KeyedChains } from "../../../delivery/routing/keyed-chains.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Method: random actions of three keys, some of which fail, some added later; each key's log is compared with the order of adding. */
-it("runs what is of one key one after the other, in order, whatever fails, and other keys meanwhile", async () => {
+it("runs the actions of one key in order, one at a time, also after failures, and those of other keys concurrently", async () => {
   const actions = fc.array(fc.record({ key: fc.constantFrom("a", "b", "c"), fails: fc.boolean(), turns: fc.nat(2), pause: fc.nat(2) }), {
     maxLength: 30,
   });
   await fc.assert(
     fc.asyncProperty(actions, async (added) => {
-      const chains = new Chains();
+      const chains = new KeyedChains();
       const log: [key: string, number: number][] = [];
       const running = new Set<string>();
       const results: Promise<PromiseSettledResult<void>[]>[] = [];
