@@ -40,7 +40,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Time of requests",
-        about: "A deployment waits for its hooks within its request, and a run that is asked for is waited for.",
+        about: "Requests that deploy wait for hooks; requests that run a source wait for the run.",
         unit: "s",
         queries: [...halves(requests), [quantile(0.99, requests, "", 'method="GET"'), "99 % of GET within"]],
       },
@@ -52,13 +52,13 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       { title: "Requests", about: "By status.", unit: "reqps", queries: [[rate(`${endpoints}_count`, "status"), "{{status}}"]] },
       {
         title: "Failed requests",
-        about: "503: too much waits, or it could not be stored. 500 and 504: what a component with customResponse did not answer.",
+        about: "503: overloaded, or the request could not be stored. 500 and 504: a component with customResponse did not respond.",
         unit: "percentunit",
         queries: [[`${rate(`${endpoints}_count`, "status", 'status=~"5.."')} / scalar(${rate(`${endpoints}_count`)})`, "{{status}}"]],
       },
       {
         title: "Time of requests",
-        about: "A few ms, until the request is stored; with customResponse, until the component has answered.",
+        about: "A few ms, until the request is stored; with customResponse, until the component has responded.",
         unit: "s",
         queries: halves(endpoints),
       },
@@ -69,13 +69,13 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
     panels: [
       {
         title: "Runs by outcome",
-        about: "returned and threw are the components' own; all else was ended by a limit, or crashed.",
+        about: "returned and threw are results of components; all others were ended by a limit or crashed.",
         unit: "ops",
         queries: [[rate("headwater_runs_total", "outcome"), "{{outcome}}"]],
       },
       {
         title: "Wait for a run",
-        about: "From the storing of an invocation to its run. It grows when more is asked for than can be run.",
+        about: "From storing an invocation to starting its run. It grows when there is more work than capacity.",
         unit: "s",
         queries: [
           [quantile(0.5, "headwater_invocation_wait_seconds", "pool"), "{{pool}}: half within"],
@@ -84,7 +84,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Time of a run",
-        about: "In the sandbox, a cold start included.",
+        about: "In the sandbox, including a cold start.",
         unit: "s",
         queries: [
           [quantile(0.5, "headwater_run_duration_seconds", "pool"), "{{pool}}: half within"],
@@ -93,7 +93,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Backlog of pools",
-        about: "In the streams, as the operator counts it in a cluster; and what of it runs and waits in runners.",
+        about: "Invocations in the streams, counted by the operator in a cluster, and those that run and wait in runners.",
         unit: "short",
         queries: [
           [most("headwater_pool_backlog", "pool"), "{{pool}}: all"],
@@ -102,7 +102,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
         ],
       },
       {
-        title: "Waits for its owner alone",
+        title: "Blocked owners",
         about: "Sources that wait because of their owner's share of a runner or quota; sources and owners whose backlog is at its bound.",
         unit: "short",
         queries: [
@@ -112,7 +112,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Warm isolates",
-        about: "Isolates that are kept for the next run, and how many a second are ended to make room: then sources start cold.",
+        about: "Isolates kept for the next run, and evictions per second: evicted sources start cold.",
         unit: "short",
         queries: [
           [sum("headwater_sandbox_isolates", "pool"), "{{pool}}: warm isolates"],
@@ -122,7 +122,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Sandbox processes",
-        about: "Processes that hold isolates. Fewer than usual: they are being replaced.",
+        about: "Processes with isolates. Fewer than usual: they are being replaced.",
         unit: "short",
         queries: [
           [sum("headwater_sandbox_children", "pool"), "{{pool}}"],
@@ -131,7 +131,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Memory of sandboxes",
-        about: "Of the processes that hold isolates.",
+        about: "Of the processes with isolates.",
         unit: "bytes",
         queries: [[sum("headwater_sandbox_resident_bytes", "pool"), "{{pool}}"]],
       },
@@ -142,7 +142,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
     panels: [
       {
         title: "Attempts by outcome",
-        about: "retry is tried again, dead became a dead letter, left_out would go round in a circle.",
+        about: "retry: will be retried; dead: became a dead letter; left_out: sources that listen to each other in a cycle.",
         unit: "ops",
         queries: [[rate(attempts, "listener, outcome"), "{{listener}}: {{outcome}}"]],
       },
@@ -154,7 +154,7 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "From commit to delivery",
-        about: "Retries included.",
+        about: "Including retries.",
         unit: "s",
         queries: [
           [quantile(0.5, "headwater_delivery_lag_seconds", "listener"), "{{listener}}: half within"],
@@ -169,13 +169,13 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Recorder",
-        about: "Commits that are not in Postgres: events, runs and logs that nobody can see yet.",
+        about: "Commits that are not in Postgres yet: their events, runs and logs are not visible.",
         unit: "short",
         queries: [[most("headwater_delivery_backlog", "", 'state="unrecorded"'), "unrecorded"]],
       },
       {
         title: "Dead letters",
-        about: "Deliveries that nobody tries any more, in an hour.",
+        about: "Deliveries that were given up, per hour.",
         unit: "short",
         queries: [[`sum (increase(${of(attempts, 'outcome="dead"')}[1h]))`, "in an hour"]],
       },
@@ -194,32 +194,32 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
         ],
       },
       {
-        title: "Looks that failed",
-        about: "By controller; they are repeated. The operator's log says why.",
+        title: "Failed reconciliations",
+        about: "By controller; they are retried. The operator's log has the reason.",
         unit: "ops",
         queries: [[rate("headwater_controller_reconcile_errors_total", "controller"), "{{controller}}"]],
       },
       {
         title: "Queue",
-        about: "Resources that wait for a look. 0, but after a start and a large apply.",
+        about: "Resources that wait to be reconciled. 0, except after a start or a large apply.",
         unit: "short",
         queries: [[sum("headwater_controller_queue_depth", "controller"), "{{controller}}"]],
       },
       {
-        title: "Looks by result",
-        about: "Over all controllers.",
+        title: "Reconciliations by result",
+        about: "Of all controllers.",
         unit: "ops",
         queries: [[rate("headwater_controller_reconcile_total", "result"), "{{result}}"]],
       },
       {
-        title: "Time of a look",
-        about: "99 of 100 within it. For components as long as a build.",
+        title: "Time of a reconciliation",
+        about: "99th percentile. For components as long as a build.",
         unit: "s",
         queries: [[quantile(0.99, "headwater_controller_reconcile_seconds", "controller"), "{{controller}}"]],
       },
       {
         title: "Lists of the API",
-        about: "How old the copy in Postgres is that lists are read from, as the leader knows.",
+        about: "Age of the oldest change that lists do not show yet.",
         unit: "s",
         queries: [[most("headwater_mirror_lag_seconds"), "lag"]],
       },
@@ -232,19 +232,19 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       { title: "Memory", about: "Resident.", unit: "bytes", queries: [[sum("process_resident_memory_bytes", "instance"), "{{instance}}"]] },
       {
         title: "Event loop",
-        about: "99 of 100 turns within it. Near a second, a process has more work than a core can do.",
+        about: "99th percentile of the lag. Near a second, the process has more work than a core can do.",
         unit: "s",
         queries: [[most("nodejs_eventloop_lag_p99_seconds", "instance"), "{{instance}}"]],
       },
       {
         title: "Starts",
-        about: "How often a process began again within an hour.",
+        about: "Restarts of a process within an hour.",
         unit: "short",
         queries: [[`sum by (instance) (changes(${of("process_start_time_seconds")}[1h]))`, "{{instance}}"]],
       },
       {
         title: "Streams",
-        about: "How full they are, of what each may hold. At 1 RUNS refuses commits until it is trimmed.",
+        about: "Size as a share of the limit. At 1, RUNS refuses commits until it is trimmed.",
         unit: "percentunit",
         queries: [[`${most("headwater_stream_bytes", "stream")} / ${most("headwater_stream_limit_bytes", "stream")}`, "{{stream}}"]],
       },
