@@ -8,7 +8,9 @@ const maxLineLength = 120;
 const exceptions = ["architecture.md", "data-path.md", "delivery.md", "development.md"].map((page) => join("docs", page));
 
 const pages = [
-  ...["README.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
   ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map((file) => join("docs", file)),
 ].filter((file) => file.endsWith(".md") && !exceptions.includes(file));
 
