@@ -145,11 +145,11 @@ describe("work that a run started", () => {
         const web = new WebSocket("ws://127.0.0.1:" + event + "/messages"); web.onmessage = () => note("message"); web.onclose = () => note("closed"); web.onerror = () => note("failed");
         fetch("http://127.0.0.1:" + event).then(() => note("fetched"), () => note("refused")); __builtin("crypto").pbkdf2("p", "s", 1e5, 64, "sha512", () => note("derived")); __builtin("zlib").gzip(Buffer.alloc(5e6), () => note("zipped"));
         setTimeout(() => note("timer"), 1); setImmediate(() => note("immediate")); (async () => { for (;;) { await new Promise((ok) => setTimeout(ok, 1)); note("loop"); } })(); AbortSignal.timeout(5).onabort = () => note("aborted");
-        const { port1, port2 } = new MessageChannel(); port1.onmessage = () => note("message"); kept = { socket, web, channel: port2 }; } }`;
+        const { port1, port2 } = new MessageChannel(); port1.onmessage = () => note("channel"); kept = { socket, web, channel: port2 }; } }`;
     const request = { source: "dc_began", event: event() };
     expect(await range.fixture.run(code, request)).toMatchObject({ outcome: "returned" });
     const second = await range.fixture.run(code, request);
     // A channel is the component's own: what is sent in this run arrives in it.
-    expect(second).toMatchObject({ outcome: "returned", result: expect.stringMatching(/^\[("told2")?\]$/) as string });
+    expect(second).toMatchObject({ outcome: "returned", result: expect.stringMatching(/^\[("channel2")?\]$/) as string });
   });
 });
