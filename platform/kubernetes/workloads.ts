@@ -37,76 +37,105 @@ export interface WorkloadOptions {
   readonly secretCheckMs?: number;
 }
 
-/** Kubernetes objects of one namespace that the operator manages. Writes an object only if it differs from the plan. */
+/** Starts nothing yet: call `start`. */
 export function createWorkloads(kubernetes: Kubernetes, options: WorkloadOptions): Workloads {
-  const { namespace, keyLabel, secretCheckMs = 60_000 } = options;
-  const listeners: ((key: string) => void)[] = [];
-  const stop = new AbortController();
-  const applied = new Map<string, { readonly planned: string; readonly live: LiveObject; readonly at: number }>();
-  const changed = ({ metadata }: LiveObject): void => {
-    const key = metadata.labels[keyLabel];
-    if (key !== undefined) for (const listener of listeners) listener(key);
-  };
-  const cacheOf = (kind: ObjectKind): ObjectCache =>
-    new ObjectCache(kubernetes, {
-      target: { path: collection(namespace, kind), labelSelector: selectorOf(options.selector) },
-      signal: stop.signal,
-      onError: options.onError,
-      onChange: changed,
-    });
-  const caches = new Map<ObjectKind, ObjectCache>(watchedKinds.map((kind) => [kind, cacheOf(kind)]));
-
-  const find = async (kind: ObjectKind, name: string): Promise<LiveObject | undefined> =>
-    caches.has(kind) ? caches.get(kind)?.get(name) : read(kubernetes, namespace, kind, name);
-
-  return {
-    find,
-    list: async (kind, selector) =>
-      caches
-        .get(kind)
-        ?.values()
-        .filter(({ metadata }) => hasLabels(metadata.labels, selector)) ?? [],
-    apply: async (object) => {
-      const { kind, metadata } = object;
-      const key = `${kind}/${metadata.name}`;
-      const planned = hashOf(object);
-      const last = applied.get(key);
-      const recent = kind === "Secret" && last?.planned === planned && performance.now() - last.at < secretCheckMs;
-      if (recent && last !== undefined) return last.live;
-      const live = await find(kind, metadata.name);
-      const settled = live !== undefined && isSettled(live, object, planned, last);
-      const next = settled ? live : await patch(kubernetes, object, planned);
-      applied.set(key, { planned, live: next, at: performance.now() });
-      return next;
-    },
-    delete: async (kind, name) => {
-      applied.delete(`${kind}/${name}`);
-      await remove(kubernetes, namespace, kind, name);
-    },
-    prune: async (selector, keep) => {
-      const names = new Set(keep.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
-      for (const kind of watchedKinds) {
-        if (kind === "Pod") continue; // Pods belong to their Deployment.
-        for (const { metadata } of caches.get(kind)?.values() ?? [])
-          if (hasLabels(metadata.labels, selector) && !names.has(`${kind}/${metadata.name}`) && metadata.deletionTimestamp === undefined)
-            await remove(kubernetes, namespace, kind, metadata.name);
-      }
-    },
-    onChange: (listener) => void listeners.push(listener),
-    start: async () => void (await Promise.all([...caches.values()].map((each) => each.start()))),
-    stop: async () => {
-      stop.abort();
-      await Promise.race([Promise.all([...caches.values()].map((each) => each.ended())), delay(2_000)]);
-    },
-  };
+  return new KubernetesWorkloads(kubernetes, options);
 }
 
-function isSettled(
-  live: LiveObject,
-  object: WorkloadObject,
-  planned: string,
-  last: { readonly planned: string; readonly live: LiveObject } | undefined,
-): boolean {
+/** The last plan that was applied to an object. */
+interface AppliedPlan {
+  readonly planned: string;
+  readonly live: LiveObject;
+  /** In the time base of `performance.now()`. */
+  readonly at: number;
+}
+
+/** Kubernetes objects of one namespace that the operator manages. Writes an object only if it differs from the plan. */
+class KubernetesWorkloads implements Workloads {
+  readonly #kubernetes: Kubernetes;
+  readonly #options: WorkloadOptions;
+  readonly #listeners: ((key: string) => void)[] = [];
+  readonly #stop = new AbortController();
+  readonly #applied = new Map<string, AppliedPlan>();
+  readonly #caches: ReadonlyMap<ObjectKind, ObjectCache>;
+
+  constructor(kubernetes: Kubernetes, options: WorkloadOptions) {
+    this.#kubernetes = kubernetes;
+    this.#options = options;
+    this.#caches = new Map(watchedKinds.map((kind) => [kind, this.#cacheOf(kind)]));
+  }
+
+  async find(kind: ObjectKind, name: string): Promise<LiveObject | undefined> {
+    const cache = this.#caches.get(kind);
+    return cache === undefined ? read(this.#kubernetes, this.#options.namespace, kind, name) : cache.get(name);
+  }
+
+  async list(kind: ObjectKind, selector: Readonly<Record<string, string>>): Promise<readonly LiveObject[]> {
+    return (this.#caches.get(kind)?.values() ?? []).filter(({ metadata }) => hasLabels(metadata.labels, selector));
+  }
+
+  async apply(object: WorkloadObject): Promise<LiveObject> {
+    const { kind, metadata } = object;
+    const key = `${kind}/${metadata.name}`;
+    const planned = hashOf(object);
+    const last = this.#applied.get(key);
+    if (kind === "Secret" && last?.planned === planned && this.#isRecent(last)) return last.live;
+    const live = await this.find(kind, metadata.name);
+    const settled = live !== undefined && isSettled(live, object, planned, last);
+    const next = settled ? live : await patch(this.#kubernetes, object, planned);
+    this.#applied.set(key, { planned, live: next, at: performance.now() });
+    return next;
+  }
+
+  async delete(kind: WorkloadKind, name: string): Promise<void> {
+    this.#applied.delete(`${kind}/${name}`);
+    await remove(this.#kubernetes, this.#options.namespace, kind, name);
+  }
+
+  async prune(selector: Readonly<Record<string, string>>, keep: readonly WorkloadObject[]): Promise<void> {
+    const names = new Set(keep.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+    for (const kind of watchedKinds) {
+      if (kind === "Pod") continue; // Pods belong to their Deployment.
+      for (const { metadata } of await this.list(kind, selector))
+        if (!names.has(`${kind}/${metadata.name}`) && metadata.deletionTimestamp === undefined)
+          await remove(this.#kubernetes, this.#options.namespace, kind, metadata.name);
+    }
+  }
+
+  onChange(listener: (key: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([...this.#caches.values()].map((cache) => cache.start()));
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.race([Promise.all([...this.#caches.values()].map((cache) => cache.ended())), delay(2_000)]);
+  }
+
+  #cacheOf(kind: ObjectKind): ObjectCache {
+    const { namespace, selector, onError } = this.#options;
+    return new ObjectCache(this.#kubernetes, {
+      target: { path: collection(namespace, kind), labelSelector: selectorOf(selector) },
+      signal: this.#stop.signal,
+      onError,
+      onChange: (object) => this.#notify(object),
+    });
+  }
+
+  #notify({ metadata }: LiveObject): void {
+    const key = metadata.labels[this.#options.keyLabel];
+    if (key !== undefined) for (const listener of this.#listeners) listener(key);
+  }
+
+  #isRecent({ at }: AppliedPlan): boolean {
+    return performance.now() - at < (this.#options.secretCheckMs ?? 60_000);
+  }
+}
+
+function isSettled(live: LiveObject, object: WorkloadObject, planned: string, last: AppliedPlan | undefined): boolean {
   if (live.metadata.deletionTimestamp !== undefined) return false;
   // The server may normalize values (1000m, 1): its response to this plan counts as this plan.
   if (last?.planned === planned && last.live.metadata.resourceVersion === live.metadata.resourceVersion) return true;

@@ -3,7 +3,7 @@ import { labels } from "../../../crds/resource.ts";
 import { Conflict, Unavailable, type HeadwaterError } from "../../../domain/errors.ts";
 import { isId, namespaceOfOwner } from "../../../domain/ids.ts";
 import type { Kubernetes } from "../access/connection.ts";
-import { followCollection, listAll } from "../resources/follow.ts";
+import { followCollection, listAll, type Follower } from "../resources/follow.ts";
 import { parseObject, type KubernetesObject } from "../object.ts";
 import { createOwnerMap, type OwnedNamespace } from "./owner-map.ts";
 import { pathOf } from "../paths.ts";
@@ -33,72 +33,96 @@ const podSecurity = "pod-security.kubernetes.io";
  * the owner and admit only restricted pods.
  */
 export function startKubernetesOwnerNamespaces(kubernetes: Kubernetes, options: OwnerNamespacesOptions = {}): KubernetesOwnerNamespaces {
-  const owned = createOwnerMap();
-  const listeners = new Set<(namespace: string) => void>();
-  const stop = new AbortController();
-  const synced = Promise.withResolvers<void>();
-  const notify = (changed: readonly string[]): void => {
-    for (const namespace of changed) for (const listener of listeners) listener(namespace);
-  };
-  const put = (object: KubernetesObject): void => {
-    const namespace = ownedFrom(object);
-    notify(namespace === undefined ? owned.delete(object.metadata.name) : owned.set(namespace));
-  };
-  const following = followCollection(
-    kubernetes,
-    { path: collection, labelSelector: labels.owner },
-    {
-      replace(objects) {
-        notify(owned.replace(objects.map(ownedFrom).filter((each) => each !== undefined)));
-        synced.resolve();
+  const namespaces = new WatchedNamespaces(kubernetes);
+  namespaces.start(options);
+  return namespaces;
+}
+
+class WatchedNamespaces implements KubernetesOwnerNamespaces {
+  readonly #kubernetes: Kubernetes;
+  readonly #owned = createOwnerMap();
+  readonly #listeners = new Set<(namespace: string) => void>();
+  readonly #stop = new AbortController();
+  readonly #firstList = Promise.withResolvers<void>();
+  #hasSynced = false;
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(kubernetes: Kubernetes) {
+    this.#kubernetes = kubernetes;
+  }
+
+  start({ onInterrupted }: OwnerNamespacesOptions): void {
+    const follower: Follower = {
+      replace: (objects) => {
+        this.#notify(this.#owned.replace(objects.map(ownedFrom).filter((each) => each !== undefined)));
+        this.#firstList.resolve();
       },
-      put,
-      remove: ({ metadata }) => notify(owned.delete(metadata.name)),
-    },
-    { signal: stop.signal, ...(options.onInterrupted === undefined ? {} : { onInterrupted: options.onInterrupted }) },
-  );
-  synced.promise.catch(() => undefined); // Callers get the error from ready().
-  following.then(() => synced.reject(new Unavailable("the namespaces of owners are no longer watched")), synced.reject);
-  let isSynced = false;
-  const ready = async (): Promise<void> => {
-    if (isSynced) return;
-    await withTimeout(synced.promise, syncTimeoutMs);
-    isSynced = true;
+      put: (object) => this.#put(object),
+      remove: ({ metadata }) => this.#notify(this.#owned.delete(metadata.name)),
+    };
+    const options = { signal: this.#stop.signal, ...(onInterrupted === undefined ? {} : { onInterrupted }) };
+    const { promise, reject } = this.#firstList;
+    promise.catch(() => undefined); // Callers get the error from #untilSynced.
+    this.#following = followCollection(this.#kubernetes, { path: collection, labelSelector: labels.owner }, follower, options);
+    this.#following.then(() => reject(new Unavailable("the namespaces of owners are no longer watched")), reject);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#following.catch(() => undefined);
+  }
+
+  async ownerOf(namespace: string): Promise<string | undefined> {
+    await this.#untilSynced();
+    return this.#owned.ownerOf(namespace);
+  }
+
+  async find(owner: string): Promise<string | undefined> {
+    await this.#untilSynced();
+    return this.#owned.find(owner)?.name;
+  }
+
+  async ensure(owner: string): Promise<string> {
+    const name = namespaceOfOwner(owner);
+    await this.#untilSynced();
+    const known = this.#owned.find(owner);
+    if (known?.isTerminating === false) return known.name;
+    // A namespace may have just been labelled, by hand or by another process, before the watch reports it.
+    const labelSelector = `${labels.owner}=${owner}`;
+    for (const object of (await listAll(this.#kubernetes, { path: collection, labelSelector })).objects) this.#put(object);
+    const found = this.#owned.find(owner);
+    if (found?.isTerminating === false) return found.name;
+    this.#put(await createNamespace(this.#kubernetes, owner, name));
+    return this.#owned.find(owner)?.name ?? name;
+  }
+
+  isOwned(namespace: string): boolean {
+    return this.#owned.ownerOf(namespace) !== undefined;
+  }
+
+  list(): readonly string[] {
+    return this.#owned.names().filter((name) => this.isOwned(name));
+  }
+
+  readonly onChange = (listener: (namespace: string) => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   };
 
-  return {
-    async ownerOf(namespace) {
-      await ready();
-      return owned.ownerOf(namespace);
-    },
-    async find(owner) {
-      await ready();
-      return owned.find(owner)?.name;
-    },
-    async ensure(owner) {
-      const name = namespaceOfOwner(owner);
-      await ready();
-      const known = owned.find(owner);
-      if (known?.isTerminating === false) return known.name;
-      // A namespace may have just been labelled, by hand or by another process, before the watch reports it.
-      const labelSelector = `${labels.owner}=${owner}`;
-      for (const object of (await listAll(kubernetes, { path: collection, labelSelector })).objects) put(object);
-      const found = owned.find(owner);
-      if (found?.isTerminating === false) return found.name;
-      put(await createNamespace(kubernetes, owner, name));
-      return owned.find(owner)?.name ?? name;
-    },
-    isOwned: (namespace) => owned.ownerOf(namespace) !== undefined,
-    list: () => owned.names().filter((name) => owned.ownerOf(name) !== undefined),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async close() {
-      stop.abort();
-      await following.catch(() => undefined);
-    },
-  };
+  #put(object: KubernetesObject): void {
+    const namespace = ownedFrom(object);
+    this.#notify(namespace === undefined ? this.#owned.delete(object.metadata.name) : this.#owned.set(namespace));
+  }
+
+  #notify(changed: readonly string[]): void {
+    for (const namespace of changed) for (const listener of this.#listeners) listener(namespace);
+  }
+
+  async #untilSynced(): Promise<void> {
+    if (this.#hasSynced) return;
+    await withTimeout(this.#firstList.promise, syncTimeoutMs);
+    this.#hasSynced = true;
+  }
 }
 
 function ownedFrom({ metadata }: KubernetesObject): OwnedNamespace | undefined {

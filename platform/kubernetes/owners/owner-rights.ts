@@ -27,76 +27,105 @@ const managedBy = { "app.kubernetes.io/managed-by": "headwater" };
 const clusterRole = "headwater-owner-secrets";
 const retryDelay = { firstMs: 2_000, maxMs: 60_000 };
 
+type Namespaces = Pick<KubernetesOwnerNamespaces, "isOwned" | "list" | "onChange">;
+
 /**
  * Keeps the RoleBindings that let Headwater read and write Secrets, only in namespaces of owners. Deleted or changed ones are restored.
  * When a namespace loses its label its bindings stay: removing them would need the right to delete any.
  */
-export function startOwnerRights(
-  kubernetes: Kubernetes,
-  namespaces: Pick<KubernetesOwnerNamespaces, "isOwned" | "list" | "onChange">,
-  options: OwnerRightsOptions,
-): { stop(): Promise<void> } {
-  const stop = new AbortController();
-  const bound = new Map<string, KubernetesObject>();
-  const pending = new Set<string>();
+export function startOwnerRights(kubernetes: Kubernetes, namespaces: Namespaces, options: OwnerRightsOptions): { stop(): Promise<void> } {
+  const rights = new OwnerRights(kubernetes, namespaces, options);
+  rights.start();
+  return rights;
+}
+
+class OwnerRights {
+  readonly #kubernetes: Kubernetes;
+  readonly #namespaces: Namespaces;
+  readonly #options: OwnerRightsOptions;
+  readonly #stop = new AbortController();
+  /** The existing RoleBindings, by namespace and name. */
+  readonly #bound = new Map<string, KubernetesObject>();
+  /** Namespaces to check. */
+  readonly #pending = new Set<string>();
+  readonly #retries = createRetries((namespace) => this.#enqueue(namespace), this.#stop.signal);
   /** Namespaces where another's binding has our name, which has been reported. */
-  const conflicting = new Set<string>();
-  let wake = Promise.withResolvers<void>();
-  const enqueue = (namespace: string): void => {
-    pending.add(namespace);
-    wake.resolve();
-  };
-  const retries = createRetries(enqueue, stop.signal);
-  const settle = (namespace: string, failures: readonly unknown[]): void => {
-    const errors = failures.map((failure) => errorOf(failure, namespace)).filter((error) => !isGone(error));
-    if (errors.length === 0) retries.forget(namespace);
-    const again = errors.length > 0 && retries.retry(namespace) > 1;
-    const conflicts = errors.filter((error) => error instanceof Conflict);
-    for (const error of errors) if (!conflicts.includes(error)) options.onError?.(error);
-    // Either another process of ours created it, which the watch reports in a moment, or someone else did. The latter is reported once, and
-    // retried because the watch does not report when their binding is deleted.
-    if (again && !conflicting.has(namespace)) for (const conflict of conflicts) options.onError?.(conflict);
-    if (conflicts.length === 0) conflicting.delete(namespace);
-    else if (again) conflicting.add(namespace);
-  };
-  const work = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      await wake.promise;
-      wake = Promise.withResolvers();
-      for (const namespace of pending) {
-        pending.delete(namespace);
-        if (stop.signal.aborted || !namespaces.isOwned(namespace)) continue;
-        settle(namespace, await bindAll(kubernetes, namespace, bound, options.bindings));
+  readonly #conflicting = new Set<string>();
+  #wake = Promise.withResolvers<void>();
+  #unsubscribe: () => void = () => undefined;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(kubernetes: Kubernetes, namespaces: Namespaces, options: OwnerRightsOptions) {
+    this.#kubernetes = kubernetes;
+    this.#namespaces = namespaces;
+    this.#options = options;
+  }
+
+  start(): void {
+    const { onError } = this.#options;
+    const target = { path: pathOf(["apis", rbac, "v1", "rolebindings"]), labelSelector: "app.kubernetes.io/managed-by=headwater" };
+    const watchOptions = { signal: this.#stop.signal, ...(onError === undefined ? {} : { onInterrupted: onError }) };
+    this.#unsubscribe = this.#namespaces.onChange((namespace) => this.#enqueue(namespace));
+    this.#running = Promise.all([followCollection(this.#kubernetes, target, this.#follower(), watchOptions), this.#work()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    this.#stop.abort();
+    this.#wake.resolve();
+    await this.#running;
+  }
+
+  #follower(): Follower {
+    return {
+      replace: (objects) => {
+        this.#bound.clear();
+        for (const object of objects) this.#bound.set(keyOf(object), object);
+        for (const namespace of this.#namespaces.list()) this.#enqueue(namespace);
+      },
+      put: (object) => {
+        this.#bound.set(keyOf(object), object);
+        this.#enqueue(object.metadata.namespace);
+      },
+      remove: (object) => {
+        this.#bound.delete(keyOf(object));
+        this.#enqueue(object.metadata.namespace);
+      },
+    };
+  }
+
+  #enqueue(namespace: string): void {
+    this.#pending.add(namespace);
+    this.#wake.resolve();
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#wake.promise;
+      this.#wake = Promise.withResolvers();
+      for (const namespace of this.#pending) {
+        this.#pending.delete(namespace);
+        if (signal.aborted || !this.#namespaces.isOwned(namespace)) continue;
+        this.#settle(namespace, await bindAll(this.#kubernetes, namespace, this.#bound, this.#options.bindings));
       }
     }
-  };
-  const follower: Follower = {
-    replace(objects) {
-      bound.clear();
-      for (const object of objects) bound.set(keyOf(object), object);
-      for (const namespace of namespaces.list()) enqueue(namespace);
-    },
-    put(object) {
-      bound.set(keyOf(object), object);
-      enqueue(object.metadata.namespace);
-    },
-    remove(object) {
-      bound.delete(keyOf(object));
-      enqueue(object.metadata.namespace);
-    },
-  };
-  const target = { path: pathOf(["apis", rbac, "v1", "rolebindings"]), labelSelector: "app.kubernetes.io/managed-by=headwater" };
-  const unsubscribe = namespaces.onChange(enqueue);
-  const watchOptions = { signal: stop.signal, ...(options.onError === undefined ? {} : { onInterrupted: options.onError }) };
-  const running = Promise.all([followCollection(kubernetes, target, follower, watchOptions), work()]);
-  return {
-    async stop() {
-      unsubscribe();
-      stop.abort();
-      wake.resolve();
-      await running;
-    },
-  };
+  }
+
+  /** Reports failures and schedules their retry. */
+  #settle(namespace: string, failures: readonly unknown[]): void {
+    const { onError } = this.#options;
+    const errors = failures.map((failure) => errorOf(failure, namespace)).filter((error) => !isGone(error));
+    if (errors.length === 0) this.#retries.forget(namespace);
+    const isRepeated = errors.length > 0 && this.#retries.retry(namespace) > 1;
+    const conflicts = errors.filter((error) => error instanceof Conflict);
+    for (const error of errors) if (!conflicts.includes(error)) onError?.(error);
+    // Either another process of ours created it, which the watch reports in a moment, or someone else did. The latter is reported once, and
+    // retried because the watch does not report when their binding is deleted.
+    if (isRepeated && !this.#conflicting.has(namespace)) for (const conflict of conflicts) onError?.(conflict);
+    if (conflicts.length === 0) this.#conflicting.delete(namespace);
+    else if (isRepeated) this.#conflicting.add(namespace);
+  }
 }
 
 /** Exponential backoff per namespace. */
