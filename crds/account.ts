@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseStatus, columnsOf, dateTime, defineKind } from "./resource.ts";
+import { baseStatus, columnsOf, dateTime, defineKind, type Resource } from "./resource.ts";
 import { httpUrl, matching, time, valuesByName } from "./rules.ts";
 import { secretReference } from "./secret-reference.ts";
 
@@ -64,6 +64,7 @@ const status = baseStatus.extend({
   oauth: tokens.optional().describe("Result of refreshing the access token."),
 });
 export type AccountStatus = z.infer<typeof status>;
+export type AccountResource = Resource<AccountSpec, AccountStatus>;
 
 export const accountKind = defineKind<AccountSpec, AccountStatus>({
   kind: "Account",

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { resourceNameOf } from "../domain/ids.ts";
 import { listenerId, listenerRef } from "./references.ts";
-import { baseStatus, columnsOf, dateTime, defineKind } from "./resource.ts";
+import { baseStatus, columnsOf, dateTime, defineKind, type Resource } from "./resource.ts";
 import { exactlyOneOf, withRules } from "./rules.ts";
 
 const spec = withRules(
@@ -23,6 +23,7 @@ const status = baseStatus.extend({
   subscriptions: z.int().optional().describe("Number of existing Subscriptions that it created."),
 });
 export type AutoSubscriptionStatus = z.infer<typeof status>;
+export type AutoSubscriptionResource = Resource<AutoSubscriptionSpec, AutoSubscriptionStatus>;
 
 const message = "it cannot be changed, because subscriptions were created from it: create another AutoSubscription and delete this one";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { codeLimits } from "../domain/component/component-code.ts";
 import type { Build } from "../domain/component/definition.ts";
-import { baseStatus, columnsOf, defineKind } from "./resource.ts";
+import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { httpUrl, maxBytes, structural, valuesByName, withRules } from "./rules.ts";
 
 const maxCodeBytes = codeLimits.bytes;
@@ -77,6 +77,7 @@ const status = baseStatus.extend({
   updatedAt: z.int().optional().describe("When it was last built, epoch milliseconds."),
 });
 export type ComponentStatus = z.infer<typeof status>;
+export type ComponentResource = Resource<ComponentSpec, ComponentStatus>;
 
 export const componentKind = defineKind<ComponentSpec, ComponentStatus>({
   kind: "Component",

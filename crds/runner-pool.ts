@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseStatus, columnsOf, defineKind, resourceName } from "./resource.ts";
+import { baseStatus, columnsOf, defineKind, resourceName, type Resource } from "./resource.ts";
 import { matching, structural, valuesByName, withRules } from "./rules.ts";
 
 const quantity = withRules(structural(z.union([z.string().max(32), z.number()]), { "x-kubernetes-int-or-string": true, maxLength: 32 }), {
@@ -89,6 +89,7 @@ const status = baseStatus.extend({
   backlog: z.int().optional().describe("Queued invocations when the status was written."),
 });
 export type RunnerPoolStatus = z.infer<typeof status>;
+export type RunnerPoolResource = Resource<RunnerPoolSpec, RunnerPoolStatus>;
 
 export const runnerPoolKind = defineKind<RunnerPoolSpec, RunnerPoolStatus>({
   kind: "RunnerPool",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { props, secrets } from "./props.ts";
-import { baseStatus, columnsOf, dateTime, defineKind, resourceName } from "./resource.ts";
+import { baseStatus, columnsOf, dateTime, defineKind, resourceName, type Resource } from "./resource.ts";
 import { exactlyOneOf, httpUrl, structural, withRules } from "./rules.ts";
 import { entryPath, moduleFiles, moduleText } from "./component.ts";
 import type { PropDefinition } from "../domain/component/definition.ts";
@@ -152,6 +152,7 @@ const status = baseStatus.extend({
     .describe("Accepted invocations that are not finished; refreshed every few minutes, and absent until the first refresh."),
 });
 export type SourceStatus = z.infer<typeof status>;
+export type SourceResource = Resource<SourceSpec, SourceStatus>;
 
 /**
  * The running spec: the resource's spec, or the previous one while an update is pending or has failed. The status does not hold source

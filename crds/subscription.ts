@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { emitterId, emitterRef, listenerId, listenerRef } from "./references.ts";
-import { baseStatus, columnsOf, defineKind } from "./resource.ts";
+import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { canHearItself } from "../domain/event/subscription-match.ts";
 import { exactlyOneOf, withRules } from "./rules.ts";
 
@@ -43,6 +43,7 @@ const status = baseStatus.extend({
   listener: z.string().optional().describe("Public id of the listener when the status was written."),
 });
 export type SubscriptionStatus = z.infer<typeof status>;
+export type SubscriptionResource = Resource<SubscriptionSpec, SubscriptionStatus>;
 
 /** Labels on subscriptions that the API created, to find those of a listener or an emitter. */
 export const subscriptionLabels = { listener: "headwater.dev/listener", emitter: "headwater.dev/emitter" } as const;

@@ -51,6 +51,7 @@ const status = baseStatus.extend({
     .describe("Why and since when nothing is posted, if the endpoint returned 410 Gone or has failed for days."),
 });
 export type WebhookStatus = z.infer<typeof status>;
+export type WebhookResource = Resource<WebhookSpec, WebhookStatus>;
 
 export const webhookKind = defineKind<WebhookSpec, WebhookStatus>({
   kind: "Webhook",

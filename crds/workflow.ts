@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { props } from "./props.ts";
-import { baseStatus, columnsOf, defineKind, resourceName } from "./resource.ts";
+import { baseStatus, columnsOf, defineKind, resourceName, type Resource } from "./resource.ts";
 
 /** Only the shape: a workflow can emit and listen, but its steps are not executed yet. */
 const step = z.object({
@@ -18,6 +18,7 @@ const spec = z.object({
 });
 export type WorkflowSpec = z.infer<typeof spec>;
 export type WorkflowStatus = z.infer<typeof baseStatus>;
+export type WorkflowResource = Resource<WorkflowSpec, WorkflowStatus>;
 
 export const workflowKind = defineKind<WorkflowSpec, WorkflowStatus>({
   kind: "Workflow",

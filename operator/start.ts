@@ -1,4 +1,4 @@
-import { accountKind } from "../crds/account.ts";
+import { accountKind, type AccountResource } from "../crds/account.ts";
 import { autoSubscriptionKind } from "../crds/auto-subscription.ts";
 import { componentKind } from "../crds/component.ts";
 import type { Kind } from "../crds/resource.ts";
@@ -7,7 +7,6 @@ import { subscriptionKind } from "../crds/subscription.ts";
 import { webhookKind } from "../crds/webhook.ts";
 import { workflowKind } from "../crds/workflow.ts";
 import type { ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
-import type { AccountResource } from "./account/credentials.ts";
 import { accountReconciler } from "./account/reconciler.ts";
 import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
 import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";

@@ -1,8 +1,8 @@
-import { accountKind, type AccountTokens } from "../../crds/account.ts";
+import { accountKind, type AccountTokens, type AccountResource } from "../../crds/account.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { OperatorPorts, RefreshedTokens, RefreshOutcome } from "../ports.ts";
 import { refreshDueAt, refusedRetryMs, retryAfterMs } from "./due.ts";
-import type { AccountResource, Missing } from "./credentials.ts";
+import type { Missing } from "./credentials.ts";
 import { readGrant, tokensOfGrant, type Grant } from "./grant.ts";
 
 /** Result of checking, and if due refreshing, an account's access token. */

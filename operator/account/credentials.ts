@@ -1,10 +1,8 @@
-import { maxCredentialBytes, type AccountSpec, type AccountStatus } from "../../crds/account.ts";
-import type { Resource } from "../../crds/resource.ts";
+import { maxCredentialBytes, type AccountResource } from "../../crds/account.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import { InvalidInput, NotFound, type HeadwaterError } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
 
-export type AccountResource = Resource<AccountSpec, AccountStatus>;
 type SecretReader = Pick<OperatorPorts, "secretValues">;
 
 /** A secret that cannot be read from its reference. */

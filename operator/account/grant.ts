@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { AccountTokens } from "../../crds/account.ts";
+import type { AccountTokens, AccountResource } from "../../crds/account.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { OperatorPorts, RefreshRequest } from "../ports.ts";
-import { readReferences, type AccountResource, type Missing } from "./credentials.ts";
+import { readReferences, type Missing } from "./credentials.ts";
 
 /** The refresh request that the spec describes, with its secrets resolved. */
 export interface Grant {

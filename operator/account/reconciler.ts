@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { accountKind, appLabelOf, referencesOfAccount } from "../../crds/account.ts";
+import { accountKind, appLabelOf, referencesOfAccount, type AccountResource } from "../../crds/account.ts";
 import { labels } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
@@ -7,7 +7,7 @@ import { findIdentified, ownerRetryMs, namespaceHasNoOwner } from "../identity.t
 import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
 import { spread } from "../spread.ts";
 import { AccessTokens, type TokenRefresh, type RefreshProblem } from "./access-tokens.ts";
-import { isMissingToken, readCredentials, sizeProblem, type AccountResource, type Missing, type SecretTexts } from "./credentials.ts";
+import { isMissingToken, readCredentials, sizeProblem, type Missing, type SecretTexts } from "./credentials.ts";
 
 const missingSecretRetryMs = 10_000;
 

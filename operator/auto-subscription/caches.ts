@@ -1,9 +1,9 @@
 import { labels, type Resource } from "../../crds/resource.ts";
-import type { AutoSubscriptionSpec, AutoSubscriptionStatus } from "../../crds/auto-subscription.ts";
+import type { AutoSubscriptionSpec, AutoSubscriptionStatus, AutoSubscriptionResource } from "../../crds/auto-subscription.ts";
 import { keyOf, type Informer } from "../controller/informer.ts";
 import { ofValid } from "../controller/skip-invalid.ts";
 import { ResourceIndex } from "../controller/resource-index.ts";
-import { madeBy, madeForEmitter, type AutoSubscriptionLookup, type AutoSubscriptionResource } from "./made.ts";
+import { madeBy, madeForEmitter, type AutoSubscriptionLookup } from "./made.ts";
 
 export interface AutoSubscriptionCaches extends AutoSubscriptionLookup {
   /** Keys of the AutoSubscriptions with this listener. */

@@ -1,20 +1,12 @@
 import type { Kind, Resource } from "../../crds/resource.ts";
-import { autoSubscriptionKind, madeSubscriptionName } from "../../crds/auto-subscription.ts";
+import { autoSubscriptionKind, madeSubscriptionName, type AutoSubscriptionResource } from "../../crds/auto-subscription.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { parseKey } from "../controller/informer.ts";
 import { ownedBy } from "../controller/ownership.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { endSubscription } from "./end-subscription.ts";
-import {
-  covers,
-  madeBy,
-  madeForEmitter,
-  subscribedBy,
-  subscribersOf,
-  type AutoSubscriptionLookup,
-  type AutoSubscriptionResource,
-} from "./made.ts";
+import { covers, madeBy, madeForEmitter, subscribedBy, subscribersOf, type AutoSubscriptionLookup } from "./made.ts";
 
 interface Identified {
   readonly id?: string | undefined;

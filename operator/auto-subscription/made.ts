@@ -1,7 +1,5 @@
-import type { AutoSubscriptionSpec, AutoSubscriptionStatus } from "../../crds/auto-subscription.ts";
+import type { AutoSubscriptionResource } from "../../crds/auto-subscription.ts";
 import type { Resource } from "../../crds/resource.ts";
-
-export type AutoSubscriptionResource = Resource<AutoSubscriptionSpec, AutoSubscriptionStatus>;
 
 /** Label of a Subscription: uid of the AutoSubscription that made it. */
 export const madeBy = "headwater.dev/auto-subscription";

@@ -1,4 +1,4 @@
-import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
+import { autoSubscriptionKind, type AutoSubscriptionResource } from "../../crds/auto-subscription.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { keyOf, parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
@@ -9,7 +9,7 @@ import { listenerEndOf } from "../subscription/ends.ts";
 import { notFound } from "../subscription/plan.ts";
 import { reaches, reachOf } from "../subscription/reach.ts";
 import { endSubscription } from "./end-subscription.ts";
-import { madeBy, type AutoSubscriptionLookup, type AutoSubscriptionResource } from "./made.ts";
+import { madeBy, type AutoSubscriptionLookup } from "./made.ts";
 
 /** How often its Subscriptions are counted. The status is written only when the number changes. */
 const countIntervalMs = 30_000;

@@ -1,12 +1,10 @@
-import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
-import type { Resource } from "../../crds/resource.ts";
+import { componentKind, type ComponentSpec, type ComponentStatus, type ComponentResource } from "../../crds/component.ts";
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
 import { parseKey } from "../controller/informer.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
 import { idOf, labelWithId, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
 import type { OperatorPorts } from "../ports.ts";
 
-type ComponentResource = Resource<ComponentSpec, ComponentStatus>;
 type Verdict = Parameters<typeof readyConditions>[0];
 
 /** Reasons whose cause is outside the component: reconcile again although the generation has not changed. */

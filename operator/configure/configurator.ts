@@ -1,11 +1,10 @@
-import { componentKind } from "../../crds/component.ts";
-import { runningSpec, sourceKind, type SourceSpec } from "../../crds/source.ts";
+import { componentKind, type ComponentResource } from "../../crds/component.ts";
+import { runningSpec, sourceKind, type SourceSpec, type SourceResource } from "../../crds/source.ts";
 import { configureLimits, type ConfigureCall, type ConfiguredOptions, type ConfiguredProps } from "../../domain/component/configure.ts";
 import type { Build, ComponentDefinition } from "../../domain/component/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, Unavailable } from "../../domain/errors.ts";
 import { boundProps } from "../source/apply/additional-props.ts";
 import { currentBuild } from "../source/observe/component-of.ts";
-import type { ComponentResource, SourceResource } from "../source/observe/resources.ts";
 import { configure, type ConfiguredComponent, type ConfigurePorts } from "./configure.ts";
 import type { OperatorPorts } from "../ports.ts";
 

@@ -1,8 +1,7 @@
-import { runnerPoolKind, type RunnerPoolSpec } from "../../crds/runner-pool.ts";
+import { runnerPoolKind, type RunnerPoolSpec, type RunnerPoolResource } from "../../crds/runner-pool.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { sameStatus as same } from "../controller/conditions.ts";
-import type { RunnerPoolResource } from "./objects/names.ts";
 import type { PodSettings } from "./objects/pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 

@@ -1,7 +1,8 @@
+import type { RunnerPoolResource } from "../../crds/runner-pool.ts";
 import type { ConditionInput } from "../controller/conditions.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import type { LiveDeployment, LivePod } from "./objects/live.ts";
-import { isPoolName, type RunnerPoolResource } from "./objects/names.ts";
+import { isPoolName } from "./objects/names.ts";
 import { findProblem } from "./problems.ts";
 
 /** A pool may be ready and stalled at once: runners work, but more cannot start. */

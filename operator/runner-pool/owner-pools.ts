@@ -1,6 +1,6 @@
+import type { RunnerPoolResource } from "../../crds/runner-pool.ts";
 import { finalizer } from "../../crds/resource.ts";
 import { defaultPool } from "../../domain/subjects.ts";
-import type { RunnerPoolResource } from "./objects/names.ts";
 
 /**
  * Maps owners to pools, from the cached pools. A pool counts once it has our finalizer: only then can it not vanish with sources in it

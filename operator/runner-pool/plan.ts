@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { apiVersion } from "../../crds/resource.ts";
-import { runnerPoolKind } from "../../crds/runner-pool.ts";
+import { runnerPoolKind, type RunnerPoolResource } from "../../crds/runner-pool.ts";
 import { networkPolicySpec } from "./objects/network-policy.ts";
-import { podSelector, workloadLabels, workloadName, type RunnerPoolResource } from "./objects/names.ts";
+import { podSelector, workloadLabels, workloadName } from "./objects/names.ts";
 import type { WorkloadMetadata, WorkloadObject } from "./objects/objects.ts";
 import { credentialsFile, podTemplate } from "./objects/pod.ts";
 import type { PodSettings } from "./objects/pod-settings.ts";

@@ -1,5 +1,5 @@
+import type { RunnerPoolResource } from "../../crds/runner-pool.ts";
 import type { LivePod } from "./objects/live.ts";
-import type { RunnerPoolResource } from "./objects/names.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 import { oomKills } from "./problems.ts";
 import type { ScaleDecision } from "./scaling.ts";

@@ -1,5 +1,5 @@
 import { finalizer } from "../../crds/resource.ts";
-import { runnerPoolKind, type RunnerPoolStatus } from "../../crds/runner-pool.ts";
+import { runnerPoolKind, type RunnerPoolStatus, type RunnerPoolResource } from "../../crds/runner-pool.ts";
 import { release } from "../controller/ownership.ts";
 import { parseKey } from "../controller/informer.ts";
 import { sameStatus } from "../controller/conditions.ts";
@@ -9,7 +9,7 @@ import { defaultPool } from "../../domain/subjects.ts";
 import { followSettings, makeDefaultPool } from "./default-pool.ts";
 import { conditionsOf, judge, judgeDraining, refuse, shownBacklog, type Verdict } from "./judge.ts";
 import { parseDeployment, parsePod, type LiveDeployment } from "./objects/live.ts";
-import { formatSelector, identityOf, podSelector, workloadName, type RunnerPoolResource } from "./objects/names.ts";
+import { formatSelector, identityOf, podSelector, workloadName } from "./objects/names.ts";
 import { workloadKinds, type WorkloadObject } from "./objects/objects.ts";
 import type { OwnerPools } from "./owner-pools.ts";
 import { planWorkloads } from "./plan.ts";

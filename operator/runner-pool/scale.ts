@@ -1,6 +1,6 @@
+import type { RunnerPoolResource } from "../../crds/runner-pool.ts";
 import { decideScale, type ScaleDecision, type ScaleMemory } from "./scaling.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
-import type { RunnerPoolResource } from "./objects/names.ts";
 
 /** Reads the load of a pool and decides its scale; keeps the state between decisions. */
 export class Scaler {

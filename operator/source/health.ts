@@ -1,6 +1,6 @@
+import type { SourceResource } from "../../crds/source.ts";
 import { sourceHealth } from "../../crds/source-health.ts";
 import type { SourceHealth } from "../../domain/source/source-health.ts";
-import type { SourceResource } from "./observe/resources.ts";
 import type { StatusFields } from "./plan/step.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { labels } from "../../crds/resource.ts";
-import { sourceKind } from "../../crds/source.ts";
+import { sourceKind, type SourceResource } from "../../crds/source.ts";
 import { Invariant } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import { parseKey } from "../controller/informer.ts";
@@ -8,7 +8,6 @@ import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { PlanRunner } from "./apply/plan-runner.ts";
 import type { Slugs } from "./apply/slugs.ts";
 import { observe } from "./observe/observe.ts";
-import type { SourceResource } from "./observe/resources.ts";
 import type { PlanInputs } from "./plan/inputs.ts";
 import { plan } from "./plan/plan.ts";
 

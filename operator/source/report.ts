@@ -1,5 +1,5 @@
 import type { Deployment, RefusedUpdate } from "../../domain/source/deployment.ts";
-import { runningStatus } from "../../crds/source.ts";
+import { runningStatus, type SourceResource } from "../../crds/source.ts";
 import type { Hook, RunError } from "../../domain/invocation/invocation.ts";
 import { disabledError } from "../../domain/run/kills.ts";
 import { sameStatus, setConditions } from "../controller/conditions.ts";
@@ -10,7 +10,6 @@ import type { Observed, Fallback } from "./observe/observed.ts";
 import type { PlanInputs } from "./plan/inputs.ts";
 import type { Blocked } from "./plan/blocked.ts";
 import { nextTickTime } from "./plan/next-tick.ts";
-import type { SourceResource } from "./observe/resources.ts";
 import { withFields, type StatusFields, type Step } from "./plan/step.ts";
 import { blockedMessage, named, refusedMessage } from "./update/update-messages.ts";
 import { componentIdOf, endpointAddress, fallbackView, type Desired } from "./plan/desired.ts";

@@ -1,14 +1,13 @@
 import type { Kind, Resource } from "../../crds/resource.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
-import type { SubscriptionSpec } from "../../crds/subscription.ts";
-import { webhookKind } from "../../crds/webhook.ts";
+import type { SubscriptionSpec, SubscriptionResource } from "../../crds/subscription.ts";
+import { webhookKind, type WebhookResource } from "../../crds/webhook.ts";
 import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../../crds/workflow.ts";
 import type { Route } from "../../domain/source/deployment.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import { channelsOfOwner } from "../../domain/event/subscription-match.ts";
 import type { OperatorPorts } from "../ports.ts";
-import type { SealedKeys, WebhookResource } from "../webhook/signing-keys.ts";
-import type { SubscriptionResource } from "./resources.ts";
+import type { SealedKeys } from "../webhook/signing-keys.ts";
 
 type Ports = Pick<OperatorPorts, "store" | "owners">;
 

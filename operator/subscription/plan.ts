@@ -1,3 +1,4 @@
+import type { SubscriptionResource } from "../../crds/subscription.ts";
 import { routedWebhook, type SealedWebhook } from "../../crds/webhook.ts";
 import type { Route, RouteListener } from "../../domain/source/deployment.ts";
 import { assertNever } from "../../domain/errors.ts";
@@ -7,7 +8,6 @@ import { namespaceHasNoOwner } from "../identity.ts";
 import { disabledProblem } from "../webhook/problem.ts";
 import type { Emitter, Listener } from "./ends.ts";
 import { reaches, type Reach } from "./reach.ts";
-import type { SubscriptionResource } from "./resources.ts";
 
 /** Inputs of the verdict on a subscription. */
 export interface JudgeInput {

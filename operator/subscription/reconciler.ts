@@ -1,4 +1,5 @@
-import { subscriptionKind } from "../../crds/subscription.ts";
+import type { WebhookResource } from "../../crds/webhook.ts";
+import { subscriptionKind, type SubscriptionResource } from "../../crds/subscription.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
@@ -7,11 +8,10 @@ import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "
 import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
 import { urlProblem } from "../webhook/problem.ts";
-import type { SealedKeys, SigningKeys, WebhookResource } from "../webhook/signing-keys.ts";
+import type { SealedKeys, SigningKeys } from "../webhook/signing-keys.ts";
 import { emitterOf, listenerEndOf } from "./ends.ts";
 import { judge, type JudgeInput } from "./plan.ts";
 import { isForeign, reaches, reachOf } from "./reach.ts";
-import type { SubscriptionResource } from "./resources.ts";
 
 /** Writes the route of a subscription if its owner can reach emitter and listener; otherwise reports why not. */
 export function subscriptionReconciler(

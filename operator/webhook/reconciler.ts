@@ -1,4 +1,4 @@
-import { disabledWebhook, routedWebhook, secretsOf, webhookKind, type SealedWebhook } from "../../crds/webhook.ts";
+import { disabledWebhook, routedWebhook, secretsOf, webhookKind, type SealedWebhook, type WebhookResource } from "../../crds/webhook.ts";
 import type { Route } from "../../domain/source/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
@@ -11,7 +11,7 @@ import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "
 import { writeRoute } from "../route-entry.ts";
 import { spread } from "../spread.ts";
 import { disabledProblem, urlProblem } from "./problem.ts";
-import { previousKeyEndsInMs, referencesOf, type SealedKeys, type SigningKeys, type WebhookResource } from "./signing-keys.ts";
+import { previousKeyEndsInMs, referencesOf, type SealedKeys, type SigningKeys } from "./signing-keys.ts";
 
 const missingKeyRetryMs = 5_000;
 /** setTimeout is limited to 24 days. */

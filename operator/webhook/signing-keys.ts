@@ -1,14 +1,11 @@
 import { createHash } from "node:crypto";
-import type { Resource } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
-import type { SealedWebhook, WebhookSpec, WebhookStatus } from "../../crds/webhook.ts";
+import type { SealedWebhook, WebhookResource } from "../../crds/webhook.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { checkCredentials } from "../../domain/secrets/url-credentials.ts";
 import { parseSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { WebhookProblem } from "./problem.ts";
-
-export type WebhookResource = Resource<WebhookSpec, WebhookStatus>;
 
 /** The secret values of a webhook as routes carry them, or why they are unavailable. */
 export type SealedKeys = SealedWebhook | { readonly problem: WebhookProblem };

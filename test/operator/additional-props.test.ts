@@ -1,12 +1,13 @@
+import type { ComponentResource } from "../../crds/component.ts";
 import { describe, expect, it } from "vitest";
-import { defaultSettings } from "../../crds/source.ts";
+import { defaultSettings, type SourceResource } from "../../crds/source.ts";
 import type { Configuration, Configured } from "../../domain/component/configure.ts";
 import type { Build, PropDefinition } from "../../domain/component/definition.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
 import { buildFor, reloadDigest } from "../../operator/source/apply/additional-props.ts";
 import { madeFor } from "../../operator/source/observe/component-of.ts";
-import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observe/observed.ts";
+import type { Observed } from "../../operator/source/observe/observed.ts";
 import { plan } from "../../operator/source/plan/plan.ts";
 import { PropReloads } from "../../operator/source/apply/prop-reloads.ts";
 import type { Step } from "../../operator/source/plan/step.ts";

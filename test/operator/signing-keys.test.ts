@@ -1,7 +1,8 @@
+import type { WebhookResource } from "../../crds/webhook.ts";
 import { describe, expect, it } from "vitest";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
-import { previousKeyEndsInMs, SigningKeys, type WebhookResource } from "../../operator/webhook/signing-keys.ts";
+import { previousKeyEndsInMs, SigningKeys } from "../../operator/webhook/signing-keys.ts";
 import { metadata } from "./metadata.ts";
 
 const overlapEnds = Date.parse("2026-11-23T12:00:00Z");

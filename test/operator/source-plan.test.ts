@@ -1,9 +1,10 @@
+import type { ComponentResource } from "../../crds/component.ts";
 import { describe, expect, it } from "vitest";
-import { defaultSettings } from "../../crds/source.ts";
+import { defaultSettings, type SourceResource } from "../../crds/source.ts";
 import type { Build } from "../../domain/component/definition.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { madeFor, ownComponentName } from "../../operator/source/observe/component-of.ts";
-import type { ComponentResource, Observed, SourceResource } from "../../operator/source/observe/observed.ts";
+import type { Observed } from "../../operator/source/observe/observed.ts";
 import { plan } from "../../operator/source/plan/plan.ts";
 import type { Step } from "../../operator/source/plan/step.ts";
 import { adopted, inputs, undeployed } from "./source-fixture.ts";

@@ -1,8 +1,5 @@
-import type { Resource } from "../../../crds/resource.ts";
 import type { PoolIdentity } from "../ports.ts";
-import type { RunnerPoolSpec, RunnerPoolStatus } from "../../../crds/runner-pool.ts";
-
-export type RunnerPoolResource = Resource<RunnerPoolSpec, RunnerPoolStatus>;
+import type { RunnerPoolResource } from "../../../crds/runner-pool.ts";
 
 export function identityOf({ metadata, spec }: RunnerPoolResource): PoolIdentity {
   return { pool: metadata.name, ...(spec.owner === undefined ? {} : { owner: spec.owner }) };

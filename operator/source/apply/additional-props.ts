@@ -1,10 +1,11 @@
+import type { SourceResource } from "../../../crds/source.ts";
+import type { ComponentResource } from "../../../crds/component.ts";
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import type { BoundProp } from "../../../domain/component/configure.ts";
 import { withAdditional, type Build, type ComponentDefinition, type PropDefinition } from "../../../domain/component/definition.ts";
 import type { Blocked } from "../plan/blocked.ts";
 import { currentBuild } from "../observe/component-of.ts";
-import type { ComponentResource, SourceResource } from "../observe/resources.ts";
 
 /** Result of a call of `additionalProps`, with a digest of the component and values it was called for. */
 export type ReloadResult = { readonly digest: string } & ({ readonly props: readonly PropDefinition[] } | { readonly blocked: Blocked });

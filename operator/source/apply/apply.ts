@@ -1,4 +1,4 @@
-import { sourceKind } from "../../../crds/source.ts";
+import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import { assertNever } from "../../../domain/errors.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { tickEvent } from "../../../domain/invocation/manual-event.ts";
@@ -10,7 +10,6 @@ import { isTaken } from "../../identity.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { healthFields } from "../health.ts";
 import { removeComponent, writeComponent } from "../observe/own-component.ts";
-import type { SourceResource } from "../observe/resources.ts";
 import { digestOf, readSecretProps } from "./secret-props.ts";
 import { withFields, type StatusFields, type Step } from "../plan/step.ts";
 

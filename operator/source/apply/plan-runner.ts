@@ -1,7 +1,7 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import type { EndConnections } from "../../end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "../../ports.ts";
 import type { Observed } from "../observe/observed.ts";
-import type { SourceResource } from "../observe/resources.ts";
 import { pollAfterMs } from "../plan/poll.ts";
 import type { Step } from "../plan/step.ts";
 import { reportBlocked, reportWaiting } from "../report.ts";

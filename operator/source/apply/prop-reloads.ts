@@ -1,10 +1,11 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import { HeadwaterError, UserCode, Unavailable } from "../../../domain/errors.ts";
 import { configure, type ConfiguredComponent } from "../../configure/configure.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { boundProps, type ReloadResult } from "./additional-props.ts";
 import type { Blocked } from "../plan/blocked.ts";
 import { currentBuild } from "../observe/component-of.ts";
-import type { Observed, SourceResource } from "../observe/observed.ts";
+import type { Observed } from "../observe/observed.ts";
 
 /** How long a pass waits for a call. Longer waits would block the reconciliation of other sources. */
 const waitMs = 3_000;

@@ -1,5 +1,5 @@
-import { accountKind } from "../../../crds/account.ts";
-import { isMissingToken, readCredentials, sizeProblem, type AccountResource } from "../../account/credentials.ts";
+import { accountKind, type AccountResource } from "../../../crds/account.ts";
+import { isMissingToken, readCredentials, sizeProblem } from "../../account/credentials.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import { resourceNameOf } from "../../../domain/ids.ts";
 import type { OperatorPorts } from "../../ports.ts";

@@ -1,6 +1,7 @@
+import type { ComponentResource } from "../../../crds/component.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sourceHealth } from "../../../crds/source-health.ts";
-import { sourceKind } from "../../../crds/source.ts";
+import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import { disabledCode, disabledError } from "../../../domain/run/kills.ts";
 import { disabledReason, errorLine } from "../../../domain/source/source-health.ts";
@@ -10,7 +11,6 @@ import { buildFor } from "../apply/additional-props.ts";
 import { componentNameOf } from "./component-of.ts";
 import { healthFields, statusHealth } from "../health.ts";
 import { nextTickTime } from "../plan/next-tick.ts";
-import type { ComponentResource, SourceResource } from "./resources.ts";
 import { wasReady } from "./settled.ts";
 import { withFields, type StatusFields } from "../plan/step.ts";
 

@@ -1,5 +1,6 @@
+import type { SourceResource } from "../../../crds/source.ts";
+import type { ComponentResource } from "../../../crds/component.ts";
 import { createHash } from "node:crypto";
-import type { ComponentResource, SourceResource } from "./resources.ts";
 
 /** Label of a resource made by the operator: uid of the source it was made for. */
 export const madeFor = "headwater.dev/made-for";

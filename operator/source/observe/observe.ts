@@ -1,3 +1,4 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import { componentKind } from "../../../crds/component.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
 import { hasMoved, type Deployment } from "../../../domain/source/deployment.ts";
@@ -6,7 +7,7 @@ import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { buildFor } from "../apply/additional-props.ts";
 import { componentNameOf } from "./component-of.ts";
-import type { Observed, SourceResource, Fallback } from "./observed.ts";
+import type { Observed, Fallback } from "./observed.ts";
 import { readOwnCode } from "./own-code.ts";
 import { digestOf, hasLiveSecrets, secretPropsOf, trySecretProps, usesAccounts, type SecretPropValues } from "../apply/secret-props.ts";
 import { isSettled } from "./settled.ts";

@@ -1,8 +1,9 @@
+import type { SourceResource } from "../../../crds/source.ts";
+import type { ComponentResource } from "../../../crds/component.ts";
 import { checkComponentCode, type ComponentCode } from "../../../domain/component/component-code.ts";
 import { HeadwaterError, LimitExceeded } from "../../../domain/errors.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { madeForGeneration } from "./component-of.ts";
-import type { ComponentResource, SourceResource } from "./resources.ts";
 import type { Blocked } from "../plan/blocked.ts";
 
 /** The code for a source's own component, or why there is none. */

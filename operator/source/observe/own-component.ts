@@ -1,10 +1,10 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { labels } from "../../../crds/resource.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import { ownedBy } from "../../controller/ownership.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { isMadeFor, madeFor, madeForGeneration } from "./component-of.ts";
-import type { SourceResource } from "./resources.ts";
 import type { Step } from "../plan/step.ts";
 
 type WriteComponent = Extract<Step, { do: "write-component" }>;

@@ -1,6 +1,7 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import type { Build } from "../../../domain/component/definition.ts";
 import { currentBuild } from "./component-of.ts";
-import type { Observed, SourceResource } from "./observed.ts";
+import type { Observed } from "./observed.ts";
 
 /** Has this generation been completed once? */
 export function wasReady({ metadata, status }: SourceResource): boolean {

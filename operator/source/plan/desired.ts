@@ -1,10 +1,11 @@
+import type { ComponentResource } from "../../../crds/component.ts";
 import type { Build } from "../../../domain/component/definition.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
 import { runtimeProps } from "../../../domain/component/prop-values.ts";
 import { timersOf } from "../../../domain/schedule/source-timers.ts";
 import { boundProps } from "../apply/additional-props.ts";
-import type { ComponentResource, Observed, Fallback } from "../observe/observed.ts";
+import type { Observed, Fallback } from "../observe/observed.ts";
 import type { PlanInputs } from "./inputs.ts";
 import { secretPropsOf, type SecretProps } from "../apply/secret-props.ts";
 import { wasReady } from "../observe/settled.ts";

@@ -1,6 +1,6 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import type { Build } from "../../../domain/component/definition.ts";
 import { nextTickOf } from "../../../domain/schedule/source-timers.ts";
-import type { SourceResource } from "../observe/resources.ts";
 
 /** When the source's next timer ticks, RFC 3339; undefined without timers or while paused. @param armedAt epoch ms */
 export function nextTickTime({ spec }: SourceResource, { definition }: Build, now: number, armedAt = now): string | undefined {

@@ -1,3 +1,4 @@
+import type { ComponentResource } from "../../../crds/component.ts";
 import type { SecretReference } from "../../../crds/secret-reference.ts";
 import type { ComponentCode } from "../../../domain/component/component-code.ts";
 import type { PropDefinition } from "../../../domain/component/definition.ts";
@@ -6,7 +7,6 @@ import type { Hook } from "../../../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../../../domain/schedule/schedule.ts";
 import type { ConditionInput } from "../../controller/conditions.ts";
 import type { SourceStatus } from "../../../crds/source.ts";
-import type { ComponentResource } from "../observe/resources.ts";
 import type { SecretProps } from "../apply/secret-props.ts";
 import type { SourceVersion } from "./version.ts";
 

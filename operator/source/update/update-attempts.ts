@@ -1,7 +1,8 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import { Conflict, HeadwaterError, NotFound } from "../../../domain/errors.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { RunError } from "../../../domain/run/run-error.ts";
-import type { Observed, SourceResource } from "../observe/observed.ts";
+import type { Observed } from "../observe/observed.ts";
 import type { Step } from "../plan/step.ts";
 
 const retry = { firstMs: 5_000, maxMs: 15 * 60_000 } as const;

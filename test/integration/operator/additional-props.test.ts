@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
 import type { Configured } from "../../../domain/component/configure.ts";
 import type { Build, PropDefinition } from "../../../domain/component/definition.ts";
 import { hasMoved, type Deployment } from "../../../domain/source/deployment.ts";
@@ -9,7 +9,6 @@ import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { ownComponentName } from "../../../operator/source/observe/component-of.ts";
-import type { SourceResource } from "../../../operator/source/observe/observed.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/apply/slugs.ts";
 import { withOperatorWorld } from "./world.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
 import { Conflict } from "../../../domain/errors.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
-import type { SourceResource } from "../../../operator/source/observe/observed.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/apply/slugs.ts";
 import { Killed, mortal, survives } from "./mortal.ts";

@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import type { Resource } from "../../../crds/resource.ts";
-import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { refreshActivity } from "../../../operator/source/observe/activity.ts";
 import { ownComponentName } from "../../../operator/source/observe/component-of.ts";
-import type { SourceResource } from "../../../operator/source/observe/observed.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/apply/slugs.ts";
 import { withOperatorWorld } from "./world.ts";

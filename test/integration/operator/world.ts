@@ -4,7 +4,7 @@ import type { ComponentCode } from "../../../domain/component/component-code.ts"
 import { componentKind } from "../../../crds/component.ts";
 import { finalizer, labels } from "../../../crds/resource.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
-import { defaultSettings, sourceKind, type SourceSpec } from "../../../crds/source.ts";
+import { defaultSettings, sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import type { Build, ComponentDefinition } from "../../../domain/component/definition.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
@@ -14,7 +14,6 @@ import { decodePack, type Hook, type Invocation } from "../../../domain/invocati
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, partitionCount, streams as names, workflowSubject } from "../../../domain/subjects.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
-import type { SourceResource } from "../../../operator/source/observe/observed.ts";
 import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
 import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";

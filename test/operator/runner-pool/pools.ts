@@ -1,6 +1,5 @@
 import { apiVersion, finalizer } from "../../../crds/resource.ts";
-import { runnerPoolKind } from "../../../crds/runner-pool.ts";
-import type { RunnerPoolResource } from "../../../operator/runner-pool/objects/names.ts";
+import { runnerPoolKind, type RunnerPoolResource } from "../../../crds/runner-pool.ts";
 import { podSettings, type PodSettings } from "../../../operator/runner-pool/objects/pod-settings.ts";
 
 /** A pool as a store would have it after its creation and adoption. */
