@@ -20,7 +20,7 @@ export const checks: readonly Check[] = [
     : []),
   { name: "lint", command: ["oxlint/bin/oxlint", "--type-aware", "--quiet"] },
   { name: "format", command: ["oxfmt/bin/oxfmt", "--check"] },
-  { name: "generated files", command: ["./generate.ts", "--check"] },
+  { name: "generated files", command: ["../scripts/generate.ts", "--check"] },
 ];
 
 export const unusedCode: Check = { name: "unused code", command: ["knip/bin/knip.js"] };
