@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { createStackMapper, type StackMapper } from "../builder/bundle/source-map.ts";
 import type { BlobStore } from "../platform/jetstream/bundles/object-store.ts";
-import type { Stacks } from "../runner/ports.ts";
+import type { Stacks } from "../runner/run/ports.ts";
 
 /** Reads stacks through the source map that the builder left beside the bundle. */
 export function stacksOf(blobs: BlobStore): Stacks {

@@ -4,26 +4,26 @@ import type { RunError } from "../run/run-error.ts";
  * Sources that listen to each other may form a cycle. Each event counts the deliveries to sources that led to it. A run above the limit
  * does not start, but ends with an error, which listeners of `$errors` receive.
  */
-export const mostHops = 100;
+export const maxHops = 100;
 
 /** Whether an invocation of that many hops must not be run. */
-export const isTooFar = (hops: number): boolean => hops > mostHops;
+export const isOverHopLimit = (hops: number): boolean => hops > maxHops;
 
 /**
  * Hops of an event at a listening source. Undefined: do not deliver it, because the event reports a run above the limit. Otherwise two
  * sources that listen to each other's `$errors` would still form a cycle.
  */
-export const nextHop = (hops: number): number | undefined => (isTooFar(hops) ? undefined : hops + 1);
+export const nextHop = (hops: number): number | undefined => (isOverHopLimit(hops) ? undefined : hops + 1);
 
 /** Sources of a chain that its events carry: enough to show a cycle of up to so many. */
-const longestWay = 16;
+const maxWay = 16;
 
 /** The chain of sources for events caused by this one; the nearest last. */
-export const nextWay = (way: readonly string[], source: string): readonly string[] => [...way, source].slice(-longestWay);
+export const nextWay = (way: readonly string[], source: string): readonly string[] => [...way, source].slice(-maxWay);
 
 /** The error of a run above the limit, with the chain that led to it. */
 export function hopLimitError(source: string, way: readonly string[] = []): RunError {
-  const message = `an event reached ${source} after ${mostHops} deliveries from source to source and is not run: ${shownWay(source, way)}`;
+  const message = `an event reached ${source} after ${maxHops} deliveries from source to source and is not run: ${shownWay(source, way)}`;
   return { name: "HopLimit", code: "hop_limit", message };
 }
 

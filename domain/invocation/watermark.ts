@@ -28,7 +28,7 @@ export interface Watermark extends InvocationNumber {
 export type Watermarks = Readonly<Record<string, Watermark>>;
 
 /** Where an invocation stands, and where it stood before its source moved here. */
-export interface Numbered {
+export interface Positioned {
   readonly invocation: Pick<Invocation, "trigger" | "movedFrom">;
   readonly position: QueuePosition;
 }
@@ -37,7 +37,7 @@ export interface Numbered {
 const maxQueues = 12;
 
 /** Whether a commit of the source has answered the invocation. */
-export function isAnswered(watermarks: Watermarks = {}, { invocation, position }: Numbered): boolean {
+export function isCommitted(watermarks: Watermarks = {}, { invocation, position }: Positioned): boolean {
   const { movedFrom } = invocation;
   if (isUpTo(position, watermarks[keyOf(position, invocation)])) return true;
   if (movedFrom === undefined) return false;
@@ -50,7 +50,7 @@ export function isAnswered(watermarks: Watermarks = {}, { invocation, position }
 }
 
 /** The watermarks after a commit for the invocation. @param now epoch ms */
-export function answer(watermarks: Watermarks = {}, { invocation, position }: Numbered, now: number): Watermarks {
+export function raiseWatermarks(watermarks: Watermarks = {}, { invocation, position }: Positioned, now: number): Watermarks {
   const { movedFrom } = invocation;
   const marks = new Map(Object.entries(watermarks));
   const raise = (key: string, { seq, index, storedAt }: QueuePosition): void => {

@@ -37,7 +37,7 @@ export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "er
 }
 
 /** Valid epoch ms, before and after 1970: within Date's range, less a margin because readers add to them. Other commits are ignored. */
-export const mostDistantMs = 8e15;
+export const maxTimestampMs = 8e15;
 
 export interface CommittedEvent {
   /** `<epoch ms>-<sequence>`; grows strictly within a source. */

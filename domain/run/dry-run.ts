@@ -56,7 +56,7 @@ export interface DryRunOutcome {
 }
 
 /** Bound on the JSON of a result, which is one message. */
-export const mostDryRunBytes = 768 * 1024;
+export const maxDryRunBytes = 768 * 1024;
 
 const json = z.string().refine(isJson);
 const error = z.object({

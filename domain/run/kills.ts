@@ -20,7 +20,7 @@ export const killsThatDisable = 3;
 export const killWindowMs = 10 * 60_000;
 
 /** The state after one more run; undefined if there is nothing to store. */
-export function rememberRun(kills: Kills | undefined, deployment: string, startedAt: number, costProcess: boolean): Kills | undefined {
+export function recordRun(kills: Kills | undefined, deployment: string, startedAt: number, costProcess: boolean): Kills | undefined {
   const before = kills?.deployment === deployment ? kills : undefined;
   if (before?.disabledAt !== undefined) return before;
   const recent = (before?.at ?? []).filter((at) => startedAt - at < killWindowMs);
@@ -53,13 +53,13 @@ export function disabledError(source: string, last?: RunError): RunError {
 }
 
 /** Error code of a refused call or dry run. */
-export const refusedCode = "too_many_kills";
+export const callsRefusedCode = "too_many_kills";
 
 /** The answer to calls of components that are configured, and to dry runs, of an owner of whom too many cost their process. @param until epoch ms */
-export function refusedError(until: number): RunError {
+export function callsRefusedError(until: number): RunError {
   return {
     name: "TooManyKills",
-    code: refusedCode,
+    code: callsRefusedCode,
     message:
       `${killsThatDisable} calls of options or additionalProps, or dry runs, of your components cost the process they ran in within ${killWindowMs / 60_000} minutes:` +
       ` until ${new Date(until).toISOString()} no more of them are made. Mend the code meanwhile; runs of sources go on.`,

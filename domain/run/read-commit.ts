@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { type Commit, mostDistantMs } from "./commit.ts";
+import { type Commit, maxTimestampMs } from "./commit.ts";
 import { partitionOf } from "../invocation/partition.ts";
 import { runSubject } from "../subjects.ts";
-import { mostSkippedTold } from "../schedule/ticks.ts";
+import { maxReportedSkips } from "../schedule/ticks.ts";
 import { parseTraceparent, parseTracestate } from "../traces.ts";
 
-const time = z.number().min(-mostDistantMs).max(mostDistantMs);
+const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
 /** Used in subjects and message ids. */
 const token = z.string().regex(/^[\w-]{1,200}$/);
 const text = z.string().nullable();
@@ -23,7 +23,7 @@ const shape = z.looseObject({
     cpuMs: z.number(),
     dueAt: time.optional(),
     received: z.string().optional(),
-    skippedTicks: z.array(time).max(mostSkippedTold).optional(),
+    skippedTicks: z.array(time).max(maxReportedSkips).optional(),
   }),
   events: z.array(
     z.looseObject({

@@ -4,7 +4,7 @@ import type { Invocation } from "../invocation/invocation.ts";
 /** A tick that begins later than this after it was due is late, ms. */
 export const lateAfterMs = 1_000;
 /** Maximum skipped ticks that a run records. */
-export const mostSkippedTold = 100;
+export const maxReportedSkips = 100;
 
 export const tickStates = ["fired", "late", "skipped"] as const;
 export type TickState = (typeof tickStates)[number];

@@ -9,7 +9,7 @@ import type {
 } from "../../domain/component/configure.ts";
 import type { Build } from "../../domain/component/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, UserCode } from "../../domain/errors.ts";
-import { refusedCode } from "../../domain/run/kills.ts";
+import { callsRefusedCode } from "../../domain/run/kills.ts";
 import { runtimeProps } from "../../domain/component/prop-values.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { readSecretProps, secretPropsOf } from "../source/apply/secret-props.ts";
@@ -82,7 +82,7 @@ async function valuesOf({ namespace, spec, build }: ConfiguredComponent, ports: 
 function checkResult(call: ConfigureCall, configured: Configured): ConfiguredOptions | ConfiguredProps {
   if (configured.outcome === "failed") {
     const { name, message, code, stack } = configured.error;
-    if (code === refusedCode) throw new QuotaExceeded(message, { code });
+    if (code === callsRefusedCode) throw new QuotaExceeded(message, { code });
     const what = call.kind === "options" ? `options of prop '${call.prop}'` : "additionalProps";
     throw new UserCode(code === undefined ? `${what} threw ${name}: ${message}` : message, {
       code: code ?? "user_code",

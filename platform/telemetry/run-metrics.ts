@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { QueueCounts, RunMetrics } from "../../runner/ports.ts";
+import type { RunMetrics } from "../../runner/ports.ts";
+import type { QueueCounts } from "../../runner/schedule/ports.ts";
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 const none: QueueCounts = { running: 0, waiting: 0, heldBack: 0, overQuota: 0, fullSources: 0, fullOwners: 0 };

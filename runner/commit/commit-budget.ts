@@ -1,10 +1,10 @@
 import { partitionOf } from "../../domain/invocation/partition.ts";
-import type { Histories, ProcessedCommits } from "../ports.ts";
+import type { CommitStore, ProcessedCommits } from "./ports.ts";
 
 export interface CommitBudgetOptions {
-  /** Bytes of an owner's commits that this runner has appended and delivery has not processed. */
-  readonly ownerBytes: number;
-  /** Called when an owner exceeds the budget, and when half of it is free again. */
+  /** Maximum bytes of an owner's commits that this runner has appended and delivery has not processed. */
+  readonly maxOwnerBytes: number;
+  /** Called when an owner exceeds the budget, and when half of the budget is free again. */
   readonly onChange: (owner: string, isOver: boolean) => void;
 }
 
@@ -15,20 +15,19 @@ interface Appended {
   readonly bytes: number;
 }
 
-const askEveryMs = 250;
-/** While all owners together have used less than this part of one budget, no owner can be near it: delivery is not asked. */
-const quietPart = 1 / 4;
-/** More entries than this are looked through as well, so that small commits take no memory. */
+const pollMs = 250;
+/** While all owners together use less than this share of one budget, no owner can be near it, and the floors are not polled. */
+const minPolledShare = 1 / 4;
+/** With more entries than this the floors are polled as well, so that small commits do not take up memory. */
 const maxEntries = 4_096;
 
 /**
- * Bounds how many bytes of one owner's commits wait for delivery, so that one owner cannot fill RUNS, which holds commits until they are
- * processed. Counts what this runner appends, and asks how far delivery has come only while much is counted.
+ * Limits the bytes of each owner's commits that wait for delivery. RUNS keeps commits until they are processed, so one owner could
+ * otherwise fill it. Counts what this runner appends, and polls delivery's floors while much is counted.
  */
 export class CommitBudget {
   readonly #processed: ProcessedCommits;
   readonly #options: CommitBudgetOptions;
-  /** About in the order of sequences. */
   #appended: Appended[] = [];
   readonly #bytes = new Map<string, number>();
   readonly #over = new Set<string>();
@@ -45,17 +44,17 @@ export class CommitBudget {
     return this.#over.has(owner);
   }
 
-  /** The same histories, whose commits are counted. */
-  counting(histories: Histories): Histories {
+  /** Wraps a commit store so that its commits are counted. */
+  counting(commits: CommitStore): CommitStore {
     return {
-      last: (owner, source) => histories.last(owner, source),
+      last: (owner, source) => commits.last(owner, source),
       append: (...[owner, source, commit, expected]) =>
-        histories.append(owner, source, commit, expected).then((appended) => {
+        commits.append(owner, source, commit, expected).then((appended) => {
           if (appended.outcome === "stored") {
             const entry = { sequence: appended.sequence, partition: partitionOf(source), owner, bytes: Buffer.byteLength(commit) };
             this.#appended.push(entry);
             this.#count(entry, 1);
-            this.#askSoon();
+            this.#pollLater();
           }
           return appended;
         }),
@@ -73,20 +72,21 @@ export class CommitBudget {
     if (ownerBytes > 0) this.#bytes.set(owner, ownerBytes);
     else this.#bytes.delete(owner);
     const wasOver = this.#over.has(owner);
-    const isOver = ownerBytes > this.#options.ownerBytes / (wasOver ? 2 : 1);
+    const isOver = ownerBytes > this.#options.maxOwnerBytes / (wasOver ? 2 : 1);
     if (isOver === wasOver) return;
     if (isOver) this.#over.add(owner);
     else this.#over.delete(owner);
     this.#options.onChange(owner, isOver);
   }
 
-  #askSoon(): void {
-    const isQuiet = this.#totalBytes < quietPart * this.#options.ownerBytes && this.#appended.length < maxEntries && this.#over.size === 0;
-    if (isQuiet || this.#isStopped) return;
-    this.#timer ??= setTimeout(() => void this.#ask(), askEveryMs); // Never rejects.
+  #pollLater(): void {
+    const isIdle =
+      this.#totalBytes < minPolledShare * this.#options.maxOwnerBytes && this.#appended.length < maxEntries && this.#over.size === 0;
+    if (isIdle || this.#isStopped) return;
+    this.#timer ??= setTimeout(() => void this.#poll(), pollMs); // Never rejects.
   }
 
-  async #ask(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
       const upTo = await this.#processed.upTo();
       const isProcessed = ({ sequence, partition }: Appended): boolean => sequence <= (upTo[partition] ?? 0);
@@ -94,9 +94,9 @@ export class CommitBudget {
       this.#appended = before.filter((entry) => !isProcessed(entry));
       for (const entry of before) if (isProcessed(entry)) this.#count(entry, -1);
     } catch {
-      // NATS is away, and nothing can be appended either: asked again.
+      // NATS is down, so nothing can be appended either. The next poll tries again.
     }
     this.#timer = undefined;
-    this.#askSoon();
+    this.#pollLater();
   }
 }

@@ -4,98 +4,99 @@ import type { Deployment } from "../../domain/source/deployment.ts";
 import { addProcessed } from "../../domain/event/processed-events.ts";
 import { nextEventId } from "../../domain/event/event-id.ts";
 import type { Invocation, LogRecord, RunError } from "../../domain/invocation/invocation.ts";
-import { disabledError, isDisabled, rememberRun } from "../../domain/run/kills.ts";
+import { disabledError, isDisabled, recordRun } from "../../domain/run/kills.ts";
 import { traceContext } from "../../domain/traces.ts";
-import { answer, type QueuePosition } from "../../domain/invocation/watermark.ts";
+import { raiseWatermarks, type QueuePosition } from "../../domain/invocation/watermark.ts";
 import type { Emit, Execution, Products } from "../sandbox/port.ts";
-import { withoutSecrets } from "./mask-secrets.ts";
+import { maskSecrets } from "./mask-secrets.ts";
 
-export interface Ran {
+/** An execution with everything that its commit is made of. */
+export interface FinishedRun {
   readonly deployment: Deployment;
   readonly invocation: Invocation;
   readonly position: QueuePosition;
   readonly runId: string;
   readonly startedAt: number;
   readonly execution: Execution;
-  /** JSON text of the event that the run got; absent: it got none. */
+  /** JSON text of the event passed to the run; absent: the run was not started. */
   readonly event?: string;
-  /** Secret prop values and credentials of accounts, which nothing that can be read of the run shows. Absent: none. */
+  /** Secret prop values and account credentials, to be masked in the commit. Absent: none. */
   readonly secrets?: Readonly<Record<string, unknown>>;
-  /** Epoch ms at which it was due; of a tick alone. */
+  /** Epoch ms at which the tick was due; only for ticks. */
   readonly dueAt?: number;
-  /** Ticks that were dropped because one was waiting already. */
+  /** Number of ticks that were skipped since the previous run. */
   readonly skippedTicks: number;
-  /** Epoch ms at which the last of them were due. */
+  /** Due times of the last of them, epoch ms. */
   readonly skippedDue: readonly number[];
-  /** What deliveries follow from. */
+  /** Parent span of the deliveries. */
   readonly traceparent?: string | undefined;
 }
 
-/** An error event has it whole or not at all; the history keeps it with each failed run. */
+/** Maximum characters of a failed run's event that are stored with the run. A longer one is left out, not cut. */
 const maxReceived = 64 * 1024;
 
-const nothing: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
+const noProducts: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
 
 /**
- * What a run leaves: its events after dedupe, its logs, its error, and the state the next run starts from.
- * Pure but for `randomId`: the same execution on the same state makes the same commit.
+ * Composes a run's commit: events after dedupe, logs, error, and the state from which the next run starts.
+ * Apart from `randomId`, the same execution on the same state makes the same commit.
  */
-export function composeCommit(ran: Ran, state: SourceState, now: number, randomId: () => string): Commit {
-  const { deployment, invocation, execution } = ran;
-  const products = execution.outcome === "crashed" ? nothing : execution;
+export function composeCommit(finished: FinishedRun, state: SourceState, now: number, randomId: () => string): Commit {
+  const { deployment, invocation, execution } = finished;
+  const products = execution.outcome === "crashed" ? noProducts : execution;
   const emits = invocation.discardEvents === true ? [] : products.emits;
   const accepted = acceptEmits(deployment.dedupe ?? "none", state.dedupe, emits);
-  const events = identify(accepted.accepted, state.lastEventId, now, randomId);
-  const kills = rememberRun(state.kills, deployment.id, ran.startedAt, costProcess(execution));
+  const events = eventsOf(accepted.accepted, state.lastEventId, now, randomId);
+  const kills = recordRun(state.kills, deployment.id, finished.startedAt, costProcess(execution));
   const thrown = errorOf(execution) ?? accepted.errors[0] ?? null;
-  const isLast = isDisabled(kills, deployment.id) && !isDisabled(state.kills, deployment.id);
-  const disabled = isLast ? disabledError(deployment.source, thrown ?? undefined) : null;
-  const shown = withoutSecrets(
+  const isDisabledNow = isDisabled(kills, deployment.id) && !isDisabled(state.kills, deployment.id);
+  const disabled = isDisabledNow ? disabledError(deployment.source, thrown ?? undefined) : null;
+  const masked = maskSecrets(
     {
-      run: runOf(ran, products, disabled ?? thrown),
-      logs: logsOf(ran, products.logs, [errorOf(execution), ...accepted.errors, disabled], now),
+      run: runOf(finished, products, disabled ?? thrown),
+      logs: logsOf(finished, products.logs, [errorOf(execution), ...accepted.errors, disabled], now),
       error: disabled ?? thrown,
     },
-    ran.secrets,
+    finished.secrets,
   );
   return {
     source: deployment.source,
     owner: deployment.owner,
     deployment: deployment.id,
     events,
-    ...shown,
+    ...masked,
     ...(invocation.hops === undefined ? {} : { hops: invocation.hops }),
     ...(invocation.way === undefined ? {} : { way: invocation.way }),
-    ...traceContext({ traceparent: ran.traceparent, tracestate: invocation.tracestate }),
+    ...traceContext({ traceparent: finished.traceparent, tracestate: invocation.tracestate }),
     state: {
       db: mergeDb(state.db, products.db),
       dedupe: accepted.state,
-      watermarks: answer(state.watermarks, ran, now),
+      watermarks: raiseWatermarks(state.watermarks, finished, now),
       lastEventId: events.at(-1)?.id ?? state.lastEventId,
-      hooks: rememberHook(ran, state.hooks, shown.error),
-      ...rememberLink(invocation, state.links),
-      ...rememberDelivery(invocation, state.heard),
+      hooks: recordHook(finished, state.hooks, masked.error),
+      ...recordLink(invocation, state.links),
+      ...recordDelivery(invocation, state.heard),
       ...(kills === undefined ? {} : { kills }),
     },
   };
 }
 
-function rememberLink({ chain, at }: Invocation, links: SourceState["links"]): Pick<SourceState, "links"> {
+function recordLink({ chain, at }: Invocation, links: SourceState["links"]): Pick<SourceState, "links"> {
   if (chain !== undefined && at !== undefined) return { links: { ...links, [chain]: at } };
   return links === undefined ? {} : { links };
 }
 
-function rememberDelivery({ delivery }: Invocation, heard: SourceState["heard"]): Pick<SourceState, "heard"> {
+function recordDelivery({ delivery }: Invocation, heard: SourceState["heard"]): Pick<SourceState, "heard"> {
   if (delivery !== undefined) return { heard: addProcessed(heard, delivery) };
   return heard === undefined ? {} : { heard };
 }
 
-function rememberHook(ran: Ran, hooks: SourceState["hooks"], error: RunError | null): SourceState["hooks"] {
-  const { hook } = ran.invocation;
+function recordHook(finished: FinishedRun, hooks: SourceState["hooks"], error: RunError | null): SourceState["hooks"] {
+  const { hook } = finished.invocation;
   if (hook === undefined) return hooks;
-  const { generation } = ran.deployment;
+  const { generation } = finished.deployment;
   const before = hooks[hook]?.generation === generation ? hooks[hook].attempts : 0;
-  return { ...hooks, [hook]: { generation, run: ran.runId, attempts: before + 1, error } };
+  return { ...hooks, [hook]: { generation, run: finished.runId, attempts: before + 1, error } };
 }
 
 function costProcess(execution: Execution): boolean {
@@ -118,14 +119,14 @@ function errorOf(execution: Execution): RunError | null {
   }
 }
 
-function runOf(ran: Ran, products: Products, error: RunError | null): CommittedRun {
-  const { invocation, deployment, execution, event, dueAt, skippedDue } = ran;
+function runOf(finished: FinishedRun, products: Products, error: RunError | null): CommittedRun {
+  const { invocation, deployment, execution, event, dueAt, skippedDue } = finished;
   return {
-    id: ran.runId,
+    id: finished.runId,
     trigger: invocation.trigger,
     ...(invocation.hook === undefined ? {} : { hook: invocation.hook }),
     generation: deployment.generation,
-    startedAt: ran.startedAt,
+    startedAt: finished.startedAt,
     durationMs: products.durationMs,
     cpuMs: products.cpuMs,
     result: execution.outcome === "returned" ? execution.result : null,
@@ -135,7 +136,7 @@ function runOf(ran: Ran, products: Products, error: RunError | null): CommittedR
   };
 }
 
-function identify(emits: readonly Emit[], lastEventId: string | null, now: number, randomId: () => string): CommittedEvent[] {
+function eventsOf(emits: readonly Emit[], lastEventId: string | null, now: number, randomId: () => string): CommittedEvent[] {
   let last = lastEventId;
   return emits.map((emit) => {
     const id = nextEventId(last, now);
@@ -153,10 +154,15 @@ function identify(emits: readonly Emit[], lastEventId: string | null, now: numbe
   });
 }
 
-function logsOf(ran: Ran, logs: readonly LogRecord[], errors: readonly (RunError | null)[], now: number): LogRecord[] {
+function logsOf(
+  { invocation, startedAt, skippedTicks }: FinishedRun,
+  logs: readonly LogRecord[],
+  errors: readonly (RunError | null)[],
+  now: number,
+): LogRecord[] {
   const before: LogRecord[] = [];
-  if (ran.invocation.hook !== undefined) before.push({ k: "hook", ts: ran.startedAt, h: ran.invocation.hook });
-  if (ran.skippedTicks > 0) before.push({ k: "console.warn", ts: ran.startedAt, msg: skippedMessage(ran.skippedTicks) });
+  if (invocation.hook !== undefined) before.push({ k: "hook", ts: startedAt, h: invocation.hook });
+  if (skippedTicks > 0) before.push({ k: "console.warn", ts: startedAt, msg: skippedMessage(skippedTicks) });
   const after = errors.flatMap((err): LogRecord[] => (err === null ? [] : [{ k: "error", ts: now, err }]));
   return [...before, ...logs, ...after];
 }

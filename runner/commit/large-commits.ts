@@ -1,43 +1,43 @@
 import { Contention } from "../../domain/limits/contention.ts";
 import { FairSemaphore } from "../../domain/limits/fair-semaphore.ts";
-import type { Histories } from "../ports.ts";
+import type { CommitStore } from "./ports.ts";
 
-/** Characters. NATS writes a smaller commit in a fraction of a millisecond: it is sent at once. */
-const maxSmall = 64 * 1024;
-/** After each large commit none is sent for this many times as long as it took, ms at most. */
-const pause = { times: 3, maxMs: 250 };
+/** Maximum characters of a small commit, which is sent at once: NATS stores it in a fraction of a millisecond. */
+const maxSmallChars = 64 * 1024;
+/** After each large commit, a pause of this many times its duration, up to a maximum. */
+const pause = { factor: 3, maxMs: 250 };
 
 export interface LargeCommitsOptions {
-  /** ms of a clock that never goes back. */
+  /** Monotonic time, ms. */
   readonly now: () => number;
   /** Calls back after so many ms. */
   readonly after: (ms: number, action: () => void) => void;
 }
 
 /**
- * The same histories, but large commits of contended owners are published one at a time, each owner in turn, and in a quarter of the time
- * at most. NATS stores one message after the other, so each commit of a neighbour waits for all that were sent before it.
+ * Wraps a commit store: while several owners are active, it sends large commits one at a time, owners in turn, for at most a quarter of
+ * the time. NATS stores messages one by one, so a small commit waits for all large ones that were sent before it.
  */
-export function largeCommitsInTurn(histories: Histories, { now, after }: LargeCommitsOptions): Histories {
+export function limitLargeCommits(commits: CommitStore, { now, after }: LargeCommitsOptions): CommitStore {
   const contention = new Contention();
-  const lane = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
+  const semaphore = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
 
-  async function appendInTurn(...[owner, ...commit]: Parameters<Histories["append"]>): ReturnType<Histories["append"]> {
-    await lane.acquire(owner);
+  async function appendInTurn(...[owner, ...commit]: Parameters<CommitStore["append"]>): ReturnType<CommitStore["append"]> {
+    await semaphore.acquire(owner);
     const startedAt = now();
     try {
-      return await histories.append(owner, ...commit);
+      return await commits.append(owner, ...commit);
     } finally {
-      after(Math.min(pause.maxMs, pause.times * (now() - startedAt)), () => lane.release(owner));
+      after(Math.min(pause.maxMs, pause.factor * (now() - startedAt)), () => semaphore.release(owner));
     }
   }
 
   return {
-    last: (owner, source) => histories.last(owner, source),
+    last: (owner, source) => commits.last(owner, source),
     append: (...[owner, source, commit, expected]) => {
       contention.noteActive(owner, now());
-      const isFree = commit.length <= maxSmall || !contention.hasOthers(owner, now());
-      return isFree ? histories.append(owner, source, commit, expected) : appendInTurn(owner, source, commit, expected);
+      const canSendNow = commit.length <= maxSmallChars || !contention.hasOthers(owner, now());
+      return canSendNow ? commits.append(owner, source, commit, expected) : appendInTurn(owner, source, commit, expected);
     },
   };
 }

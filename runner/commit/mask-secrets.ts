@@ -1,18 +1,18 @@
 import type { Commit } from "../../domain/run/commit.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 
-/** The parts of a commit that people read: in the history, in the log, on `$errors` and `$logs`. */
-type Shown = Pick<Commit, "run" | "logs" | "error">;
+/** The parts of a commit that people read, in the event history, in logs, on `$errors` and `$logs`. */
+type Readable = Pick<Commit, "run" | "logs" | "error">;
 
 /**
- * Masks secret values in everything that can be read of a run but its events: what a component emits is its own decision.
+ * Masks secret values in a run's result, received event, logs and error. Events are not masked: a component decides what it emits.
  *
- * @param secrets secret prop values and credentials of accounts by prop name
+ * @param secrets secret prop values and account credentials by prop name
  */
-export function withoutSecrets(shown: Shown, secrets: Readonly<Record<string, unknown>> = {}): Shown {
-  const { run, logs, error } = shown;
-  const isSilent = logs.length === 0 && error === null && run.result === null;
-  if (isSilent || Object.keys(secrets).length === 0) return shown;
+export function maskSecrets(readable: Readable, secrets: Readonly<Record<string, unknown>> = {}): Readable {
+  const { run, logs, error } = readable;
+  const isEmpty = logs.length === 0 && error === null && run.result === null;
+  if (isEmpty || Object.keys(secrets).length === 0) return readable;
   const mask = new SecretMask(secrets);
   return {
     run: {

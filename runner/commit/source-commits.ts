@@ -1,22 +1,35 @@
+import { LRUCache } from "lru-cache";
+import { Invariant, LimitExceeded, Unavailable } from "../../domain/errors.ts";
+import type { RunError } from "../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
+import { retry } from "../../domain/retry.ts";
 import { emptyState, type Commit, type SourceState } from "../../domain/run/commit.ts";
-import { Invariant } from "../../domain/errors.ts";
-import type { Histories } from "../ports.ts";
+import type { Appended, CommitStore } from "./ports.ts";
+
+const maxAttempts = 3;
+/** How long a commit waits for room in RUNS. Running the invocation again instead would repeat the effects of user code. */
+const maxRoomWaitMs = 60_000;
+const roomPollMs = 500;
 
 /**
- * One source's history as this runner knows it: the state after its last commit and the sequence the next commit expects.
- * It may be stale at any time, since another runner may extend the history; then `append` is refused and it is loaded again.
+ * The commits of one source, as this runner last saw them: the state after the last commit and the sequence that the next one expects.
+ * They can be out of date, because another runner may commit at any time. Then `append` is refused.
+ *
+ *     new ── load ──▶ current ── append: stored ──▶ current
+ *                        │
+ *                        └── append: refused ──▶ out of date ── load ──▶ current
  */
-export class History {
+export class SourceCommits {
   readonly source: string;
   readonly owner: string;
-  readonly #histories: Histories;
+  readonly #store: CommitStore;
   #state: SourceState = emptyState;
   #sequence = 0;
 
-  constructor(source: string, owner: string, histories: Histories) {
+  constructor(source: string, owner: string, store: CommitStore) {
     this.source = source;
     this.owner = owner;
-    this.#histories = histories;
+    this.#store = store;
   }
 
   get state(): SourceState {
@@ -24,24 +37,88 @@ export class History {
   }
 
   async load(): Promise<void> {
-    const { commit, sequence } = await this.#histories.last(this.owner, this.source);
+    const { commit, sequence } = await this.#store.last(this.owner, this.source);
     this.#state = commit === undefined ? emptyState : parseCommit(commit).state;
     this.#sequence = sequence;
   }
 
-  /** @returns false when another runner extended the history first: load and run again. */
-  async append(commit: Commit): Promise<boolean> {
+  /**
+   * Appends a commit. If it is not known whether the commit was stored, the same commit is sent again: it cannot be stored twice, because
+   * both expect the same sequence.
+   *
+   * @param replace makes the commit that is stored instead of one that is too large for NATS. Without it, the invocation would fail forever
+   * @returns the stored commit; undefined if another runner committed first: load and run again
+   */
+  async append(commit: Commit, replace: (error: RunError) => Commit): Promise<Commit | undefined> {
+    try {
+      return await this.#append(commit);
+    } catch (error) {
+      if (!(error instanceof LimitExceeded)) throw error;
+      return this.#append(replace(tooLarge(error)));
+    }
+  }
+
+  async #append(commit: Commit): Promise<Commit | undefined> {
     const text = JSON.stringify(commit);
-    const appended = await this.#histories.append(this.owner, this.source, text, this.#sequence);
-    if (appended.outcome === "refused") return false;
+    const publish = (): Promise<Appended> => this.#store.append(this.owner, this.source, text, this.#sequence);
+    const resend = (): Promise<Appended> => retry(publish, { firstMs: 0, maxAttempts, isTransient: isUnanswered });
+    const appended = await retry(resend, { firstMs: roomPollMs, withinMs: maxRoomWaitMs, isTransient: isFull });
+    if (appended.outcome === "refused") return undefined;
     this.#state = commit.state;
     this.#sequence = appended.sequence;
-    return true;
+    return commit;
   }
+}
+
+const isFull = (error: unknown): boolean => error instanceof Unavailable && error.code === "store_full";
+/** It is not known whether NATS stored the commit. */
+const isUnanswered = (error: unknown): boolean => error instanceof Unavailable && !isFull(error);
+
+/** Caches the commits of the sources that ran most recently, up to a number of bytes. */
+export class SourceCommitsCache {
+  readonly #cached: LRUCache<string, SourceCommits>;
+
+  constructor(maxBytes: number) {
+    this.#cached = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ state }) => bytesOf(state) });
+  }
+
+  find(source: string): SourceCommits | undefined {
+    return this.#cached.get(source);
+  }
+
+  /** Adds the commits with their current size: the LRU cache keeps the size that an entry had when it was set. */
+  set(commits: SourceCommits): void {
+    this.#cached.delete(commits.source);
+    this.#cached.set(commits.source, commits);
+  }
+
+  delete(source: string): void {
+    this.#cached.delete(source);
+  }
+
+  /** Another runner commits for the sources of this partition from now on. */
+  deletePartition(partition: number): void {
+    for (const source of this.#cached.keys()) if (partitionOf(source) === partition) this.#cached.delete(source);
+  }
+}
+
+/** An estimate: the strings of the state, and a kilobyte for the rest. */
+function bytesOf({ db, dedupe, heard = [] }: SourceState): number {
+  let bytes = 1024 + heard.length * 32 + (dedupe.strategy === "unique" ? dedupe.ids.length * 32 : 0);
+  for (const keys of Object.values(db)) for (const [key, text] of Object.entries(keys)) bytes += 2 * (key.length + text.length);
+  return bytes;
 }
 
 function parseCommit(text: string): Commit {
   const commit = JSON.parse(text) as Commit; // Written by a runner from a typed value.
-  if (typeof commit.state !== "object") throw new Invariant(`a commit without state: ${text.slice(0, 200)}`);
+  if (typeof commit.state !== "object") throw new Invariant(`commit has no state: ${text.slice(0, 200)}`);
   return commit;
+}
+
+function tooLarge({ message }: LimitExceeded): RunError {
+  return {
+    name: "LimitError",
+    code: "commit_too_large",
+    message: `the events, logs and db changes of this run are not stored: ${message}`,
+  };
 }

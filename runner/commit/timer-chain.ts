@@ -4,13 +4,13 @@ import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { nextTick, parseTimer, type TimerSchedule } from "../../domain/schedule/schedule.ts";
 import type { RunnerPorts } from "../ports.ts";
 
-/** More skipped ticks than this are not counted: computing one takes a tenth of a millisecond. */
+/** Maximum skipped ticks that are counted: computing one takes a tenth of a millisecond. */
 const maxSkipped = 1_000;
 
 /**
- * A cron timer in a zone with clock changes is a chain of one-shot schedules: each tick arms the next one before it is acked, so that the
- * chain cannot break. Of the ticks that fell due in the meantime the last one runs and the others are counted, so that a source slower
- * than its timer does not fall behind forever. Only the deployment that the tick belongs to goes on: a changed source has another chain.
+ * Arms the next tick of a chained timer. A cron timer in a zone with clock changes is a chain of one-shot schedules: each tick arms the
+ * next one before it is acked, so that the chain cannot break. If several ticks were due in the meantime, the last one runs and the others
+ * are counted as skipped, so that a source slower than its timer does not fall behind forever. The chain ends with its deployment.
  */
 export async function armNextLink(
   received: { readonly invocation: Invocation; readonly storedAt: number },
@@ -28,7 +28,7 @@ export async function armNextLink(
   });
 }
 
-/** The last tick that is due by now, else the first one to come. */
+/** The last tick that is already due, or else the next one. */
 function nextLink(schedule: TimerSchedule, afterMs: number, now: number): { readonly at: number; readonly skipped: number } {
   let at = nextTick(schedule, afterMs);
   let skipped = 0;
@@ -39,13 +39,13 @@ function nextLink(schedule: TimerSchedule, afterMs: number, now: number): { read
   return { at, skipped };
 }
 
-/** Whether a link has run already: one whose ack was lost for longer than NATS remembers message ids is armed, and fires, a second time. */
+/** Whether a link has run before. NATS fires it twice if its ack is lost for longer than NATS remembers message ids. */
 export function linkHasRun({ chain, at }: Invocation, { links = {} }: SourceState): boolean {
   const last = chain === undefined ? undefined : links[chain];
   return last !== undefined && at !== undefined && at <= last;
 }
 
-/** Epoch ms at which the ticks were due that were skipped between the last link that ran and this one. */
+/** Due times, epoch ms, of the ticks that were skipped between the last link that ran and this one. */
 export function skippedLinks(
   { chain, at, skippedTicks = 0, generation }: Invocation,
   links: SourceState["links"],

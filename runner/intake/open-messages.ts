@@ -1,36 +1,40 @@
 import { LRUCache } from "lru-cache";
 import { decodePack, type Invocation } from "../../domain/invocation/invocation.ts";
-import type { IntakeMessage } from "../ports.ts";
-import type { Disposition, Waiting } from "../schedule/disposition.ts";
+import type { QueuedInvocation, Settlement } from "../schedule/source-queue.ts";
+import type { IntakeMessage } from "./ports.ts";
 
-/** Acks are sent together. If one is lost, the message is redelivered and recognized. */
-const ackEveryMs = 250;
-const maxUnsent = 256;
-const maxRemembered = 20_000;
+/** Acks are sent together, because NATS writes to disk for each. A lost ack is harmless: the message is redelivered and recognized. */
+const ackIntervalMs = 250;
+const maxUnsentAcks = 256;
+const maxAckedMessages = 20_000;
 
-interface Open {
-  /** As it was delivered last: an ack of an earlier delivery does not count after a reset. */
+interface OpenMessage {
+  /** The last delivery of the message. After a reset of the consumer, only its ack counts. */
   message: IntakeMessage;
   readonly invocations: readonly Invocation[];
-  readonly bytes: number;
-  /** Invocations of it that wait or run. */
-  left: number;
-  /** Indexes of those that were left to the next reader of the partition. */
-  readonly abandoned: Set<number>;
+  readonly bytesPerInvocation: number;
+  /** Number of its invocations that are queued or running. */
+  unsettled: number;
+  /** Indexes of the invocations that were released to the next reader of the partition. */
+  readonly released: Set<number>;
 }
 
 /**
- * The messages that this runner was handed and has not acked. One is acked soon after each invocation of its pack is done. NATS delivers
- * all that is not acked again when a partition is opened, so what is here already is recognized by its stream sequence.
+ * The messages that this runner received and has not acked. A message is acked soon after all invocations of its pack are finished. When
+ * a partition is opened, NATS redelivers all messages that are not acked: those that are still open here are recognized by their sequence.
+ *
+ *     take ──▶ open ── all finished ──▶ acked ── redelivered ──▶ acked again
+ *               │  ▲
+ *               └──┘ redelivered: returns only the invocations that were released
  */
 export class OpenMessages {
   readonly #pool: string;
   /** By stream sequence. */
-  readonly #open = new Map<number, Open>();
-  /** Stream sequence → epoch ms at which the message was stored, of those acked lately. */
-  readonly #acked = new LRUCache<number, number>({ max: maxRemembered });
-  readonly #unsent: IntakeMessage[] = [];
-  #sending: NodeJS.Timeout | undefined;
+  readonly #open = new Map<number, OpenMessage>();
+  /** Recently acked messages: stream sequence → epoch ms at which the message was stored. */
+  readonly #acked = new LRUCache<number, number>({ max: maxAckedMessages });
+  readonly #unsentAcks: IntakeMessage[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(pool: string) {
     this.#pool = pool;
@@ -40,70 +44,71 @@ export class OpenMessages {
     return this.#open.size;
   }
 
-  /** The invocations of a message that are not here yet, each to be settled once. */
-  take(message: IntakeMessage): readonly Waiting[] {
+  /** Returns the invocations of a message that this runner does not have yet. The caller settles each once. */
+  take(message: IntakeMessage): readonly QueuedInvocation[] {
     const { seq, storedAt } = message;
     if (this.#acked.get(seq) === storedAt) return this.#ack(message);
-    const known = this.#open.get(seq);
-    if (known?.message.storedAt !== storedAt) return this.#begin(message);
-    known.message = withoutText(message);
-    const indexes = [...known.abandoned];
-    known.abandoned.clear();
-    known.left += indexes.length;
-    return indexes.flatMap((index) => this.#waiting(known, index));
+    const open = this.#open.get(seq);
+    // The same sequence with another time belongs to a recreated stream.
+    if (open?.message.storedAt !== storedAt) return this.#begin(message);
+    open.message = withoutText(message);
+    const indexes = [...open.released];
+    open.released.clear();
+    open.unsettled += indexes.length;
+    return indexes.flatMap((index) => this.#invocation(open, index));
   }
 
-  /** Sends the acks of all that is done. */
+  /** Sends the acks of all finished messages. */
   sendAcks(): void {
-    clearTimeout(this.#sending);
-    this.#sending = undefined;
-    for (const message of this.#unsent.splice(0)) message.ack();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const message of this.#unsentAcks.splice(0)) message.ack();
   }
 
-  #begin(message: IntakeMessage): readonly Waiting[] {
+  #begin(message: IntakeMessage): readonly QueuedInvocation[] {
     const invocations = decodePack(message.text);
     if (invocations.length === 0) return this.#ack(message);
-    const open: Open = {
+    const open: OpenMessage = {
       message: withoutText(message),
       invocations,
-      bytes: Math.ceil(message.text.length / invocations.length),
-      left: invocations.length,
-      abandoned: new Set(),
+      bytesPerInvocation: Math.ceil(message.text.length / invocations.length),
+      unsettled: invocations.length,
+      released: new Set(),
     };
     this.#open.set(message.seq, open);
-    return invocations.flatMap((_, index) => this.#waiting(open, index));
+    return invocations.flatMap((_, index) => this.#invocation(open, index));
   }
 
-  #waiting(open: Open, index: number): readonly Waiting[] {
+  #invocation(open: OpenMessage, index: number): readonly QueuedInvocation[] {
     const invocation = open.invocations[index];
     if (invocation === undefined) return [];
     const { seq, storedAt } = open.message;
     const position = { pool: this.#pool, seq, index, storedAt };
-    let settled = false;
-    const settle = (disposition: Disposition): void => {
-      if (settled) return;
-      settled = true;
-      if (disposition === "left") open.abandoned.add(index);
-      if (--open.left === 0) this.#close(open);
+    let isSettled = false;
+    const settle = (settlement: Settlement): void => {
+      if (isSettled) return;
+      isSettled = true;
+      if (settlement === "released") open.released.add(index);
+      if (--open.unsettled === 0) this.#close(open);
     };
-    return [{ received: { invocation, position, storedAt }, bytes: open.bytes, settle }];
+    return [{ received: { invocation, position, storedAt }, bytes: open.bytesPerInvocation, settle }];
   }
 
-  #close(open: Open): void {
+  #close(open: OpenMessage): void {
     const { seq, storedAt } = open.message;
     if (this.#open.get(seq) === open) this.#open.delete(seq);
-    if (open.abandoned.size > 0) return;
+    if (open.released.size > 0) return;
     this.#acked.set(seq, storedAt);
     this.#ack(open.message);
   }
 
-  #ack(message: IntakeMessage): readonly Waiting[] {
-    this.#unsent.push(message);
-    if (this.#unsent.length >= maxUnsent) this.sendAcks();
-    else this.#sending ??= setTimeout(() => this.sendAcks(), ackEveryMs);
+  #ack(message: IntakeMessage): readonly QueuedInvocation[] {
+    this.#unsentAcks.push(message);
+    if (this.#unsentAcks.length >= maxUnsentAcks) this.sendAcks();
+    else this.#timer ??= setTimeout(() => this.sendAcks(), ackIntervalMs);
     return [];
   }
 }
 
-/** Its invocations hold all of the text. */
+/** The text is not needed after it was parsed. */
 const withoutText = (message: IntakeMessage): IntakeMessage => ({ ...message, text: "" });

@@ -1,11 +1,12 @@
-import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
 import { pause } from "../../domain/retry.ts";
-import type { Intake, IntakeMessage, IntakeReading, Log, Membership, RunnerConfig } from "../ports.ts";
+import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
+import type { Log, RunnerConfig } from "../ports.ts";
 import type { Backlog } from "../schedule/backlog.ts";
+import type { Intake, IntakeMessage, IntakeReading, Membership } from "./ports.ts";
 
-/** A partition counts as read to its end while no more messages than this are on their way. */
+/** A partition counts as read to the end while at most this many messages are unread. */
 const maxUnread = 256;
-/** A runner that lost a partition holds it no longer than this, while runs there end. Read by two at once it does no harm: commits are conditional. */
+/** How long a runner may hold a partition that it has lost, while runs end. Two readers do no harm, because commits are conditional. */
 const defaultHandoverMs = 10_000;
 
 interface PartitionsPorts {
@@ -13,7 +14,7 @@ interface PartitionsPorts {
   readonly membership: Membership;
   readonly log: Log;
   readonly backlog: Backlog;
-  /** Drops what waits of a partition's sources; resolves when none of them runs any more. */
+  /** Releases the queued invocations of a partition. Resolves when none of its sources runs. */
   readonly release: (partition: number) => Promise<void>;
   readonly onMessage: (message: IntakeMessage) => void;
 }
@@ -22,7 +23,7 @@ interface PartitionIntake extends PartitionWork {
   readonly reading: IntakeReading;
 }
 
-/** The partitions that this runner reads, and what it reports about them. */
+/** Reads this runner's share of the partitions, and reports on them in heartbeats. */
 export class Partitions {
   readonly #ports: PartitionsPorts;
   readonly #share: PartitionShare<PartitionIntake>;
@@ -45,17 +46,17 @@ export class Partitions {
 
   /** Resolves once this runner has announced itself and reads its share. */
   async start(): Promise<void> {
+    this.#ports.backlog.subscribe(() => this.#onBacklogChange());
     await this.#share.start();
     await this.#share.untilOpen();
   }
 
-  /** To be called when the backlog has room again, or something else to report. */
-  onBacklogChange(): void {
+  #onBacklogChange(): void {
     if (this.#ports.backlog.hasRoom) for (const { reading } of this.#share.opened.values()) reading.resume();
     this.#share.reportSoon();
   }
 
-  /** Others take each partition over as soon as its runs here have ended, or when the signal aborts. */
+  /** Hands each partition over as soon as its runs have ended, or when the signal aborts. */
   stop(signal: AbortSignal): Promise<void> {
     return this.#share.stop(signal);
   }

@@ -1,15 +1,19 @@
-import type { Membership } from "../ports.ts";
+import type { Membership } from "./ports.ts";
 
-/** A failed start of a process may be followed by one that succeeds: the runner must have been unable to run for this long. */
-const unableForMs = 3_000;
-/** Runners that become unable at once all see each other go, and return. They do not stand by again before this time. */
-const againAfterMs = 60_000;
+/** How long a runner must have been unable to run before it stands by: one failed process start may be followed by a successful one. */
+const minUnableMs = 3_000;
+/** How long a runner stays active after it returned because no other was left. Otherwise runners that fail together would alternate. */
+const minActiveMs = 60_000;
 
 /**
- * Membership of a runner that hands its partitions over to the others while it cannot run anything: its heartbeats say that it retires,
- * and `onMembers` leaves it out. When no other runner is left it keeps its partitions, so that their invocations stay queued in order.
+ * A view of the membership that hands the partitions over to other runners while this one cannot run anything: its heartbeats say that it
+ * retires, and `onMembers` leaves it out.
  *
- * A runner is active → standby (unable for 3 s, and others live) → active (able again, or no other is left).
+ *     active ── unable to run for 3 s, and others live ──▶ standby
+ *       ▲                                                     │
+ *       └──── able to run again, or no other runner left ◀────┘
+ *
+ * When no other runner is left it keeps its partitions, so that their invocations stay queued in order.
  */
 export function withStandby(membership: Membership, canRun: () => boolean, now: () => number): Membership {
   return {
@@ -19,13 +23,13 @@ export function withStandby(membership: Membership, canRun: () => boolean, now: 
       let unableSince: number | undefined;
       let isStandby = false;
       let notBefore = Number.NEGATIVE_INFINITY;
-      const divide = (): void => onMembers(isStandby ? others : [...others, runner].toSorted());
-      /** @returns whether that changed */
+      const notifyMembers = (): void => onMembers(isStandby ? others : [...others, runner].toSorted());
+      /** @returns whether the state changed */
       const update = (): boolean => {
         const wasStandby = isStandby;
         unableSince = canRun() ? undefined : (unableSince ?? now());
-        const isUnable = unableSince !== undefined && now() - unableSince >= unableForMs;
-        if (wasStandby && others.length === 0) notBefore = now() + againAfterMs;
+        const isUnable = unableSince !== undefined && now() - unableSince >= minUnableMs;
+        if (wasStandby && others.length === 0) notBefore = now() + minActiveMs;
         isStandby = isUnable && others.length > 0 && now() >= notBefore;
         return isStandby !== wasStandby;
       };
@@ -33,10 +37,10 @@ export function withStandby(membership: Membership, canRun: () => boolean, now: 
         onMembers: (members) => {
           others = members.filter((member) => member !== runner);
           update();
-          divide();
+          notifyMembers();
         },
         report: () => {
-          if (update()) divide();
+          if (update()) notifyMembers();
           return { ...report(), ...(isStandby ? { isRetiring: true } : {}) };
         },
       });

@@ -1,7 +1,7 @@
 import { LookupCache } from "../../domain/lookup-cache.ts";
 import { hasMoved, type DeploymentEntry } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { Deployments } from "../ports.ts";
+import type { Deployments } from "./ports.ts";
 
 const maxEntries = 10_000;
 

@@ -1,111 +1,123 @@
-import type { LRUCache } from "lru-cache";
 import { hasMoved, type Deployment } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { SourceCommits, type SourceCommitsCache } from "../commit/source-commits.ts";
 import { armNextLink } from "../commit/timer-chain.ts";
+import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import type { Sandbox } from "../sandbox/port.ts";
 import { answerConfigure } from "./configure.ts";
 import type { DeploymentCache } from "./deployment-cache.ts";
 import { answerDryRun } from "./dry-run.ts";
-import { History } from "../commit/source-commits.ts";
-import type { RunnerConfig, RunnerPorts } from "../ports.ts";
-import { answerInvocation, type Received } from "./run.ts";
-import type { Sandbox } from "../sandbox/port.ts";
-import type { Answer } from "../schedule/disposition.ts";
+import type { ReceivedInvocation } from "./received.ts";
+import { runInvocation } from "./run.ts";
 
-/** What a runner knows of sources. */
-export interface Known {
+/** `finished`: committed, answered or dropped. `retry`: try again, before later invocations of the source. */
+export type InvocationResult = "finished" | "retry";
+
+/** State that lives as long as the runner. */
+export interface RunContext {
   readonly deployments: DeploymentCache;
-  readonly histories: LRUCache<string, History>;
-  /** The sandbox for calls and dry runs, which are no runs of a source. */
-  readonly calls: Sandbox;
+  readonly commits: SourceCommitsCache;
+  /** The sandbox for `configure` calls and dry runs, which leave no commit. */
+  readonly callSandbox: Sandbox;
 }
 
 /**
- * After this many failures that retrying will not change, about ten seconds, an invocation is committed as an error, so that what waits
- * behind it runs. While something is unavailable, it is retried forever.
+ * Maximum attempts of an invocation that fails because of an unexpected error, within about ten seconds. Then the error is committed, so
+ * that later invocations run. While something is unavailable, an invocation is retried forever.
  */
-const maxFailures = 6;
+const maxAttempts = 6;
 
-/** Answers one invocation of any kind, and turns errors into `failed`. */
-export async function answer(received: Received, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<Answer> {
+/** Handles one invocation of any trigger. Never rejects: an error becomes `retry`. */
+export async function handleInvocation(
+  received: ReceivedInvocation,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<InvocationResult> {
   const { invocation, failures = 0 } = received;
   try {
-    await answerByKind(received, known, config, ports);
-    return "done";
+    await handleByTrigger(received, context, config, ports);
+    return "finished";
   } catch (error) {
-    known.histories.delete(invocation.source);
+    context.commits.delete(invocation.source);
     const fields = { op: "source.run", "source.id": invocation.source, trigger: invocation.trigger, err: error };
     if (error instanceof Unavailable) {
-      ports.log.warn(fields, "an invocation cannot be answered now: trying again");
-      return "failed";
+      ports.log.warn(fields, "an invocation cannot run now: trying again");
+      return "retry";
     }
-    if (failures + 1 < maxFailures) {
-      ports.log.error(fields, "an invocation cannot be answered because of an unexpected error: trying again");
-      return "failed";
+    if (failures + 1 < maxAttempts) {
+      ports.log.error(fields, "an invocation failed because of an unexpected error: trying again");
+      return "retry";
     }
-    ports.log.error(fields, `an invocation has failed ${failures + 1} times because of an unexpected error: giving it up`);
-    return giveUp(received, asError(error), known, config, ports);
+    ports.log.error(fields, `an invocation failed ${failures + 1} times because of an unexpected error: giving up`);
+    return giveUp(received, asError(error), context, config, ports);
   }
 }
 
-async function answerByKind(received: Received, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<void> {
+async function handleByTrigger(received: ReceivedInvocation, context: RunContext, config: RunnerConfig, ports: RunnerPorts): Promise<void> {
   const { invocation } = received;
-  const { deployments, calls } = known;
   switch (invocation.trigger) {
     case "configure":
-      return answerConfigure(invocation, config, { ...ports, sandbox: calls });
+      return answerConfigure(invocation, config, { ...ports, sandbox: context.callSandbox });
     case "dry-run":
-      return answerDryRun(received, deployments, config, { ...ports, sandbox: calls });
+      return answerDryRun(received, context.deployments, config, { ...ports, sandbox: context.callSandbox });
     default: {
-      const deployment = await commitOrMove(received, known, config, ports);
+      const deployment = await runOrMove(received, context, config, ports);
       if (deployment !== undefined && invocation.chain !== undefined) await armNextLink(received, deployment, ports);
     }
   }
 }
 
-/** @returns the deployment; undefined when nothing of the source runs here any more */
-async function commitOrMove(
-  received: Received,
-  { deployments, histories }: Known,
+/** @returns the deployment; undefined if the source was deleted or has moved to another pool */
+async function runOrMove(
+  received: ReceivedInvocation,
+  { deployments, commits: cache }: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
 ): Promise<Deployment | undefined> {
-  const { invocation } = received;
-  const { source, generation } = invocation;
+  const { source, generation } = received.invocation;
   const deployment = deployments.cached(source, generation) ?? (await deployments.get(source, generation));
-  if (deployment === undefined) return undefined; // The source was deleted.
+  if (deployment === undefined) return undefined;
   if (hasMoved(deployment)) {
-    histories.delete(invocation.source);
+    cache.delete(source);
     await ports.moves.move(received.position);
     return undefined;
   }
-  let history = histories.get(invocation.source);
-  if (history === undefined) {
-    history = new History(deployment.source, deployment.owner, ports.histories);
-    await history.load();
+  let commits = cache.find(source);
+  if (commits === undefined) {
+    commits = new SourceCommits(deployment.source, deployment.owner, ports.commits);
+    await commits.load();
   }
-  await answerInvocation(received, history, deployment, config, ports);
-  // Set again as large as it is now: the cache remembers the size that an entry had when it was set.
-  histories.delete(history.source);
-  histories.set(history.source, history);
+  await runInvocation(received, commits, deployment, config, ports);
+  cache.set(commits);
   return deployment;
 }
 
-/** Commits the error in place of the run. A call or dry run is dropped: its caller has stopped waiting. */
-async function giveUp(received: Received, failure: Error, known: Known, config: RunnerConfig, ports: RunnerPorts): Promise<Answer> {
+/** Commits the error in place of the run. Drops a call or dry run, because its caller has stopped waiting. */
+async function giveUp(
+  received: ReceivedInvocation,
+  failure: Error,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<InvocationResult> {
   const { trigger, source } = received.invocation;
-  if (trigger === "configure" || trigger === "dry-run") return "done";
+  if (trigger === "configure" || trigger === "dry-run") return "finished";
   let isCommitted = false;
   try {
-    const deployment = await commitOrMove({ ...received, speculative: undefined, failure }, known, config, ports);
+    const deployment = await runOrMove({ ...received, speculative: undefined, failure }, context, config, ports);
     isCommitted = true;
     if (deployment !== undefined) await armNextLink(received, deployment, ports);
-    return "done";
+    return "finished";
   } catch (error) {
-    known.histories.delete(source);
-    const isOver = isCommitted && !(error instanceof Unavailable);
+    context.commits.delete(source);
     const fields = { op: "source.run", "source.id": source, trigger, err: error };
-    ports.log.error(fields, isOver ? "a timer cannot be armed and has ended" : "an invocation cannot be given up now: trying again");
-    return isOver ? "done" : "failed";
+    if (isCommitted && !(error instanceof Unavailable)) {
+      ports.log.error(fields, "a timer ends because its next tick cannot be armed");
+      return "finished";
+    }
+    ports.log.error(fields, "the error of an invocation cannot be committed now: trying again");
+    return "retry";
   }
 }
 

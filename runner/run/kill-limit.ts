@@ -1,19 +1,19 @@
 import type { Clock } from "../../domain/clock.ts";
-import { killsThatDisable, killWindowMs, refusedError } from "../../domain/run/kills.ts";
-import { refusal } from "./run.ts";
+import { callsRefusedError, killsThatDisable, killWindowMs } from "../../domain/run/kills.ts";
 import type { Sandbox } from "../sandbox/port.ts";
+import { notExecuted } from "./execute.ts";
 
 /**
- * The sandbox for calls of components that are being configured, and for dry runs. They have no history that counts which of them cost
- * their process (`domain/run/kills.ts`), so this runner counts them by owner: after the third within the window it refuses the owner's calls
- * until the first of the three is older than the window.
+ * A view of the sandbox for `configure` calls and dry runs. They leave no commit that could count how often they killed their process, so
+ * this counts it in memory, by owner. After three kills within the window it refuses the owner's calls, until the first kill is older than
+ * the window.
  */
-export function withoutKillers(sandbox: Sandbox, clock: Clock): Sandbox {
-  /** Epoch ms, oldest first. */
+export function limitKills(sandbox: Sandbox, clock: Clock): Sandbox {
+  /** Owner → times of kills, epoch ms, oldest first. */
   const kills = new Map<string, readonly number[]>();
   const recentOf = (owner: string, now: number): readonly number[] => {
-    for (const [other, at] of kills) if (now - (at.at(-1) ?? 0) >= killWindowMs) kills.delete(other);
-    return (kills.get(owner) ?? []).filter((at) => now - at < killWindowMs);
+    for (const [other, times] of kills) if (now - (times.at(-1) ?? 0) >= killWindowMs) kills.delete(other);
+    return (kills.get(owner) ?? []).filter((time) => now - time < killWindowMs);
   };
   return {
     ...sandbox,
@@ -21,7 +21,7 @@ export function withoutKillers(sandbox: Sandbox, clock: Clock): Sandbox {
       const { owner } = request;
       const recent = recentOf(owner, clock.now());
       const [oldest = 0] = recent.slice(-killsThatDisable);
-      if (recent.length >= killsThatDisable) return refusal(refusedError(oldest + killWindowMs));
+      if (recent.length >= killsThatDisable) return notExecuted(callsRefusedError(oldest + killWindowMs));
       const execution = await sandbox.execute(request, onResponse);
       if ((execution.outcome === "limited" || execution.outcome === "crashed") && execution.costProcess === true)
         kills.set(owner, [...recentOf(owner, clock.now()), clock.now()].slice(-killsThatDisable));

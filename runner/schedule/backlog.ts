@@ -1,14 +1,14 @@
 import type { BacklogLimits, BacklogReport } from "../../domain/limits/admission.ts";
 
-/** An accepted invocation that has not started to run. */
-export interface Queued {
+/** An invocation that has not started to run. */
+export interface BacklogEntry {
   readonly source: string;
   readonly owner: string;
   readonly bytes: number;
 }
 
 export interface RunnerBacklogLimits extends BacklogLimits {
-  /** All that waits in this runner. */
+  /** Of all queued invocations of this runner. */
   readonly totalBytes: number;
 }
 
@@ -17,33 +17,38 @@ interface Amount {
   bytes: number;
 }
 
-/** A source or owner at its bound is reported until its backlog has shrunk to this share of it: otherwise each run would change the report. */
+/** A full source or owner is reported until its backlog falls below this share of its limit. Otherwise each run would change the report. */
 const resumeShare = 7 / 8;
-/** Listed in one heartbeat at most, so that it stays small. */
+/** Maximum sources, and owners, in one heartbeat. */
 const maxReported = 1_000;
 
 /**
- * Counts the invocations that wait in this runner, by source and by owner, and knows which are at their bound (decision 0010).
+ * Counts the queued invocations of this runner by source and by owner, and reports which have reached their limit (decision 0010).
  *
- * The byte bound of an owner shrinks with the room that is left: an owner may hold as much as is still free, so a single flood leaves
- * half of the memory to others, two leave a third, and there is always room for an owner who has nothing here.
+ *     open ── the limit is reached ──▶ full: reported, endpoints refuse requests ── below 7/8 of the limit ──▶ open
+ *
+ * The byte limit of an owner shrinks as memory fills up: an owner may hold as many bytes as are still free. So one flood leaves half of the
+ * memory to others, two leave a third, and there is always room for a new owner.
  */
 export class Backlog {
   readonly #limits: RunnerBacklogLimits;
-  readonly #onChange: () => void;
   readonly #sources = new Map<string, Amount>();
   readonly #owners = new Map<string, Amount>();
   readonly #fullSources = new Set<string>();
   readonly #fullOwners = new Set<string>();
   #bytes = 0;
+  #onChange: () => void = () => undefined;
 
-  /** @param onChange called when a source or an owner reaches its bound or is below it again, and when there is room again */
-  constructor(limits: RunnerBacklogLimits, onChange: () => void) {
+  constructor(limits: RunnerBacklogLimits) {
     this.#limits = limits;
+  }
+
+  /** @param onChange called when the report changes, and when there is room again */
+  subscribe(onChange: () => void): void {
     this.#onChange = onChange;
   }
 
-  /** False while so much waits that the runner must read no more. */
+  /** False while the memory for queued invocations is used up: the runner must not read more. */
   get hasRoom(): boolean {
     return this.#bytes < this.#limits.totalBytes;
   }
@@ -56,18 +61,21 @@ export class Backlog {
     return this.#fullOwners.size;
   }
 
-  add(queued: Queued): void {
-    this.#count(queued, 1);
+  add(entry: BacklogEntry): void {
+    this.#count(entry, 1);
   }
 
-  /** It runs now, or does not need to. */
-  remove(queued: Queued): void {
-    this.#count(queued, -1);
+  /** The invocation runs now, or will not run. */
+  remove(entry: BacklogEntry): void {
+    this.#count(entry, -1);
   }
 
-  /** @param partitions those that were read to their end: left out when not all full sources fit, so that the gates keep their own counts */
+  /**
+   * @param partitions those that were read to the end. They are left out if not all full sources fit into the report, so that ingresses
+   * continue with their own counts
+   */
   report(partitions: readonly number[]): BacklogReport {
-    for (const owner of this.#fullOwners) this.#judgeOwner(owner);
+    for (const owner of this.#fullOwners) this.#updateOwner(owner);
     const isComplete = this.#fullSources.size <= maxReported && this.#fullOwners.size <= maxReported;
     return {
       partitions: isComplete ? partitions : [],
@@ -76,25 +84,25 @@ export class Backlog {
     };
   }
 
-  #count({ source, owner, bytes }: Queued, by: 1 | -1): void {
+  #count({ source, owner, bytes }: BacklogEntry, by: 1 | -1): void {
     const hadRoom = this.hasRoom;
     this.#bytes += by * bytes;
     change(this.#sources, source, by, bytes);
     change(this.#owners, owner, by, bytes);
     const { sourceInvocations, sourceBytes } = this.#limits;
-    this.#judge(this.#fullSources, source, fillOf(this.#sources.get(source), sourceInvocations, sourceBytes));
-    this.#judgeOwner(owner);
+    this.#updateFull(this.#fullSources, source, fillOf(this.#sources.get(source), sourceInvocations, sourceBytes));
+    this.#updateOwner(owner);
     if (this.hasRoom && !hadRoom) this.#onChange();
   }
 
-  #judgeOwner(owner: string): void {
+  #updateOwner(owner: string): void {
     const { ownerInvocations, ownerBytes, totalBytes } = this.#limits;
     const free = Math.max(1, totalBytes - this.#bytes);
-    this.#judge(this.#fullOwners, owner, fillOf(this.#owners.get(owner), ownerInvocations, Math.min(ownerBytes, free)));
+    this.#updateFull(this.#fullOwners, owner, fillOf(this.#owners.get(owner), ownerInvocations, Math.min(ownerBytes, free)));
   }
 
-  /** @param fill 1 at the bound */
-  #judge(full: Set<string>, key: string, fill: number): void {
+  /** @param fill 1 at the limit */
+  #updateFull(full: Set<string>, key: string, fill: number): void {
     if (full.has(key) ? fill >= resumeShare : fill < 1) return;
     if (!full.delete(key)) full.add(key);
     this.#onChange();

@@ -1,15 +1,15 @@
 import type { Clock } from "../../domain/clock.ts";
 import { LookupCache } from "../../domain/lookup-cache.ts";
+import type { OwnerListener, Subscription } from "./ports.ts";
 
-export interface OwnerValuesOptions<Value> {
-  /** Undefined when the owner has no value of its own. @throws Unavailable */
+export interface OwnerValueCacheOptions<Value> {
+  /** Undefined if the owner has no value of its own. @throws Unavailable */
   readonly read: (owner: string) => Promise<Value | undefined>;
-  /** Reports each owner whose value changed, from now on; undefined: some may have changed, it is not known which. */
-  readonly follow: (changed: (owner: string | undefined) => void) => Promise<{ stop(): Promise<void> }>;
-  /** Of owners without a value, and of those whose value cannot be read yet. */
-  readonly usual: Value;
+  readonly subscribe: (changed: OwnerListener) => Promise<Subscription>;
+  /** Value of owners that have none, and of owners whose value cannot be read. */
+  readonly defaultValue: Value;
   readonly clock: Clock;
-  /** Called after each read, also when it failed. */
+  /** Called after each read, including failed ones. */
   readonly onRead?: (owner: string, value: Value) => void;
 }
 
@@ -18,20 +18,21 @@ interface OwnerValue<Value> {
   readonly expiresAtMs: number;
 }
 
-/** Entries in the store expire, and no change is reported then. */
+/** Stored values can expire, and expiry is not reported as a change. */
 const maxAgeMs = 10 * 60_000;
+/** A failed read is repeated on the first use after this time. */
 const retryAfterMs = 1_000;
 const maxOwners = 10_000;
 
-/** Caches a value for each owner whose work reaches this runner, such as a quota: read with the owner's first work, and again on each change. */
-export class OwnerValues<Value> {
-  readonly #options: OwnerValuesOptions<Value>;
+/** Caches one value per owner, such as a quota. A value is read on first use, after each change, and when it is old. */
+export class OwnerValueCache<Value> {
+  readonly #options: OwnerValueCacheOptions<Value>;
   readonly #values: LookupCache<OwnerValue<Value>>;
 
-  constructor(options: OwnerValuesOptions<Value>) {
+  constructor(options: OwnerValueCacheOptions<Value>) {
     this.#options = options;
-    const { follow } = options;
-    this.#values = new LookupCache({ lookup: (owner) => this.#read(owner), follow, onChange: "refresh", maxEntries: maxOwners });
+    const { subscribe } = options;
+    this.#values = new LookupCache({ lookup: (owner) => this.#read(owner), follow: subscribe, onChange: "refresh", maxEntries: maxOwners });
   }
 
   start(): Promise<void> {
@@ -47,10 +48,10 @@ export class OwnerValues<Value> {
     const cached = this.#values.peek(owner) ?? undefined;
     const isExpired = cached === undefined || this.#options.clock.now() > cached.expiresAtMs;
     if (isExpired && !this.#values.isLookingUp(owner)) void this.reload(owner); // Never rejects.
-    return cached?.value ?? this.#options.usual;
+    return cached?.value ?? this.#options.defaultValue;
   }
 
-  isKnown(owner: string): boolean {
+  isCached(owner: string): boolean {
     return (this.#values.peek(owner) ?? undefined) !== undefined;
   }
 
@@ -61,10 +62,10 @@ export class OwnerValues<Value> {
 
   /** Never rejects: if the store cannot be read, the previous value stays, and is read again on use after `retryAfterMs`. */
   async #read(owner: string): Promise<OwnerValue<Value>> {
-    const { read, usual, clock, onRead } = this.#options;
+    const { read, defaultValue, clock, onRead } = this.#options;
     const next = await read(owner).then(
-      (value) => ({ value: value ?? usual, expiresAtMs: clock.now() + maxAgeMs }),
-      () => ({ value: this.#values.peek(owner)?.value ?? usual, expiresAtMs: clock.now() + retryAfterMs }),
+      (value) => ({ value: value ?? defaultValue, expiresAtMs: clock.now() + maxAgeMs }),
+      () => ({ value: this.#values.peek(owner)?.value ?? defaultValue, expiresAtMs: clock.now() + retryAfterMs }),
     );
     onRead?.(owner, next.value);
     return next;

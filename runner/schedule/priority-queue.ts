@@ -1,11 +1,11 @@
 interface Entry<Item> {
   readonly item: Item;
   readonly rank: number;
-  /** Decides between equal ranks: first in, first out. */
+  /** Order of insertion, for equal ranks: first in, first out. */
   readonly turn: number;
 }
 
-/** A binary heap: the item with the lowest rank leaves first. */
+/** A binary heap: `pop` returns the item with the lowest rank. */
 export class PriorityQueue<Item> {
   readonly #entries: Entry<Item>[] = [];
   #turn = 0;

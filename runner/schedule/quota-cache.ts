@@ -1,30 +1,29 @@
 import type { Clock } from "../../domain/clock.ts";
-import type { Answer } from "../../domain/invocation/invocation.ts";
-import { OwnerValues } from "./owner-value-cache.ts";
-import type { OverQuota } from "../ports.ts";
+import { OwnerValueCache } from "./owner-value-cache.ts";
+import type { QuotaStore } from "./ports.ts";
 
 /**
- * Which of the owners whose work comes here have used up the quota of the day. What cannot be read now counts as not used up: usage is
- * counted elsewhere.
+ * Caches which owners have used up their daily quota. If the store is unreachable, an owner counts as within quota: usage is counted
+ * elsewhere, and a quota must never block work by mistake.
  */
-export class OwnersOverQuota {
+export class QuotaCache {
   readonly #clock: Clock;
-  readonly #onChange: (owner: string, untilMs: number | undefined) => void;
+  readonly #onChange: (owner: string, blockedUntilMs: number | undefined) => void;
   /** Epoch ms until which the owner's quota is used up; 0: it is not. */
-  readonly #until: OwnerValues<number>;
-  /** Of owners over quota: reads again when their time is over. */
+  readonly #until: OwnerValueCache<number>;
+  /** Owners over quota. The timer reads the quota again when the period ends. */
   readonly #over = new Map<string, { readonly untilMs: number; readonly timer: NodeJS.Timeout }>();
 
-  /** @param onChange called with the epoch ms until which an owner's quota is used up, and with undefined when that is over */
-  constructor(port: OverQuota, clock: Clock, onChange: (owner: string, untilMs: number | undefined) => void) {
+  /** @param onChange called with the end of the block in epoch ms, and with undefined when the block has ended */
+  constructor(store: QuotaStore, clock: Clock, onChange: (owner: string, blockedUntilMs: number | undefined) => void) {
     this.#clock = clock;
     this.#onChange = onChange;
-    this.#until = new OwnerValues({
-      read: (owner) => port.untilOf(owner),
-      follow: (changed) => port.onChange(changed),
-      usual: 0,
+    this.#until = new OwnerValueCache({
+      read: (owner) => store.blockedUntil(owner),
+      subscribe: (changed) => store.onChange(changed),
+      defaultValue: 0,
       clock,
-      onRead: (owner, untilMs) => this.#set(owner, untilMs),
+      onRead: (owner, untilMs) => this.#update(owner, untilMs),
     });
   }
 
@@ -38,20 +37,20 @@ export class OwnersOverQuota {
   }
 
   /** Epoch ms; 0 for owners within quota. */
-  untilOf(owner: string): number {
+  blockedUntil(owner: string): number {
     return this.#over.get(owner)?.untilMs ?? 0;
   }
 
-  /** Resolves with the owner once it is known whether the owner is over quota; not a promise if it is known already. */
-  known(owner: string | undefined | Promise<string | undefined>): string | undefined | Promise<string | undefined> {
-    if (owner instanceof Promise) return owner.then((found) => this.known(found));
+  /** Returns the owner once its quota is cached. Synchronous when it already is, because every invocation passes here. */
+  whenLoaded(owner: string | undefined | Promise<string | undefined>): string | undefined | Promise<string | undefined> {
+    if (owner instanceof Promise) return owner.then((found) => this.whenLoaded(found));
     if (owner === undefined) return owner;
-    if (!this.#until.isKnown(owner)) return this.#until.reload(owner).then(() => owner);
-    this.#until.get(owner); // Reads it again if it is old.
+    if (!this.#until.isCached(owner)) return this.#until.reload(owner).then(() => owner);
+    this.#until.get(owner); // Reloads an old value.
     return owner;
   }
 
-  #set(owner: string, untilMs: number): void {
+  #update(owner: string, untilMs: number): void {
     const before = this.#over.get(owner);
     const leftMs = untilMs - this.#clock.now();
     clearTimeout(before?.timer);
@@ -59,24 +58,4 @@ export class OwnersOverQuota {
     else this.#over.delete(owner);
     if (leftMs > 0 ? before?.untilMs !== untilMs : before !== undefined) this.#onChange(owner, leftMs > 0 ? untilMs : undefined);
   }
-}
-
-/** The response to requests of an owner over quota: their callers wait now, so they do not run later. */
-export function quotaRefusal(untilMs: number, now: number): Answer {
-  const seconds = Math.max(1, Math.ceil((untilMs - now) / 1_000));
-  return refused(429, seconds, {
-    error: `the owner of this endpoint has used up the quota of the day: send it again in ${seconds} s`,
-    code: "quota_exceeded",
-  });
-}
-
-/** The same while delivery is behind with the owner's commits. */
-export const behindRefusal: Answer = refused(503, 5, {
-  error: "the runs of this endpoint's owner leave more than can be delivered and recorded: send it again in 5 s",
-  code: "deliveries_behind",
-});
-
-function refused(status: number, retryAfterSeconds: number, body: { readonly error: string; readonly code: string }): Answer {
-  const headers = { "content-type": "application/json", "retry-after": String(retryAfterSeconds) };
-  return { kind: "response", response: { status, headers, body: JSON.stringify(body) } };
 }

@@ -2,60 +2,60 @@ import { Contention } from "../../domain/limits/contention.ts";
 import { PriorityQueue } from "./priority-queue.ts";
 
 export interface SchedulerLimits {
-  /** Cores that runs compute on, one for each sandbox child. */
+  /** Cores for runs, one for each sandbox child. */
   readonly cores: number;
   readonly maxOwnerRuns: number;
-  /** Runs under way at once, those that wait for I/O included. */
+  /** Of all owners, including runs that wait for I/O. */
   readonly maxRuns: number;
 }
 
 export interface SchedulerOptions {
   readonly limits: SchedulerLimits;
-  /** ms of a clock that never goes back. */
+  /** Monotonic time, ms. */
   readonly now: () => number;
-  /** Above 0; an owner of weight 2 gets twice as much as one of weight 1. Absent: all owners weigh 1. */
+  /** Above 0. An owner of weight 2 gets twice the share of one of weight 1. Absent: all owners have weight 1. */
   readonly weightOf?: (owner: string) => number;
 }
 
-/** The run that starts now. */
+/** A run to start now. */
 export interface Start {
   readonly source: string;
   readonly owner: string;
 }
 
-/** A child executes no more at once: further runs would wait there, out of the scheduler's control. */
-const maxRunsOfChild = 200;
-/** What the runs in flight of one owner may cost beside other owners, and those of all owners, ms per core. */
+/** More concurrent runs than this would queue in the child, outside the scheduler's control. */
+const maxRunsPerChild = 200;
+/** Maximum expected cost of the runs in flight, ms per core: of one owner beside other owners, and of all owners. */
 const inFlightMs = { owner: 16, total: 192 };
-/** A trivial run occupies processes, the network and the disk for longer than it computes: in flight it counts this much, ms. */
+/** Minimum expected cost of a run. A trivial run occupies processes, network and disk for longer than it computes. */
 const minExpectedMs = 4;
-/** One long run must not make an owner's short ones look expensive for long, ms. */
+/** Maximum cost of one run in the moving average, so that one long run does not make short ones look expensive for long. */
 const maxExpectedMs = 1_000;
-/** What each run costs besides its CPU time, ms. */
+/** Cost of each run in addition to its CPU time. */
 const runCostMs = 1;
-/** An owner never falls further behind the others, ms: an hour of computing is not followed by an hour of waiting. */
+/** Maximum virtual time that an owner is behind: an hour of computing is not followed by an hour of waiting. */
 const maxDebtMs = 60_000;
-/** Idle owners whose virtual time and expected cost are remembered. */
+/** Maximum idle owners whose virtual time and expected cost are kept. */
 const maxIdleOwners = 10_000;
 
 interface Owner {
   readonly id: string;
-  /** Sources with an invocation to run, in the order in which they became ready. */
+  /** Sources with a queued invocation, in the order in which they became ready. */
   readonly ready: Set<string>;
-  /** Those of them whose next invocation is urgent. */
+  /** The ready sources whose next invocation is urgent. */
   readonly urgent: Set<string>;
   /** Only urgent work may start. */
   isBlocked: boolean;
   running: number;
-  /** Runs in flight that are not known to wait for I/O. */
+  /** Running sources that do not wait for I/O, as far as is known. */
   computing: number;
-  /** Moving average of what its runs cost, ms. */
+  /** Moving average of the cost of its runs, ms. */
   expectedMs: number;
-  /** Measured cost so far divided by weight, ms; comparable between owners. */
+  /** Measured cost so far, divided by weight, ms. */
   virtualTime: number;
-  /** It computes, or has something that may start. */
+  /** Whether a run of it computes or may start. */
   isBusy: boolean;
-  /** The virtual time of its entry in the queue; undefined: it has none. */
+  /** Virtual time of its valid entry in the queue, if any. */
   queuedAt: number | undefined;
 }
 
@@ -65,26 +65,27 @@ interface Run {
 }
 
 /**
- * Decides which source runs next (decision 0012). Pure: callers report what happens, and start the runs that `next` returns.
+ * Decides which source runs next (decision 0012). It has no I/O and no timers: callers report what happens and start the runs that `next`
+ * returns. The states of a source:
  *
  *     idle ── ready ──▶ ready ── next ──▶ computing ── waitsForIo ──▶ waiting for I/O
  *       ▲                                     └────────── end ◀──────────────┘
  *
- * - **Order**: the owner with the least virtual time; of its sources an urgent one, else the one that is ready for longest. A run advances
- *   its owner's virtual time by its measured cost. An owner that was idle starts at the current time: being idle earns nothing.
- * - **Concurrency**: beside other active owners, an owner's runs in flight may cost 16 ms per core by the average of its last runs. Half
- *   as many runs as there are cores, one at least, may always compute. An owner that is alone may use everything.
- * - A **blocked** owner keeps its work queued, except urgent work.
+ * - **Order**: the owner with the least virtual time runs next, first its urgent sources, then the source that has been ready longest. A
+ *   run advances its owner's virtual time by its measured cost. An idle owner starts at the current virtual time: idleness earns nothing.
+ * - **Concurrency**: beside other active owners, the expected cost of an owner's runs in flight is at most 16 ms per core. Half as many
+ *   runs as there are cores, at least one, may always compute. An owner that is alone may use everything.
+ * - A **blocked** owner's work stays queued, except urgent work.
  */
 export class Scheduler {
   readonly #limits: SchedulerLimits;
   readonly #now: () => number;
   readonly #weightOf: (owner: string) => number;
   readonly #owners = new Map<string, Owner>();
-  /** Owners with something that may start, by virtual time. An owner whose virtual time advances gets another entry; the former is stale. */
+  /** Owners with a run that may start, by virtual time. When an owner's virtual time advances it gets another entry, and the old one is stale. */
   readonly #queue = new PriorityQueue<Owner>();
   readonly #runs = new Map<string, Run>();
-  /** Owners that have as many runs under way as are still free: each run that ends makes room. */
+  /** Owners at their maximum number of runs. Each run that ends makes room for one of them. */
   readonly #withoutRoom = new Set<Owner>();
   readonly #contention = new Contention();
   #busyOwners = 0;
@@ -118,7 +119,7 @@ export class Scheduler {
     this.#update(owner);
   }
 
-  /** The source, which does not run, has an invocation to run. */
+  /** The source does not run and has a queued invocation. */
   ready(source: string, ownerId: string, isUrgent = false): void {
     const owner = this.#get(ownerId);
     if (isIdle(owner)) owner.virtualTime = Math.max(owner.virtualTime, this.#virtualNow);
@@ -128,7 +129,7 @@ export class Scheduler {
     this.#update(owner);
   }
 
-  /** The source has nothing to run any more. */
+  /** The queue of the source is empty. */
   withdraw(source: string, ownerId: string): void {
     const owner = this.#owners.get(ownerId);
     if (owner === undefined) return;
@@ -137,7 +138,7 @@ export class Scheduler {
     this.#update(owner);
   }
 
-  /** The source whose run starts now; undefined when none may. */
+  /** The next run to start; undefined if none may start. */
   next(): Start | undefined {
     while (this.#runs.size < this.#limits.maxRuns) {
       const entry = this.#queue.pop();
@@ -147,7 +148,7 @@ export class Scheduler {
       owner.queuedAt = undefined;
       const source = nextSource(owner);
       if (source === undefined) continue;
-      // Such an owner has a run that computes, and is queued again when that one ends or waits for I/O.
+      // The owner is queued again when one of its computing runs ends or waits for I/O.
       if (owner.computing >= this.#maxComputing(owner)) continue;
       if (this.#hasRoom(owner)) return this.#start(owner, source);
       this.#withoutRoom.add(owner);
@@ -155,10 +156,10 @@ export class Scheduler {
     return undefined;
   }
 
-  /** The run of this source neither computes nor waits to compute. */
+  /** The run of this source waits for I/O: it neither computes nor waits for a core. */
   waitsForIo(source: string): void {
     const run = this.#runs.get(source);
-    if (run !== undefined) this.#stopsComputing(run);
+    if (run !== undefined) this.#stopComputing(run);
   }
 
   /** A run of the owner has cost this much, ms. */
@@ -177,13 +178,13 @@ export class Scheduler {
     this.#runs.delete(source);
     owner.running--;
     this.#contention.noteActive(owner.id, this.#now());
-    this.#stopsComputing(run);
+    this.#stopComputing(run);
     this.#update(owner);
     this.#offerRoom();
-    if (isIdle(owner)) this.#remember(owner);
+    if (isIdle(owner)) this.#keepIdle(owner);
   }
 
-  /** Sources that wait only because of what else their owners run. */
+  /** Number of sources that wait only because of their owner's other runs. */
   heldBack(): number {
     let count = 0;
     for (const owner of this.#owners.values())
@@ -191,7 +192,7 @@ export class Scheduler {
     return count;
   }
 
-  /** Sources that wait because their owners are blocked. */
+  /** Number of sources that wait because their owner is blocked. */
   blocked(): number {
     let count = 0;
     for (const { isBlocked, ready, urgent } of this.#owners.values()) if (isBlocked) count += ready.size - urgent.size;
@@ -219,13 +220,13 @@ export class Scheduler {
     return Math.max(1, Math.floor(cores / 2), Math.floor(shareMs / Math.max(minExpectedMs, owner.expectedMs)));
   }
 
-  /** An owner may have as many runs under way as are still free, so that there is always room for one that comes later. */
+  /** An owner may have at most as many runs as are still free, so that there is always room for another owner. */
   #hasRoom({ running }: Owner): boolean {
     const { maxRuns, maxOwnerRuns } = this.#limits;
     return running === 0 || running < Math.min(maxOwnerRuns, maxRuns - this.#runs.size);
   }
 
-  /** One run has ended: one more may start. */
+  /** A run has ended, so that one more may start. */
   #offerRoom(): void {
     for (const owner of this.#withoutRoom) {
       if (!this.#hasRoom(owner)) continue;
@@ -234,14 +235,14 @@ export class Scheduler {
     }
   }
 
-  #stopsComputing(run: Run): void {
+  #stopComputing(run: Run): void {
     if (!run.isComputing) return;
     run.isComputing = false;
     run.owner.computing--;
     this.#update(run.owner);
   }
 
-  /** To be called when anything of the owner has changed. */
+  /** Call this after each change of the owner. */
   #update(owner: Owner): void {
     const mayStart = startable(owner).size > 0;
     if (mayStart && owner.queuedAt !== owner.virtualTime) {
@@ -264,7 +265,7 @@ export class Scheduler {
       isBlocked: false,
       running: 0,
       computing: 0,
-      // Until the first run tells what it costs, two may compute.
+      // Until the cost of the first run is known, two runs may compute.
       expectedMs: (this.#limits.cores * inFlightMs.owner) / 2,
       virtualTime: this.#virtualNow,
       isBusy: false,
@@ -274,8 +275,8 @@ export class Scheduler {
     return owner;
   }
 
-  /** Keeps the owners that were active last. */
-  #remember(owner: Owner): void {
+  /** Moves an idle owner to the end of the map, and evicts the one that has been idle longest if there are too many. */
+  #keepIdle(owner: Owner): void {
     this.#owners.delete(owner.id);
     this.#owners.set(owner.id, owner);
     if (this.#owners.size <= maxIdleOwners) return;
@@ -283,9 +284,9 @@ export class Scheduler {
   }
 }
 
-/** Limits of a runner with so many sandbox children. */
+/** Limits of a runner with this many sandbox children. */
 export function schedulerLimits(children: number, maxOwnerRuns: number): SchedulerLimits {
-  return { cores: children, maxOwnerRuns, maxRuns: maxRunsOfChild * children };
+  return { cores: children, maxOwnerRuns, maxRuns: maxRunsPerChild * children };
 }
 
 const isIdle = ({ running, ready }: Owner): boolean => running === 0 && ready.size === 0;

@@ -1,21 +1,48 @@
-import { dueAtOf, mostSkippedTold } from "../../domain/schedule/ticks.ts";
-import { isAwaited, isPlainTick, isUrgent, type Waiting } from "./disposition.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
+import type { ReceivedInvocation } from "../run/received.ts";
 
-/** The invocations of one source, in order of arrival: urgent ones, and the others. Hooks have a watermark of their own, so they may run first. */
+/** An invocation that has not run yet. */
+export interface QueuedInvocation {
+  readonly received: Omit<ReceivedInvocation, "skippedTicks" | "failures">;
+  /** Number of failed attempts. */
+  failures?: number;
+  /** Its share of the bytes of its message. */
+  readonly bytes: number;
+  readonly settle: (settlement: Settlement) => void;
+}
+
+/** `finished`: it must not be delivered again. `released`: the next runner that reads its partition runs it. */
+export type Settlement = "finished" | "released";
+
+const urgentTriggers: readonly Invocation["trigger"][] = ["hook", "configure", "dry-run"];
+
+/** Deployments and API callers wait for urgent invocations: they run before other work, even if their owner is blocked. */
+export const isUrgent = ({ received: { invocation } }: QueuedInvocation): boolean => urgentTriggers.includes(invocation.trigger);
+
+/** A caller holds a connection open for the source's response. */
+export const isAwaited = ({ received: { invocation } }: QueuedInvocation): boolean =>
+  invocation.trigger === "http" && invocation.answerTo !== undefined;
+
+/** A tick may be skipped unless it is a link of a chain, which arms the next tick. */
+const isSkippable = ({ received: { invocation } }: QueuedInvocation): boolean =>
+  invocation.trigger === "timer" && invocation.chain === undefined;
+
+/** The invocations of one source in order of arrival; urgent ones have a queue of their own. Hooks have their own watermark, so they may run first. */
 export class SourceQueue {
   readonly source: string;
-  /** Undefined until it is known. */
+  /** Undefined until it is loaded. */
   owner: string | undefined;
-  running: Waiting | undefined;
-  /** While the invocation that failed waits to run again. */
+  running: QueuedInvocation | undefined;
+  /** Set while the first invocation waits to be retried. */
   retry: NodeJS.Timeout | undefined;
-  /** Invocations that wait until the owner is known. */
-  readonly arriving: Waiting[] = [];
-  readonly #urgent: Waiting[] = [];
-  readonly #others: Waiting[] = [];
+  /** Invocations that arrived before the owner was loaded. */
+  readonly arriving: QueuedInvocation[] = [];
+  readonly #urgent: QueuedInvocation[] = [];
+  readonly #others: QueuedInvocation[] = [];
   #awaited = 0;
   #skippedTicks = 0;
-  /** Epoch ms at which the last of them were due. */
+  /** Due times of the last of them, epoch ms. */
   #skippedDue: number[] = [];
 
   constructor(source: string) {
@@ -31,14 +58,14 @@ export class SourceQueue {
   }
 
   /**
-   * Adds an invocation, but skips a tick while another one waits: a source slower than its timer would fall behind forever.
+   * Adds an invocation, but skips a tick if another tick is queued: a source slower than its timer would otherwise fall behind forever.
    *
-   * @returns false when it was skipped
+   * @returns false if it was skipped
    */
-  add(entry: Waiting): boolean {
-    if (isPlainTick(entry) && this.#others.some(isPlainTick)) {
+  add(entry: QueuedInvocation): boolean {
+    if (isSkippable(entry) && this.#others.some(isSkippable)) {
       this.#skippedTicks++;
-      this.#skippedDue = [...this.#skippedDue, dueAtOf(entry.received.invocation, entry.received.storedAt)].slice(-mostSkippedTold);
+      this.#skippedDue = [...this.#skippedDue, dueAtOf(entry.received.invocation, entry.received.storedAt)].slice(-maxReportedSkips);
       return false;
     }
     if (isAwaited(entry)) this.#awaited++;
@@ -46,26 +73,26 @@ export class SourceQueue {
     return true;
   }
 
-  /** Removes the invocation that runs next. @param urgentOnly the owner is blocked */
-  take(urgentOnly: boolean): Waiting | undefined {
+  /** Removes the invocation that runs next. @param urgentOnly true if the owner is blocked */
+  take(urgentOnly: boolean): QueuedInvocation | undefined {
     const entry = this.#urgent.shift() ?? (urgentOnly ? undefined : this.#others.shift());
     if (entry !== undefined && isAwaited(entry)) this.#awaited--;
     return entry;
   }
 
-  /** Returns an invocation that failed to its place. */
-  putBack(entry: Waiting): void {
+  /** Puts a failed invocation back to the front. */
+  putBack(entry: QueuedInvocation): void {
     if (isAwaited(entry)) this.#awaited++;
     (isUrgent(entry) ? this.#urgent : this.#others).unshift(entry);
   }
 
-  takeAll(): readonly Waiting[] {
+  takeAll(): readonly QueuedInvocation[] {
     this.#awaited = 0;
     return [...this.#urgent.splice(0), ...this.#others.splice(0)];
   }
 
   /** Removes the requests whose callers wait for the response. */
-  takeAwaited(): readonly Waiting[] {
+  takeAwaited(): readonly QueuedInvocation[] {
     const awaited = this.awaited();
     this.#others.splice(0, this.#others.length, ...this.#others.filter((entry) => !isAwaited(entry)));
     this.#awaited = 0;
@@ -73,15 +100,15 @@ export class SourceQueue {
   }
 
   /** The first requests whose callers wait for the response. */
-  awaited(max = this.#awaited): readonly Waiting[] {
+  awaited(max = this.#awaited): readonly QueuedInvocation[] {
     return this.#awaited === 0 ? [] : this.#others.filter(isAwaited).slice(0, max);
   }
 
-  includes(entry: Waiting): boolean {
+  includes(entry: QueuedInvocation): boolean {
     return this.#others.includes(entry);
   }
 
-  /** How many ticks were skipped since the last call, and when the last of them were due. */
+  /** Returns and resets the number of skipped ticks and the due times of the last of them. */
   takeSkipped(): { readonly skippedTicks: number; readonly skippedDue: readonly number[] } {
     const skipped = { skippedTicks: this.#skippedTicks, skippedDue: this.#skippedDue };
     this.#skippedTicks = 0;

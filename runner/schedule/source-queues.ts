@@ -1,53 +1,68 @@
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { backoffMs } from "../../domain/retry.ts";
-import type { Backlog, Queued } from "./backlog.ts";
-import type { QueueCounts } from "../ports.ts";
-import type { Received } from "../run/run.ts";
+import type { InvocationResult } from "../run/handle-invocation.ts";
+import type { ReceivedInvocation } from "../run/received.ts";
+import type { Backlog, BacklogEntry } from "./backlog.ts";
+import type { QueueCounts } from "./ports.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
-import { SourceQueue } from "./source-queue.ts";
+import { isAwaited, SourceQueue, type QueuedInvocation } from "./source-queue.ts";
 import { SpeculativeRuns, type RunSpeculatively } from "./speculative-runs.ts";
-import { isAwaited, type Answer, type Waiting } from "./disposition.ts";
 
 export interface QueueOptions extends SchedulerOptions {
-  /** Counts what waits here. */
+  /** Counts the invocations that are queued here. */
   readonly backlog: Backlog;
-  /** The owner of the source; undefined when the source is gone. Not a promise if it is known already. */
-  readonly ownerOf: (received: Waiting["received"]) => string | undefined | Promise<string | undefined>;
-  /** Turns errors into `failed`; never rejects. */
-  readonly answer: (received: Received) => Promise<Answer>;
-  /** Absent: nothing runs before its turn. */
-  readonly runSpeculatively?: RunSpeculatively;
+  /** The owner of the source; undefined if the source was deleted. Synchronous if it is cached. */
+  readonly ownerOf: (received: QueuedInvocation["received"]) => string | undefined | Promise<string | undefined>;
   /** Answers the caller of a request that does not run because its owner is blocked. */
   readonly refuse?: (invocation: Invocation, owner: string) => void;
 }
 
-/** Stands for the owner of sources that are gone: their invocations are dropped when their turn comes. */
+/** How invocations run. */
+export interface InvocationRunner {
+  /** Never rejects. */
+  readonly handle: (received: ReceivedInvocation) => Promise<InvocationResult>;
+  /** Absent: no invocation runs before its turn. */
+  readonly runSpeculatively?: RunSpeculatively;
+}
+
+/** The owner of sources that were deleted. Their invocations are dropped in their turn. */
 const noOwner = "";
-/** After how long a failed invocation runs again, by how often it has failed. */
 const retryDelay = { firstMs: 250, maxMs: 10_000 };
 
 /**
- * Runs the invocations of each source one at a time, urgent ones first, then in order of arrival, when the scheduler says so.
- * A failed invocation is tried again before those that wait behind it. A source has a queue only while something is in it.
+ * Runs the invocations of each source one at a time, when the scheduler says so: urgent ones first, then in order of arrival. A failed
+ * invocation is retried before later ones of its source. A source has a queue only while it is not empty.
+ *
+ *     push ──▶ arriving ── owner loaded ──▶ queued ── scheduler ──▶ running ──▶ finished
+ *                                           │  ▲                      │
+ *                        partition released │  └──── retry, delayed ◀─┘ failed
+ *                                           ▼
+ *                                       released: the next runner of the partition runs it
  */
 export class SourceQueues {
   readonly #options: QueueOptions;
   readonly #scheduler: Scheduler;
-  readonly #speculative: SpeculativeRuns;
   readonly #queues = new Map<string, SourceQueue>();
+  #handle: InvocationRunner["handle"] | undefined;
+  #speculative: SpeculativeRuns | undefined;
   #size = 0;
-  /** Each is resolved when no source of the partition has a queue; undefined: no source at all. */
+  /** Each resolves when no source of its partition has a queue; without a partition, when no source has one. */
   #releases: { readonly partition: number | undefined; readonly resolve: () => void }[] = [];
   #stopping = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
     this.#scheduler = new Scheduler(options);
-    this.#speculative = new SpeculativeRuns(options.runSpeculatively ?? (() => Promise.resolve(undefined)));
   }
 
-  /** Invocations waiting or running. */
+  /** Call this before the first `push`. */
+  start({ handle, runSpeculatively }: InvocationRunner): void {
+    this.#handle = handle;
+    if (runSpeculatively !== undefined) this.#speculative = new SpeculativeRuns(runSpeculatively);
+  }
+
+  /** Number of queued and running invocations. */
   get size(): number {
     return this.#size;
   }
@@ -65,7 +80,7 @@ export class SourceQueues {
     };
   }
 
-  /** The owner's work waits, except urgent work. Requests whose callers wait are refused: a run hours later would answer nobody. */
+  /** Keeps the owner's work queued, except urgent work. Refuses requests whose callers wait: a run hours later would come too late. */
   block(owner: string): void {
     for (const queue of this.#queues.values()) {
       if (queue.owner !== owner) continue;
@@ -73,7 +88,7 @@ export class SourceQueues {
         this.#remove(entry, owner);
         this.#refuse(entry, owner);
       }
-      this.#offerOrClose(queue);
+      this.#updateReadiness(queue);
     }
     this.#scheduler.block(owner);
     this.#startRuns();
@@ -84,8 +99,8 @@ export class SourceQueues {
     this.#startRuns();
   }
 
-  push(entry: Waiting): void {
-    if (this.#stopping) return entry.settle("left");
+  push(entry: QueuedInvocation): void {
+    if (this.#stopping) return entry.settle("released");
     const { source } = entry.received.invocation;
     const queue = this.#queues.get(source) ?? this.#open(source, entry.received);
     if (queue.owner === undefined) {
@@ -93,8 +108,8 @@ export class SourceQueues {
       queue.arriving.push(entry);
       return;
     }
-    this.#admit(queue, queue.owner, entry);
-    this.#offerOrClose(queue);
+    this.#enqueue(queue, queue.owner, entry);
+    this.#updateReadiness(queue);
     this.#startRuns();
   }
 
@@ -109,32 +124,32 @@ export class SourceQueues {
     this.#startRuns();
   }
 
-  /** Leaves what waits of the partition's sources to the next runner; resolves when none of them runs here. */
+  /** Releases the queued invocations of a partition to the next runner. Resolves when no source of the partition runs here. */
   release(partition: number): Promise<void> {
-    return this.#leave(partition);
+    return this.#release(partition);
   }
 
-  /** Leaves everything that waits, lets runs end until the signal aborts, then leaves these too. */
+  /** Releases all queued invocations, lets runs end until the signal aborts, then releases the rest. */
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping = true;
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    await Promise.race([this.#leave(undefined), aborted]);
-    for (const queue of this.#queues.values()) queue.running?.settle("left");
+    await Promise.race([this.#release(undefined), aborted]);
+    for (const queue of this.#queues.values()) queue.running?.settle("released");
   }
 
-  #leave(partition: number | undefined): Promise<void> {
+  #release(partition: number | undefined): Promise<void> {
     for (const queue of this.#queues.values()) {
       if (partition !== undefined && partitionOf(queue.source) !== partition) continue;
       this.#size -= queue.arriving.length;
-      for (const entry of queue.arriving.splice(0)) entry.settle("left");
+      for (const entry of queue.arriving.splice(0)) entry.settle("released");
       for (const entry of queue.takeAll()) {
         this.#remove(entry, queue.owner ?? noOwner);
-        entry.settle("left");
+        entry.settle("released");
       }
-      this.#offerOrClose(queue);
+      this.#updateReadiness(queue);
     }
     return new Promise((resolve) => {
       this.#releases.push({ partition, resolve });
@@ -142,65 +157,64 @@ export class SourceQueues {
     });
   }
 
-  /** Another runner waits for the source's partition: what fails is left to it. */
-  #isReleased(source: string): boolean {
+  /** Whether another runner waits for the source's partition. A failed invocation is then released instead of retried. */
+  #isReleasing(source: string): boolean {
     return this.#stopping || this.#releases.some(({ partition }) => partition === undefined || partition === partitionOf(source));
   }
 
   #resolveReleases(): void {
     this.#releases = this.#releases.filter(({ partition, resolve }) => {
-      const isOver =
+      const isEmpty =
         partition === undefined ? this.#queues.size === 0 : !this.#queues.keys().some((source) => partitionOf(source) === partition);
-      if (isOver) resolve();
-      return !isOver;
+      if (isEmpty) resolve();
+      return !isEmpty;
     });
   }
 
-  #open(source: string, first: Waiting["received"]): SourceQueue {
+  #open(source: string, first: QueuedInvocation["received"]): SourceQueue {
     const queue = new SourceQueue(source);
     this.#queues.set(source, queue);
     const owner = this.#options.ownerOf(first);
     if (owner instanceof Promise) {
-      // When it cannot be read now, answering will report why.
+      // If the owner cannot be read now, running the invocation will fail and report why.
       owner.then(
-        (known) => this.#own(queue, known),
-        () => this.#own(queue, undefined),
+        (loaded) => this.#setOwner(queue, loaded),
+        () => this.#setOwner(queue, undefined),
       );
     } else queue.owner = owner ?? noOwner;
     return queue;
   }
 
-  /** The owner is known: what has arrived until now is queued. */
-  #own(queue: SourceQueue, owner: string = noOwner): void {
+  #setOwner(queue: SourceQueue, owner: string = noOwner): void {
     if (this.#stopping) return;
     queue.owner = owner;
     this.#size -= queue.arriving.length;
-    for (const entry of queue.arriving.splice(0)) this.#admit(queue, owner, entry);
-    this.#offerOrClose(queue);
+    for (const entry of queue.arriving.splice(0)) this.#enqueue(queue, owner, entry);
+    this.#updateReadiness(queue);
     this.#startRuns();
   }
 
-  /** The caller offers or closes the queue then. */
-  #admit(queue: SourceQueue, owner: string, entry: Waiting): void {
+  /** The caller updates the queue's readiness afterwards. */
+  #enqueue(queue: SourceQueue, owner: string, entry: QueuedInvocation): void {
     if (isAwaited(entry) && this.#scheduler.isBlocked(owner)) return this.#refuse(entry, owner);
-    if (!queue.add(entry)) return entry.settle("done");
+    if (!queue.add(entry)) return entry.settle("finished");
     this.#size++;
-    this.#options.backlog.add(queuedOf(entry, owner));
-    if (isAwaited(entry)) this.#speculative.consider(queue);
+    this.#options.backlog.add(backlogEntry(entry, owner));
+    if (isAwaited(entry)) this.#speculative?.consider(queue);
   }
 
-  #refuse(entry: Waiting, owner: string): void {
+  #refuse(entry: QueuedInvocation, owner: string): void {
     this.#options.refuse?.(entry.received.invocation, owner);
-    entry.settle("done");
+    entry.settle("finished");
   }
 
-  #remove(entry: Waiting, owner: string): void {
+  #remove(entry: QueuedInvocation, owner: string): void {
     this.#size--;
-    this.#options.backlog.remove(queuedOf(entry, owner));
+    this.#options.backlog.remove(backlogEntry(entry, owner));
   }
 
-  /** Has the scheduler start its next run; forgets it when nothing is in it. */
-  #offerOrClose(queue: SourceQueue): void {
+  /** Marks the source as ready to run in the scheduler, or deletes its queue if it is empty. */
+  #updateReadiness(queue: SourceQueue): void {
     const { source, owner } = queue;
     if (queue.running !== undefined || queue.arriving.length > 0) return;
     if (queue.length > 0) {
@@ -214,42 +228,43 @@ export class SourceQueues {
   }
 
   #startRuns(): void {
-    if (this.#stopping) return;
+    const handle = this.#handle;
+    if (this.#stopping || handle === undefined) return;
     for (let start = this.#scheduler.next(); start !== undefined; start = this.#scheduler.next()) {
       const queue = this.#queues.get(start.source);
       const entry = queue?.take(this.#scheduler.isBlocked(start.owner));
       if (queue === undefined || entry === undefined) this.#scheduler.end(start.source);
-      else void this.#run(queue, start.owner, entry); // Never rejects: `answer` turns errors into answers.
+      else void this.#run(queue, start.owner, entry, handle); // Never rejects, because `handle` never does.
     }
   }
 
-  async #run(queue: SourceQueue, owner: string, entry: Waiting): Promise<void> {
+  async #run(queue: SourceQueue, owner: string, entry: QueuedInvocation, handle: InvocationRunner["handle"]): Promise<void> {
     queue.running = entry;
-    this.#options.backlog.remove(queuedOf(entry, owner));
-    this.#speculative.consider(queue);
+    this.#options.backlog.remove(backlogEntry(entry, owner));
+    this.#speculative?.consider(queue);
     const { received, failures = 0 } = entry;
-    const speculative = this.#speculative.take(entry);
-    const answer = await this.#options.answer({ ...received, ...queue.takeSkipped(), failures, speculative });
+    const speculative = this.#speculative?.take(entry);
+    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative });
     queue.running = undefined;
     this.#scheduler.end(queue.source);
-    if (answer === "failed" && !this.#isReleased(queue.source)) this.#retryLater(queue, owner, entry);
+    if (result === "retry" && !this.#isReleasing(queue.source)) this.#retryLater(queue, owner, entry);
     else {
       this.#size--;
-      entry.settle(answer === "failed" ? "left" : "done");
+      entry.settle(result === "retry" ? "released" : "finished");
     }
-    this.#offerOrClose(queue);
+    this.#updateReadiness(queue);
     this.#startRuns();
   }
 
-  #retryLater(queue: SourceQueue, owner: string, entry: Waiting): void {
+  #retryLater(queue: SourceQueue, owner: string, entry: QueuedInvocation): void {
     queue.putBack(entry);
-    this.#options.backlog.add(queuedOf(entry, owner));
+    this.#options.backlog.add(backlogEntry(entry, owner));
     const { failures = 0 } = entry;
     entry.failures = failures + 1;
     queue.retry = setTimeout(
       () => {
         queue.retry = undefined;
-        this.#offerOrClose(queue);
+        this.#updateReadiness(queue);
         this.#startRuns();
       },
       backoffMs(failures + 1, retryDelay, Math.random()),
@@ -257,7 +272,7 @@ export class SourceQueues {
   }
 }
 
-const queuedOf = ({ received: { invocation }, bytes }: Waiting, owner: string): Queued => ({
+const backlogEntry = ({ received: { invocation }, bytes }: QueuedInvocation, owner: string): BacklogEntry => ({
   source: invocation.source,
   owner,
   bytes,

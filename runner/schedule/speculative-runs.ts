@@ -1,65 +1,71 @@
 import { hasMoved } from "../../domain/source/deployment.ts";
-import type { DeploymentCache } from "../run/deployment-cache.ts";
-import { History } from "../commit/source-commits.ts";
+import { SourceCommits } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
-import { execute, inIsolate, type SpeculativeRun } from "../run/run.ts";
-import type { SourceQueue } from "./source-queue.ts";
-import { isAwaited, isUrgent, type Waiting } from "./disposition.ts";
+import type { DeploymentCache } from "../run/deployment-cache.ts";
+import { execute, inIsolate } from "../run/execute.ts";
+import type { SpeculativeRun } from "../run/received.ts";
+import { isAwaited, isUrgent, type QueuedInvocation, type SourceQueue } from "./source-queue.ts";
 
-/** Runs an invocation before its turn. Undefined: it could not, and runs when its turn comes. Never rejects. */
-export type RunSpeculatively = (received: Waiting["received"]) => Promise<SpeculativeRun | undefined>;
+/** Runs an invocation before its turn. Undefined: it could not run, and will run in its turn. Never rejects. */
+export type RunSpeculatively = (received: QueuedInvocation["received"]) => Promise<SpeculativeRun | undefined>;
 
-/** Most runs that are no hooks end within this time, and services that check an endpoint wait longer, ms. */
+/** Most runs other than hooks end within this time, and services that verify an endpoint wait longer. */
 const delayMs = 2_000;
-/** Requests that run speculatively behind one run. */
+/** Maximum requests that run speculatively behind one run. */
 const maxBehindRun = 8;
 
 /**
- * Runs requests whose callers wait for the response before their turn, at once behind a hook and after two seconds behind any other run
- * that is no such request itself. A hook, or a tick that renews what a hook made, may register the source's endpoint with a service that
- * sends a request there before it answers: without a response to it the hook would fail.
+ * Runs requests whose callers wait for the response before their turn: at once behind a hook, after two seconds behind any other run that
+ * is not such a request itself. A hook, or a tick that renews a subscription, may register the source's endpoint with a service, and the
+ * service may send a request to the endpoint before it answers. Without a response to that request, the hook would fail.
  *
- * The request keeps its turn: its commit is made then, and if the source's db has changed, it runs again first.
+ * The commit is made in the request's turn. If the source's db has changed by then, the request runs again first.
+ *
+ *     queued ── behind a hook, or 2 s behind a run ──▶ running speculatively ──▶ response sent
+ *        │                                                     │
+ *        └──────────────── its turn ◀──────────────────────────┘
+ *                             ├── same db: commit the speculative run
+ *                             └── no speculative run, or another db: run, commit
  */
 export class SpeculativeRuns {
   readonly #run: RunSpeculatively;
-  readonly #considered = new WeakSet<Waiting>();
-  readonly #runs = new WeakMap<Waiting, Promise<SpeculativeRun | undefined>>();
+  readonly #considered = new WeakSet<QueuedInvocation>();
+  readonly #runs = new WeakMap<QueuedInvocation, Promise<SpeculativeRun | undefined>>();
 
   constructor(run: RunSpeculatively) {
     this.#run = run;
   }
 
-  /** To be called when a run begins and when an invocation is queued behind one. */
+  /** Call this when a run starts, and when an invocation is queued behind one. */
   consider(queue: SourceQueue): void {
     const { running } = queue;
     if (running === undefined || isAwaited(running)) return;
     for (const entry of queue.awaited(maxBehindRun)) {
-      if (isUrgent(running)) this.#begin(entry);
-      else if (!this.#considered.has(entry)) setTimeout(() => this.#beginIfQueued(queue, entry), delayMs).unref();
+      if (isUrgent(running)) this.#start(entry);
+      else if (!this.#considered.has(entry)) setTimeout(() => this.#startIfQueued(queue, entry), delayMs).unref();
       this.#considered.add(entry);
     }
   }
 
-  /** The speculative run of the invocation, if there is one; only once. */
-  take(entry: Waiting): Promise<SpeculativeRun | undefined> | undefined {
+  /** Removes and returns the speculative run of the invocation, if there is one. */
+  take(entry: QueuedInvocation): Promise<SpeculativeRun | undefined> | undefined {
     const run = this.#runs.get(entry);
     this.#runs.delete(entry);
     return run;
   }
 
-  #beginIfQueued(queue: SourceQueue, entry: Waiting): void {
-    if (queue.running !== undefined && !isAwaited(queue.running) && queue.includes(entry)) this.#begin(entry);
+  #startIfQueued(queue: SourceQueue, entry: QueuedInvocation): void {
+    if (queue.running !== undefined && !isAwaited(queue.running) && queue.includes(entry)) this.#start(entry);
   }
 
-  #begin(entry: Waiting): void {
+  #start(entry: QueuedInvocation): void {
     if (!this.#runs.has(entry)) this.#runs.set(entry, this.#run(entry.received));
   }
 }
 
-/** Runs it in an isolate of its own, on what the last commit left: the source's warm isolate is busy with its run. */
+/** Runs in an isolate of its own, from the state of the last commit: the source's warm isolate is busy with its current run. */
 export async function runSpeculatively(
-  received: Waiting["received"],
+  received: QueuedInvocation["received"],
   deployments: DeploymentCache,
   config: RunnerConfig,
   ports: RunnerPorts,
@@ -69,19 +75,14 @@ export async function runSpeculatively(
   try {
     const deployment = await deployments.get(invocation.source, invocation.generation);
     if (deployment === undefined || hasMoved(deployment) || !deployment.active) return undefined;
-    const history = new History(deployment.source, deployment.owner, ports.histories);
-    await history.load();
-    const { db } = history.state;
-    const ran = await execute({ ...received, skippedTicks: 0 }, history, deployment, config, {
-      ...ports,
-      sandbox: inIsolate(ports.sandbox, isolate),
-    });
-    return { ran, db };
+    const commits = new SourceCommits(deployment.source, deployment.owner, ports.commits);
+    await commits.load();
+    const sandbox = inIsolate(ports.sandbox, isolate);
+    const run = await execute({ ...received, skippedTicks: 0 }, commits.state, deployment, config, { ...ports, sandbox });
+    return { run, db: commits.state.db };
   } catch (error) {
-    ports.log.warn(
-      { op: "source.speculative-run", "source.id": invocation.source, err: error },
-      "a request is answered when its turn comes",
-    );
+    const fields = { op: "source.speculative-run", "source.id": invocation.source, err: error };
+    ports.log.warn(fields, "a speculative run failed: the request runs in its turn");
     return undefined;
   } finally {
     ports.sandbox.evict(isolate);

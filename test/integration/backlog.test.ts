@@ -119,8 +119,8 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     const seen = nothingSeen();
     let [untilMs, notify] = [(Date.now() + 3_600_000) as number | undefined, (_owner: string | undefined): void => undefined];
     await start(seen, {
-      overQuota: {
-        untilOf: (of) => Promise.resolve(of === owner ? untilMs : undefined),
+      quotas: {
+        blockedUntil: (of) => Promise.resolve(of === owner ? untilMs : undefined),
         onChange: (changed) => {
           notify = changed;
           return Promise.resolve({ stop: () => Promise.resolve() });

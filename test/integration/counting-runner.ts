@@ -11,8 +11,9 @@ import { startRunner, type Runner } from "../../runner/start.ts";
 import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
+/** Recorded runs and log lines. */
 export interface Seen {
-  /** As `<source> <event>`, in order. */
+  /** `<source> <event>`, in order. */
   readonly ran: string[];
   readonly log: string[];
 }
@@ -22,16 +23,16 @@ export interface StartOptions {
   readonly pool?: string;
   /** Resolves when the run of the source may end. */
   readonly running?: (source: string) => Promise<unknown>;
-  readonly overQuota?: RunnerPorts["overQuota"];
+  readonly quotas?: RunnerPorts["quotas"];
   readonly backlog?: BacklogLimits;
 }
 
 const counter = z.object({ service: z.object({ n: z.string() }).partial() }).partial();
 const limits = schedulerLimits(1, 100);
 
-/** A runner whose user code is a counter in the source's db: it shows every run that was doubled or lost. */
+/** Starts a runner whose user code counts runs in the source's db, so that repeated and lost runs show. */
 export function startCountingRunner(connection: Connection, seen: Seen, options: StartOptions = {}): Promise<Runner> {
-  const { pool = defaultPool, running, overQuota, backlog = defaultBacklogLimits } = options;
+  const { pool = defaultPool, running, quotas, backlog = defaultBacklogLimits } = options;
   const noted = (fields: object): void => void seen.log.push(JSON.stringify(fields));
   const ports: RunnerPorts = {
     ...poolPortsOf(connection, pool),
@@ -42,7 +43,7 @@ export function startCountingRunner(connection: Connection, seen: Seen, options:
       const about = { outcome: "ok", emits: [], logs: [], response: null, durationMs: 1, cpuMs: 1, error: null, result: null };
       return { ...about, db: { service: { n: String(n) } } };
     }),
-    ...(overQuota === undefined ? {} : { overQuota }),
+    ...(quotas === undefined ? {} : { quotas }),
     log: { info: noted, warn: noted, error: noted },
   };
   const config = {
@@ -50,14 +51,14 @@ export function startCountingRunner(connection: Connection, seen: Seen, options:
     pool,
     runTimeoutMs: 1_000,
     memoryMb: 64,
-    historyBudgetBytes: 2 ** 20,
+    stateCacheBytes: 2 ** 20,
     limits,
     backlog,
   };
   return startRunner(config, ports);
 }
 
-/** How many runs of a source are committed. */
+/** Number of committed runs of a source. */
 export async function committedRuns(connection: Connection, owner: string, source: string): Promise<number> {
   const { text } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
   if (text === undefined) return 0;

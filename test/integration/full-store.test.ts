@@ -53,10 +53,10 @@ async function startRecording(): Promise<void> {
   running.push(await startDelivery(config, ports));
 }
 
-async function startEmitting(ran: Map<string, number>, log: object[], ownerCommitBytes: number): Promise<Runner> {
+async function startEmitting(ran: Map<string, number>, log: object[], maxOwnerCommitBytes: number): Promise<Runner> {
   const noted = (fields: object): void => void log.push(fields);
   const runner = await startRunner(
-    { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, ownerCommitBytes },
+    { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, stateCacheBytes: 2 ** 20, maxOwnerCommitBytes },
     {
       ...poolPortsOf(nats.connection, defaultPool),
       ...portsBesidePool(async ({ source, event }) => {

@@ -118,8 +118,8 @@ test("who waits for the answer of an owner over quota is refused with the time t
   const counting = ownerLimitsOf(nats.connection);
   const overQuota = await followOverQuota(nats.connection);
   await counting.block("u_over", Date.now() + 3_600_000);
-  await until(() => overQuota.untilOf("u_over") > 0, "it is known");
-  const started = await start({}, { overQuota: overQuota.untilOf });
+  await until(() => overQuota.blockedUntil("u_over") > 0, "it is known");
+  const started = await start({}, { overQuota: overQuota.blockedUntil });
   const refused = await fetch(url("/over2", started));
   expect([refused.status, await refused.json()]).toEqual([429, expect.objectContaining({ code: "quota_exceeded" })]);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_000);
@@ -129,7 +129,7 @@ test("who waits for the answer of an owner over quota is refused with the time t
   await until(() => got.length === 1, "the invocation");
   await reading.stop();
   await counting.unblock("u_over");
-  await until(() => overQuota.untilOf("u_over") === 0, "it is over");
+  await until(() => overQuota.blockedUntil("u_over") === 0, "it is over");
   await overQuota.stop();
 });
 

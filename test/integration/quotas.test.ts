@@ -7,7 +7,7 @@ import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../..
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
 import { ownerLimitsOf, readOverQuota, readWeights } from "../../platform/jetstream/buckets/quotas.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
-import { OwnerValues } from "../../runner/schedule/owner-value-cache.ts";
+import { OwnerValueCache } from "../../runner/schedule/owner-value-cache.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { startRunner } from "../../runner/start.ts";
@@ -72,7 +72,7 @@ async function runner(clock: TestClock, ran: string[], answers: Answer[], log: s
     log: { ...silent, warn: (fields) => log.push(JSON.stringify(fields)) },
   };
   const limits = schedulerLimits(1, 100);
-  const config = { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, limits };
+  const config = { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, stateCacheBytes: 2 ** 20, limits };
   const started = await startRunner(config, ports);
   let isStopped = false;
   const stop = async (): Promise<void> => {
@@ -172,9 +172,9 @@ it(
     for (const owner of owners) await accounts.choosePlan(owner, nothing.name);
     const counting = await startCounting(database, nats.connection, new TestClock());
     ends.push(() => counting.stop());
-    const { untilOf } = readOverQuota(nats.connection);
+    const { blockedUntil } = readOverQuota(nats.connection);
     const areHeld = async (held: boolean): Promise<boolean> =>
-      (await Promise.all(owners.map(untilOf))).every((until) => (until !== undefined) === held);
+      (await Promise.all(owners.map(blockedUntil))).every((until) => (until !== undefined) === held);
     await until(() => areHeld(true), "all are told", 120_000);
     await accounts.savePlan({ ...nothing, dailyInvocations: 1 });
     await until(() => areHeld(false), "none is told any more", 120_000);
@@ -184,8 +184,8 @@ it(
 describe("the weight of a plan", { timeout: 120_000 }, () => {
   it("is told to runners beside that of the default plan, changes with the plan, and ends with it", async () => {
     const { own, neighbour, clock } = await world();
-    const { weightOf: read, onChange: follow } = readWeights(nats.connection);
-    const weights = new OwnerValues({ read, follow, usual: 1, clock });
+    const { weightOf: read, onChange: subscribe } = readWeights(nats.connection);
+    const weights = new OwnerValueCache({ read, subscribe, defaultValue: 1, clock });
     await weights.start();
     ends.push(() => weights.stop());
     const weighs = (weight: number): Promise<void> => until(() => weights.get(own.owner) === weight, `it weighs ${weight}`, 60_000);

@@ -34,7 +34,7 @@ const unlimited = 600_000;
 /** @param running resolves when a run of the slow source may end */
 async function start(name: string, ran: string[], running: () => Promise<unknown>, handoverMs = unlimited): Promise<Started> {
   const runner = await startRunner(
-    { runner: name, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20, handoverMs },
+    { runner: name, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, stateCacheBytes: 2 ** 20, handoverMs },
     {
       ...poolPortsOf(nats.connection, defaultPool),
       ...portsBesidePool(async ({ source, event }) => {
@@ -122,11 +122,11 @@ it("takes over a partition when the time for a handover is over, though a run go
 it("hands its partitions over while it can start no sandbox processes, and takes them back when it can", { timeout: 120_000 }, async () => {
   const [first, second] = [[] as string[], [] as string[]];
   let startFailure: string | undefined;
-  const { pool, runTimeoutMs, memoryMb, historyBudgetBytes } = {
+  const { pool, runTimeoutMs, memoryMb, stateCacheBytes } = {
     pool: defaultPool,
     runTimeoutMs: 1_000,
     memoryMb: 64,
-    historyBudgetBytes: 2 ** 20,
+    stateCacheBytes: 2 ** 20,
   };
   const ports = portsBesidePool(async ({ source, event }) => {
     if (startFailure !== undefined) throw new Unavailable(`sandbox children cannot be started: ${startFailure}`);
@@ -134,7 +134,7 @@ it("hands its partitions over while it can start no sandbox processes, and takes
     return { outcome: "returned", result: null, emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };
   });
   const runner = await startRunner(
-    { runner: "r_unable", pool, runTimeoutMs, memoryMb, historyBudgetBytes },
+    { runner: "r_unable", pool, runTimeoutMs, memoryMb, stateCacheBytes },
     {
       ...poolPortsOf(nats.connection, defaultPool),
       ...ports,

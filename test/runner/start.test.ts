@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { encodePack } from "../../domain/invocation/invocation.ts";
-import type { IntakeMessage, RunnerPorts } from "../../runner/ports.ts";
+import type { IntakeMessage } from "../../runner/intake/ports.ts";
+import type { RunnerPorts } from "../../runner/ports.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { startRunner } from "../../runner/start.ts";
-import { deployment } from "./support.ts";
-import { defaultPool } from "../../domain/subjects.ts";
+import { deployment, runnerConfig } from "./support.ts";
 
 const nothing = (): void => undefined;
-const wrote = (characters: number): Execution => ({
+const writing = (characters: number): Execution => ({
   outcome: "returned",
   result: null,
   emits: [],
@@ -18,29 +18,29 @@ const wrote = (characters: number): Execution => ({
   cpuMs: 1,
 });
 
-/** A runner of one partition's messages, whose runs write so much to their db, and how often it loaded a history. */
+/** A runner whose runs write so many characters to their db. Counts runs and loads of state. */
 async function runnerWith(characters: number, last?: string) {
   let loads = 0;
   let sequence = 0;
   let runs = 0;
-  let hand: (message: IntakeMessage) => void = nothing;
+  let deliver: (message: IntakeMessage) => void = nothing;
   const ports: RunnerPorts = {
     sandbox: {
-      execute: () => ((runs += 1), Promise.resolve(wrote(characters))),
-      inspect: () => Promise.reject(new Error("nobody asks")),
+      execute: () => ((runs += 1), Promise.resolve(writing(characters))),
+      inspect: () => Promise.reject(new Error("unused")),
       evict: nothing,
       stats: () => ({ children: 1, isolates: 0, sources: 0, residentBytes: 0, evictions: 0, startFailure: undefined, startFailures: 0 }),
       stop: () => Promise.resolve(),
     },
     deployments: { get: (source) => Promise.resolve({ ...deployment, source }), onChange: () => Promise.resolve() },
-    histories: {
+    commits: {
       last: () => Promise.resolve({ commit: ((loads += 1), last), sequence }),
       append: (_owner, _source, commit) => ((last = commit), Promise.resolve({ outcome: "stored", sequence: (sequence += 1) })),
     },
     moves: { move: () => Promise.resolve() },
     intake: {
       read: (_partition, onMessage) => (
-        (hand = onMessage),
+        (deliver = onMessage),
         Promise.resolve({ stop: () => Promise.resolve(), unread: () => 0, resume: nothing })
       ),
     },
@@ -56,7 +56,7 @@ async function runnerWith(characters: number, last?: string) {
       },
       heldByOthers: () => Promise.resolve(new Set()),
     },
-    overQuota: { untilOf: () => Promise.resolve(undefined), onChange: () => Promise.resolve({ stop: () => Promise.resolve() }) },
+    quotas: { blockedUntil: () => Promise.resolve(undefined), onChange: () => Promise.resolve({ stop: () => Promise.resolve() }) },
     bundles: { path: (hash) => Promise.resolve(hash) },
     timers: { armAt: () => Promise.resolve() },
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
@@ -66,19 +66,16 @@ async function runnerWith(characters: number, last?: string) {
     randomId: () => "x".repeat(20),
     log: { info: nothing, warn: nothing, error: nothing },
   };
-  const runner = await startRunner(
-    { runner: "r_1", pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 16_384 },
-    ports,
-  );
+  const runner = await startRunner(runnerConfig, ports);
   let seq = 0;
-  const give = (source: string, at: number): Promise<string> =>
+  const send = (source: string, at: number): Promise<string> =>
     new Promise((resolve) => {
       const text = encodePack([JSON.stringify({ source, trigger: "manual" })]);
-      hand({ text, seq: at, storedAt: 0, ack: () => resolve("ack") });
+      deliver({ text, seq: at, storedAt: 0, ack: () => resolve("ack") });
     });
   return {
-    run: (source: string) => give(source, (seq += 1)),
-    give,
+    run: (source: string) => send(source, (seq += 1)),
+    send,
     loads: () => loads,
     commit: () => last,
     runs: () => runs,
@@ -86,7 +83,7 @@ async function runnerWith(characters: number, last?: string) {
   };
 }
 
-it("keeps in memory as many histories as fit by what they hold now", async () => {
+it("caches as many source states as fit by their current size", async () => {
   for (const [characters, loads] of [
     [100, 2],
     [5_000, 4],
@@ -98,16 +95,16 @@ it("keeps in memory as many histories as fit by what they hold now", async () =>
   }
 });
 
-it("runs nothing again that NATS delivers again after it lost the ack, whether or not the runner has restarted", async () => {
+it("runs no invocation again that NATS redelivers after losing its ack, even after a restart of the runner", async () => {
   const runner = await runnerWith(1);
-  for (const seq of [1, 2, 3]) await runner.give("dc_a", seq);
-  expect(await runner.give("dc_a", 2)).toBe("ack");
+  for (const seq of [1, 2, 3]) await runner.send("dc_a", seq);
+  expect(await runner.send("dc_a", 2)).toBe("ack");
   const { commit, stop } = runner;
   await stop();
   const next = await runnerWith(1, commit());
-  for (const seq of [1, 2, 3]) expect(await next.give("dc_a", seq)).toBe("ack");
+  for (const seq of [1, 2, 3]) expect(await next.send("dc_a", seq)).toBe("ack");
   expect([runner.runs(), next.runs()]).toEqual([3, 0]);
-  await next.give("dc_a", 4);
+  await next.send("dc_a", 4);
   expect(next.runs()).toBe(1);
   await next.stop();
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configureLimits, type ConfigureCall, type Configured } from "../../domain/component/configure.ts";
-import { configuredOf } from "../../runner/run/configured.ts";
+import { parseConfigured } from "../../runner/run/configure.ts";
 import type { ExecuteRequest } from "../../runner/sandbox/port.ts";
 import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
@@ -29,7 +29,7 @@ async function configure(
       ...request,
     }),
   );
-  return configuredOf(call, execution);
+  return parseConfigured(call, execution);
 }
 
 const ask = (prop: string, more: Partial<Extract<ConfigureCall, { kind: "options" }>> = {}): ConfigureCall => ({

@@ -37,7 +37,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     invocations: { publish: async (subject, pack) => void (await connection.publisher.publish(subject, pack)) },
     answers,
     admission: admission.gate,
-    overQuota: overQuota.untilOf,
+    overQuota: overQuota.blockedUntil,
     newRunId: () => newId("run", randomBytes),
     onAnswered: createIngressMetrics(processMetrics()),
     createServer: createBoundedServer,

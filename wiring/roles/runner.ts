@@ -21,7 +21,7 @@ import { sandboxCache, sandboxSize } from "../../platform/process/settings/sandb
 import { stacksOf } from "../stacks.ts";
 import type { RoleContext, StartedRole } from "../context.ts";
 
-const historyBudgetBytes = 64 * 2 ** 20;
+const stateCacheBytes = 64 * 2 ** 20;
 const randomId = customAlphabet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 20);
 
 export async function start(context: RoleContext): Promise<StartedRole> {
@@ -41,7 +41,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     ...size,
   });
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
-  await stopEsbuild(); // It built the guest's scripts if they were missing. Nothing else needs its process.
+  await stopEsbuild(); // It built the guest's scripts if they were missing, and is not needed again.
   const ports: RunnerPorts = {
     sandbox,
     ...poolPortsOf(connection, pool),
@@ -59,7 +59,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     pool,
     runTimeoutMs: configuration.runTimeoutMs,
     memoryMb: configuration.runMemoryMb,
-    historyBudgetBytes,
+    stateCacheBytes,
     limits: schedulerLimits(size.children, configuration.ownerRuns),
     backlog: configuration.backlog,
   };

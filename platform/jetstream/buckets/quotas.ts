@@ -42,7 +42,7 @@ export function ownerLimitsOf(connection: Connection) {
 export function readOverQuota(connection: Connection) {
   const entries = entriesOf(connection);
   return {
-    untilOf: (owner: string): Promise<number | undefined> => entries.get(owner),
+    blockedUntil: (owner: string): Promise<number | undefined> => entries.get(owner),
     onChange: (changed: (owner: string | undefined) => void): Promise<Stoppable> => followChanges(connection, buckets.quotas, "*", changed),
   };
 }
@@ -61,7 +61,7 @@ export function readWeights(connection: Connection) {
 }
 
 /** For the ingress, which must know at once: everybody's, followed. */
-export async function followOverQuota(connection: Connection): Promise<Stoppable & { readonly untilOf: (owner: string) => number }> {
+export async function followOverQuota(connection: Connection): Promise<Stoppable & { readonly blockedUntil: (owner: string) => number }> {
   const untils = new Map<string, number>();
   const reading = await entriesOf(connection).watch({
     initial: true,
@@ -70,5 +70,5 @@ export async function followOverQuota(connection: Connection): Promise<Stoppable
       else untils.set(owner, untilMs);
     },
   });
-  return { untilOf: (owner) => untils.get(owner) ?? 0, stop: () => reading.stop() };
+  return { blockedUntil: (owner) => untils.get(owner) ?? 0, stop: () => reading.stop() };
 }

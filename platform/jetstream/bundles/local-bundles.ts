@@ -2,7 +2,7 @@ import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { BlobStore } from "./object-store.ts";
-import type { Bundles } from "../../../runner/ports.ts";
+import type { Bundles } from "../../../runner/run/ports.ts";
 
 /** Bundles as files: fetched once from the object store, then read by every child. A name is a content address, so a file never changes. */
 export async function localBundles(blobs: BlobStore, directory: string): Promise<Bundles> {

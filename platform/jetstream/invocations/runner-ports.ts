@@ -14,19 +14,21 @@ import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
 import { requestArm, requestConsumers, requestMove } from "../requests/pool-requests.ts";
 import { memoryShare } from "../../process/settings/memory-share.ts";
-import type { Intake, Membership, RunnerPorts, RunnerReport, Timers } from "../../../runner/ports.ts";
+import type { Timers } from "../../../runner/commit/ports.ts";
+import type { Intake, Membership, RunnerReport } from "../../../runner/intake/ports.ts";
+import type { RunnerPorts } from "../../../runner/ports.ts";
 
 type PoolPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "histories" | "intake" | "membership" | "overQuota" | "processed" | "weights" | "timers" | "answer"
+  "deployments" | "moves" | "commits" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "answer"
 >;
 
-/** All that a runner reaches of the message server: what its pool's user may do, see platform/jetstream/connection/permissions.ts. */
+/** The NATS adapters of a runner, within the rights of its pool's user (platform/jetstream/connection/permissions.ts). */
 export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
   return {
     deployments: deploymentsOf(connection, pool),
     moves: { move: (position) => requestMove(connection, pool, position) },
-    histories: {
+    commits: {
       last: async (owner, source) => {
         const { text, sequence } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
         return { commit: text, sequence };
@@ -36,7 +38,7 @@ export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
     },
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool),
-    overQuota: readOverQuota(connection),
+    quotas: readOverQuota(connection),
     processed: {
       upTo: async () => {
         const { routed, recorded } = (await readFloors(connection)) ?? { routed: [], recorded: [] };
@@ -61,19 +63,19 @@ function deploymentsOf(connection: Connection, pool: string): RunnerPorts["deplo
 }
 
 function intakeOf(connection: Connection, pool: string): Intake {
-  // Partitions find out together that NATS has restarted: one request creates all consumers.
+  // All partitions notice a restart of NATS at once. One request creates all consumers.
   let restoring: Promise<void> | undefined;
   const restore = (): Promise<void> =>
     (restoring ??= requestConsumers(connection, pool).finally(() => {
       restoring = undefined;
     }));
   return {
-    read: (partition, onMessage, canPull) =>
+    read: (partition, onMessage, hasRoom) =>
       readPartition({
         connection,
         pool,
         partition,
-        canPull,
+        canPull: hasRoom,
         restore,
         onMessage: (message) =>
           onMessage({
@@ -110,7 +112,7 @@ export function timersOf(connection: Connection, pool: string): Timers {
   };
 }
 
-/** A link as it travels: what cannot be JSON cannot have come out of the stream either. */
+/** The parts of a link that the request carries. Its event is JSON, because it came from the stream. */
 const linkOf = ({ source, generation, event, skippedTicks }: Invocation) => ({
   source,
   ...(generation === undefined ? {} : { generation }),

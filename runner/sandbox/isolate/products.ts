@@ -1,4 +1,4 @@
-import { mostDistantMs } from "../../../domain/run/commit.ts";
+import { maxTimestampMs } from "../../../domain/run/commit.ts";
 import type { HttpResponse, LogRecord, RunError } from "../../../domain/invocation/invocation.ts";
 import { limits } from "../limits.ts";
 import type { Emit, Products } from "../port.ts";
@@ -166,7 +166,7 @@ function cutNotice(): LogRecord {
 
 /** Any other would throw where a `Date` is made of it, or make readers skip the run's commit: nothing of it would be stored, delivered or counted. */
 function isTime(value: unknown): value is number {
-  return isFinite(value) && Math.abs(value) <= mostDistantMs;
+  return isFinite(value) && Math.abs(value) <= maxTimestampMs;
 }
 
 function isFinite(value: unknown): value is number {

@@ -1,13 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answer, isAnswered, type Numbered, type QueuePosition, type Watermarks } from "../../../domain/invocation/watermark.ts";
+import {
+  isCommitted,
+  type Positioned,
+  raiseWatermarks,
+  type QueuePosition,
+  type Watermarks,
+} from "../../../domain/invocation/watermark.ts";
 
 const at = (seq: number, storedAt = seq, pool = "p1", index = 0): QueuePosition => ({ pool, seq, index, storedAt });
-const event = (position: QueuePosition, movedFrom?: QueuePosition): Numbered => ({
+const event = (position: QueuePosition, movedFrom?: QueuePosition): Positioned => ({
   invocation: { trigger: "event", ...(movedFrom === undefined ? {} : { movedFrom }) },
   position,
 });
-const hook = (position: QueuePosition): Numbered => ({ invocation: { trigger: "hook" }, position });
+const hook = (position: QueuePosition): Positioned => ({ invocation: { trigger: "hook" }, position });
 
 describe("watermarks", () => {
   /** Oracle: a set of the positions that were committed. Method: commits in order, each delivered again at any later time. */
@@ -19,52 +25,52 @@ describe("watermarks", () => {
         let marks: Watermarks = {};
         for (const [n, { seq, index }] of inOrder.entries()) {
           for (const [m, other] of inOrder.entries())
-            expect(isAnswered(marks, event(at(other.seq, other.seq, "p1", other.index)))).toBe(m < n);
-          marks = answer(marks, event(at(seq, seq, "p1", index)), 0);
+            expect(isCommitted(marks, event(at(other.seq, other.seq, "p1", other.index)))).toBe(m < n);
+          marks = raiseWatermarks(marks, event(at(seq, seq, "p1", index)), 0);
         }
       }),
     );
   });
 
   it("tell hooks, which may run before what waits, from other invocations", () => {
-    const marks = answer(undefined, hook(at(9)), 0);
-    expect([isAnswered(marks, hook(at(9))), isAnswered(marks, event(at(8)))]).toEqual([true, false]);
+    const marks = raiseWatermarks(undefined, hook(at(9)), 0);
+    expect([isCommitted(marks, hook(at(9))), isCommitted(marks, event(at(8)))]).toEqual([true, false]);
   });
 
   it("take a message of a recreated stream for new, whatever its sequence", () => {
-    const marks = answer(undefined, event(at(9, 1_000)), 1_000);
-    expect(isAnswered(marks, event(at(2, 2_000)))).toBe(false);
-    const recreated = answer(marks, event(at(2, 2_000)), 2_000);
-    expect([isAnswered(recreated, event(at(2, 2_000))), isAnswered(recreated, event(at(3, 2_001)))]).toEqual([true, false]);
+    const marks = raiseWatermarks(undefined, event(at(9, 1_000)), 1_000);
+    expect(isCommitted(marks, event(at(2, 2_000)))).toBe(false);
+    const recreated = raiseWatermarks(marks, event(at(2, 2_000)), 2_000);
+    expect([isCommitted(recreated, event(at(2, 2_000))), isCommitted(recreated, event(at(3, 2_001)))]).toEqual([true, false]);
   });
 
   it("survive a server whose clock steps back", () => {
-    let marks = answer(undefined, event(at(9, 1_000)), 0);
-    marks = answer(marks, event(at(10, 500)), 0);
-    expect([isAnswered(marks, event(at(9, 1_000))), isAnswered(marks, event(at(11, 600)))]).toEqual([true, false]);
+    let marks = raiseWatermarks(undefined, event(at(9, 1_000)), 0);
+    marks = raiseWatermarks(marks, event(at(10, 500)), 0);
+    expect([isCommitted(marks, event(at(9, 1_000))), isCommitted(marks, event(at(11, 600)))]).toEqual([true, false]);
   });
 
   it("know what was moved twice, and what the old pool committed before the move, or by a run that was under way", () => {
-    const moved = (seq: number, from: number): Numbered => event(at(seq, 20_000 + seq, "p2"), at(from));
-    const before = answer(undefined, event(at(5)), 10_000);
-    expect([4, 5, 6].map((from) => isAnswered(before, moved(30, from)))).toEqual([true, true, false]);
-    const during = answer(undefined, event(at(5)), 21_000);
-    expect([isAnswered(during, moved(30, 5)), isAnswered(during, moved(31, 6))]).toEqual([true, false]);
-    const marks = answer(before, moved(31, 6), 100_000);
-    expect([isAnswered(marks, moved(40, 6)), isAnswered(marks, moved(41, 7))]).toEqual([true, false]);
+    const moved = (seq: number, from: number): Positioned => event(at(seq, 20_000 + seq, "p2"), at(from));
+    const before = raiseWatermarks(undefined, event(at(5)), 10_000);
+    expect([4, 5, 6].map((from) => isCommitted(before, moved(30, from)))).toEqual([true, true, false]);
+    const during = raiseWatermarks(undefined, event(at(5)), 21_000);
+    expect([isCommitted(during, moved(30, 5)), isCommitted(during, moved(31, 6))]).toEqual([true, false]);
+    const marks = raiseWatermarks(before, moved(31, 6), 100_000);
+    expect([isCommitted(marks, moved(40, 6)), isCommitted(marks, moved(41, 7))]).toEqual([true, false]);
   });
 
   it("lose nothing that was moved away while the source returns and runs what stands behind it", () => {
     const moved = event(at(31, 31, "p2"), at(6));
-    let marks = answer(undefined, event(at(5)), 10);
-    marks = answer(marks, event(at(8)), 32);
-    expect(isAnswered(marks, moved)).toBe(false);
+    let marks = raiseWatermarks(undefined, event(at(5)), 10);
+    marks = raiseWatermarks(marks, event(at(8)), 32);
+    expect(isCommitted(marks, moved)).toBe(false);
   });
 
   it("stay few however often a source moves", () => {
     let marks: Watermarks = {};
-    for (let n = 1; n <= 100; n++) marks = answer(marks, event(at(n, n, `p${n}`)), n);
+    for (let n = 1; n <= 100; n++) marks = raiseWatermarks(marks, event(at(n, n, `p${n}`)), n);
     expect(Object.keys(marks)).toHaveLength(12);
-    expect(isAnswered(marks, event(at(100, 100, "p100")))).toBe(true);
+    expect(isCommitted(marks, event(at(100, 100, "p100")))).toBe(true);
   });
 });

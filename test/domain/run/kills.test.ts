@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isDisabled, killsThatDisable, killWindowMs, type Kills, rememberRun } from "../../../domain/run/kills.ts";
+import { isDisabled, killsThatDisable, killWindowMs, type Kills, recordRun } from "../../../domain/run/kills.ts";
 
 interface Run {
   readonly afterMs: number;
@@ -11,7 +11,7 @@ const play = (runs: readonly Run[], deployment = "d_1"): Kills | undefined => {
   let [kills, now]: [Kills | undefined, number] = [undefined, 1_000];
   for (const { afterMs, cost } of runs) {
     now += afterMs;
-    kills = rememberRun(kills, deployment, now, cost);
+    kills = recordRun(kills, deployment, now, cost);
   }
   return kills;
 };
@@ -34,7 +34,7 @@ describe("a source whose runs cost their process", () => {
   it("begins afresh with another deployment", () => {
     const kills = play([kill(), kill(), kill()]);
     expect(isDisabled(kills, "d_2")).toBe(false);
-    expect(rememberRun(kills, "d_2", 1, true)).toEqual({ deployment: "d_2", at: [1], inRow: 1 });
+    expect(recordRun(kills, "d_2", 1, true)).toEqual({ deployment: "d_2", at: [1], inRow: 1 });
   });
 
   it("leaves nothing to remember once it has behaved for a while", () => {

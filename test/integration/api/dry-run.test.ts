@@ -53,7 +53,7 @@ afterAll(async () => {
 
 async function wakeRunner(): Promise<void> {
   runner = await startRunner(
-    { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 10_000, memoryMb: 128, historyBudgetBytes: 2 ** 20 },
+    { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 10_000, memoryMb: 128, stateCacheBytes: 2 ** 20 },
     {
       ...poolPortsOf(nats.connection, defaultPool),
       sandbox: { ...fixture.sandbox, stop: async () => undefined },

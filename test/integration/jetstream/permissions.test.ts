@@ -46,7 +46,7 @@ import { poolPortsOf } from "../../../platform/jetstream/invocations/runner-port
 import { natsBinary } from "../../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
 import { streamOptions, until } from "./support.ts";
-import type { IntakeMessage } from "../../../runner/ports.ts";
+import type { IntakeMessage } from "../../../runner/intake/ports.ts";
 
 /** Each role's own credentials on a real server: what it needs works, and everything else is tried and must change nothing. */
 const owner = "u_one";
@@ -157,9 +157,9 @@ describe("a runner of a pool with an owner", () => {
     await deploymentEntries(admin).put(deploymentKey("own", source), { source, pool: "own" } as Deployment);
     await until(() => changed.length > 0, "a change");
     expect(changed).toEqual([source]);
-    expect(await ports.histories.append(owner, source, "{}", 0)).toMatchObject({ outcome: "stored" });
-    expect(await ports.histories.append(owner, source, "{}", 0)).toMatchObject({ outcome: "refused" });
-    expect((await ports.histories.last(owner, source)).commit).toBe("{}");
+    expect(await ports.commits.append(owner, source, "{}", 0)).toMatchObject({ outcome: "stored" });
+    expect(await ports.commits.append(owner, source, "{}", 0)).toMatchObject({ outcome: "refused" });
+    expect((await ports.commits.last(owner, source)).commit).toBe("{}");
     const told: string[] = [];
     const announced = await announce(runner, runnersOf("own"), "r1");
     const members = await watchMembers(runner, runnersOf("own"), (runners) => told.push(runners.join()));
@@ -178,22 +178,22 @@ describe("a runner of a pool with an owner", () => {
     const counting = ownerLimitsOf(await as("delivery", await roleCredentials(keys, "delivery")));
     const ports = poolPortsOf(runner, "own");
     const changed: (string | undefined)[] = [];
-    const following = await ports.overQuota.onChange((key) => changed.push(key));
+    const following = await ports.quotas.onChange((key) => changed.push(key));
     const end = Date.now() + 3_600_000;
     await counting.block("u_two", end);
     await counting.block(owner, end);
     await until(() => changed.length === 1, "a change");
-    expect([await ports.overQuota.untilOf(owner), await counting.list()]).toEqual([end, expect.arrayContaining([owner, "u_two"])]);
-    await expect(ports.overQuota.untilOf("u_two")).rejects.toThrow("QUOTAS cannot be read");
+    expect([await ports.quotas.blockedUntil(owner), await counting.list()]).toEqual([end, expect.arrayContaining([owner, "u_two"])]);
+    await expect(ports.quotas.blockedUntil("u_two")).rejects.toThrow("QUOTAS cannot be read");
     await counting.unblock(owner);
     await until(() => changed.length === 2, "another change");
-    expect([changed, await ports.overQuota.untilOf(owner)]).toEqual([[owner, owner], undefined]);
+    expect([changed, await ports.quotas.blockedUntil(owner)]).toEqual([[owner, owner], undefined]);
     await following.stop();
   });
 
   it("has its requests answered by the delivery role", async () => {
     const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
-    await poolPortsOf(runner, "own").moves.move({ seq: 1, index: 0 });
+    await expect(poolPortsOf(runner, "own").moves.move({ seq: 1, index: 0 })).resolves.not.toThrow();
     await requests.stop();
   });
 
@@ -345,7 +345,7 @@ describe("a runner of a pool with an owner", () => {
 describe("a runner of the default pool", () => {
   it("may extend any owner's history, and neither read another pool nor invoke", async () => {
     const everybodys = await as("runner", await poolCredentials(keys, { pool: "default" }));
-    expect(await poolPortsOf(everybodys, "default").histories.append("u_three", source, "{}", 0)).toMatchObject({ outcome: "stored" });
+    expect(await poolPortsOf(everybodys, "default").commits.append("u_three", source, "{}", 0)).toMatchObject({ outcome: "stored" });
     for (const subject of [invokeSubject("own", 0, source), `$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.own.${source}`])
       await expect(everybodys.nats.request(subject, "", { timeout: 150 })).rejects.toThrow();
   });

@@ -56,7 +56,7 @@ async function runnerOf(pool: string): Promise<Runner> {
     }),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   };
-  return startRunner({ runner: `r-${pool}-${Math.random()}`, pool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 2 ** 20 }, ports);
+  return startRunner({ runner: `r-${pool}-${Math.random()}`, pool, runTimeoutMs: 1_000, memoryMb: 64, stateCacheBytes: 2 ** 20 }, ports);
 }
 
 async function count(): Promise<number> {

@@ -1,19 +1,18 @@
 import { expect, it } from "vitest";
-import { defaultPool, partitionCount } from "../../../domain/subjects.ts";
+import { partitionCount } from "../../../domain/subjects.ts";
 import { Partitions } from "../../../runner/intake/partitions.ts";
-import { largeBacklog } from "../large-backlog.ts";
+import { largeBacklog, runnerConfig } from "../support.ts";
 
 const nothing = (): void => undefined;
-const config = { runner: "r_1", pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, historyBudgetBytes: 1_000 };
 
-it("reads a partition again that could not be read, though no runner comes or goes", async () => {
+it("retries a partition that could not be read, without a change of the runners", async () => {
   let isAway = false;
   let members: (runners: readonly string[]) => void = nothing;
   const read: number[] = [];
-  const partitions = new Partitions(config, {
+  const partitions = new Partitions(runnerConfig, {
     intake: {
       read: (partition) => {
-        if (isAway) return Promise.reject(new Error("the server is away"));
+        if (isAway) return Promise.reject(new Error("NATS is down"));
         read.push(partition);
         return Promise.resolve({ stop: () => Promise.resolve(), unread: () => 0, resume: nothing });
       },

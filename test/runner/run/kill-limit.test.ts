@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withoutKillers } from "../../../runner/run/kill-limit.ts";
+import { limitKills } from "../../../runner/run/kill-limit.ts";
 import type { ExecuteRequest, Execution, Sandbox } from "../../../runner/sandbox/port.ts";
 
 const products = { emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };
@@ -42,12 +42,12 @@ function calls(): Calls {
     stats: unused,
     stop: unused,
   };
-  const counted = withoutKillers(sandbox, { now: () => state.nowMs });
+  const counted = limitKills(sandbox, { now: () => state.nowMs });
   const state: Calls = { call: (owner) => counted.execute(request(owner)), made: 0, next: killed, nowMs: Date.UTC(2026, 0, 1) };
   return state;
 }
 
-it("refuses an owner's calls after three that cost their process", async () => {
+it("refuses an owner's calls after three that killed their process", async () => {
   const state = calls();
   for (let call = 0; call < 3; call++) expect(await state.call("u_1")).toBe(killed);
   state.next = returned;
@@ -58,7 +58,7 @@ it("refuses an owner's calls after three that cost their process", async () => {
   expect(state.made).toBe(3);
 });
 
-it("counts a crash that cost its process", async () => {
+it("counts a crash that killed its process", async () => {
   const state = calls();
   state.next = { outcome: "crashed", message: "m", costProcess: true };
   for (let call = 0; call < 3; call++) await state.call("u_1");
@@ -72,7 +72,7 @@ it("does not refuse another owner's calls", async () => {
   expect(await state.call("u_2")).toBe(returned);
 });
 
-it("forgets each after ten minutes", async () => {
+it("counts each kill for ten minutes", async () => {
   const state = calls();
   for (let call = 0; call < 3; call++) {
     await state.call("u_1");
@@ -80,11 +80,11 @@ it("forgets each after ten minutes", async () => {
   }
   expect(await state.call("u_1")).toMatchObject(refused);
   state.nowMs += 7 * 60_000;
-  expect(await state.call("u_1")).toBe(killed); // The first is forgotten, so this is the third again.
+  expect(await state.call("u_1")).toBe(killed); // The first no longer counts, so this is the third again.
   expect(await state.call("u_1")).toMatchObject(refused);
 });
 
-it("does not count limits and crashes that cost no process", async () => {
+it("does not count limits and crashes that killed no process", async () => {
   const state = calls();
   for (const execution of [{ ...killed, costProcess: false }, { outcome: "crashed", message: "m" } as const]) {
     state.next = execution;

@@ -1,24 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Backlog, type Queued } from "../../../runner/schedule/backlog.ts";
+import { Backlog, type BacklogEntry } from "../../../runner/schedule/backlog.ts";
 
 const limits = { sourceInvocations: 8, sourceBytes: 1_000, ownerInvocations: 16, ownerBytes: 4_000, totalBytes: 8_000 };
-const of = (source: string, bytes = 1, owner = "u_1"): Queued => ({ source, owner, bytes });
+const of = (source: string, bytes = 1, owner = "u_1"): BacklogEntry => ({ source, owner, bytes });
 
 function backlogOf(changed: Partial<typeof limits> = {}) {
   let changes = 0;
-  const backlog = new Backlog({ ...limits, ...changed }, () => changes++);
-  const add = (queued: Queued, times: number): void => {
-    for (let n = 0; n < times; n++) backlog.add(queued);
+  const backlog = new Backlog({ ...limits, ...changed });
+  backlog.subscribe(() => changes++);
+  const add = (entry: BacklogEntry, times: number): void => {
+    for (let n = 0; n < times; n++) backlog.add(entry);
   };
-  const remove = (queued: Queued, times: number): void => {
-    for (let n = 0; n < times; n++) backlog.remove(queued);
+  const remove = (entry: BacklogEntry, times: number): void => {
+    for (let n = 0; n < times; n++) backlog.remove(entry);
   };
   return { backlog, add, remove, changes: () => changes, full: () => [backlog.report([]).sources, backlog.report([]).owners] };
 }
 
 describe("Backlog", () => {
-  it("reports a source at its bound until an eighth of it has run", () => {
+  it("reports a full source until an eighth of its limit has run", () => {
     const { add, remove, full, changes } = backlogOf();
     add(of("dc_1"), 7);
     expect([full(), changes()]).toEqual([[[], []], 0]);
@@ -30,7 +31,7 @@ describe("Backlog", () => {
     expect([full(), changes()]).toEqual([[[], []], 2]);
   });
 
-  it("reports an owner whose sources together are at the owner's bound, and sources by their bytes", () => {
+  it("reports an owner whose sources together reach the owner's limit, and a source that reaches its limit of bytes", () => {
     const { add, full } = backlogOf();
     for (const source of ["dc_1", "dc_2", "dc_3", "dc_4"]) add(of(source), 4);
     expect(full()).toEqual([[], ["u_1"]]);
@@ -38,7 +39,7 @@ describe("Backlog", () => {
     expect(full()).toEqual([["dc_5"], ["u_1"]]);
   });
 
-  it("lets an owner hold as many bytes as are still free: a single flood leaves half of the memory, two leave a third", () => {
+  it("lets an owner hold as many bytes as are still free: one flood leaves half of the memory, two leave a third", () => {
     const { backlog, add, full } = backlogOf({
       sourceBytes: 10_000,
       ownerBytes: 10_000,
@@ -58,7 +59,7 @@ describe("Backlog", () => {
     expect(full()[1]).not.toContain("u_3");
   });
 
-  it("has no room while all memory is used, and notifies when there is room again", () => {
+  it("has no room while all memory is used, and notifies its subscriber when there is room again", () => {
     const { backlog, add, remove, changes } = backlogOf();
     for (const n of [1, 2, 3, 4, 5, 6, 7, 8]) add(of(`dc_${n}`, 1_000, `u_${n}`), 1);
     expect(backlog.hasRoom).toBe(false);
@@ -67,7 +68,7 @@ describe("Backlog", () => {
     expect([backlog.hasRoom, changes() > before]).toEqual([true, true]);
   });
 
-  it("reports no partitions as read while not all full sources fit into one report", () => {
+  it("reports no partitions while not all full sources fit into one report", () => {
     const { backlog, add } = backlogOf({ sourceInvocations: 1, ownerInvocations: 1_000_000 });
     add(of("dc_1"), 1);
     expect(backlog.report([3])).toMatchObject({ partitions: [3], sources: ["dc_1"] });

@@ -1,56 +1,55 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { OwnerValues } from "../../../runner/schedule/owner-value-cache.ts";
+import { OwnerValueCache } from "../../../runner/schedule/owner-value-cache.ts";
 import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
 import { SourceQueues } from "../../../runner/schedule/source-queues.ts";
-import { largeBacklog } from "../large-backlog.ts";
-import { positionAt } from "../position.ts";
+import { largeBacklog, positionAt } from "../support.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Weights as the server would have them, and how often it was asked. */
+/** A cache of stored weights that counts its reads. */
 function weightsOf(entries: Map<string, number>) {
   let changed: (owner: string | undefined) => void = () => undefined;
-  let asked = 0;
-  let isAway = false;
+  let reads = 0;
+  let isDown = false;
   let now = 1;
-  const weights = new OwnerValues({
+  const weights = new OwnerValueCache({
     read: async (owner) => {
-      asked++;
-      if (isAway) throw new Error("away");
+      reads++;
+      if (isDown) throw new Error("NATS is down");
       return entries.get(owner);
     },
-    follow: async (listener) => ((changed = listener), { stop: async () => undefined }),
-    usual: 1,
+    subscribe: async (listener) => ((changed = listener), { stop: async () => undefined }),
+    defaultValue: 1,
     clock: { now: () => now },
   });
   return {
     weights,
-    asked: () => asked,
+    reads: () => reads,
     change: (owner: string | undefined) => changed(owner),
-    leave: (away: boolean) => (isAway = away),
+    setDown: (down: boolean) => (isDown = down),
     pass: (ms: number) => (now += ms),
   };
 }
 
-describe("the values of owners", () => {
-  it("are the usual one until they are read, once", async () => {
-    const { weights, asked } = weightsOf(new Map([["u_a", 4]]));
+describe("OwnerValueCache", () => {
+  it("returns the default until the value is read, and reads it once", async () => {
+    const { weights, reads } = weightsOf(new Map([["u_a", 4]]));
     await weights.start();
     expect([weights.get("u_a"), weights.get("u_a"), weights.get("u_b")]).toEqual([1, 1, 1]);
     await turn();
-    expect([weights.get("u_a"), weights.get("u_b"), asked()]).toEqual([4, 1, 2]);
+    expect([weights.get("u_a"), weights.get("u_b"), reads()]).toEqual([4, 1, 2]);
   });
 
-  it("are read again when they change, when changes may have been missed, and after ten minutes", async () => {
+  it("reads a value again when it changes, when changes may have been missed, and after ten minutes", async () => {
     const entries = new Map([["u_a", 4]]);
-    const { weights, asked, change, pass } = weightsOf(entries);
+    const { weights, reads, change, pass } = weightsOf(entries);
     await weights.start();
     weights.get("u_a");
     await turn();
     entries.set("u_a", 8);
     change("u_other");
     await turn();
-    expect([weights.get("u_a"), asked()]).toEqual([4, 1]);
+    expect([weights.get("u_a"), reads()]).toEqual([4, 1]);
     change("u_a");
     await turn();
     expect(weights.get("u_a")).toBe(8);
@@ -65,17 +64,17 @@ describe("the values of owners", () => {
     expect(weights.get("u_a")).toBe(1);
   });
 
-  it("stay the same while they cannot be read, and are read again a second later", async () => {
+  it("keeps the old value while it cannot be read, and reads it again a second later", async () => {
     const entries = new Map([["u_a", 4]]);
-    const { weights, asked, change, leave, pass } = weightsOf(entries);
+    const { weights, reads, change, setDown, pass } = weightsOf(entries);
     await weights.start();
     weights.get("u_a");
     await turn();
-    leave(true);
+    setDown(true);
     change(undefined);
     await turn();
-    expect([weights.get("u_a"), asked()]).toEqual([4, 2]);
-    leave(false);
+    expect([weights.get("u_a"), reads()]).toEqual([4, 2]);
+    setDown(false);
     entries.set("u_a", 5);
     pass(1_001);
     weights.get("u_a");
@@ -90,19 +89,21 @@ describe("an owner of weight 4", () => {
     for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
   });
 
-  it("gets four times as many runs as one of weight 1 while both have runs that wait", async () => {
+  it("gets four times as many runs as an owner of weight 1 while both have queued runs", async () => {
     const ran: string[] = [];
     const queues = new SourceQueues({
       limits: schedulerLimits(1, 100),
       backlog: largeBacklog(),
       ownerOf: ({ invocation: { source } }) => source.slice(0, 1),
       weightOf: (owner) => (owner === "a" ? 4 : 1),
-      answer: async ({ invocation: { source } }) => {
+      now: () => 0,
+    });
+    queues.start({
+      handle: async ({ invocation: { source } }) => {
         ran.push(source.slice(0, 1));
         await turn();
-        return "done";
+        return "finished";
       },
-      now: () => 0,
     });
     started.push(queues);
     for (let seq = 1; seq <= 4_000; seq++) {

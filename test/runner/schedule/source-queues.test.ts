@@ -4,11 +4,10 @@ import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { Backlog } from "../../../runner/schedule/backlog.ts";
 import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
-import type { Received } from "../../../runner/run/run.ts";
-import { largeBacklog } from "../large-backlog.ts";
-import { SourceQueues, type QueueOptions } from "../../../runner/schedule/source-queues.ts";
-import { positionAt } from "../position.ts";
-import type { Answer } from "../../../runner/schedule/disposition.ts";
+import type { InvocationResult } from "../../../runner/run/handle-invocation.ts";
+import type { ReceivedInvocation } from "../../../runner/run/received.ts";
+import { largeBacklog, positionAt } from "../support.ts";
+import { SourceQueues, type InvocationRunner, type QueueOptions } from "../../../runner/schedule/source-queues.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 
 const received = (source: string, seq: number, trigger: Invocation["trigger"] = "http", chain?: string) => ({
@@ -23,31 +22,31 @@ afterEach(async () => {
   for (const queues of started.splice(0)) await queues.stop(AbortSignal.abort());
 });
 
-function queuesOf(answer: QueueOptions["answer"], options: Partial<QueueOptions> = {}): SourceQueues {
+function queuesOf(handle: InvocationRunner["handle"], options: Partial<QueueOptions> = {}): SourceQueues {
   const queues = new SourceQueues({
     limits,
     backlog: largeBacklog(),
-    answer,
     ownerOf: () => "u_1",
     now: () => performance.now(),
     ...options,
   });
+  queues.start({ handle });
   started.push(queues);
   return queues;
 }
 
 /** Queues whose runs end when the test says so. */
-function queuesByHand() {
-  const running: { received: Received; end: (answer?: Answer) => void }[] = [];
+function manualQueues() {
+  const running: { received: ReceivedInvocation; end: (result?: InvocationResult) => void }[] = [];
   const queues = queuesOf(
-    (entry) => new Promise((resolve) => running.push({ received: entry, end: (answer = "done") => resolve(answer) })),
+    (entry) => new Promise((resolve) => running.push({ received: entry, end: (result = "finished") => resolve(result) })),
   );
   const settled: string[] = [];
   const push = (source: string, seq: number, trigger?: Invocation["trigger"], chain?: string) =>
     queues.push({
       received: received(source, seq, trigger, chain),
       bytes: 100,
-      settle: (disposition) => settled.push(`${seq} ${disposition}`),
+      settle: (settlement) => settled.push(`${seq} ${settlement}`),
     });
   return { queues, running, settled, push };
 }
@@ -55,7 +54,7 @@ function queuesByHand() {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("SourceQueues", () => {
-  /** Method: random arrivals and endings; the order of runs of each source is compared with the order of its arrivals. */
+  /** Method: random arrivals and ends. Compares the order of each source's runs with the order of its arrivals. */
   it("runs one invocation of a source at a time, in order of arrival", async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -71,7 +70,7 @@ describe("SourceQueues", () => {
             (started[source] ??= []).push(position.seq);
             await new Promise<void>((resolve) => ends.push(resolve));
             active = active.filter((other) => other !== source);
-            return "done";
+            return "finished";
           });
           for (const [seq, source] of sources.entries())
             queues.push({ received: received(source, seq), bytes: 100, settle: () => undefined });
@@ -87,8 +86,8 @@ describe("SourceQueues", () => {
     );
   });
 
-  it("runs hooks before what waits, and the rest in order", async () => {
-    const { running, push } = queuesByHand();
+  it("runs hooks before other queued invocations, and those in order", async () => {
+    const { running, push } = manualQueues();
     for (const [seq, trigger] of (["event", "event", "event", "hook", "hook"] as const).entries()) push("a", seq, trigger);
     for (let run = 0; run < 5; run++) {
       running[run]?.end();
@@ -97,41 +96,41 @@ describe("SourceQueues", () => {
     expect(running.map(({ received: { position } }) => position.seq)).toEqual([0, 3, 4, 1, 2]);
   });
 
-  it("settles a tick without a run while another tick waits, and tells the next run", async () => {
-    const { running, settled, push } = queuesByHand();
+  it("skips a tick while another tick is queued, and reports the skipped ticks to the next run", async () => {
+    const { running, settled, push } = manualQueues();
     for (const seq of [1, 2, 3, 4]) push("a", seq, "timer");
-    expect(settled).toEqual(["3 done", "4 done"]);
+    expect(settled).toEqual(["3 finished", "4 finished"]);
     running[0]?.end();
     await turn();
     expect(running[1]?.received).toMatchObject({ position: { seq: 2 }, skippedTicks: 2 });
     expect(running[1]?.received.skippedDue).toHaveLength(2);
   });
 
-  it("runs each link of a chain, since each arms the next", () => {
-    const { settled, push } = queuesByHand();
+  it("skips no link of a chain, because each arms the next", () => {
+    const { settled, push } = manualQueues();
     for (const seq of [1, 2, 3, 4]) push("a", seq, "timer", "timer");
     expect(settled).toEqual([]);
   });
 
-  it("leaves what waits to the next runner when it stops, and what runs when time is up", async () => {
-    const { queues, settled, push } = queuesByHand();
+  it("releases queued invocations when it stops, and running ones when the signal aborts", async () => {
+    const { queues, settled, push } = manualQueues();
     push("a", 1);
     push("a", 2);
     const time = new AbortController();
     const stopped = queues.stop(time.signal);
-    expect(settled).toEqual(["2 left"]);
+    expect(settled).toEqual(["2 released"]);
     time.abort();
     await stopped;
-    expect(settled).toEqual(["2 left", "1 left"]);
+    expect(settled).toEqual(["2 released", "1 released"]);
     push("a", 3);
-    expect(settled).toContain("3 left");
+    expect(settled).toContain("3 released");
   });
 
-  it("tries a failed invocation again before what waits behind it, and lets other sources run", async () => {
-    const { running, settled, push } = queuesByHand();
+  it("retries a failed invocation before later ones of its source, and runs other sources in the meantime", async () => {
+    const { running, settled, push } = manualQueues();
     push("a", 1);
     push("a", 2);
-    running[0]?.end("failed");
+    running[0]?.end("retry");
     await turn();
     push("b", 3);
     expect(running.map(({ received: { position } }) => position.seq)).toEqual([1, 3]);
@@ -139,50 +138,50 @@ describe("SourceQueues", () => {
     expect([running[2]?.received.position.seq, running[2]?.received.failures, settled]).toEqual([1, 1, []]);
     running[2]?.end();
     await turn();
-    expect([running[3]?.received.position.seq, settled]).toEqual([2, ["1 done"]]);
+    expect([running[3]?.received.position.seq, settled]).toEqual([2, ["1 finished"]]);
   });
 
-  it("releases a partition once none of its sources runs, and goes on with the others", async () => {
-    const { queues, running, settled, push } = queuesByHand();
+  it("releases a partition once none of its sources runs, and continues with other partitions", async () => {
+    const { queues, running, settled, push } = manualQueues();
     const other = Array.from({ length: 100 }, (_, n) => `b${n}`).find((id) => partitionOf(id) !== partitionOf("a")) ?? "";
     for (const [seq, source] of ["a", "a", other, other].entries()) push(source, seq);
     let isReleased = false;
     const released = queues.release(partitionOf("a")).then(() => (isReleased = true));
     await turn();
-    expect([settled, isReleased]).toEqual([["1 left"], false]);
+    expect([settled, isReleased]).toEqual([["1 released"], false]);
     running.find(({ received: { invocation } }) => invocation.source === "a")?.end();
     await released;
     running.find(({ received: { invocation } }) => invocation.source === other)?.end();
     await turn();
-    expect([settled, queues.size]).toEqual([["1 left", "0 done", "2 done"], 1]);
+    expect([settled, queues.size]).toEqual([["1 released", "0 finished", "2 finished"], 1]);
   });
 
-  it("leaves an invocation that fails while its partition is released to the next runner", async () => {
-    const { queues, running, settled, push } = queuesByHand();
+  it("releases an invocation that fails while its partition is being released", async () => {
+    const { queues, running, settled, push } = manualQueues();
     push("a", 1);
     const released = queues.release(partitionOf("a"));
-    running[0]?.end("failed");
+    running[0]?.end("retry");
     await released;
-    expect([settled, queues.size]).toEqual([["1 left"], 0]);
+    expect([settled, queues.size]).toEqual([["1 released"], 0]);
   });
 
-  it("waits for what runs when there is time", async () => {
-    const { queues, running, settled, push } = queuesByHand();
+  it("waits for running invocations when it stops", async () => {
+    const { queues, running, settled, push } = manualQueues();
     push("a", 1);
     const stopped = queues.stop(new AbortController().signal);
     running[0]?.end();
     await stopped;
-    expect(settled).toEqual(["1 done"]);
+    expect(settled).toEqual(["1 finished"]);
   });
 
-  it("runs the source of an owner that comes after a flood of another next", async () => {
+  it("runs an owner's source next although another owner's flood arrived before", async () => {
     const ran: string[] = [];
     const ends: (() => void)[] = [];
     const queues = queuesOf(
       async ({ invocation: { source } }) => {
         ran.push(source);
         await new Promise<void>((resolve) => ends.push(resolve));
-        return "done";
+        return "finished";
       },
       { limits: { ...limits, maxRuns: 4 }, ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
     );
@@ -199,13 +198,13 @@ describe("SourceQueues", () => {
       async ({ invocation: { source } }) => {
         ran.push(source);
         await new Promise<void>((resolve) => ends.push(resolve));
-        return "done";
+        return "finished";
       },
       { ownerOf: ({ invocation: { source } }) => source.slice(0, 1) },
     );
     const push = (source: string, seq: number): void => queues.push({ received: received(source, seq), bytes: 1, settle: () => undefined });
     for (const [seq, source] of ["b", "a1"].entries()) push(source, seq);
-    queues.charge("a", 1_000); // Its runs are expensive: one at a time beside others.
+    queues.charge("a", 1_000); // Its runs are expensive, so one at a time beside other owners.
     for (const [seq, source] of ["a2", "a3"].entries()) push(source, 2 + seq);
     expect(ran).toEqual(["b", "a1"]);
     queues.waitsForIo("a1");
@@ -218,11 +217,11 @@ describe("SourceQueues", () => {
     ends.at(-1)?.();
   });
 
-  it("keeps the order of a source whose owner becomes known late, and counts what waits until it runs", async () => {
+  it("keeps the order of a source whose owner is loaded late, and counts its backlog until it runs", async () => {
     const owner = Promise.withResolvers<string>();
     const ran: number[] = [];
-    const backlog = new Backlog({ ...defaultBacklogLimits, sourceInvocations: 4, totalBytes: 2 ** 20 }, () => undefined);
-    const queues = queuesOf(async ({ position }) => (ran.push(position.seq), await turn(), "done"), {
+    const backlog = new Backlog({ ...defaultBacklogLimits, sourceInvocations: 4, totalBytes: 2 ** 20 });
+    const queues = queuesOf(async ({ position }) => (ran.push(position.seq), await turn(), "finished"), {
       backlog,
       ownerOf: () => owner.promise,
     });
@@ -236,14 +235,14 @@ describe("SourceQueues", () => {
     expect([queues.counts().fullSources, backlog.report([0])]).toEqual([0, { partitions: [0], sources: [], owners: [] }]);
   });
 
-  it("drops nothing when it cannot be told whose source it is", async () => {
+  it("runs an invocation whose owner cannot be loaded", async () => {
     const { promise, reject } = Promise.withResolvers<string>();
     const ran: number[] = [];
-    const queues = queuesOf(({ position }) => (ran.push(position.seq), Promise.resolve("done")), { ownerOf: () => promise });
-    const told: string[] = [];
-    queues.push({ received: received("a", 1), bytes: 1, settle: (what) => told.push(what) });
-    reject(new Error("the server is away"));
+    const queues = queuesOf(({ position }) => (ran.push(position.seq), Promise.resolve("finished")), { ownerOf: () => promise });
+    const settled: string[] = [];
+    queues.push({ received: received("a", 1), bytes: 1, settle: (settlement) => settled.push(settlement) });
+    reject(new Error("NATS is down"));
     while (queues.size > 0) await turn();
-    expect([ran, told]).toEqual([[1], ["done"]]);
+    expect([ran, settled]).toEqual([[1], ["finished"]]);
   });
 });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
-import { SourceQueue } from "../../../runner/schedule/source-queue.ts";
+import { SourceQueue, type QueuedInvocation } from "../../../runner/schedule/source-queue.ts";
 import { SpeculativeRuns } from "../../../runner/schedule/speculative-runs.ts";
-import type { Waiting } from "../../../runner/schedule/disposition.ts";
-import { positionAt } from "../position.ts";
+import { positionAt } from "../support.ts";
 
-const entry = (trigger: Invocation["trigger"], isAwaited = false): Waiting => ({
+const entry = (trigger: Invocation["trigger"], isAwaited = false): QueuedInvocation => ({
   received: {
     invocation: { source: "dc_1", trigger, ...(isAwaited ? { answerTo: "inbox" } : {}) },
     position: positionAt(1),
@@ -15,21 +14,21 @@ const entry = (trigger: Invocation["trigger"], isAwaited = false): Waiting => ({
   settle: () => undefined,
 });
 
-function queueOf(running: Waiting | undefined, ...waiting: Waiting[]): SourceQueue {
+function queueOf(running: QueuedInvocation | undefined, ...queued: QueuedInvocation[]): SourceQueue {
   const queue = new SourceQueue("dc_1");
   queue.running = running;
-  for (const each of waiting) queue.add(each);
+  for (const each of queued) queue.add(each);
   return queue;
 }
 
 function speculating() {
-  const ran: Waiting["received"][] = [];
+  const ran: QueuedInvocation["received"][] = [];
   const runs = new SpeculativeRuns((received) => (ran.push(received), Promise.resolve(undefined)));
   return { runs, ran };
 }
 
 describe("SpeculativeRuns", () => {
-  it("runs requests whose callers wait while a hook runs, each once", async () => {
+  it("runs each request whose caller waits once while a hook runs", async () => {
     const { runs, ran } = speculating();
     const [awaited, other] = [entry("http", true), entry("http")];
     const queue = queueOf(entry("hook"), other, awaited, entry("timer"), entry("manual"));
@@ -39,7 +38,7 @@ describe("SpeculativeRuns", () => {
     expect([runs.take(other), await runs.take(awaited), runs.take(awaited)]).toEqual([undefined, undefined, undefined]);
   });
 
-  it("runs nothing behind another request, nor while nothing runs", () => {
+  it("runs nothing behind another such request, or while no run is in progress", () => {
     const { runs, ran } = speculating();
     runs.consider(queueOf(entry("http", true), entry("http", true)));
     runs.consider(queueOf(undefined, entry("http", true)));
@@ -52,7 +51,7 @@ describe("SpeculativeRuns", () => {
     expect(ran).toHaveLength(8);
   });
 
-  it("waits two seconds for a tick to end", async () => {
+  it("waits two seconds behind a tick", async () => {
     const { runs, ran } = speculating();
     const [stays, leaves] = [entry("http", true), entry("http", true)];
     const queue = queueOf(entry("timer"), leaves, stays);

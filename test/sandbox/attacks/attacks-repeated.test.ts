@@ -2,22 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Commit } from "../../../domain/run/commit.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import type { Answer, Invocation } from "../../../domain/invocation/invocation.ts";
-import { History } from "../../../runner/commit/source-commits.ts";
+import { SourceCommits } from "../../../runner/commit/source-commits.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
-import { answerInvocation, type RunOutcome } from "../../../runner/run/run.ts";
+import { runInvocation, type RunOutcome } from "../../../runner/run/run.ts";
 import { deployment } from "../../runner/support.ts";
 import { isSoak } from "../../support/soak.ts";
 import { sandboxPids, until } from "../processes.ts";
 import { type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
 
-/** Sources whose every run costs the process it is in: what the runner makes of them, with real processes. */
+/** Sources whose every run kills its process, in a real sandbox. */
 let fixture: SandboxFixture;
 beforeAll(async () => {
   fixture = await startSandbox();
 });
 afterAll(() => fixture.stop());
 
-const config = { runner: "r1", pool: "default", runTimeoutMs: 2_500, memoryMb: 32, historyBudgetBytes: 1e6 };
+const config = { runner: "r1", pool: "default", runTimeoutMs: 2_500, memoryMb: 32, stateCacheBytes: 1e6 };
 
 interface Life {
   readonly commits: readonly Commit[];
@@ -26,21 +26,21 @@ interface Life {
 }
 
 let lives = 0;
-/** A source's life: commits as the stream would keep them. A new History for each run: what is not durable is forgotten. */
+/** One source with its commits, as the stream would store them. Each run loads the commits again, so that only durable state counts. */
 async function liveOf(body: string): Promise<Life> {
   const source = `dc_repeated${++lives}`;
   const bundle = await fixture.bundle(`export default { name: "r", async run(event) { ${body} } }`);
   const deployed: Deployment = { ...deployment, source, owner: "u_r", bundle: bundle.hash, needsNode: true };
   const commits: Commit[] = [];
   const answers: Answer[] = [];
-  const histories: RunnerPorts["histories"] = {
+  const store: RunnerPorts["commits"] = {
     last: async () => ({ commit: commits.length === 0 ? undefined : JSON.stringify(commits.at(-1)), sequence: commits.length }),
     append: async (_owner, _source, text) => ({ outcome: "stored", sequence: commits.push(JSON.parse(text) as Commit) }),
   };
   const none = (): never => expect.unreachable("the runner does not call this");
   const ports: RunnerPorts = {
     sandbox: fixture.sandbox,
-    histories,
+    commits: store,
     bundles: { path: async () => bundle.path },
     stacks: { map: async (_bundle, stack) => stack },
     secrets: { open: none },
@@ -52,7 +52,7 @@ async function liveOf(body: string): Promise<Life> {
     moves: { move: none },
     intake: { read: none },
     membership: { join: none, heldByOthers: none },
-    overQuota: { untilOf: none, onChange: none },
+    quotas: { blockedUntil: none, onChange: none },
     timers: { armAt: none },
   };
   let seq = 0;
@@ -60,12 +60,12 @@ async function liveOf(body: string): Promise<Life> {
     commits,
     answers,
     ask: async (invocation, changed) => {
-      const history = new History(source, "u_r", histories);
-      await history.load();
+      const loaded = new SourceCommits(source, "u_r", store);
+      await loaded.load();
       const storedAt = Date.now();
       const received = { position: { pool: "default", seq: ++seq, index: 0, storedAt }, storedAt, skippedTicks: 0 };
       const asked: Invocation = { source, trigger: "http", answerTo: "answer.x", ...invocation };
-      return await answerInvocation({ ...received, invocation: asked }, history, { ...deployed, ...changed }, config, ports);
+      return await runInvocation({ ...received, invocation: asked }, loaded, { ...deployed, ...changed }, config, ports);
     },
   };
 }
@@ -80,13 +80,13 @@ describe("a source whose runs cost their process", () => {
     { timeout: 120_000 },
     async () => {
       const life = await liveOf(killer);
-      for (let run = 0; run < 3; run++) expect(await life.ask({})).toBe("answered");
+      for (let run = 0; run < 3; run++) expect(await life.ask({})).toBe("committed");
       expect(life.commits.map(({ error }) => error?.code)).toEqual([died, died, "source_disabled"]);
       expect(life.commits.at(-1)?.logs.map(({ err }) => err?.code)).toEqual([died, "source_disabled"]);
       expect(life.commits.at(-1)?.state.kills).toMatchObject({ deployment: "d_1", inRow: 3 });
 
       const pids = sandboxPids();
-      expect(await life.ask({ event: "behave" })).toBe("answered");
+      expect(await life.ask({ event: "behave" })).toBe("committed");
       expect(life.commits.at(-1)?.error).toMatchObject({
         code: "source_disabled",
         message: expect.stringContaining("send its 'active' again") as string,
@@ -95,7 +95,7 @@ describe("a source whose runs cost their process", () => {
       expect(await life.ask({ trigger: "timer" })).toBe("dropped");
       expect(sandboxPids().filter((pid) => !pids.includes(pid))).toEqual([]);
 
-      // So that what they began elsewhere can be undone.
+      // Hooks run, so that they can undo what they have set up in other systems.
       await life.ask({ trigger: "hook", hook: "deactivate", run: "r_hook" });
       expect(life.commits.at(-1)).toMatchObject({ error: null, run: { hook: "deactivate" } });
 

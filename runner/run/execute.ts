@@ -1,0 +1,132 @@
+import type { SourceState } from "../../domain/run/commit.ts";
+import type { Deployment } from "../../domain/source/deployment.ts";
+import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
+import { disabledError, isDisabled } from "../../domain/run/kills.ts";
+import type { HttpResponse, Invocation, InvocationNumber, RunError, TimerEvent } from "../../domain/invocation/invocation.ts";
+import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
+import type { FinishedRun } from "../commit/compose.ts";
+import { skippedLinks } from "../commit/timer-chain.ts";
+import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import type { ExecuteRequest, Execution, Sandbox } from "../sandbox/port.ts";
+import { mapStacks } from "./map-stacks.ts";
+import type { ReceivedInvocation } from "./received.ts";
+
+/** Runs an invocation in the sandbox, or refuses to. Every result can be committed, including an error. */
+export async function execute(
+  received: ReceivedInvocation,
+  state: SourceState,
+  deployment: Deployment,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<FinishedRun> {
+  const { invocation, position } = received;
+  const runId = invocation.run ?? runIdOf(invocation.movedFrom ?? position);
+  const run = { deployment, invocation, position, runId, startedAt: ports.clock.now() };
+  if (received.failure !== undefined) {
+    // Without the event, secrets and ticks: reading them could fail again.
+    const error = internalError(received.failure, (received.failures ?? 0) + 1);
+    return { ...run, skippedTicks: received.skippedTicks, skippedDue: [], execution: notExecuted(error) };
+  }
+  const event = JSON.stringify(receivedEvent(invocation, received.storedAt));
+  const secrets = deployment.secrets === null ? noSecrets : await openSecrets(deployment.secrets, ports);
+  const prepared = { ...run, event, secrets, ...ticksOf(received, state, deployment) };
+  const refused = refusalOf(invocation, state, deployment);
+  if (refused !== undefined) return { ...prepared, execution: notExecuted(refused) };
+  const path = await ports.bundles.path(deployment.bundle);
+  const request = requestOf({ invocation, event, secrets, state, deployment, config, path });
+  const onResponse = (response: HttpResponse): void => {
+    if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
+  };
+  const execution = await ports.sandbox.execute(request, onResponse);
+  const mapped = mapStacks(execution, deployment.bundle, ports.stacks);
+  return { ...prepared, execution: mapped instanceof Promise ? await mapped : mapped };
+}
+
+/** Why the invocation must not run, if so. A disabled source still runs its hooks, which undo what it has set up in other systems. */
+function refusalOf(invocation: Invocation, { kills }: SourceState, deployment: Deployment): RunError | undefined {
+  if (isOverHopLimit(invocation.hops ?? 0)) return hopLimitError(deployment.source, invocation.way);
+  if (isDisabled(kills, deployment.id) && invocation.trigger !== "hook") return disabledError(deployment.source);
+  return undefined;
+}
+
+/** When the tick was due, and which ticks were skipped before it. */
+function ticksOf(
+  { invocation, storedAt, skippedTicks, skippedDue = [] }: ReceivedInvocation,
+  { links }: SourceState,
+  deployment: Deployment,
+): Pick<FinishedRun, "dueAt" | "skippedTicks" | "skippedDue"> {
+  return {
+    ...(invocation.trigger === "timer" ? { dueAt: dueAtOf(invocation, storedAt) } : {}),
+    skippedTicks: skippedTicks + (invocation.skippedTicks ?? 0),
+    skippedDue: [...skippedLinks(invocation, links, deployment), ...skippedDue].slice(-maxReportedSkips),
+  };
+}
+
+const internalError = ({ message }: Error, failures: number): RunError => ({
+  name: "InternalError",
+  code: "internal_error",
+  message: `Headwater could not run this invocation ${failures} times: ${message}`,
+});
+
+/** The argument of `run`. The timestamp of a tick is its due time in epoch seconds, as components expect it. */
+export function receivedEvent(invocation: Invocation, storedAt: number): unknown {
+  if (invocation.trigger !== "timer") return invocation.event ?? null;
+  const timer = invocation.event as Omit<TimerEvent, "timestamp">; // Written by the operator from a validated schedule.
+  return { timestamp: Math.floor(dueAtOf(invocation, storedAt) / 1000), ...timer };
+}
+
+/** The execution of an invocation that did not run: an error without products. */
+export function notExecuted(error: RunError): Execution {
+  return { outcome: "limited", error, emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
+}
+
+type Secrets = Readonly<Record<string, unknown>>;
+
+const noSecrets: Secrets = {};
+
+async function openSecrets(sealed: string, ports: Pick<RunnerPorts, "secrets">): Promise<Secrets> {
+  return JSON.parse(await ports.secrets.open(sealed)) as Secrets; // Sealed by the operator from a record.
+}
+
+interface RequestInputs {
+  readonly invocation: Invocation;
+  readonly event: string;
+  readonly secrets: Secrets;
+  readonly state: SourceState;
+  readonly deployment: Deployment;
+  readonly config: RunnerConfig;
+  /** Local file of the bundle. */
+  readonly path: string;
+}
+
+function requestOf({ invocation, event, secrets, state, deployment, config, path }: RequestInputs): ExecuteRequest {
+  const { source, owner, id, bundle: hash, needsNode, props, endpoint, additionalProps } = deployment;
+  // The last run of the source killed its process. The next one must not take warm isolates of other owners with it.
+  const alone = state.kills?.deployment === id && state.kills.inRow > 0;
+  return {
+    source,
+    owner,
+    revision: id,
+    bundle: { hash, path, needsNode },
+    entry: invocation.hook ?? "run",
+    event,
+    ...(invocation.metadata === undefined ? {} : { metadata: JSON.stringify(invocation.metadata) }),
+    props: JSON.stringify({ ...props, ...secrets }),
+    db: state.db,
+    endpoint,
+    ...(additionalProps === undefined ? {} : { additionalProps }),
+    environment: { PD_COMPONENT: source },
+    limits: { timeoutMs: config.runTimeoutMs, memoryMb: config.memoryMb },
+    ...(alone ? { alone } : {}),
+  };
+}
+
+/** The same after each redelivery. The number of an invocation is unique within the installation. */
+function runIdOf({ seq, index }: InvocationNumber): string {
+  return `r_${seq.toString(36).padStart(8, "0")}${index.toString(36).padStart(2, "0")}`;
+}
+
+/** A view of the sandbox that runs every execution in one named isolate instead of its source's warm isolate. */
+export function inIsolate(sandbox: Sandbox, isolate: string): Sandbox {
+  return { ...sandbox, execute: (request, onResponse) => sandbox.execute({ ...request, source: isolate, revision: isolate }, onResponse) };
+}

@@ -1,0 +1,37 @@
+import type { Answer, InvocationNumber } from "../../domain/invocation/invocation.ts";
+import type { DeploymentEntry } from "../../domain/source/deployment.ts";
+import type { Sandbox } from "../sandbox/port.ts";
+
+export interface RunPorts {
+  readonly sandbox: Sandbox;
+  readonly deployments: Deployments;
+  readonly moves: Moves;
+  readonly bundles: Bundles;
+  readonly stacks: Stacks;
+  /** Opens values that were sealed for this runner's pool. */
+  readonly secrets: { open(sealed: string): Promise<string> };
+  /** Sends a reply to the caller of an invocation. Best effort: never throws. */
+  readonly answer: (subject: string, answer: Answer) => void;
+}
+
+export interface Deployments {
+  /** Reads the current entry. */
+  get(source: string): Promise<DeploymentEntry | undefined>;
+  /** Calls back for each source whose entry changed or was deleted. Undefined: changes may have been missed, of any source. */
+  onChange(changed: (source: string | undefined) => void): Promise<void>;
+}
+
+export interface Moves {
+  /** Moves an invocation to the pool that its source moved to. @throws Unavailable */
+  move(position: InvocationNumber): Promise<void>;
+}
+
+export interface Bundles {
+  /** Path of a local file with the bundle. @throws Unavailable, NotFound */
+  path(hash: string): Promise<string>;
+}
+
+export interface Stacks {
+  /** The stack with positions in the component's own files; unchanged if they are not known. */
+  map(bundle: string, stack: string): Promise<string>;
+}
