@@ -6,7 +6,7 @@ import type { RunError } from "../run/run-error.ts";
  */
 export const maxHops = 100;
 
-/** Whether an invocation of that many hops must not be run. */
+/** Whether an invocation with this many hops must not run. */
 export const isOverHopLimit = (hops: number): boolean => hops > maxHops;
 
 /**
@@ -15,21 +15,21 @@ export const isOverHopLimit = (hops: number): boolean => hops > maxHops;
  */
 export const nextHop = (hops: number): number | undefined => (isOverHopLimit(hops) ? undefined : hops + 1);
 
-/** Sources of a chain that its events carry: enough to show a cycle of up to so many. */
-const maxWay = 16;
+/** Maximum sources of the chain that an event carries, and so of a cycle that the error can show. */
+const maxWayLength = 16;
 
 /** The chain of sources for events caused by this one; the nearest last. */
-export const nextWay = (way: readonly string[], source: string): readonly string[] => [...way, source].slice(-maxWay);
+export const nextWay = (way: readonly string[], source: string): readonly string[] => [...way, source].slice(-maxWayLength);
 
 /** The error of a run above the limit, with the chain that led to it. */
 export function hopLimitError(source: string, way: readonly string[] = []): RunError {
-  const message = `an event reached ${source} after ${maxHops} deliveries from source to source and is not run: ${shownWay(source, way)}`;
+  const message = `an event reached ${source} after ${maxHops} deliveries from source to source and is not run: ${describeWay(source, way)}`;
   return { name: "HopLimit", code: "hop_limit", message };
 }
 
 /** The cycle, `dc_a → dc_b → dc_a`, or the known part of the chain. */
-function shownWay(source: string, way: readonly string[]): string {
+function describeWay(source: string, way: readonly string[]): string {
   const before = way.lastIndexOf(source);
-  if (before >= 0) return `they go round in a circle: ${[...way.slice(before), source].join(" → ")}. End one of these subscriptions`;
-  return way.length === 0 ? "do sources listen to each other in a circle?" : `it came by … → ${[...way, source].join(" → ")}`;
+  if (before >= 0) return `the sources form a cycle: ${[...way.slice(before), source].join(" → ")}. Delete one of these subscriptions`;
+  return way.length === 0 ? "check whether sources listen to each other" : `its last sources are … → ${[...way, source].join(" → ")}`;
 }

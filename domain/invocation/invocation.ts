@@ -9,12 +9,8 @@ export type { RunError } from "../run/run-error.ts";
 export type { HttpResponse, LogRecord } from "../run/run-products.ts";
 
 /**
- * An invocation is a durable request to run a source once: a message on the stream INVOCATIONS (a work queue).
- * The ingress packs several into one message; everything else makes packs of one.
- */
-/**
- * `configure` does not run a source, but calls a function of a component while a user configures it, see domain/component/configure.ts. A `dry-run`
- * stores nothing, see domain/run/dry-run.ts.
+ * Why an invocation exists. `configure` does not run a source, but calls a function of a component while a user configures it, see
+ * domain/component/configure.ts. A `dry-run` stores nothing, see domain/run/dry-run.ts.
  */
 export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run"] as const;
 export type Trigger = (typeof triggers)[number];
@@ -22,7 +18,10 @@ export type Trigger = (typeof triggers)[number];
 export const hooks = ["deploy", "activate", "deactivate"] as const;
 export type Hook = (typeof hooks)[number];
 
-/** Its trace context is the parent of the run, see domain/traces.ts. */
+/**
+ * A durable request to run a source once: part of a message on the stream INVOCATIONS, a work queue. The ingress packs several into one
+ * message; all others make packs of one. Its trace context is the parent of the run, see domain/traces.ts.
+ */
 export interface Invocation extends TraceContext {
   /** Public id of the source, `dc_…`; of a `configure`, the id of the call; of a `dry-run`, that of the run. */
   readonly source: string;
@@ -119,7 +118,7 @@ export interface RunSummary {
   readonly result: string | null;
 }
 
-/** Joins invocations that are encoded as JSON texts to a pack, so that nothing is encoded twice. */
+/** Joins invocations, given as JSON texts, to one message. */
 export function encodePack(invocations: readonly string[]): string {
   return `{"invocations":[${invocations.join(",")}]}`;
 }

@@ -1,14 +1,14 @@
 import { partitionsOf } from "./partition.ts";
 
-/** How long after a partition could not be opened it is tried again. */
+/** Delay before the next attempt to open a partition. */
 const retryMs = 1_000;
-/** A member that holds a partition for this much longer than it may has stalled. */
+/** A member that holds a lost partition for longer than `handoverMs` plus this time is considered stalled. */
 const handoverGraceMs = 2_000;
 const waitStepMs = 100;
 
 export interface ShareConfig {
   readonly member: string;
-  /** A member that lost a partition holds it no longer than this, while work on it ends. */
+  /** How long a member may hold a partition that it has lost, while work on it ends. */
   readonly handoverMs: number;
   /** Absent: all partitions of a pool. */
   readonly count?: number;
@@ -16,19 +16,19 @@ export interface ShareConfig {
 
 /** Work on a partition. */
 export interface PartitionWork {
-  /** Takes up no more of it. Resolves once no work on the partition is left. */
+  /** Starts no more work on the partition. Resolves once all work on it has ended. */
   stop(): Promise<void>;
 }
 
 export interface SharePorts<Work extends PartitionWork> {
   /**
-   * Announces the member until it leaves; each heartbeat lists what it holds. Calls back with the ids of the members that divide the
-   * partitions among themselves: all live ones, this one as well unless it is not to have any.
+   * Announces the member until it leaves; each heartbeat lists the partitions that it holds. Calls back with the ids of the members that
+   * share the partitions: all live ones, including this one unless it is on standby.
    */
   readonly join: (member: ShareMember) => Promise<Joined>;
   /** Partitions that other live members hold. @throws Unavailable */
   readonly heldByOthers: () => Promise<ReadonlySet<number>>;
-  /** Begins to work on a partition. */
+  /** Starts work on a partition. */
   readonly open: (partition: number) => Promise<Work>;
   /** Resolves after that time, or when the signal aborts. Never rejects. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -41,37 +41,39 @@ export interface ShareMember {
 }
 
 export interface Joined {
-  /** What is held has changed: sends a heartbeat within 100 ms. */
+  /** Sends a heartbeat within 100 ms. */
   reportSoon(): void;
-  /** Resolves when a heartbeat with what is held now is stored. @throws Unavailable */
+  /** Resolves when a heartbeat with the partitions that are held now is stored. @throws Unavailable */
   report(): Promise<void>;
-  /** Others divide the partitions among themselves from now on, and open each when this member does not hold it any more. */
+  /** The other members share the partitions from now on, and open each one when this member has released it. */
   retire(): Promise<void>;
   leave(): Promise<void>;
 }
 
 /**
- * Which partitions a member works on: its share among the live members, by rendezvous hashing (decision 0011).
+ * The partitions that a member works on: its share among the live members, by rendezvous hashing (decision 0011). The states of a partition:
  *
- * A partition is idle → waiting (another member holds it) → open → releasing (work on it ends here) → idle. A heartbeat that lists it as
- * held is stored before the work begins, and lists it until it is idle again: only then the next member opens it.
+ *     idle ── assigned ──▶ waiting ── no other member holds it ──▶ open ── lost ──▶ releasing ── work has ended ──▶ idle
+ *
+ * A heartbeat that lists the partition as held is stored before work starts, and heartbeats list it until it is idle again. Only then does
+ * the next member open it.
  */
 export class PartitionShare<Work extends PartitionWork> {
   readonly #config: ShareConfig;
   readonly #ports: SharePorts<Work>;
-  /** Those of this member's share. */
+  /** The partitions of this member's share. */
   readonly #share = new Map<number, Promise<Work | undefined>>();
-  /** Those of the share whose work has begun. */
+  /** The partitions of the share whose work has started. */
   readonly #opened = new Map<number, Work>();
   readonly #held = new Set<number>();
-  /** Each resolves when the partition is idle here. */
-  readonly #dropping = new Map<number, Promise<void>>();
+  /** Each resolves when the partition is idle. */
+  readonly #releasing = new Map<number, Promise<void>>();
   readonly #stopping = new AbortController();
   #members: readonly string[] = [];
   #isRetrying = false;
   #joining: Promise<Joined> | undefined;
   #joined: Joined | undefined;
-  /** A heartbeat that is about to be sent. */
+  /** The next heartbeat, which several callers share. */
   #reporting: Promise<void> | undefined;
 
   constructor(config: ShareConfig, ports: SharePorts<Work>) {
@@ -85,7 +87,7 @@ export class PartitionShare<Work extends PartitionWork> {
     this.#joined = await this.#joining;
   }
 
-  /** Resolves once the share that there is by now is open, or could not be opened at first. */
+  /** Resolves once each partition of the current share is open, or its first attempt has failed. */
   async untilOpen(): Promise<void> {
     await Promise.allSettled(this.#share.values());
   }
@@ -94,7 +96,7 @@ export class PartitionShare<Work extends PartitionWork> {
     return this.#opened;
   }
 
-  /** Live members, as far as is known; 1 before that. */
+  /** Number of live members; 1 before the members are known. */
   get memberCount(): number {
     return Math.max(1, this.#members.length);
   }
@@ -103,19 +105,19 @@ export class PartitionShare<Work extends PartitionWork> {
     this.#joined?.reportSoon();
   }
 
-  /** Others may have taken this member for dead: it gives up all partitions and opens its share again when others have released it. */
+  /** Call this when other members may have considered this one dead: it releases all partitions and opens its share again. */
   lapse(): void {
     for (const partition of this.#share.keys()) this.#drop(partition);
     this.#held.clear();
     this.#divide(this.#members);
   }
 
-  /** Others take each partition over as soon as its work here has ended, or when the signal aborts. */
+  /** Hands each partition over as soon as its work has ended, or when the signal aborts. */
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping.abort();
     await this.#joined?.retire();
     for (const partition of this.#share.keys()) this.#drop(partition);
-    await Promise.race([Promise.all(this.#dropping.values()), aborted(signal)]);
+    await Promise.race([Promise.all(this.#releasing.values()), aborted(signal)]);
     await this.#joined?.leave();
   }
 
@@ -147,15 +149,15 @@ export class PartitionShare<Work extends PartitionWork> {
     });
   }
 
-  /** Undefined: it is not this member's any more. */
+  /** Undefined: the partition no longer belongs to this member. */
   async #open(partition: number, isOurs: () => boolean): Promise<Work | undefined> {
     const { heldByOthers, log, open, pause } = this.#ports;
-    await this.#dropping.get(partition);
+    await this.#releasing.get(partition);
     for (let waitedMs = 0; !this.#held.has(partition); waitedMs += waitStepMs) {
       if (!(await heldByOthers()).has(partition)) break;
       if (!isOurs()) return undefined;
       if (waitedMs > this.#config.handoverMs + handoverGraceMs) {
-        log.warn({ op: "partition.read", partition }, "another member has not released a partition in time: reading it all the same");
+        log.warn({ op: "partition.read", partition }, "another member has not released a partition in time: reading it anyway");
         break;
       }
       await pause(waitStepMs, this.#stopping.signal);
@@ -166,7 +168,7 @@ export class PartitionShare<Work extends PartitionWork> {
     return open(partition);
   }
 
-  /** Resolves when a heartbeat with all that is held by now is stored; several callers share one. @throws Unavailable */
+  /** Resolves when a heartbeat with the held partitions is stored. Callers of one turn share a heartbeat. @throws Unavailable */
   #report(): Promise<void> {
     return (this.#reporting ??= new Promise<void>((resolve) => setTimeout(resolve)).then(async () => {
       this.#reporting = undefined;
@@ -174,7 +176,7 @@ export class PartitionShare<Work extends PartitionWork> {
     }));
   }
 
-  /** Members may not change for days. */
+  /** Retries without waiting for a change of the members, which may take days. */
   async #divideLater(): Promise<void> {
     if (this.#isRetrying || this.#isStopped) return;
     this.#isRetrying = true;
@@ -187,11 +189,11 @@ export class PartitionShare<Work extends PartitionWork> {
     const opening = this.#share.get(partition);
     this.#share.delete(partition);
     this.#opened.delete(partition);
-    const dropping = Promise.resolve(this.#dropping.get(partition)).then(() => this.#release(partition, opening));
-    this.#dropping.set(partition, dropping);
+    const releasing = Promise.resolve(this.#releasing.get(partition)).then(() => this.#release(partition, opening));
+    this.#releasing.set(partition, releasing);
     // Neither rejects: a failure is logged.
-    void dropping.then(() => {
-      if (this.#dropping.get(partition) === dropping) this.#dropping.delete(partition);
+    void releasing.then(() => {
+      if (this.#releasing.get(partition) === releasing) this.#releasing.delete(partition);
     });
   }
 
@@ -199,7 +201,7 @@ export class PartitionShare<Work extends PartitionWork> {
     const released = new AbortController();
     await Promise.race([this.#end(partition, opening), this.#ports.pause(this.#config.handoverMs, released.signal)]);
     released.abort();
-    if (this.#share.has(partition)) return; // This member's again in the meantime.
+    if (this.#share.has(partition)) return; // Assigned to this member again in the meantime.
     this.#held.delete(partition);
     this.#joined?.reportSoon();
   }

@@ -16,27 +16,27 @@ export interface Watermark extends InvocationNumber {
 }
 
 /**
- * How far a source has come in each queue that holds, or held, its invocations. Within one queue a source's invocations are delivered
- * and committed in order, so one position stands for all before it (decision 0011). The keys:
+ * The last committed position of a source in each queue that has, or had, its invocations. Within one queue a source's invocations are
+ * delivered and committed in order, so one position stands for all before it (decision 0011). The keys:
  *
- * | key | of |
+ * | key | position of |
  * |---|---|
- * | `<pool>` | invocations in that pool's queue |
- * | `<pool>/hooks` | hooks there: they may run before what waits |
- * | `<pool>/moved` | invocations that were moved from that pool's queue to another, by their position in the first |
+ * | `<pool>` | invocations in the queue of that pool |
+ * | `<pool>/hooks` | hooks in that queue, which may run before other invocations |
+ * | `<pool>/moved` | invocations that were moved from that queue to another, by their position in that queue |
  */
 export type Watermarks = Readonly<Record<string, Watermark>>;
 
-/** Where an invocation stands, and where it stood before its source moved here. */
+/** An invocation with its position, and its former position if its source moved here from another pool. */
 export interface Positioned {
   readonly invocation: Pick<Invocation, "trigger" | "movedFrom">;
   readonly position: QueuePosition;
 }
 
-/** A source that has moved between more pools than this has nothing left in the first of them. */
+/** A source that has moved between more pools than this has no invocations left in the first of them. */
 const maxQueues = 12;
 
-/** Whether a commit of the source has answered the invocation. */
+/** Whether the source has a commit for the invocation. */
 export function isCommitted(watermarks: Watermarks = {}, { invocation, position }: Positioned): boolean {
   const { movedFrom } = invocation;
   if (isUpTo(position, watermarks[keyOf(position, invocation)])) return true;
@@ -44,8 +44,8 @@ export function isCommitted(watermarks: Watermarks = {}, { invocation, position 
   if (isUpTo(movedFrom, watermarks[movedKey(movedFrom)])) return true;
   const before = watermarks[keyOf(movedFrom, invocation)];
   if (before === undefined || !isUpTo(movedFrom, before)) return false;
-  // It was committed in that pool: before it was moved, or by a run that was under way then. What the pool committed later was in another
-  // stay of the source there, and says nothing of what was moved before.
+  // It was committed in that pool before it was moved, or by a run that was in progress then. Later commits in that pool belong to another
+  // stay of the source there.
   return before.committedAt < position.storedAt || compare(movedFrom, before) === 0;
 }
 
@@ -55,8 +55,8 @@ export function raiseWatermarks(watermarks: Watermarks = {}, { invocation, posit
   const marks = new Map(Object.entries(watermarks));
   const raise = (key: string, { seq, index, storedAt }: QueuePosition): void => {
     const mark = marks.get(key);
-    marks.delete(key); // The ones committed to lately are last.
-    // The server's clock may have stepped back. A lower position is of a stream that was recreated.
+    marks.delete(key); // Keeps the most recently committed ones last.
+    // The clock of NATS may have stepped back. A lower position belongs to a recreated stream.
     const isHigher = mark !== undefined && compare(mark, { seq, index }) < 0;
     marks.set(key, { seq, index, storedAt: isHigher ? Math.max(mark.storedAt, storedAt) : storedAt, committedAt: now });
   };
@@ -65,11 +65,11 @@ export function raiseWatermarks(watermarks: Watermarks = {}, { invocation, posit
   return Object.fromEntries([...marks].slice(-maxQueues));
 }
 
-/** A stream that was recreated counts from 1 again: what it stored after the watermark is new, whatever its sequence. */
+/** A recreated stream starts at sequence 1: a message stored after the watermark is new, whatever its sequence. */
 const isUpTo = (position: QueuePosition, mark: Watermark | undefined): boolean =>
   mark !== undefined && position.storedAt <= mark.storedAt && compare(position, mark) <= 0;
 
-/** No pool's name contains a slash. */
+/** Names of pools contain no slash. */
 const keyOf = ({ pool }: QueuePosition, { trigger }: Pick<Invocation, "trigger">): string => (trigger === "hook" ? `${pool}/hooks` : pool);
 const movedKey = ({ pool }: QueuePosition): string => `${pool}/moved`;
 

@@ -89,7 +89,7 @@ export type DedupeState =
   | { readonly strategy: "unique"; readonly ids: readonly string[] }
   | {
       readonly strategy: "greatest";
-      /** As decimal text beyond 2^53, where numbers are no longer exact. */ readonly id: number | string | null;
+      /** A decimal string beyond 2^53, where numbers are not exact. */ readonly id: number | string | null;
     }
   | { readonly strategy: "last"; readonly id: string | null }
   | { readonly strategy: "none" };

@@ -55,7 +55,7 @@ export interface DryRunOutcome {
   readonly result: string | null;
 }
 
-/** Bound on the JSON of a result, which is one message. */
+/** Maximum bytes of the JSON of a result, which is one message. */
 export const maxDryRunBytes = 768 * 1024;
 
 const json = z.string().refine(isJson);

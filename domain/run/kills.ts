@@ -20,11 +20,11 @@ export const killsThatDisable = 3;
 export const killWindowMs = 10 * 60_000;
 
 /** The state after one more run; undefined if there is nothing to store. */
-export function recordRun(kills: Kills | undefined, deployment: string, startedAt: number, costProcess: boolean): Kills | undefined {
+export function recordRun(kills: Kills | undefined, deployment: string, startedAt: number, killedProcess: boolean): Kills | undefined {
   const before = kills?.deployment === deployment ? kills : undefined;
   if (before?.disabledAt !== undefined) return before;
   const recent = (before?.at ?? []).filter((at) => startedAt - at < killWindowMs);
-  if (!costProcess) return recent.length === 0 ? undefined : { deployment, at: recent, inRow: 0 };
+  if (!killedProcess) return recent.length === 0 ? undefined : { deployment, at: recent, inRow: 0 };
   const at = [...(before?.inRow === 0 ? recent : (before?.at ?? [])), startedAt].slice(-killsThatDisable);
   const inRow = (before?.inRow ?? 0) + 1;
   const withinWindow = recent.length + 1;
@@ -47,21 +47,21 @@ export function disabledError(source: string, last?: RunError): RunError {
     name: "SourceDisabled",
     code: disabledCode,
     message:
-      `source ${source} is disabled: ${killsThatDisable} of its runs in a row, or within ${killWindowMs / 60_000} minutes, cost the process they ran in.` +
-      ` It runs again after it is changed: mend its code, or send its 'active' again.${why}`,
+      `source ${source} is disabled: ${killsThatDisable} of its runs in a row, or within ${killWindowMs / 60_000} minutes, killed their process.` +
+      ` It runs again after it is changed: fix its code, or send its 'active' again.${why}`,
   };
 }
 
 /** Error code of a refused call or dry run. */
 export const callsRefusedCode = "too_many_kills";
 
-/** The answer to calls of components that are configured, and to dry runs, of an owner of whom too many cost their process. @param until epoch ms */
+/** The result of `configure` calls and dry runs of an owner after too many of them killed their process. @param until epoch ms */
 export function callsRefusedError(until: number): RunError {
   return {
     name: "TooManyKills",
     code: callsRefusedCode,
     message:
-      `${killsThatDisable} calls of options or additionalProps, or dry runs, of your components cost the process they ran in within ${killWindowMs / 60_000} minutes:` +
-      ` until ${new Date(until).toISOString()} no more of them are made. Mend the code meanwhile; runs of sources go on.`,
+      `${killsThatDisable} calls of options or additionalProps, or dry runs, of your components killed their process within ${killWindowMs / 60_000} minutes:` +
+      ` no more are made until ${new Date(until).toISOString()}. Fix the code in the meantime; sources continue to run.`,
   };
 }

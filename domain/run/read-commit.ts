@@ -58,14 +58,14 @@ const shape = z.looseObject({
  */
 export function readCommit(text: string, subject: string): Commit | undefined {
   const commit = parse(text);
-  const isInPlace = commit !== undefined && subject === runSubject(partitionOf(commit.source), commit.owner, commit.source);
-  return isInPlace ? commit : undefined;
+  const matchesSubject = commit !== undefined && subject === runSubject(partitionOf(commit.source), commit.owner, commit.source);
+  return matchesSubject ? commit : undefined;
 }
 
 function parse(text: string): Commit | undefined {
   try {
     const commit: unknown = JSON.parse(text);
-    return shape.safeParse(commit).success ? (commit as Commit) : undefined; // Has the shape, or a state that nobody here reads.
+    return shape.safeParse(commit).success ? (commit as Commit) : undefined; // It has the shape; the state is not checked, because only runners read it.
   } catch {
     return undefined;
   }

@@ -19,7 +19,7 @@ export type ServerSchedule =
   /** One-shots: each tick arms the next at {@link nextTick}. */
   | { readonly kind: "chain" };
 
-/** Of `intervalSeconds`, in seconds: up to 366 days. */
+/** Bounds of `intervalSeconds`: up to 366 days. */
 export const intervalBounds = { minimum: 1, maximum: 366 * 24 * 60 * 60 } as const;
 const defaultTimezone = "UTC";
 
@@ -36,13 +36,13 @@ export function parseTimer(value: unknown): TimerSchedule {
   if (interval !== undefined) return { kind: "interval", intervalSeconds: parseInterval(interval) };
   if (typeof cron !== "string") throw shapeError(value);
   if (timezone !== undefined && timezone !== null && typeof timezone !== "string")
-    throw new InvalidInput("timezone must be text such as Europe/Berlin");
+    throw new InvalidInput("timezone must be a string such as Europe/Berlin");
   return parseCron(cron, timezone ?? defaultTimezone);
 }
 
 /**
- * In zones without clock changes, cron of NATS is right. In others it skips ticks in the omitted hour and doubles those in the repeated
- * hour, so there the ticks are a chain that Headwater computes.
+ * The schedule that NATS runs. Its cron is correct in zones without clock changes. In other zones it skips ticks in the omitted hour and
+ * repeats those in the repeated hour, so there the ticks are a chain that Headwater computes.
  */
 export function serverSchedule(schedule: TimerSchedule): ServerSchedule {
   switch (schedule.kind) {
@@ -56,9 +56,9 @@ export function serverSchedule(schedule: TimerSchedule): ServerSchedule {
 }
 
 /**
- * The first tick strictly after `afterMs`, epoch ms. An interval's ticks lie at whole multiples of it after `armedAtMs`, the time at
- * which it was armed; it has none at that time itself. A cron ticks when the wall clock of its zone says so: at the end of the gap
- * when clocks go forward over the time, once when they go back over it.
+ * The first tick strictly after `afterMs`, epoch ms. The ticks of an interval are at whole multiples of it after `armedAtMs`, the time at
+ * which it was armed; there is no tick at that time itself. A cron follows the wall clock of its zone: when clocks go forward over the
+ * time, it ticks at the end of the gap; when clocks go back over it, it ticks once.
  */
 export function nextTick(schedule: TimerSchedule, afterMs: number, armedAtMs = 0): number {
   switch (schedule.kind) {
@@ -101,7 +101,7 @@ function parseInterval(value: unknown): number {
 function parseCron(text: string, zone: string): TimerSchedule {
   const cron = normalizeCron(text);
   const timezone = parseTimezone(zone);
-  // 30 February: from any time on, so the time asked from does not matter. Leap days are at most 8 years apart.
+  // 30 February never comes, whatever the start. Leap days are at most 8 years apart.
   if (nextRun(cron, "UTC", Date.UTC(2025, 0, 1)) === undefined) throw neverTicks(text);
   return { kind: "cron", cron, timezone };
 }
@@ -112,7 +112,7 @@ function nextRun(cron: string, timezone: string, afterMs: number): number | unde
 }
 
 function neverTicks(cron: string): InvalidInput {
-  return new InvalidInput(`cron '${cron}' is invalid: no month has such a day, so it would never tick`, {
+  return new InvalidInput(`cron '${cron}' is invalid: it would never tick, because no month has such a day`, {
     code: "invalid_cron",
   });
 }

@@ -5,16 +5,16 @@ import { isEventId, parseEventId } from "../event/event-id.ts";
 export const scheduledChannel = "$in";
 
 /**
- * An event with a `delivery_ts` later than its commit is scheduled. Until it is due it is listed on `$in` alone. Then it is emitted: it gets
- * its place in the history and goes to those who listen to its channel at that time.
+ * Whether an event is scheduled: its `delivery_ts` is later than its commit. Until it is due, only `$in` lists it. Then it is emitted: it
+ * enters the event history and is delivered to the subscribers that its channel has at that time.
  */
 export function isScheduled<E extends Pick<CommittedEvent, "id" | "deliverAt">>(event: E): event is E & { readonly deliverAt: number } {
   return event.deliverAt !== undefined && isEventId(event.id) && event.deliverAt > parseEventId(event.id).ms;
 }
 
 /**
- * Id of a scheduled event once it is due, so that it orders by the time at which it was emitted. It follows from the first id: repeated
- * after a crash it is the same. The sequence holds the delay, so it differs from that of every event that a run commits in that millisecond.
+ * The id of a scheduled event once it is due, which orders it by the time of its emission. It is derived from the first id, so it is the
+ * same after a crash. The sequence contains the delay, so it differs from that of all events that a run commits in the same millisecond.
  */
 export function dueEventId({ id, deliverAt }: { readonly id: string; readonly deliverAt: number }): string {
   const { ms, sequence } = parseEventId(id);

@@ -3,7 +3,7 @@ import { parseTimerProp } from "../component/prop-types.ts";
 import { runtimeProps } from "../component/prop-values.ts";
 import { nextTick, type TimerSchedule } from "./schedule.ts";
 
-/** Schedules by prop name. @throws InvalidInput that names the prop whose value is not a schedule */
+/** Schedules by prop name. @throws InvalidInput naming the prop with an invalid schedule */
 export function timersOf(definition: ComponentDefinition, props: Readonly<Record<string, unknown>>): ReadonlyMap<string, TimerSchedule> {
   const values = runtimeProps(definition, props);
   const configured = definition.props.filter(({ name, type }) => type === "$.interface.timer" && values[name] !== undefined);
@@ -12,7 +12,7 @@ export function timersOf(definition: ComponentDefinition, props: Readonly<Record
 
 /**
  * Epoch ms of the first tick after `now`; undefined without timers.
- * @param armedAt epoch ms at which the source was deployed, and so its timers were armed: intervals count from there
+ * @param armedAt epoch ms at which the source was deployed and its timers were armed: intervals start there
  * @throws InvalidInput as {@link timersOf}
  */
 export function nextTickOf(

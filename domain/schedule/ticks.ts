@@ -1,7 +1,7 @@
 import { assertNever } from "../errors.ts";
 import type { Invocation } from "../invocation/invocation.ts";
 
-/** A tick that begins later than this after it was due is late, ms. */
+/** A tick is late if its run starts more than this after the tick was due. */
 export const lateAfterMs = 1_000;
 /** Maximum skipped ticks that a run records. */
 export const maxReportedSkips = 100;
@@ -23,7 +23,7 @@ export interface Tick {
   readonly run: { readonly id: string; /** Epoch ms. */ readonly startedAt: number } | null;
 }
 
-/** When a tick was due, epoch ms: a link of a chain says so, else it is the moment at which the server's schedule stored it. */
+/** When a tick was due, epoch ms: a link of a chain contains it, any other tick was due when NATS stored it. */
 export const dueAtOf = ({ at }: Pick<Invocation, "at">, storedAt: number): number => at ?? storedAt;
 
 export function tickStateOf({ dueAt, run }: Tick): TickState {

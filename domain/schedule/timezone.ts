@@ -1,11 +1,11 @@
 import { InvalidInput } from "../errors.ts";
 
-// A formatter costs some 50 µs to make; there are about 600 zones, so what is remembered stays small.
+// Creating a formatter takes about 50 µs. There are about 600 zones, so the cache stays small.
 const fixedZones = new Map<string, boolean>();
 const firstYear = 2025;
 const lastYear = 2037;
 
-/** The zone as the IANA database spells it. @throws InvalidInput when it is unknown, or an offset in place of a name. */
+/** The zone as the IANA database spells it. @throws InvalidInput if it is unknown, or an offset instead of a name */
 export function parseTimezone(timezone: string): string {
   // NATS looks up a zone as a file, case-sensitively, and supports no offsets such as +02:00.
   const resolved = /^[a-z]/i.test(timezone) ? resolve(timezone) : undefined;
@@ -17,12 +17,12 @@ export function parseTimezone(timezone: string): string {
 }
 
 /**
- * Whether the zone's offset from UTC never changes: it is the same on the 1st and the 15th of every month from 2025 to 2037. Clock
- * changes last for weeks, also those for Ramadan, so none slips through.
+ * Whether the zone's offset from UTC never changes: it is the same on the 1st and the 15th of every month from 2025 to 2037. Each clock
+ * change lasts for weeks, including those for Ramadan, so this finds all of them.
  */
 export function isFixedZone(timezone: string): boolean {
-  const known = fixedZones.get(timezone);
-  if (known !== undefined) return known;
+  const cached = fixedZones.get(timezone);
+  if (cached !== undefined) return cached;
   const fixed = hasOneOffset(timezone);
   fixedZones.set(timezone, fixed);
   return fixed;
@@ -42,6 +42,6 @@ function resolve(timezone: string): string | undefined {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: timezone }).resolvedOptions().timeZone;
   } catch {
-    return undefined; // a RangeError: Intl has no other way to say that it does not know the zone
+    return undefined; // A RangeError: Intl does not know the zone.
   }
 }

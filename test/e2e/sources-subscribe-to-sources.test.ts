@@ -119,7 +119,7 @@ describe("a source that listens to a source", () => {
     await remove(a.id, b.id);
   }, 90_000);
 
-  it("does not go round for ever in a circle, and says that it was cut", async () => {
+  it("stops at the hop limit in a cycle, and reports the cycle", async () => {
     const [a, b, c] = [await deploy(emitter), await deploy(listener, { me: "b" }), await deploy(listener, { me: "c" })];
     const errors = await webhook();
     await subscribe(a.id, b.id);
@@ -132,7 +132,7 @@ describe("a source that listens to a source", () => {
     await post(a.endpoint, { say: "first" });
     await until(() => told() >= 1, "an error tells of the circle", 60_000, headwater.output);
     const [error] = heard().filter((body) => body.includes("hop_limit"));
-    expect(error).toMatch(new RegExp(`they go round in a circle: (${b.id} → ${c.id} → ${b.id}|${c.id} → ${b.id} → ${c.id})\\.`));
+    expect(error).toMatch(new RegExp(`the sources form a cycle: (${b.id} → ${c.id} → ${b.id}|${c.id} → ${b.id} → ${c.id})\\.`));
     // Webhooks hear of a run before the history shows it.
     await until(async () => (await runsOf("first")) >= 100, "each of its runs is in the history");
     // Another one goes round meanwhile: long enough to see whether the first goes on.

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { ownerOf, partitionOf } from "../../domain/invocation/partition.ts";
+import { memberOf, partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount } from "../../domain/subjects.ts";
 import { heldByOthers, runnersOf } from "../../platform/jetstream/members/group.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
@@ -51,7 +51,7 @@ async function start(name: string, ran: string[], running: () => Promise<unknown
 
 /** The name of a runner that gets the partition when the other one is there. */
 const nameBeside = (other: string): string =>
-  Array.from({ length: 500 }, (_, n) => `r_second${n}`).find((each) => ownerOf(partition, [other, each]) === each) ?? "";
+  Array.from({ length: 500 }, (_, n) => `r_second${n}`).find((each) => memberOf(partition, [other, each]) === each) ?? "";
 
 async function send(...invocations: readonly (readonly [source: string, event: number])[]): Promise<void> {
   const pack = invocations.map(([source, event]) => JSON.stringify({ source, trigger: "event", event } satisfies Invocation));
@@ -97,7 +97,7 @@ it("hands the partitions of a runner that stops over at once, while runs of othe
   await send([slow, 1]);
   await until(() => first.length === 1, "the slow source runs");
   const staying =
-    Array.from({ length: 500 }, (_, n) => `r_staying${n}`).find((each) => ownerOf(partition, ["r_stopping", each]) === "r_stopping") ?? "";
+    Array.from({ length: 500 }, (_, n) => `r_staying${n}`).find((each) => memberOf(partition, ["r_stopping", each]) === "r_stopping") ?? "";
   await start(staying, second, () => Promise.resolve());
   const stopped = stopping.runner.stop(AbortSignal.timeout(60_000));
   const other = encodePack([JSON.stringify({ source: elsewhere, trigger: "event", event: 2 })]);
@@ -144,7 +144,7 @@ it("hands its partitions over while it can start no sandbox processes, and takes
   );
   ends.push(() => runner.stop(AbortSignal.timeout(1_000)));
   const other =
-    Array.from({ length: 500 }, (_, n) => `r_other${n}`).find((each) => ownerOf(partition, ["r_unable", each]) === "r_unable") ?? "";
+    Array.from({ length: 500 }, (_, n) => `r_other${n}`).find((each) => memberOf(partition, ["r_unable", each]) === "r_unable") ?? "";
   await start(other, second, () => Promise.resolve());
   await send([quick, 1]);
   await until(() => first.length === 1, "the first runner reads the partition");

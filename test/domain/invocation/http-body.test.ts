@@ -24,6 +24,6 @@ it("parses a body as the sandbox does, whatever its content type", () => {
   );
 });
 
-it("leaves what is no HTTP request as it is", () => {
+it("returns events that are no HTTP requests unchanged", () => {
   for (const event of [null, 1, "text", [], { timestamp: 1 }, { bodyRaw: "{}" }]) expect(withParsedBody(event)).toBe(event);
 });

@@ -22,7 +22,7 @@ const tick = { timestamp: 1_700_000_000, interval_seconds: 60 };
 const request = { method: "GET", path: "/", query: {}, headers: {}, client_ip: "127.0.0.1" };
 
 describe("a run without an event", () => {
-  it("of a timer gets a tick, by its default or by what is configured", () => {
+  it("of a source with a timer gets a tick, with the configured schedule or the default one", () => {
     expect(of([timer])).toEqual(tick);
     expect(of([timer], { props: { timer: { cron: "0 9 * * *", timezone: "Europe/Berlin" } } })).toEqual({
       timestamp: 1_700_000_000,
@@ -32,25 +32,25 @@ describe("a run without an event", () => {
     });
   });
 
-  it("of an HTTP interface gets an empty request to its endpoint", () => {
+  it("of a source with an HTTP interface gets an empty request to its endpoint", () => {
     expect(of([http], { endpoint: "https://in.test/abc" })).toEqual({ ...request, url: "https://in.test/abc/" });
   });
 
-  it("of both gets a tick", () => {
+  it("of a source with both gets a tick", () => {
     expect(of([http, timer])).toEqual(tick);
   });
 
-  it("of a timer that is not configured, or is none, gets what the next interface brings", () => {
+  it("of a source whose timer is missing or invalid gets the event of the next interface", () => {
     const optional = { name: "timer", type: "$.interface.timer", optional: true };
     expect(of([optional, http])).toMatchObject(request);
     expect(of([optional, http], { props: { timer: "nonsense" } })).toMatchObject(request);
   });
 
-  it("of additional props gets what those bring", () => {
+  it("of a source whose additional props contain an interface gets the event of that interface", () => {
     expect(of([], { configurableProps: [timer as PropDefinition] })).toEqual(tick);
   });
 
-  it("of no interface is refused when run needs an event, and gets none when it does not", () => {
+  it("of a source without interfaces is refused if run needs an event, and gets no event otherwise", () => {
     expect(() => of([])).toThrow(/^event is needed: the source has neither a timer nor an HTTP interface/);
     expect(of([], {}, false)).toBeUndefined();
   });

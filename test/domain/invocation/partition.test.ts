@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ownerOf, partitionOf, partitionsOf } from "../../../domain/invocation/partition.ts";
+import { memberOf, partitionOf, partitionsOf } from "../../../domain/invocation/partition.ts";
 import { partitionCount } from "../../../domain/subjects.ts";
 
 const partitions = Array.from({ length: partitionCount }, (_, i) => i);
@@ -10,10 +10,10 @@ test("each partition has one owner, whatever the order of the list", () => {
   fc.assert(
     fc.property(runners, (list) => {
       expect(list.flatMap((runner) => [...partitionsOf(runner, list)]).sort((a, b) => a - b)).toEqual(partitions);
-      for (const partition of partitions) expect(ownerOf(partition, list.toReversed())).toBe(ownerOf(partition, list));
+      for (const partition of partitions) expect(memberOf(partition, list.toReversed())).toBe(memberOf(partition, list));
     }),
   );
-  expect(ownerOf(0, [])).toBeUndefined();
+  expect(memberOf(0, [])).toBeUndefined();
 });
 
 test("a runner that comes or goes moves only its own partitions", () => {
@@ -21,8 +21,8 @@ test("a runner that comes or goes moves only its own partitions", () => {
     fc.property(runners, (list) => {
       const [newcomer, ...rest] = list;
       for (const partition of partitions) {
-        const owner = ownerOf(partition, list);
-        if (owner !== newcomer) expect(ownerOf(partition, rest)).toBe(owner);
+        const owner = memberOf(partition, list);
+        if (owner !== newcomer) expect(memberOf(partition, rest)).toBe(owner);
       }
     }),
   );

@@ -16,8 +16,8 @@ const event = (position: QueuePosition, movedFrom?: QueuePosition): Positioned =
 const hook = (position: QueuePosition): Positioned => ({ invocation: { trigger: "hook" }, position });
 
 describe("watermarks", () => {
-  /** Oracle: a set of the positions that were committed. Method: commits in order, each delivered again at any later time. */
-  it("know exactly what was committed in order", () => {
+  /** Oracle: the set of committed positions. Method: commits in order, each redelivered at any later time. */
+  it("recognize exactly the invocations that were committed in order", () => {
     const position = fc.record({ seq: fc.integer({ min: 1, max: 20 }), index: fc.nat(3) });
     fc.assert(
       fc.property(fc.uniqueArray(position, { selector: ({ seq, index }) => seq * 10 + index }), (positions) => {
@@ -32,25 +32,25 @@ describe("watermarks", () => {
     );
   });
 
-  it("tell hooks, which may run before what waits, from other invocations", () => {
+  it("keep hooks apart from other invocations, because hooks may run first", () => {
     const marks = raiseWatermarks(undefined, hook(at(9)), 0);
     expect([isCommitted(marks, hook(at(9))), isCommitted(marks, event(at(8)))]).toEqual([true, false]);
   });
 
-  it("take a message of a recreated stream for new, whatever its sequence", () => {
+  it("treat a message of a recreated stream as new, whatever its sequence", () => {
     const marks = raiseWatermarks(undefined, event(at(9, 1_000)), 1_000);
     expect(isCommitted(marks, event(at(2, 2_000)))).toBe(false);
     const recreated = raiseWatermarks(marks, event(at(2, 2_000)), 2_000);
     expect([isCommitted(recreated, event(at(2, 2_000))), isCommitted(recreated, event(at(3, 2_001)))]).toEqual([true, false]);
   });
 
-  it("survive a server whose clock steps back", () => {
+  it("recognize invocations after the clock of NATS stepped back", () => {
     let marks = raiseWatermarks(undefined, event(at(9, 1_000)), 0);
     marks = raiseWatermarks(marks, event(at(10, 500)), 0);
     expect([isCommitted(marks, event(at(9, 1_000))), isCommitted(marks, event(at(11, 600)))]).toEqual([true, false]);
   });
 
-  it("know what was moved twice, and what the old pool committed before the move, or by a run that was under way", () => {
+  it("recognize invocations that were moved twice, or committed by the old pool before or during the move", () => {
     const moved = (seq: number, from: number): Positioned => event(at(seq, 20_000 + seq, "p2"), at(from));
     const before = raiseWatermarks(undefined, event(at(5)), 10_000);
     expect([4, 5, 6].map((from) => isCommitted(before, moved(30, from)))).toEqual([true, true, false]);
@@ -60,14 +60,14 @@ describe("watermarks", () => {
     expect([isCommitted(marks, moved(40, 6)), isCommitted(marks, moved(41, 7))]).toEqual([true, false]);
   });
 
-  it("lose nothing that was moved away while the source returns and runs what stands behind it", () => {
+  it("do not mark a moved invocation as committed when the source returns and runs later ones", () => {
     const moved = event(at(31, 31, "p2"), at(6));
     let marks = raiseWatermarks(undefined, event(at(5)), 10);
     marks = raiseWatermarks(marks, event(at(8)), 32);
     expect(isCommitted(marks, moved)).toBe(false);
   });
 
-  it("stay few however often a source moves", () => {
+  it("stay at most twelve, however often a source moves", () => {
     let marks: Watermarks = {};
     for (let n = 1; n <= 100; n++) marks = raiseWatermarks(marks, event(at(n, n, `p${n}`)), n);
     expect(Object.keys(marks)).toHaveLength(12);

@@ -18,7 +18,7 @@ const play = (runs: readonly Run[], deployment = "d_1"): Kills | undefined => {
 const kill = (afterMs = 0): Run => ({ afterMs, cost: true });
 const harmless = (afterMs = 0): Run => ({ afterMs, cost: false });
 
-describe("a source whose runs cost their process", () => {
+describe("a source whose runs kill their process", () => {
   it.each([
     ["three in a row", [kill(), kill(), kill()], true],
     ["three in a row, a day between them", [kill(), kill(86_400_000), kill(86_400_000)], true],
@@ -31,19 +31,19 @@ describe("a source whose runs cost their process", () => {
     expect(isDisabled(play(runs), "d_1")).toBe(disabled);
   });
 
-  it("begins afresh with another deployment", () => {
+  it("starts from zero with another deployment", () => {
     const kills = play([kill(), kill(), kill()]);
     expect(isDisabled(kills, "d_2")).toBe(false);
     expect(recordRun(kills, "d_2", 1, true)).toEqual({ deployment: "d_2", at: [1], inRow: 1 });
   });
 
-  it("leaves nothing to remember once it has behaved for a while", () => {
+  it("has no record once no run has killed its process for a while", () => {
     expect(play([kill(), harmless(killWindowMs)])).toBeUndefined();
     expect(play([harmless()])).toBeUndefined();
   });
 
   /** Oracle: the definition, over the whole past. Method: random runs with random pauses. */
-  it("is disabled by just what the rule says", () => {
+  it("is disabled exactly by three kills in a row or within the window", () => {
     const run = fc.record({ afterMs: fc.nat({ max: killWindowMs }), cost: fc.boolean() });
     fc.assert(
       fc.property(fc.array(run, { maxLength: 30 }), (runs) => {

@@ -18,7 +18,7 @@ function wallClock(ms: number, timeZone: string): string {
 }
 
 describe("a cron timer", () => {
-  test("walked tick by tick ticks exactly when croner lists it, over clock changes", () => {
+  test("ticks exactly at the times that croner lists, over clock changes", () => {
     const starts = [
       Date.UTC(2026, 2, 26),
       Date.UTC(2026, 3, 2),
@@ -191,7 +191,7 @@ test("the server keeps the clock where it never shifts, elsewhere a chain does",
   for (const timezone of shifting) expect(serverSchedule(parseTimer({ cron: "0 9 * * *", timezone }))).toEqual({ kind: "chain" });
 });
 
-describe("the seconds between ticks that responses show", () => {
+describe("secondsBetweenTicks", () => {
   test.each([
     [{ intervalSeconds: 15 }, 15],
     [{ cron: "*/5 * * * *" }, 300],

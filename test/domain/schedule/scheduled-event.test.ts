@@ -9,7 +9,7 @@ it("an event is scheduled when it is due after its commit", () => {
     expect(isScheduled(event)).toBe(false);
 });
 
-it("ids of events that become due are valid, hold the due time, and differ from each other and from those of commits", () => {
+it("the id of a due event is valid, contains the due time, and differs from other ids of that millisecond", () => {
   const ms = fc.integer({ min: 0, max: 4e12 });
   const scheduled = fc.record({ ms, sequence: fc.integer({ min: 0, max: 9_999 }), delayMs: fc.integer({ min: 1, max: 9e10 }) });
   fc.assert(
