@@ -31,7 +31,6 @@ describe.runIf(process.platform === "linux")("the account of a process tree", ()
     const used = total(cpuBetween([], cpuOf([pid])));
     // Both computed for 300 ms of wall time, on a machine that others use as well.
     expect(used).toBeGreaterThan(100);
-    expect(used).toBeLessThan(5_000);
     expect(total(memoryOf([pid]))).toBeGreaterThan(20 * 2 ** 20);
   });
 

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { counter, ticker } from "./support/components.ts";
+import { counter, ticker, waiter } from "./support/components.ts";
 import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 import { mainOf, processesOf } from "./support/process-tree.ts";
 
@@ -61,11 +63,11 @@ async function expectGoesOn(request: string): Promise<void> {
   await until(
     async () => (await eventsOf(counting.id)).some((event) => event.request === request),
     `${request} is run`,
-    20_000,
+    60_000,
     headwater.output,
   );
   const before = (await eventsOf(ticking)).length;
-  await until(async () => (await eventsOf(ticking)).length > before, "it ticks again", 20_000, headwater.output);
+  await until(async () => (await eventsOf(ticking)).length > before, "it ticks again", 60_000, headwater.output);
   for (const id of [counting.id, ticking]) {
     const counts = (await eventsOf(id)).map(({ n }) => n);
     expect(counts).toEqual(counts.map((_, index) => (counts[0] ?? 0) - index));
@@ -76,7 +78,7 @@ const everythingEnds = (): Promise<void> =>
   until(
     () => processesOf(data).length === 0,
     "everything ends",
-    10_000,
+    30_000,
     () => JSON.stringify(processesOf(data), null, 1),
   );
 
@@ -95,19 +97,40 @@ afterAll(async () => {
   await directory.remove();
 }, 60_000);
 
+/** Answers no request until it is released, so that the runs that wait for it last as long as a test wants. */
+async function startGate(): Promise<{ readonly url: string; waiting(): number; release(): void; close(): void }> {
+  const held: ServerResponse[] = [];
+  let isOpen = false;
+  const server: Server = createServer((_, response) => void (isOpen ? response.end() : held.push(response)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, // Listening on TCP.
+    waiting: () => held.length,
+    release: () => {
+      isOpen = true;
+      for (const response of held.splice(0)) response.end();
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
 describe("Ctrl-C", () => {
-  it("lets a run of 3 s commit, gives back one of 10 s, ends within 10 s and leaves nothing running", async () => {
-    const second = await deploy(counter);
-    expect(await post("short", 3_000)).toBe(200);
+  it("lets a short run commit, returns a run that does not end to the queue, and leaves no process behind", async () => {
+    const gate = await startGate();
+    const second = await deploy(waiter);
     const endpoint = second.configured_props.http?.endpoint_url ?? "";
-    const long = JSON.stringify({ request: "long", takesMs: 10_000 });
+    const long = JSON.stringify({ request: "long", url: gate.url });
     expect((await fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: long })).status).toBe(200);
-    await new Promise((resolve) => setTimeout(resolve, 500)); // Both runs have to be under way.
-    const toldAt = performance.now();
+    await until(() => gate.waiting() === 1, "the long run has begun");
+    expect(await post("short", 1_000)).toBe(200);
+    // The gate stays shut: ending does not depend on the long run.
     expect(await headwater.stop(), headwater.output()).toBe(0);
-    expect(performance.now() - toldAt).toBeLessThan(10_000);
     await everythingEnds();
 
+    gate.release();
     headwater = await start();
     await until(
       async () => (await eventsOf(counting.id)).filter(({ request }) => request === "short").length === 1,
@@ -115,23 +138,22 @@ describe("Ctrl-C", () => {
     );
     await expectGoesOn("after Ctrl-C");
     expect((await eventsOf(counting.id)).filter(({ request }) => request === "short")).toHaveLength(1);
-    await until(async () => (await eventsOf(second.id)).length > 0, "the long run is run again", 40_000);
+    await until(async () => (await eventsOf(second.id)).length > 0, "the long run is repeated", 40_000);
     expect(await eventsOf(second.id)).toEqual([{ n: 1, request: "long" }]);
     expect((await headwater.call("DELETE", `/sources/${second.id}`)).status).toBe(204);
-  }, 90_000);
+    gate.close();
+  }, 180_000);
 
-  it("ends everything at once when it is pressed twice", async () => {
+  it("pressed twice, ends every process without waiting for a run", async () => {
     expect(await post("cut", 60_000)).toBe(200);
     const main = mainOf(data);
-    const toldAt = performance.now();
     process.kill(main, "SIGINT");
     await new Promise((resolve) => setTimeout(resolve, 600)); // Sooner it counts as the same press.
     process.kill(main, "SIGINT");
-    await everythingEnds();
-    expect(performance.now() - toldAt).toBeLessThan(8_000);
+    await everythingEnds(); // Its deadline is half as long as the run.
     await headwater.stop();
     await headwaterIsChangedSoThatNothingBlocks();
-  }, 60_000);
+  }, 180_000);
 });
 
 /** The run that was cut takes a minute: its source is put aside for one that is not held up. */
@@ -152,14 +174,14 @@ describe("kill -9", () => {
     headwater = await start();
     await expectGoesOn("after main");
     expect((await eventsOf(counting.id)).some(({ request }) => request === "before main")).toBe(true);
-  }, 90_000);
+  }, 180_000);
 
   it("of main, started again at once: the next start waits for the old roles and goes on", async () => {
     process.kill(mainOf(data), "SIGKILL");
     await headwater.stop();
     headwater = await start();
     await expectGoesOn("at once");
-  }, 90_000);
+  }, 180_000);
 
   it("of the launcher: main stops gracefully, and everything ends", async () => {
     expect(await post("before launcher")).toBe(200);
@@ -168,7 +190,7 @@ describe("kill -9", () => {
     headwater = await start();
     await expectGoesOn("after launcher");
     expect((await eventsOf(counting.id)).some(({ request }) => request === "before launcher")).toBe(true);
-  }, 90_000);
+  }, 180_000);
 
   it("of a role: its own processes end, even one that is busy with a loop, and main starts it again", async () => {
     const looping = await deploy(`export default { name: "Loop", props: { http: "$.interface.http" }, run() { for (;;); } };`);
@@ -191,7 +213,7 @@ describe("kill -9", () => {
     await until(() => processesOf(data).some(({ pid }) => roleOf(pid) === "runner"), "there is a new runner");
     expect((await headwater.call("DELETE", `/sources/${looping.id}`)).status).toBe(204);
     await expectGoesOn("after the role");
-  }, 90_000);
+  }, 180_000);
 
   it("of every process: stale locks and pid files do not matter", async () => {
     expect(await post("before all")).toBe(200);
@@ -201,7 +223,7 @@ describe("kill -9", () => {
     headwater = await start();
     await expectGoesOn("after all");
     expect((await eventsOf(counting.id)).some(({ request }) => request === "before all")).toBe(true);
-  }, 90_000);
+  }, 180_000);
 
   it.each(["nats-server", "postgres"])(
     "of %s: main starts it again, and nothing that was answered is lost",
@@ -235,7 +257,7 @@ describe("kill -9", () => {
       expect([...statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);
       await expectGoesOn(`after ${server}`);
     },
-    90_000,
+    180_000,
   );
 });
 
@@ -272,13 +294,15 @@ describe("timers", () => {
 
   it("of a source slower than its timer skip ticks, say so, and do not fall behind", async () => {
     const { id } = await deploy(ticker, { timer: { intervalSeconds: 1 }, takesMs: 2_500 });
-    await until(async () => (await eventsOf(id)).length >= 3, "three slow ticks", 30_000);
-    const [newest] = await eventsOf(id);
-    expect(Date.now() / 1_000 - (newest?.timestamp ?? 0)).toBeLessThan(8);
+    await until(async () => (await eventsOf(id)).length >= 4, "four slow ticks", 60_000);
+    const [newest, ...older] = await eventsOf(id);
+    const oldest = older.at(-1);
+    // Without skipping, four ticks of one second would span three seconds.
+    expect((newest?.timestamp ?? 0) - (oldest?.timestamp ?? 0)).toBeGreaterThan(older.length);
     const logs = await headwater.call<unknown>("GET", `/sources/${id}/logs?limit=100`);
     expect(logs.text).toMatch(/ticks? (was|were) skipped/);
     expect((await headwater.call("DELETE", `/sources/${id}`)).status).toBe(204);
-  }, 60_000);
+  }, 120_000);
 
   it("take cron in a zone that shifts", async () => {
     const created = await headwater.call<{

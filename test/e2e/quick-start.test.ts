@@ -59,7 +59,7 @@ function documentedSettings(): Record<string, string> {
 
 const here = (text: string): string => ports.reduce((changed, { documented, actual }) => changed.replaceAll(documented, actual), text);
 
-async function follow(page: string): Promise<void> {
+async function expectPageIsTrue(page: string): Promise<void> {
   const session = new Session(directory.path);
   let printed = (): string => "";
   try {
@@ -97,9 +97,13 @@ function parse(text: string): unknown {
 describe("the documentation", () => {
   const withShell = pages.filter((page) => blocksOf(page).some(({ language }) => language === "sh"));
   describe.skipIf(missingPrograms(["openssl"]).length > 0)("with openssl, which is skipped where it is not on PATH", () => {
-    it.each(withShell.filter(needsOpenssl))("%s does what it says", follow, 240_000);
+    it.each(withShell.filter(needsOpenssl))("the commands of %s print what the page shows", (page) => expectPageIsTrue(page), 240_000);
   });
-  it.each(withShell.filter((page) => !needsOpenssl(page)))("%s does what it says", follow, 240_000);
+  it.each(withShell.filter((page) => !needsOpenssl(page)))(
+    "the commands of %s print what the page shows",
+    (page) => expectPageIsTrue(page),
+    240_000,
+  );
 
   it.each(quotedFiles)("$page:$line quotes $title", ({ title, text }) => {
     expect(readFileSync(join(root, title), "utf8")).toContain(text);

@@ -15,6 +15,11 @@ describe("lockDataDirectory", () => {
   });
   afterEach(() => directory.remove());
 
+  async function expectLockIsFree(): Promise<void> {
+    const lock = await lockDataDirectory(directory.path, "here");
+    await expect(lock.release()).resolves.toBeUndefined();
+  }
+
   it("refuses a second holder and names the first", async () => {
     const lock = await lockDataDirectory(directory.path, "http://127.0.0.1:3000");
     await expect(lockDataDirectory(directory.path, "elsewhere")).rejects.toThrow(
@@ -41,7 +46,7 @@ describe("lockDataDirectory", () => {
     const child = spawn(process.execPath, ["-e", "0"]);
     await once(child, "exit");
     await leaveLock(child.pid, "1");
-    await (await lockDataDirectory(directory.path, "here")).release();
+    await expectLockIsFree();
   });
 
   it.runIf(process.platform === "linux")("takes over from a process that has ended and was not waited for", async () => {
@@ -53,18 +58,18 @@ describe("lockDataDirectory", () => {
     const pid = Number(line.toString());
     expect(await waitUntil(() => !isAlive(pid), 5_000)).toBe(true);
     await leaveLock(pid, await startOf(pid));
-    await (await lockDataDirectory(directory.path, "here")).release();
+    await expectLockIsFree();
     parent.kill("SIGKILL");
   });
 
   it("takes over when the process id belongs to another process by now", async () => {
     await leaveLock(process.pid, "another time");
-    await (await lockDataDirectory(directory.path, "here")).release();
+    await expectLockIsFree();
   });
 
   it("takes over from a lock that cannot be read", async () => {
     await writeFile(join(directory.path, "lock"), "{");
-    await (await lockDataDirectory(directory.path, "here")).release();
+    await expectLockIsFree();
   });
 
   it("does not release a lock that somebody took over", async () => {

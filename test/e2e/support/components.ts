@@ -23,3 +23,16 @@ export default {
     this.$emit({ n, timestamp });
   },
 };`;
+
+/** Requests the URL of its event and emits when that is answered. */
+export const waiter = `
+export default {
+  name: "Waiter",
+  props: { http: "$.interface.http", db: "$.service.db" },
+  async run({ body }) {
+    await fetch(body.url);
+    const n = (this.db.get("n") ?? 0) + 1;
+    this.db.set("n", n);
+    this.$emit({ n, request: body.request });
+  },
+};`;

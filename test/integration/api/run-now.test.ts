@@ -89,10 +89,8 @@ describe("after the answer to a run", () => {
 
   test("that is not recorded in time a warning says so", async () => {
     api.onRun = async ({ run }) => summary(run);
-    const begun = performance.now();
     const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, { body: { event: 1 } });
     expect([status, body.warnings]).toMatchObject([200, [{ code: "not_recorded_yet", path: "id" }]]);
-    expect(performance.now() - begun).toBeLessThan(recordTimeoutMs + 2_000);
   });
 
   test("that has not ended in time it is shown as running, until it is recorded", async () => {

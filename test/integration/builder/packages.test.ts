@@ -35,7 +35,8 @@ describe("packages", () => {
     await builder.build({ code: component('import one from "one";', "one") });
     registry.fail(true);
     const { builder: second } = await openBuilder({ npm: registry.npm, directory });
-    await second.build({ code: component('import one from "one";', "one + 2") });
+    const { definition } = await second.build({ code: component('import one from "one";', "one + 2") });
+    expect(definition.name).toBe("one2");
   });
 
   test("keep the versions of the lockfile when newer ones appear", async () => {

@@ -116,9 +116,9 @@ describe("one leader among several", () => {
     await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("a1"), within);
     await a.stop();
     expect([a.election.leads, a.terms[0]?.aborted]).toEqual([false, true]);
-    const stoppedAt = performance.now();
+    // Released: nobody has to wait until the lease ends.
+    expect(leases.record?.holder).not.toBe("a");
     await vi.waitFor(() => expect(b.election.leads).toBe(true), within);
-    expect(performance.now() - stoppedAt).toBeLessThan(timings.leaseMs);
     await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("b1"), within);
     await b.stop();
     expect(leases.record).toMatchObject({ holder: "", transitions: 1 });

@@ -219,10 +219,8 @@ kube.describe("runner pools in a cluster", () => {
     await replicasAre("sleepy", 0);
     await report("sleepy", 0);
     await vi.waitFor(async () => expect(await verdict("sleepy")).toMatchObject({ Ready: "True Asleep", Stalled: "False Asleep" }), within);
-    const startedAt = performance.now();
     backlogs.set("sleepy", 2_500);
     await replicasAre("sleepy", 3);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     await vi.waitFor(() => expect(recorded).toContain("sleepy Normal Woken"), within);
     await vi.waitFor(async () => expect((await pool("sleepy")).status.backlog).toBe(2_500), within);
   });
