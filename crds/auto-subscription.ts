@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { resourceNameOf } from "../domain/ids.ts";
 import { listenerId, listenerRef } from "./references.ts";
@@ -52,6 +52,6 @@ export const autoSubscriptionKind = defineKind<AutoSubscriptionSpec, AutoSubscri
 export function madeSubscriptionName(autoSubscription: string, emitterId: string): string {
   const end = `-${resourceNameOf(emitterId)}`;
   if (autoSubscription.length + end.length <= 63) return autoSubscription + end;
-  const hash = createHash("sha256").update(autoSubscription).digest("hex").slice(0, 8);
-  return `${autoSubscription.slice(0, 63 - end.length - 9)}-${hash}${end}`;
+  const digest = hash("sha256", autoSubscription).slice(0, 8);
+  return `${autoSubscription.slice(0, 63 - end.length - 9)}-${digest}${end}`;
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
 import { Unauthenticated } from "../../domain/errors.ts";
 import { bearerOf, limitFailures, type FailureLimit } from "../http/access/failure-limit.ts";
@@ -12,4 +12,4 @@ export function authenticateAdmin(token: string, failures: Omit<FailureLimit, "n
   });
 }
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+const digest = (text: string): Buffer => hash("sha256", text, "buffer");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { Forbidden, InvalidInput } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
@@ -46,7 +46,7 @@ export async function issueKey(
 
 /** One SHA-256 is enough, because a key has 256 random bits; slow hashes are for passwords. */
 export function keyHashOf(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key);
 }
 
 /** The requested grant; absent parts default to `max`. */

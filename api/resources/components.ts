@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
 import { labels, type Resource } from "../../crds/resource.ts";
@@ -195,7 +195,7 @@ function settled(component: ComponentResource, verdict: ReturnType<typeof verdic
 export const idOfCode = (owner: string, codeHash: string): string => derivedId("component", `${owner} ${codeHash}`);
 
 export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }
 
 function componentLabels(id: string, owner: string, { code, key }: ComponentSpec): Readonly<Record<string, string>> {

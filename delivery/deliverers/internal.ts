@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { nextHop, nextWay } from "../../domain/invocation/hops.ts";
 import { isJson } from "../../domain/json.ts";
@@ -56,7 +56,7 @@ function invocationText({ id, listener, event }: Delivery, hops: number): string
 
 /** Short, because each commit of a listening source contains hundreds of them. 72 bits, because a collision would lose an event. */
 function shortDeliveryId(delivery: string): string {
-  return createHash("sha256").update(delivery).digest("base64url").slice(0, 12);
+  return hash("sha256", delivery, "base64url").slice(0, 12);
 }
 
 function countDelivered(

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AccountTokens, AccountResource } from "../../crds/account.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { OperatorPorts, RefreshRequest } from "../ports.ts";
@@ -53,4 +53,4 @@ export async function tokensOfGrant(
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
-const sha256 = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
+const sha256 = (value: unknown): string => hash("sha256", JSON.stringify(value));

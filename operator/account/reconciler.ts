@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { accountKind, appLabelOf, referencesOfAccount, type AccountResource } from "../../crds/account.ts";
 import { labels } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
@@ -41,7 +41,7 @@ export function accountReconciler(
     const missing = [...refreshed.missing, ...credentials.missing];
     await settle(refreshed, ports);
     await report(refreshed.account, { id, verdict: judge(refreshed, credentials, missing), tokens: refreshed.tokens }, ports);
-    const digest = createHash("sha256").update(JSON.stringify(credentials.values)).digest("hex");
+    const digest = hash("sha256", JSON.stringify(credentials.values));
     const before = seen.get(key);
     seen.set(key, digest);
     if (before !== undefined && before !== digest) onChange(refreshed.account);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { apiVersion } from "../../crds/resource.ts";
 import { runnerPoolKind, type RunnerPoolResource } from "../../crds/runner-pool.ts";
 import { networkPolicySpec } from "./objects/network-policy.ts";
@@ -87,5 +87,4 @@ function secretData(pool: string, { credentials, keys }: PoolSecret): Readonly<R
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-const hashOf = (data: Readonly<Record<string, string>>): string =>
-  createHash("sha256").update(JSON.stringify(data)).digest("hex").slice(0, 32);
+const hashOf = (data: Readonly<Record<string, string>>): string => hash("sha256", JSON.stringify(data)).slice(0, 32);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SealedWebhook, WebhookResource } from "../../crds/webhook.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
@@ -100,7 +100,7 @@ export class SigningKeys {
     const before = this.#before(webhook);
     const references = this.#referencesTextOf(webhook);
     const texts = await this.#texts(webhook);
-    const digest = createHash("sha256").update(JSON.stringify(texts)).digest("hex");
+    const digest = hash("sha256", JSON.stringify(texts));
     if (before?.digest === digest) return before;
     const sealed = "problem" in texts ? texts : await this.#seal(texts);
     const read = { references, digest, sealed };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Resource } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
@@ -108,7 +108,7 @@ export class KubernetesEvents {
     const { apiVersion, kind, metadata } = resource;
     // Like Kubernetes itself, writes Events of cluster-scoped resources to `default`.
     const namespace = metadata.namespace === "" ? "default" : metadata.namespace;
-    const name = `${metadata.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${createHash("sha256").update(`${metadata.uid}${reason}${message}${now}`).digest("hex").slice(0, 16)}`;
+    const name = `${metadata.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${hash("sha256", `${metadata.uid}${reason}${message}${now}`).slice(0, 16)}`;
     const collection = pathOf(["apis", "events.k8s.io", "v1", "namespaces", namespace, "events"]);
     const { instance } = this.#options;
     const body = {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { apiVersion } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
@@ -75,8 +75,7 @@ const randomName = (): string =>
 /** https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data */
 const keyFor = (given: string, n: number): string => (/^(?!\.\.?$)[-._a-zA-Z0-9]{1,253}$/.test(given) ? given : `value-${n}`);
 /** Label values are shorter than names and end with a letter or digit. The hash distinguishes names with the same prefix. */
-const labelOf = (name: string): string =>
-  name.length <= 63 ? name : `${name.slice(0, 46)}-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;
+const labelOf = (name: string): string => (name.length <= 63 ? name : `${name.slice(0, 46)}-${hash("sha256", name).slice(0, 16)}`);
 
 const labelsOf = ({ kind, name }: SecretHolder): Readonly<Record<string, string>> => ({
   [metadataKeys.managedBy]: "headwater",

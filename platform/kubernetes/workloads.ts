@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WorkloadKind, WorkloadObject } from "../../operator/runner-pool/objects/objects.ts";
 import type { LiveObject, Workloads } from "../../operator/runner-pool/ports.ts";
@@ -178,4 +178,4 @@ const item = (namespace: string, kind: ObjectKind, name: string): string => `${c
 const hasLabels = (labels: Readonly<Record<string, string>>, selector: Readonly<Record<string, string>>): boolean =>
   Object.entries(selector).every(([name, value]) => labels[name] === value);
 
-const hashOf = (object: WorkloadObject): string => createHash("sha256").update(JSON.stringify(object)).digest("hex").slice(0, 32);
+const hashOf = (object: WorkloadObject): string => hash("sha256", JSON.stringify(object)).slice(0, 32);

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ export interface PostgresAddress {
  */
 export async function installationSecrets(roots: Roots, postgres: PostgresAddress): Promise<Readonly<Record<string, SecretTexts>>> {
   const keys = natsKeysOf(roots.nats);
-  const passwordOf = (name: string): string => createHash("sha256").update(`${roots.passwords} ${name}`).digest("base64url");
+  const passwordOf = (name: string): string => hash("sha256", `${roots.passwords} ${name}`, "base64url");
   const databaseUrl = (role: DatabaseRole): string => urlOf(postgres.address, databaseRoles[role], passwordOf(role));
   const routesPassword = passwordOf("nats routes");
   const master = { "master.json": roots.master };

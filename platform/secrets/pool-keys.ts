@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, hkdfSync } from "node:crypto";
+import { createPrivateKey, hash, hkdfSync } from "node:crypto";
 import { z } from "zod";
 import { Invariant } from "../../domain/errors.ts";
 import { readKeys, type KeySet } from "./key-file.ts";
@@ -21,7 +21,7 @@ function derive({ k, kid }: z.infer<typeof octets>, pool: string): KeySet["keys"
   const key = createPrivateKey({ key: Buffer.concat([pkcs8, Buffer.from(seed)]), format: "der", type: "pkcs8" });
   const { kty, crv, x, d } = pair.parse(key.export({ format: "jwk" }));
   // Named after the public half, so that the name reveals nothing else.
-  const name = createHash("sha256").update(x).digest("base64url").slice(0, 22);
+  const name = hash("sha256", x, "base64url").slice(0, 22);
   return { kty, crv, x, d, kid: name, alg: "ECDH-ES", use: "enc" };
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import type { Rule } from "./rule.ts";
 import { expectEqual, expectRefused, type Session } from "./session.ts";
@@ -27,7 +27,7 @@ export const componentRules: readonly Rule[] = [
       session.keep(`/components/${data.id}`);
       session.remember("component", data.id);
       expectEqual("code", data.code, code);
-      expectEqual("code_hash", data.code_hash, createHash("sha256").update(code).digest("hex"));
+      expectEqual("code_hash", data.code_hash, hash("sha256", code));
       expectEqual("name and version", [data.name, data.version], ["Conformance", "0.1.0"]);
       const timer = data.configurable_props.find(({ name }) => name === "timer");
       expectEqual("the default of the timer", timer?.["default"], { intervalSeconds: 86_400 });

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../domain/clock.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
@@ -111,11 +111,7 @@ function consumersOf(context: RoleContext, connection: Connection, keys: NatsKey
 /** What a credentials file says, but for when it was made, follows from the keys and the pool, and is its version. */
 function credentialsOf(keys: NatsKeys): PoolCredentials {
   return {
-    version: async (pool) =>
-      createHash("sha256")
-        .update(undatedTokens(await poolCredentials(keys, pool)))
-        .digest("hex")
-        .slice(0, 32),
+    version: async (pool) => hash("sha256", undatedTokens(await poolCredentials(keys, pool))).slice(0, 32),
     forPool: (pool) => poolCredentials(keys, pool),
   };
 }

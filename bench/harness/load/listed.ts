@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { sql, type Kysely } from "kysely";
 import { componentKind } from "../../../crds/component.ts";
 import { labels } from "../../../crds/resource.ts";
@@ -49,7 +49,7 @@ const idOf = (number: number): string => `dc_b${String(number).padStart(8, "0")}
 
 async function createKeys(db: Kysely<Tables>): Promise<readonly string[]> {
   const keys = Array.from({ length: keyCount }, () => `hw_${randomUUID()}`);
-  const hashes = keys.map((key) => createHash("sha256").update(key).digest("hex"));
+  const hashes = keys.map((key) => hash("sha256", key));
   await createAccounts({ db }).seedUser(owner, { hash: hashes[0] ?? "", prefix: "hw_", name: "bench" });
   await sql`
     insert into api_keys (key_hash, user_id, prefix, name)

@@ -1,6 +1,6 @@
 import type { SourceResource } from "../../../crds/source.ts";
 import type { ComponentResource } from "../../../crds/component.ts";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import type { BoundProp } from "../../../domain/component/configure.ts";
 import { withAdditional, type Build, type ComponentDefinition, type PropDefinition } from "../../../domain/component/definition.ts";
@@ -40,5 +40,5 @@ export function boundProps(own: ComponentDefinition, all: readonly PropDefinitio
 function digestFor({ spec }: Pick<SourceResource, "spec">, { bundle, definition }: Build): string | undefined {
   if (!definition.hasAdditionalProps) return undefined;
   const { props, secrets, redeploy } = spec;
-  return createHash("sha256").update(canonicalJson({ bundle, props, secrets, redeploy })).digest("hex");
+  return hash("sha256", canonicalJson({ bundle, props, secrets, redeploy }));
 }

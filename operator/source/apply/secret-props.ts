@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { SecretReference } from "../../../crds/secret-reference.ts";
 import type { SourceSpec } from "../../../crds/source.ts";
 import { accountIdsAmong, accountPropsOf } from "../../../domain/component/account-props.ts";
@@ -112,7 +112,7 @@ const isBlockedBy = (found: Awaited<ReturnType<typeof readAccountAuth>>, reason:
 /** Compares sets of values without storing them; sealed before it is stored. */
 export function digestOf(values: Values): string {
   const sorted = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
+  return hash("sha256", JSON.stringify(sorted));
 }
 
 /** Parses the text as JSON if possible. A string prop takes other JSON types verbatim: `123` is the text 123. */

@@ -1,6 +1,6 @@
 import type { SourceResource } from "../../../crds/source.ts";
 import type { ComponentResource } from "../../../crds/component.ts";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Label of a resource made by the operator: uid of the source it was made for. */
 export const madeFor = "headwater.dev/made-for";
@@ -18,8 +18,8 @@ export function componentNameOf({ metadata, spec }: Pick<SourceResource, "metada
 /** `<source>-code`. Long names are truncated and made unique with a hash. */
 export function ownComponentName(source: string): string {
   if (source.length + suffix.length <= maxNameLength) return source + suffix;
-  const hash = createHash("sha256").update(source).digest("hex").slice(0, 8);
-  return `${source.slice(0, maxNameLength - suffix.length - hash.length - 1)}-${hash}${suffix}`;
+  const digest = hash("sha256", source).slice(0, 8);
+  return `${source.slice(0, maxNameLength - suffix.length - digest.length - 1)}-${digest}${suffix}`;
 }
 
 export function hasOwnCode({ spec }: Pick<SourceResource, "spec">): boolean {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { z } from "zod";
 import { InvalidInput, NotFound, Unavailable } from "../../../domain/errors.ts";
 import { bundleStore } from "../../../domain/subjects.ts";
@@ -96,4 +96,4 @@ async function readPart({ manager }: Connection, name: string, part: string): Pr
 }
 
 const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
-const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+const hashOf = (bytes: Uint8Array): string => hash("sha256", bytes);

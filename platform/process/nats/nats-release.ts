@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -32,7 +32,7 @@ export async function downloadNatsServer(tools: string, onProgress: (line: strin
   onProgress(`fetching nats-server ${natsServerVersion} for ${platform}`);
   const expected = target.sha256 ?? (await publishedSum(target.file));
   const packed = await get(`${release}/${target.file}`);
-  const sum = createHash("sha256").update(packed).digest("hex");
+  const sum = hash("sha256", packed);
   if (sum !== expected) throw new Unavailable(`${target.file} has SHA-256 ${sum}, expected ${expected}`);
   return install(tools, fileInTar(gunzipSync(packed), "nats-server"));
 }
