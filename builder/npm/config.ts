@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { parse } from "ini";
 
 /** Options for npm's libraries: `registry`, `@scope:registry`, `//host/:_authToken`, proxies, certificates. */
 export type NpmConfig = Readonly<Record<string, unknown>>;
@@ -44,23 +45,14 @@ function settingName(name: string): string {
   return name.startsWith("@") || name.startsWith("//") ? name : name.toLowerCase().replaceAll("_", "-");
 }
 
-/** The part of the ini format that npmrc files use: `name = value`, comments, quotes, `${VARIABLE}`. */
+/** Settings of an npmrc file, with `${VARIABLE}` replaced. Sections and lists, which none of our settings have, are ignored. */
 export function parseNpmrc(text: string, environment: Readonly<Record<string, string | undefined>>): [string, string][] {
-  const lines = text.split(/\r?\n/).map((line) => line.trim());
-  return lines
-    .filter((line) => line !== "" && !/^[;#[]/.test(line))
-    .map((line) => {
-      const at = line.indexOf("=");
-      const name = (at < 0 ? line : line.slice(0, at)).trim();
-      const value =
-        at < 0
-          ? "true"
-          : line
-              .slice(at + 1)
-              .trim()
-              .replace(/^(["'])(.*)\1$/, "$2");
-      return [name, value.replaceAll(/\$\{([^}]+)\}/g, (whole, variable: string) => environment[variable] ?? whole)];
-    });
+  return Object.entries(parse(text))
+    .filter(([, value]) => typeof value !== "object")
+    .map(([name, value]) => [
+      name,
+      String(value).replaceAll(/\$\{([^}]+)\}/g, (whole, variable: string) => environment[variable] ?? whole),
+    ]);
 }
 
 async function optionsOf(set: ReadonlyMap<string, string>): Promise<NpmConfig> {

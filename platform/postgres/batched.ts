@@ -1,49 +1,45 @@
-/** A slower read no longer delays the keys that wait behind it. */
+import DataLoader from "dataloader";
+
+/** A slow read delays the keys queued behind it by at most this time. */
 const maxWaitMs = 50;
 
-interface Waiting<Found> {
-  readonly key: string;
-  readonly resolve: (found: Found | undefined) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /**
- * Batches concurrent reads by key: while one read is running others queue, and run together when it ends. A read starts after its request,
- * so results are never stale, and nothing is cached. A single request is read at once.
+ * Batches concurrent reads by key: while one read is running, others queue, and run together when it ends. A read starts after its request,
+ * so results are never stale, and nothing is cached.
  */
 export function batched<Found>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): (key: string) => Promise<Found | undefined> {
-  let waiting: Waiting<Found>[] = [];
   let running = 0;
+  let startNext: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  function runBatch(): void {
+  function start(): void {
     clearTimeout(timer);
     timer = undefined;
-    const batch = waiting;
-    waiting = [];
-    running++;
-    const end = (): void => {
-      running--;
-      if (waiting.length > 0 && running === 0) runBatch();
-    };
-    read([...new Set(batch.map(({ key }) => key))]).then(
-      (found) => {
-        for (const { key, resolve } of batch) resolve(found.get(key));
-        end();
-      },
-      (error: Error) => {
-        for (const { reject } of batch) reject(error);
-        end();
-      },
-    );
+    startNext?.();
+    startNext = undefined;
   }
 
-  return (key) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ key, resolve, reject });
-      if (running === 0) runBatch();
-      else timer ??= setTimeout(runBatch, maxWaitMs);
-    });
+  const loader = new DataLoader<string, Found | undefined>(
+    async (keys) => {
+      running++;
+      try {
+        const found = await read([...new Set(keys)]);
+        return keys.map((key) => found.get(key));
+      } finally {
+        running--;
+        if (running === 0) start();
+      }
+    },
+    {
+      cache: false,
+      batchScheduleFn: (startBatch) => {
+        startNext = startBatch;
+        if (running === 0) queueMicrotask(start);
+        else timer = setTimeout(start, maxWaitMs);
+      },
+    },
+  );
+  return (key) => loader.load(key);
 }

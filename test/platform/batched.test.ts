@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { batched } from "../../platform/postgres/batched.ts";
 
-/** A read that ends when it is told to. */
-function world() {
+/** A read that ends on request. */
+function createReads() {
   const reads: { readonly keys: readonly string[]; end(): void; fail(): void }[] = [];
   const find = batched<string>((keys) => {
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, string>>();
@@ -10,47 +10,52 @@ function world() {
     reads.push({
       keys,
       end: () => resolve(new Map(known.map((key) => [key, `found ${key}`]))),
-      fail: () => reject(new Error("it is away")),
+      fail: () => reject(new Error("Postgres does not answer")),
     });
     return promise;
   });
-  return { reads, find };
+  const untilRead = (count: number) => expect.poll(() => reads.length, { timeout: 30_000 }).toBe(count);
+  return { reads, find, untilRead };
 }
 
-describe("reads by key that are batched", () => {
-  it("go at once alone, and together what is asked for meanwhile, each key once", async () => {
-    const { reads, find } = world();
+describe("batched", () => {
+  it("reads a single key at once, and keys requested during a read together, each once", async () => {
+    const { reads, find, untilRead } = createReads();
     const first = find("a");
+    await untilRead(1);
     const others = [find("a"), find("b"), find("b"), find("unknown")];
-    expect(reads.map(({ keys }) => keys)).toEqual([["a"]]);
     reads[0]?.end();
     expect(await first).toBe("found a");
-    expect(reads.map(({ keys }) => keys)).toEqual([["a"], ["a", "b", "unknown"]]);
+    await untilRead(2);
     reads[1]?.end();
     expect(await Promise.all(others)).toEqual(["found a", "found b", "found b", undefined]);
     void find("c");
-    expect(reads[2]?.keys).toEqual(["c"]);
+    await untilRead(3);
+    expect(reads.map(({ keys }) => keys)).toEqual([["a"], ["a", "b", "unknown"], ["c"]]);
   });
 
-  it("fail with their own read alone", async () => {
-    const { reads, find } = world();
+  it("fails only the keys of the read that failed", async () => {
+    const { reads, find, untilRead } = createReads();
     const first = find("a");
+    await untilRead(1);
     const second = find("b");
     reads[0]?.fail();
-    await expect(first).rejects.toThrow("it is away");
+    await expect(first).rejects.toThrow("Postgres does not answer");
+    await untilRead(2);
     reads[1]?.end();
     expect(await second).toBe("found b");
   });
 
-  it("do not wait for one that hangs", async () => {
-    const { reads, find } = world();
+  it("starts another read while one hangs", async () => {
+    const { reads, find, untilRead } = createReads();
     void find("a");
+    await untilRead(1);
     const second = find("b");
-    await expect.poll(() => reads.length, { timeout: 30_000 }).toBe(2);
+    await untilRead(2);
     reads[1]?.end();
     expect(await second).toBe("found b");
     const third = find("c");
-    await expect.poll(() => reads.length, { timeout: 30_000 }).toBe(3);
+    await untilRead(3);
     reads[2]?.end();
     expect(await third).toBe("found c");
   });

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { describe, expect, it } from "vitest";
@@ -92,8 +93,10 @@ describe("fileInTar", () => {
     await writeFile(join(directory.path, "release", "README.md"), "x".repeat(1_300));
     await writeFile(join(directory.path, "release", "nats-server"), "the binary");
     const tar = execFileSync("tar", ["-c", "--format=ustar", "-C", directory.path, "release"]);
-    expect(fileInTar(tar, "nats-server").toString()).toBe("the binary");
-    expect(() => fileInTar(tar, "absent")).toThrow("no file named absent");
+    expect((await fileInTar(tar, "nats-server")).toString()).toBe("the binary");
+    expect((await fileInTar(gzipSync(tar), "nats-server")).toString()).toBe("the binary");
+    await expect(fileInTar(tar, "absent")).rejects.toThrow("no file named absent");
+    await expect(fileInTar(Buffer.from("not an archive".repeat(100)), "absent")).rejects.toThrow();
     await directory.remove();
   });
 });

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { basename, join, resolve } from "node:path";
+import { Parser } from "tar";
 import { Unavailable } from "../../../domain/errors.ts";
 
 /** The version this version of Headwater is tested with. */
@@ -34,7 +34,7 @@ export async function downloadNatsServer(tools: string, onProgress: (line: strin
   const packed = await get(`${release}/${target.file}`);
   const sum = hash("sha256", packed);
   if (sum !== expected) throw new Unavailable(`${target.file} has SHA-256 ${sum}, expected ${expected}`);
-  return install(tools, fileInTar(gunzipSync(packed), "nats-server"));
+  return install(tools, await fileInTar(packed, "nats-server"));
 }
 
 /** Builds the same version with Go, which checks the module against its checksum database. */
@@ -94,13 +94,19 @@ async function install(tools: string, content: Buffer): Promise<string> {
   return path;
 }
 
-/** The file with this base name in a tar archive: blocks of 512 bytes, the name at 0 and the size in octal at 124 (POSIX ustar). */
-export function fileInTar(tar: Buffer, baseName: string): Buffer {
-  for (let at = 0; at + 512 <= tar.length;) {
-    const name = tar.toString("utf8", at, at + 100).replace(/\0.*$/s, "");
-    const bytes = Number.parseInt(tar.toString("ascii", at + 124, at + 136), 8) || 0;
-    if (name === baseName || name.endsWith(`/${baseName}`)) return tar.subarray(at + 512, at + 512 + bytes);
-    at += 512 + Math.ceil(bytes / 512) * 512;
-  }
-  throw new Unavailable(`the archive contains no file named ${baseName}`);
+/** Reads the file with this base name from a tar archive, compressed or not. @throws Unavailable when it is not there */
+export async function fileInTar(archive: Buffer, baseName: string): Promise<Buffer> {
+  const content = await new Promise<Buffer | undefined>((done, fail) => {
+    let found: Promise<Buffer> | undefined;
+    const parser = new Parser({
+      strict: true,
+      filter: (path) => basename(path) === baseName,
+      onReadEntry: (entry) => (found = entry.concat()),
+    });
+    parser.on("error", fail);
+    parser.on("end", () => done(found));
+    parser.end(archive);
+  });
+  if (content === undefined) throw new Unavailable(`the archive contains no file named ${baseName}`);
+  return content;
 }

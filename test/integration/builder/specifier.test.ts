@@ -111,7 +111,7 @@ describe("the scan", () => {
   });
 });
 
-test("npmrc files are read as npm reads them", () => {
+test("parses npmrc files as npm does", () => {
   const text = '; comment\nregistry = https://r.test/\n@s:registry="https://s.test/"\n//s.test/:_authToken=${TOKEN}\nstrict-ssl\n';
   expect(parseNpmrc(text, { TOKEN: "t" })).toEqual([
     ["registry", "https://r.test/"],

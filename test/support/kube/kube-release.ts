@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
 import { fileInTar } from "../../../platform/process/nats/nats-release.ts";
 import { assetsIn, findKubeAssets, type KubeAssets } from "./kube-assets.ts";
 
@@ -77,7 +75,7 @@ async function fetchRelease(kept: string, tools: string, { base, archives }: Kub
   const packed = await get(`${base}/${wanted.file}`);
   const sum = createHash("sha512").update(packed).digest("hex");
   if (sum !== wanted.sha512) throw new Error(`${wanted.file} has SHA-512 ${sum}, expected ${wanted.sha512}`);
-  await install(await promisify(gunzip)(packed), kept, tools);
+  await install(packed, kept, tools);
 }
 
 async function get(url: string): Promise<Buffer> {
@@ -91,11 +89,11 @@ async function get(url: string): Promise<Buffer> {
 }
 
 /** Renamed into place, so that another run at the same time sees all of it or nothing. */
-async function install(tar: Buffer, kept: string, tools: string): Promise<void> {
+async function install(archive: Buffer, kept: string, tools: string): Promise<void> {
   await mkdir(tools, { recursive: true });
   const partial = await mkdtemp(join(tools, "envtest-"));
   try {
-    for (const program of programs) await writeFile(join(partial, program), fileInTar(tar, program), { mode: 0o755 });
+    for (const program of programs) await writeFile(join(partial, program), await fileInTar(archive, program), { mode: 0o755 });
     await rename(partial, kept).catch((error: unknown) => {
       // Another run was faster.
       if (assetsIn([kept]) === undefined) throw error;
