@@ -25,7 +25,7 @@ const exclude = [soakFiles];
 
 /**
  * `npm test` runs all projects but `soak`, which is `npm run test:soak`. The stories of test/cluster have a configuration of
- * their own, vitest.cluster.config.ts. Files of a worker share the modules that they import: loading them anew for each file
+ * their own, vitest.cluster.config.ts. Files of a worker share the modules that they import: loading them again for each file
  * would take more time than the tests of `pure`.
  */
 export default defineConfig({

@@ -12,7 +12,7 @@ export interface Figure {
   readonly unit: string;
   /** What the value is compared with, in the same unit. */
   readonly baseline?: number;
-  /** Absent: told for information. */
+  /** Absent: for information only. */
   readonly goal?: Goal;
   /** Under which conditions, or what else was seen. */
   readonly note?: string;

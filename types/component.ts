@@ -81,5 +81,5 @@ export function defineAction<const P extends Props, M extends object>(
 export function defineApp<const D extends PropDefinitions, M extends object>(
   app: AppDefinition<D, M> & ThisType<AppInstance<M>>,
 ): App<D, M> {
-  return app as App<D, M>; // What is left out is an empty object to types alone: nobody can refer to anything in it.
+  return app as App<D, M>; // What is left out is an empty object to types alone: code cannot refer to anything in it.
 }

@@ -37,7 +37,7 @@ export interface TimerEvent {
   readonly timezone?: string;
 }
 
-/** What `$emit` may be told beside the event. */
+/** Options of `$emit`. */
 export interface EmitMetadata {
   /** What dedupe compares: required with a strategy. */
   readonly id?: string | number | undefined;

@@ -1,7 +1,7 @@
 /** `this.<name>` of a `$.service.db` prop: loaded before the run and written with it, so nothing is awaited. 60 KiB of keys and JSON in all. */
 export interface Database {
   /** Undefined when there is none. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- What was stored is known to whoever stored it.
+  // oxlint-disable-next-line typescript/no-explicit-any -- Only the component knows what it stored.
   get(key: string): any;
   /** Any JSON value; `undefined` removes the key. */
   set(key: string, value: unknown): void;
@@ -20,7 +20,7 @@ export interface HttpResponse {
 export interface HttpInterface {
   /** The source's address. */
   readonly endpoint: string;
-  /** Once per run, while somebody waits for it. */
+  /** Once per run, while a caller waits for it. */
   respond(response: HttpResponse): void;
 }
 

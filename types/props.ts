@@ -60,7 +60,7 @@ export interface PropFields {
   readonly description?: string;
   readonly optional?: boolean;
   readonly default?: unknown;
-  /** The value, fixed: nobody configures it. */
+  /** The fixed value: users cannot configure it. */
   readonly static?: unknown;
   readonly options?: readonly Option[] | ListOptions;
   /** Choosing a value asks `additionalProps` again. */

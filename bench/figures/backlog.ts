@@ -8,8 +8,8 @@ import { startSystem, type System } from "../harness/system.ts";
 
 /**
  * Deliveries that wait for an endpoint that was down, once it is up: how many arrive per second, from the first to the last; and what they do to
- * another endpoint meanwhile. All go to one webhook; it is asked by itself when its rest is over, up to half a minute later, and nobody
- * redrives. Failed attempts are made again after five seconds, so that the schedule of a day does not decide the figure.
+ * another endpoint in the meantime. All go to one webhook; it is asked by itself when its rest is over, up to half a minute later,
+ * without a redrive. Failed attempts are repeated after five seconds, so that the schedule of a day does not decide the figure.
  */
 const [sources, quietMs, downMs] = [64, 8_000, 10_000] as const;
 const waits = Array.from({ length: 30 }, () => "5s").join(",");

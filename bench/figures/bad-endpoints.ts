@@ -7,7 +7,7 @@ import { median } from "../harness/measure/statistics.ts";
 import { startSystem } from "../harness/system.ts";
 
 /**
- * What endpoints do to each other: the time from commit to webhook at a healthy one, p95, beside one where nobody listens, one that answers
+ * What endpoints do to each other: the time from commit to webhook at a healthy one, p95, beside one without a listener, one that answers
  * after three seconds, and one that refuses for two seconds out of four, against the same without them. 200 events per second for
  * the healthy one, 20 for each of the others. A system of its own for each round, since retries outlive it.
  */

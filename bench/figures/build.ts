@@ -4,7 +4,7 @@ import { percentile } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**
- * From asking a builder to its answer, over NATS, one after the other, with code that nobody has seen before. A builder that has just
+ * From asking a builder to its answer, over NATS, one after the other, with new code. A builder that has just
  * started has no packages and nothing of npm's cache, so each of a few systems gives one first time of an import.
  */
 const systems = 3;

@@ -96,7 +96,7 @@ async function runsPerSecond(system: System, ids: readonly string[], perMessage:
   return { perSecond: (runs / elapsedMs) * 1_000, runs, bytes, before, after };
 }
 
-/** What is left runs too: whoever empties the queue by force leaves runners waiting for what they gave back to it. */
+/** Runs the remaining invocations too: purging the queue would leave runners waiting for them. */
 async function untilDone({ connection }: System): Promise<void> {
   await until(
     async () => (await connection.manager.streams.info("INVOCATIONS")).state.messages === 0,

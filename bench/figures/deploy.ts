@@ -4,7 +4,7 @@ import { percentile } from "../harness/measure/statistics.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 
 /**
- * From `POST /v1/sources` with component code that nobody has seen before to the first 200 of its endpoint, one after the other. With an
+ * From `POST /v1/sources` with new component code to the first 200 of its endpoint, one after the other. With an
  * import the package is in the builder's store already, and the code is new each time.
  */
 const cases = [

@@ -63,13 +63,13 @@ async function compareSizes(
       if (round >= warmUps) times[size].push(medianMs);
     }
   }
-  const told = (values: readonly number[]): string => values.map((ms) => ms.toFixed(2)).join("/");
+  const formatMs = (values: readonly number[]): string => values.map((ms) => ms.toFixed(2)).join("/");
   return {
     value: median(times.large),
     unit: "ms",
     baseline: median(times.small),
     goal: { of: "ratio", atMost: 1.3 },
-    note: `one request at a time; medians of the rounds ${told(times.large)} against ${told(times.small)}`,
+    note: `one request at a time; medians of the rounds ${formatMs(times.large)} against ${formatMs(times.small)}`,
   };
 }
 

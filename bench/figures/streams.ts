@@ -157,7 +157,7 @@ async function withReaders<T>(readers: ReaderOrders, act: (readers: BenchChild<u
 }
 
 async function ask(readers: BenchChild<unknown>, load: StreamLoad): Promise<StreamResult> {
-  readers.tell(load);
+  readers.send(load);
   return (await readers.next()) as StreamResult; // Its answer to a load.
 }
 

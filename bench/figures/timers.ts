@@ -67,7 +67,7 @@ async function measure(system: System, options: TimerOptions): Promise<readonly 
     { fromMs, toMs },
   );
   const held = `memory ${Math.round(total(memory) / megabyte)} MB, of it sandbox ${Math.round((memory.get("sandbox") ?? 0) / megabyte)} MB`;
-  const note = `${timers} sources of ${options.owners} owners and ${options.components} components at ${interval} s for ${seconds} s, ${ticks.expected} ticks; ${skipped} told as skipped because their source still waited for its last; late p50 ${ticks.lateP50Ms.toFixed(0)}, p99 ${ticks.lateP99Ms.toFixed(0)}, most ${ticks.lateMaxMs.toFixed(0)} ms; CPU-ms per run ${(total(parts) / ticks.expected).toFixed(2)}: ${formatParts(parts, ticks.expected)}; ${held}`;
+  const note = `${timers} sources of ${options.owners} owners and ${options.components} components at ${interval} s for ${seconds} s, ${ticks.expected} ticks; ${skipped} reported as skipped because their source still waited for its last; late p50 ${ticks.lateP50Ms.toFixed(0)}, p99 ${ticks.lateP99Ms.toFixed(0)}, most ${ticks.lateMaxMs.toFixed(0)} ms; CPU-ms per run ${(total(parts) / ticks.expected).toFixed(2)}: ${formatParts(parts, ticks.expected)}; ${held}`;
   return [
     { name: "timer ticks missed", value: ticks.missed, unit: "ticks", goal: { of: "value", atMost: 0 }, note },
     { name: "timer ticks doubled", value: ticks.doubled, unit: "ticks", goal: { of: "value", atMost: 0 } },

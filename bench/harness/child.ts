@@ -7,7 +7,7 @@ export interface BenchChild<Reply> {
   readonly pid: number;
   /** The next message it sends. @throws when it ends instead */
   next(): Promise<Reply>;
-  tell(message: object): void;
+  send(message: object): void;
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export function startChild<Reply>(name: string, orders: object): BenchChild<Repl
       const [message] = await Promise.race([once(child, "message"), ended]);
       return message as Reply; // Both sides are files of this folder.
     },
-    tell: (message) => void child.send(message),
+    send: (message) => void child.send(message),
     stop: () => end(child),
   };
 }

@@ -12,7 +12,7 @@ export const owner = "u_bench";
 
 /**
  * Sources by the thousand: the entries that the operator writes, written by the bench. Runners, ingress and router meet a source
- * nowhere else, so they cannot tell the difference.
+ * nowhere else, so they see no difference.
  */
 export class Entries {
   readonly #system: Pick<System, "connection" | "dataDirectory">;

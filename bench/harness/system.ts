@@ -154,7 +154,7 @@ function startMain(env: Readonly<Record<string, string>>, channel: "ipc" | "igno
   };
 }
 
-/** What it says is the bench's to tell: a warning in the middle of a figure explains the figure. */
+/** The bench prints its output: a warning in the middle of a figure explains the figure. */
 function shown(child: ChildProcess): () => string {
   let said = "";
   child.stdout?.on("data", (chunk: Buffer) => {
@@ -164,7 +164,7 @@ function shown(child: ChildProcess): () => string {
   return () => said;
 }
 
-/** The settings of whoever runs the bench must not change what is measured. */
+/** Settings of the environment must not change what is measured. */
 export function surroundings(): NodeJS.ProcessEnv {
   const ours = /^(HEADWATER_(?!NATS_SERVER)|NATS_URL|DATABASE_URL|NODE_OPTIONS|KUBE)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));

@@ -57,7 +57,7 @@ export default defineSource({
     },
   },
   hooks: {
-    // Mistakes in conditions are told to whoever makes or changes the source, not to its log.
+    // Mistakes in conditions fail the deployment instead of going to the log.
     activate() {
       this.passes({});
     },

@@ -1,6 +1,6 @@
 import { defineSource } from "headwater/types";
 
-/** When something was heard last, and whether its absence was told. */
+/** When the last signal arrived, and whether its absence was reported. */
 interface State {
   /** Epoch ms. */
   readonly heard: number;
@@ -50,7 +50,7 @@ export default defineSource({
       const { heard, count, missing } = this.state();
       const now = Date.now();
       this.remember({ heard: now, count: count + 1, missing: false });
-      if (missing) this.tell("recovered", heard, now);
+      if (missing) this.report("recovered", heard, now);
     },
     check(): void {
       const state = this.state();
@@ -58,9 +58,9 @@ export default defineSource({
       const isSilent = now - state.heard > this.withinSeconds * 1_000;
       // Also the first time, when nothing was remembered: the time begins now.
       this.remember({ ...state, missing: isSilent });
-      if (isSilent && (!state.missing || this.repeat)) this.tell("missing", state.heard, now);
+      if (isSilent && (!state.missing || this.repeat)) this.report("missing", state.heard, now);
     },
-    tell(status: "missing" | "recovered", heard: number, now: number): void {
+    report(status: "missing" | "recovered", heard: number, now: number): void {
       const seconds = Math.round((now - heard) / 1_000);
       const summary = status === "missing" ? `Nothing for ${seconds} s` : `Back after ${seconds} s`;
       this.$emit({ status, last_heard: new Date(heard).toISOString(), silent_seconds: seconds }, { summary, ts: now });

@@ -9,7 +9,7 @@ interface Remembered {
   readonly value?: unknown;
 }
 
-const mostRemembered = 16 * 1024;
+const maxRememberedLength = 16 * 1024;
 
 export default defineSource({
   name: "Change of an HTTP Response",
@@ -69,7 +69,7 @@ export default defineSource({
     const last: Remembered | undefined = this.db.get("last");
     const isFirst = last === undefined || this.db.get("of") !== this.subject();
     this.db.set("of", this.subject());
-    this.db.set("last", { hash, ...(text.length <= mostRemembered ? { value } : {}) } satisfies Remembered);
+    this.db.set("last", { hash, ...(text.length <= maxRememberedLength ? { value } : {}) } satisfies Remembered);
     this.db.set("validators", validators);
     if (isFirst ? !this.emitFirst : last.hash === hash) return;
     const previous = isFirst ? null : (last.value ?? null);

@@ -12,7 +12,7 @@ export default defineSource({
   annotations: { released: "2026-11-21" },
   dedupe: "unique",
   props: {
-    http: { type: "$.interface.http", label: "Endpoint", description: "Where the gateway is told to post mails to", customResponse: true },
+    http: { type: "$.interface.http", label: "Endpoint", description: "Address that the gateway posts mails to", customResponse: true },
     token: {
       type: "string",
       label: "Token",

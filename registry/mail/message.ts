@@ -23,7 +23,7 @@ export interface Message {
   readonly subject: string;
   readonly text: string | null;
   readonly html: string | null;
-  /** As the gateway tells them: names as they are written in the mail. */
+  /** As the gateway sends them: names as in the mail. */
   readonly headers: Readonly<Record<string, string>>;
   readonly attachments: readonly Attachment[];
 }
@@ -114,11 +114,11 @@ function linesOf(text: string): readonly (readonly string[])[] {
 /** Files of a multipart body, wherever they are, or `attachments` with base64 in it. */
 function attachmentsOf(body: Fields): readonly Attachment[] {
   const listed = fieldOf(body, "attachments");
-  const told = (Array.isArray(listed) ? listed : isFields(listed) ? Object.values(listed) : []).filter(
+  const declared = (Array.isArray(listed) ? listed : isFields(listed) ? Object.values(listed) : []).filter(
     (each) => isFields(each) && !isFile(each),
   );
   const files = Object.values(body).flat().filter(isFile);
-  return [...files.map(ofFile), ...told.map(ofJson)];
+  return [...files.map(ofFile), ...declared.map(ofJson)];
 }
 
 const isFile = (value: unknown): value is FormFile =>

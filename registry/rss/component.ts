@@ -4,7 +4,7 @@ import { capacity, Seen } from "../shared/seen.ts";
 import { parseFeed, type Entry, type Feed } from "./feed.ts";
 
 /** As many as one run may emit. */
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 
 export default defineSource({
   name: "New Item in Feed",
@@ -43,7 +43,7 @@ export default defineSource({
     },
   },
   hooks: {
-    // Whoever makes the source hears at once of an address that is none, or no feed.
+    // Creating the source fails if the address is invalid or no feed.
     async deploy() {
       await this.poll();
     },
@@ -61,7 +61,7 @@ export default defineSource({
       const isFirst = validators?.url !== this.url;
       const seen = new Seen(isFirst ? [] : this.db.get("seen"));
       const entries = [...new Map(feed.entries.map((entry) => [entry.id, entry])).values()];
-      if (entries.length > capacity) throw new Error(`${this.url} has ${entries.length} items; at most ${capacity} can be told apart`);
+      if (entries.length > capacity) throw new Error(`${this.url} has ${entries.length} items; at most ${capacity} can be remembered`);
       const fresh = entries.filter(({ id }) => !seen.has(id));
       // The oldest first, also where they have no dates: feeds begin with the newest.
       for (const entry of (isFirst ? this.ofFirstRun(fresh) : fresh).toReversed()) this.emitEntry(entry, feed);
@@ -71,7 +71,7 @@ export default defineSource({
     },
     ofFirstRun(entries: readonly Entry[]): readonly Entry[] {
       if (this.firstRun === "none") return [];
-      return entries.slice(0, this.firstRun === "all" ? mostAtOnce : this.firstItems);
+      return entries.slice(0, this.firstRun === "all" ? maxAtOnce : this.firstItems);
     },
     emitEntry(entry: Entry, feed: Feed): void {
       this.$emit(

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual, createHash } from "node:crypto";
 
-/** Compares without telling by the time it takes where two texts differ, or how long the wanted one is. */
+/** Compares in a time that reveals neither where two strings differ nor the length of the expected one. */
 export function isEqual(given: string, wanted: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(wanted));

@@ -48,7 +48,7 @@ export default defineSource({
     const summary = `${method} ${path}`;
     if (this.emits === "body") this.$emit(body, { summary });
     else this.$emit({ method, path, query: withoutToken(query), headers: withoutSecrets(headers), body, client_ip }, { summary });
-    // Emitted first: whoever is told of success can count on it.
+    // Emit first: a caller that gets a success response can rely on it.
     this.http.respond({ status: this.status, headers: { "content-type": this.contentType }, body: this.body });
   },
 });
@@ -58,7 +58,7 @@ function tokenOf({ headers, query }: HttpEvent): string {
   return bearer ?? String(query["token"] ?? "");
 }
 
-/** Whoever hears of the request is not told how to make one. */
+/** Listeners must not learn how to send a request. */
 const withoutSecrets = (headers: HttpEvent["headers"]): HttpEvent["headers"] =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name !== "authorization" && name !== "cookie"));
 const withoutToken = (query: HttpEvent["query"]): HttpEvent["query"] =>

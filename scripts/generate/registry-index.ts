@@ -23,7 +23,7 @@ const exported = z.looseObject({
 });
 
 /**
- * `registry/index.json`: what the API says of each component before anybody builds it. The components are our own, so they may be
+ * `registry/index.json`: what the API says of each component before it is built. The components are our own, so they may be
  * loaded here; a test holds what is written against what the builder and the sandbox read from the same files.
  */
 export async function registryIndex(directory: string): Promise<string> {

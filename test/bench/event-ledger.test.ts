@@ -6,7 +6,7 @@ import { startReceiver } from "../../bench/harness/baseline/raw-http.ts";
 const body = (group: string, id: string): string => JSON.stringify({ group, id, pad: "" });
 
 describe("events that are out", () => {
-  it("counts each delivery once, with its time, and tells when all listeners have an event", () => {
+  it("counts each delivery once, with its time, and resolves when all listeners have an event", () => {
     let now = 1_000;
     const ledger = new EventLedger(() => now);
     let done = 0;
@@ -74,7 +74,7 @@ describe("endpoints", () => {
     expect(answerTo("/down/x")).toBe(undefined);
   });
 
-  it("tell which path was posted to, and what they answered", async () => {
+  it("report which path was posted to, and what they answered", async () => {
     const seen: unknown[] = [];
     const { port, server } = await startReceiver((...got) => seen.push(got), endpointAnswers(() => 0).answerTo);
     servers.push(server);

@@ -58,7 +58,7 @@ describe("round trips", () => {
     expect([result.missing, result.doubled, result.refused]).toEqual([0, 0, {}]);
   });
 
-  it("sends at a steady rate whatever comes back, and tells what was refused and doubled", async () => {
+  it("sends at a steady rate regardless of responses, and counts refused and repeated requests", async () => {
     const trips = new RoundTrips(
       load(
         await startServer((id, number) => {

@@ -17,7 +17,7 @@ describe("countTicks", () => {
     });
   });
 
-  it("tells ticks without a run and with two", () => {
+  it("finds ticks without a run and with two", () => {
     expect(count([12_010, 12_400, 22_030, 27_040])).toMatchObject({ expected: 4, missed: 1, doubled: 1 });
   });
 

@@ -74,7 +74,7 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
     120_000,
   );
 
-  it("gives no wildcard, no cluster-admin, and Secrets of all namespaces to nobody", () => {
+  it("grants no wildcard, no cluster-admin, and no account Secrets of all namespaces", () => {
     const roles = objects.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");
     expect(roles.length).toBeGreaterThan(5);
     for (const { kind, metadata, ...role } of roles) {

@@ -38,7 +38,7 @@ const dashboardText = readFileSync(join(chart, "files/dashboard.json"), "utf8");
 const dashboard = dashboardSchema.parse(JSON.parse(dashboardText));
 const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
 
-/** Those that whoever scrapes adds. */
+/** Labels that the scrape adds. */
 const scrapeLabels = ["job", "instance", "namespace", "pod", "container"];
 /** Of kube-state-metrics and the kubelet, as their documentation has them. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
@@ -80,13 +80,13 @@ describe("the alerts of the chart", () => {
   it("are those of docs/operations.md, word by word", () => {
     const page = readFileSync(join(root, "docs/operations.md"), "utf8");
     const [, section = ""] = /^### Alerts\n([\s\S]*?)^### /m.exec(page) ?? [];
-    const told = [...section.matchAll(/^\| `Headwater.*$/gm)].map(([row]) => row);
+    const documented = [...section.matchAll(/^\| `Headwater.*$/gm)].map(([row]) => row);
     const here = (text: string): string => text.replaceAll("$namespace", "headwater");
     const wait = (text: string): string => (text === "0m" ? "at once" : text.replace("m", " min"));
     const written = alerts.map(
       (alert) => `| \`${alert.alert}\` | \`${here(alert.expr)}\` | ${wait(alert.for)} | ${here(alert.annotations.description)} |`,
     );
-    expect(told).toEqual(written);
+    expect(documented).toEqual(written);
   });
 
   it("name operations that the log knows", () => {
@@ -141,7 +141,7 @@ const missing = findProgram("helm") === undefined ? " (skipped: helm was not fou
   const find = async (kind: string, name: string, ...flags: readonly string[]) =>
     objectsOf(await render("--set", "crds.install=false", ...flags)).find((each) => each.kind === kind && each.metadata.name === name);
 
-  it("makes neither rules nor a dashboard unless it is told to", async () => {
+  it("creates neither rules nor a dashboard by default", async () => {
     expect(await find("PrometheusRule", "headwater")).toBeUndefined();
     expect(await find("ConfigMap", "headwater-dashboard")).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../e2e/support/headwater.ts";
-import { call, deploy, type Endpoint, makeNamespace, namespace, owned, request, state, tell } from "./installation.ts";
+import { call, deploy, type Endpoint, makeNamespace, namespace, owned, request, state, report } from "./installation.ts";
 import { nodeShell, onNode } from "./node-shell.ts";
 import { conditionOf, get, isReady, kubectl, list, tryKubectl } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad } from "./load.ts";
@@ -62,14 +62,14 @@ async function killLeaderInRollout(): Promise<void> {
   await kubectl(["-n", namespace, "rollout", "status", "deployment/headwater-runner-default", "--timeout=120s"]);
 }
 
-/** First by a component, which its isolate bounds and whose owner is told; then by more than that: the kernel ends processes of the pod. */
+/** First by a component within its isolate's limit, which its owner sees; then beyond it: the kernel kills processes of the pod. */
 async function exhaustRunner(): Promise<void> {
   const greedy = `export default { name: "Greedy", props: { http: "$.interface.http" }, run() { const all = []; for (;;) all.push(new Uint8Array(16 << 20).fill(1)); } };`;
   const { endpoint, id } = await deploy("greedy", greedy);
   for (let n = 0; n < 3; n++) await request(endpoint, "POST", "{}");
   await until(
     async () => /memory|allocation/i.test((await call("GET", `/sources/${id}/runs?failed=true`)).text),
-    "its owner is told",
+    "its owner sees the error",
     90_000,
   );
   const [runner] = (await podsOf("runner")).filter(isReady);
@@ -148,7 +148,7 @@ describe("under load, nothing acknowledged is lost", () => {
         await load.more(perSecond * 2);
         const stopped = await load.stop();
         const accepted = stopped.sources.reduce((sum, source) => sum + source.accepted.length, 0);
-        tell(
+        report(
           `${what}: ${stopped.sent} sent, ${accepted} accepted, not accepted ${JSON.stringify(stopped.refused)}, slowest ${Math.round(stopped.slowestMs)} ms`,
         );
         await expectNothingLost(stopped);
@@ -159,17 +159,17 @@ describe("under load, nothing acknowledged is lost", () => {
   }
 });
 
-/** Every condition tells the truth: what runs says so, of the spec it has. */
+/** Every condition is true of the current spec. */
 async function expectTruth(): Promise<void> {
   let wrong: readonly string[] = [];
-  const told = async (): Promise<boolean> => {
+  const areConditionsTrue = async (): Promise<boolean> => {
     const all = [...(await list("sources,subscriptions,webhooks,components", "-n", owned)), ...(await list("runnerpools"))];
     wrong = all
       .filter((object) => !isReady(object))
       .map(({ kind, metadata, status }) => `${kind} ${metadata.name} ${JSON.stringify(status)}`);
     return wrong.length === 0;
   };
-  await until(told, "every condition is true again", 90_000, () => wrong.join("\n"));
+  await until(areConditionsTrue, "every condition is true again", 90_000, () => wrong.join("\n"));
 }
 
 const withHook = (body: string): string =>

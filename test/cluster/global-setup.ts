@@ -1,4 +1,4 @@
-import { install, makeNamespace, namespace, removeProbe, startProbe, tell } from "./installation.ts";
+import { install, makeNamespace, namespace, removeProbe, startProbe, report } from "./installation.ts";
 import { tryKubectl } from "./kubectl.ts";
 
 /** The installation that all files are about. `HEADWATER_TEST_KEEP=installation` leaves it to look at, and takes one that is there. */
@@ -8,7 +8,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   await startProbe();
   const isThere = (await tryKubectl(["-n", namespace, "get", "deployment", "headwater-api"])).code === 0;
   const ms = await install(keeps && isThere ? "upgrade" : "install");
-  tell(`helm install until everything is ready: ${(ms / 1_000).toFixed(1)} s`);
+  report(`helm install until everything is ready: ${(ms / 1_000).toFixed(1)} s`);
   return async () => {
     if (!keeps) await removeProbe();
   };

@@ -42,8 +42,8 @@ export async function install(verb: "install" | "upgrade", ...flags: readonly st
   return performance.now() - startedAt;
 }
 
-/** A figure, for whoever reads what the tests print. */
-export const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+/** Prints a figure. */
+export const report = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** For people who read why a test failed. */
 export async function state(): Promise<string> {

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
 import { until } from "../e2e/support/headwater.ts";
-import { call, deploy, type Endpoint, namespace, owned, tell } from "./installation.ts";
+import { call, deploy, type Endpoint, namespace, owned, report } from "./installation.ts";
 import { kubectl, tryKubectl } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad } from "./load.ts";
 import { nodeShell, onNode } from "./node-shell.ts";
@@ -24,7 +24,7 @@ const pageSchema = z.object({
   data: z.array(z.object({ event: z.object({ timestamp: z.number() }) })),
 });
 
-/** The ticks that a source told of, epoch seconds, oldest first. */
+/** The ticks that a source emitted, epoch seconds, oldest first. */
 async function ticksOf(id: string): Promise<readonly number[]> {
   const ticks: number[] = [];
   for (let after = ""; ;) {
@@ -36,7 +36,7 @@ async function ticksOf(id: string): Promise<readonly number[]> {
   }
 }
 
-/** The API server answers nobody. One that is started again meanwhile is stopped too. */
+/** Stops the API server, also one that is started again in the meantime. */
 const withoutApiServer = `for n in $(seq ${seconds}); do kill -STOP $(pidof kube-apiserver); sleep 1; done; kill -CONT $(pidof kube-apiserver)`;
 const title = "without operator and API server, nothing is refused, no tick is missed, and nothing is lost";
 
@@ -58,7 +58,7 @@ const title = "without operator and API server, nothing is refused, no tick is m
     const stopped = await load.stop();
     await kubectl(["-n", namespace, "scale", "deployment/headwater-operator", "--replicas=2"]);
     const accepted = stopped.sources.reduce((sum, source) => sum + source.accepted.length, 0);
-    tell(
+    report(
       `control plane gone for ${Math.round((endedAt - startedAt) / 1_000)} s: ${stopped.sent} sent, ${accepted} accepted, not accepted ${JSON.stringify(stopped.refused)}, slowest ${Math.round(stopped.slowestMs)} ms`,
     );
     expect(stopped.refused).toEqual({});

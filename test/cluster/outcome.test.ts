@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { until } from "../e2e/support/headwater.ts";
 import { helm } from "../support/helm.ts";
-import { askProbe, call, deploy, makeNamespace, namespace, owned, request, tell } from "./installation.ts";
+import { askProbe, call, deploy, makeNamespace, namespace, owned, request, report } from "./installation.ts";
 import { conditionOf, get, isReady, kubectl, list } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad } from "./load.ts";
 
@@ -69,19 +69,19 @@ describe("two doors, one object", () => {
   });
 
   it("says what is wrong with a source in a namespace without an owner, and heals when it gets one", async () => {
-    await makeNamespace("headwater-test-nobody");
+    await makeNamespace("headwater-test-unowned");
     const source = {
       apiVersion: "headwater.dev/v1alpha1",
       kind: "Source",
-      metadata: { name: "orphan", namespace: "headwater-test-nobody" },
+      metadata: { name: "orphan", namespace: "headwater-test-unowned" },
       spec: { code: code("x") },
     };
     await kubectl(["apply", "-f", "-"], JSON.stringify(source));
-    const reason = async () => conditionOf(await get("source", "orphan", "headwater-test-nobody"), "Ready")?.reason;
+    const reason = async () => conditionOf(await get("source", "orphan", "headwater-test-unowned"), "Ready")?.reason;
     await until(async () => (await reason()) === "NamespaceHasNoOwner", "the condition says why");
-    await kubectl(["label", "namespace", "headwater-test-nobody", "headwater.dev/owner=u_somebody"]);
-    await kubectl(["-n", "headwater-test-nobody", "wait", "--for=condition=Ready", "source/orphan", "--timeout=60s"]);
-    await kubectl(["delete", "namespace", "headwater-test-nobody"], "", 120_000);
+    await kubectl(["label", "namespace", "headwater-test-unowned", "headwater.dev/owner=u_other"]);
+    await kubectl(["-n", "headwater-test-unowned", "wait", "--for=condition=Ready", "source/orphan", "--timeout=60s"]);
+    await kubectl(["delete", "namespace", "headwater-test-unowned"], "", 120_000);
   });
 
   it("serves a source within seconds of kubectl apply, its component being built", async () => {
@@ -104,7 +104,7 @@ describe("two doors, one object", () => {
       expect(at).toBeGreaterThan(0);
       times.push(at - startedAt);
     }
-    tell(`kubectl apply of a Source to an answering endpoint: ${times.join(", ")} ms`);
+    report(`kubectl apply of a Source to an answering endpoint: ${times.join(", ")} ms`);
     await kubectl(["-n", owned, "delete", "sources", ...times.map((_, n) => `quick-${n}`)]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { helm } from "../support/helm.ts";
-import { type Endpoint, install, namespace, owned, tell } from "./installation.ts";
+import { type Endpoint, install, namespace, owned, report } from "./installation.ts";
 import { get, kubectl, tryKubectl } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad } from "./load.ts";
 
@@ -23,7 +23,7 @@ describe("helm upgrade and rollback under load", () => {
     const ms = await install("upgrade", "--set", "settings.logLevel=debug", "--set", "podDisruptionBudgets.enabled=true");
     await load.more(60);
     const stopped = await load.stop();
-    tell(
+    report(
       `helm upgrade of every role: ${Math.round(ms)} ms; not accepted ${JSON.stringify(stopped.refused)}, slowest ${Math.round(stopped.slowestMs)} ms`,
     );
     await expectNothingLost(stopped);

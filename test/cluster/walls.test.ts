@@ -87,7 +87,7 @@ describe("the walls around user code", () => {
     expect((await tryKubectl(["-n", namespace, "exec", runner?.metadata.name ?? "", "--", "sh", "-c", "true"])).code).not.toBe(0);
   });
 
-  it("lets nobody in without a key", async () => {
+  it("refuses requests without a key", async () => {
     expect((await request(`http://headwater-api.${namespace}.svc/v1/users/me`)).status).toBe(401);
     expect((await call("GET", "/users/me")).status).toBe(200);
   });

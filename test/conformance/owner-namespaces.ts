@@ -25,10 +25,10 @@ export function ownerNamespacesConformance(make: () => Promise<OwnersUnderTest>)
     expect(new Set(await Promise.all(asked)).size).toBe(1);
   });
 
-  test("a namespace of nobody has no owner", async () => {
+  test("a namespace without the label has no owner", async () => {
     const { owners } = await make();
     expect(await owners.ownerOf("kube-system")).toBeUndefined();
-    expect(await owners.ownerOf("hw-nobody")).toBeUndefined();
+    expect(await owners.ownerOf("hw-unowned")).toBeUndefined();
   });
 
   test("an id that is neither a user's nor an organization's is refused", async () => {

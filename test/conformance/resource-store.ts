@@ -177,8 +177,8 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
       const { store, namespace } = await make();
       const first = await store.create(subscriptionKind, { name: "sub-1", namespace, spec });
       expect((await store.update(subscriptionKind, first)).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-      const told = await store.updateStatus(subscriptionKind, { ...first, status: { id: "a" } });
-      expect((await store.updateStatus(subscriptionKind, told)).metadata.resourceVersion).toBe(told.metadata.resourceVersion);
+      const updated = await store.updateStatus(subscriptionKind, { ...first, status: { id: "a" } });
+      expect((await store.updateStatus(subscriptionKind, updated)).metadata.resourceVersion).toBe(updated.metadata.resourceVersion);
     });
 
     test("of writers that race from one version exactly one wins", async () => {
@@ -296,8 +296,8 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
       const { items } = await store.list(runnerPoolKind);
       expect(items).toContainEqual(created);
       const changed = await store.update(runnerPoolKind, { ...created, spec: { ...poolSpec, maxReplicas: 7 } });
-      const told = await store.updateStatus(runnerPoolKind, { ...changed, status: { replicas: 1 } });
-      expect(told).toMatchObject({ spec: { maxReplicas: 7 }, status: { replicas: 1 }, metadata: { generation: 2 } });
+      const updated = await store.updateStatus(runnerPoolKind, { ...changed, status: { replicas: 1 } });
+      expect(updated).toMatchObject({ spec: { maxReplicas: 7 }, status: { replicas: 1 }, metadata: { generation: 2 } });
       await store.delete(runnerPoolKind, "", name);
       expect(await store.find(runnerPoolKind, "", name)).toBeUndefined();
       await expect(store.create(runnerPoolKind, { name, namespace, spec: poolSpec })).rejects.toMatchObject({ status: 422 });
@@ -344,7 +344,7 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
       const { store, namespace } = await make();
       const list = await store.list(subscriptionKind, { namespace });
       expect(list.items).toEqual([]);
-      const told = await changesAfter(
+      const changes = await changesAfter(
         store,
         list.resourceVersion,
         namespace,
@@ -353,16 +353,16 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
         },
         is("added", "sub-1"),
       );
-      expect(told).toMatchObject([{ type: "added" }]);
+      expect(changes).toMatchObject([{ type: "added" }]);
     });
   });
 
   describe("watching", () => {
-    test("changes are told in order, those of before the watch too", async () => {
+    test("a watch reports changes in order, including earlier ones", async () => {
       const { store, namespace } = await make();
       const { resourceVersion } = await store.list(subscriptionKind, { namespace });
       await store.create(subscriptionKind, { name: "sub-1", namespace, spec });
-      const told = await changesAfter(
+      const changes = await changesAfter(
         store,
         resourceVersion,
         namespace,
@@ -372,9 +372,9 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
         },
         is("deleted", "sub-1"),
       );
-      const names = told.map((event) => event.type !== "bookmark" && event.resource.metadata.name);
+      const names = changes.map((event) => event.type !== "bookmark" && event.resource.metadata.name);
       expect(names).toContain("sub-2");
-      expect(told.at(-1)).toMatchObject({ type: "deleted", resource: { spec } });
+      expect(changes.at(-1)).toMatchObject({ type: "deleted", resource: { spec } });
     });
 
     test("a watch continues from the version of any event", async () => {
@@ -403,10 +403,10 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
       expect(second.map(({ type }) => type)).toEqual(["deleted", "added"]);
     });
 
-    test("a watch tells its own kind only", async () => {
+    test("a watch reports only its own kind", async () => {
       const { store, namespace } = await make();
       const { resourceVersion } = await store.list(subscriptionKind, { namespace });
-      const told = await changesAfter(
+      const changes = await changesAfter(
         store,
         resourceVersion,
         namespace,
@@ -416,7 +416,7 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
         },
         is("added", "sub-1"),
       );
-      expect(told).toMatchObject([{ resource: { kind: "Subscription", metadata: { name: "sub-1" } } }]);
+      expect(changes).toMatchObject([{ resource: { kind: "Subscription", metadata: { name: "sub-1" } } }]);
     });
 
     test("a watch ends when its signal aborts", async () => {
@@ -451,15 +451,15 @@ async function changesAfter(
   act: () => Promise<void>,
   last: (event: Event) => boolean,
 ): Promise<Event[]> {
-  const told: Event[] = [];
+  const changes: Event[] = [];
   const acting = act();
   for await (const event of store.watch(subscriptionKind, version, AbortSignal.timeout(30_000))) {
     if (event.type === "bookmark" || event.resource.metadata.namespace !== namespace) continue;
-    told.push(event);
+    changes.push(event);
     if (last(event)) break;
   }
   await acting;
-  return told;
+  return changes;
 }
 
 const is =

@@ -52,18 +52,18 @@ const movedSchema = z.looseObject({ sources: z.record(z.string(), z.string()), w
 const moved = async () => movedSchema.parse(JSON.parse(await readFile(file(), "utf8")));
 const data = async (path: string) => (await here.ask("GET", `/v1${path}`)).body.data;
 
-function move(command: string): Promise<{ readonly code: number | null; readonly told: string; readonly complaints: string }> {
+function move(command: string): Promise<{ readonly code: number | null; readonly output: string; readonly complaints: string }> {
   const env = { FROM_URL: there.url, FROM_KEY: there.key, TO_URL: `${here.url}/v1`, TO_KEY: keys.ada };
   const child = spawn(process.execPath, [program, command, file()], { env });
-  let [told, complaints] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (told += text));
+  let [output, complaints] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, told, complaints })));
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, output, complaints })));
 }
 
 describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
   it("copies what can be copied, switched off, and says what is missing for the rest", async () => {
-    const { code, told, complaints } = await move("copy");
+    const { code, output, complaints } = await move("copy");
     expect(code).toBe(1);
     const { sources, webhooks } = await moved();
     expect(Object.keys(sources)).toEqual(["dc_feed", "dc_cron", "dc_hook"]);
@@ -75,8 +75,8 @@ describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
     expect(await data(`/sources/${sources["dc_cron"]}`)).toMatchObject({ configured_props: { timer: { cron: "0 9 * * *" } } });
     const hook = await data(`/sources/${sources["dc_hook"]}`);
     expect(hook.configured_props.http.endpoint_url).not.toContain("there.example.com");
-    expect(told).toContain(`dc_hook is ${hook.id} here: my dc_hook ${hook.configured_props.http.endpoint_url}`);
-    expect(told).toMatch(new RegExp(`wh_there is ${webhooks["wh_there"]} here: https://example.com/hook, signed with whsec_`));
+    expect(output).toContain(`dc_hook is ${hook.id} here: my dc_hook ${hook.configured_props.http.endpoint_url}`);
+    expect(output).toMatch(new RegExp(`wh_there is ${webhooks["wh_there"]} here: https://example.com/hook, signed with whsec_`));
     expect(complaints).toContain("sources dc_shop: 'shop' is the account apn_there: name ours for it in 'accounts'");
     expect(complaints).toContain("sources dc_lost: GET /components/sc_lost answered 404");
     expect(complaints).toContain("subscriptions sub_4: p_flow was not copied");
@@ -94,15 +94,15 @@ describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
     );
   });
 
-  it("copies nothing twice, and what was missing once it is told", async () => {
+  it("copies nothing twice, and a missing resource once it is available", async () => {
     const { body } = await here.ask("POST", "/v1/accounts", { body: { app: "shop", credentials: { key: "change-me" } } });
     const before = await moved();
     const account: string = body.data.id;
     await writeFile(file(), JSON.stringify({ ...before, accounts: { apn_there: account }, props: { dc_shop: { token: "secret" } } }));
-    const { told } = await move("copy");
+    const { output } = await move("copy");
     const after = await moved();
     expect(after.sources).toEqual({ ...before.sources, dc_shop: expect.stringMatching(/^dc_/) });
-    expect(told.trim().split("\n")).toHaveLength(1);
+    expect(output.trim().split("\n")).toHaveLength(1);
     expect(await data(`/sources/${after.sources["dc_shop"]}`)).toMatchObject({ configured_props: { shop: { authProvisionId: account } } });
     expect(await data("/users/me/sources")).toHaveLength(4);
     expect(await data("/users/me/webhooks")).toHaveLength(1);
@@ -125,7 +125,7 @@ describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
     const before = await moved();
     await here.ask("PUT", `/v1/sources/${before.sources["dc_feed"]}`, { body: { active: false } });
     await writeFile(file(), JSON.stringify({ ...before, switching: ["dc_feed"] }));
-    expect((await move("switch")).told).toBe(`${before.sources["dc_feed"]} runs here instead of dc_feed\n`);
+    expect((await move("switch")).output).toBe(`${before.sources["dc_feed"]} runs here instead of dc_feed\n`);
     expect((await data(`/sources/${before.sources["dc_feed"]}`)).active).toBe(true);
     expect(await moved()).toMatchObject({ switching: [] });
   });

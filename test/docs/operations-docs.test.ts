@@ -5,7 +5,7 @@ import { kinds } from "../../crds/kinds.ts";
 import { registeredMetrics } from "./registered-metrics.ts";
 
 /**
- * docs/operations.md tells of each reason under the heading of its kind, and of each metric. Method: words in capitals in the files
+ * docs/operations.md documents each reason under the heading of its kind, and each metric. Method: words in capitals in the files
  * of a kind's folder that speak of reasons, names of metrics in the files that import prom-client; both are compared with the first
  * column of the page's tables, either way.
  */
@@ -17,24 +17,24 @@ const kubernetesWords = ["CrashLoopBackOff", "Deployment", "OOMKilled", "Pending
 const noReasons = new Set([...ourWords, ...kubernetesWords, ...kinds.map(({ kind }) => kind)]);
 
 describe("docs/operations.md", () => {
-  it.each(kinds.map(({ kind }) => kind))("tells of every reason of a %s and of no other", (kind) => {
+  it.each(kinds.map(({ kind }) => kind))("documents every reason of a %s and no other", (kind) => {
     expect(firstColumn(section(kind))).toEqual(reasonsOf(kind));
   });
 
-  it("tells of every metric and of no other", () => {
+  it("documents every metric and no other", () => {
     expect(firstColumn(section("Metrics"))).toEqual(metricNames());
   });
 
-  it("tells of every controller, named after its kind, and of no other", () => {
-    const [, told = ""] = /^`controller` is ([\s\S]*?)\n\n/m.exec(section("Metrics")) ?? [];
+  it("documents every controller, named after its kind, and no other", () => {
+    const [, listed = ""] = /^`controller` is ([\s\S]*?)\n\n/m.exec(section("Metrics")) ?? [];
     const named = sourcesBelow("operator").flatMap((text) =>
       [...text.matchAll(/(?:\.reconcile|\brow)\(\s*"([^"]+)"/g)].map(([, name = ""]) => name),
     );
-    expect(sorted(told.match(/(?<=`)[^`\s]+(?=`)/g) ?? [])).toEqual(sorted(named));
+    expect(sorted(listed.match(/(?<=`)[^`\s]+(?=`)/g) ?? [])).toEqual(sorted(named));
     expect(named).toEqual(expect.arrayContaining(kinds.map(({ kind }) => folderOf(kind))));
   });
 
-  it("tells type and labels of each metric", async () => {
+  it("documents type and labels of each metric", async () => {
     const rows = (await ours()).map(
       ({ name, type, labels }) => `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")}`,
     );

@@ -15,7 +15,7 @@ export interface RegisteredMetric {
   readonly labels: readonly string[];
 }
 
-/** What prom-client keeps of a metric; its types do not tell of the labels. */
+/** What prom-client keeps of a metric; its types omit the labels. */
 const metric = z.object({ name: z.string(), labelNames: z.array(z.string()) });
 const metricType = z.enum(["counter", "gauge", "histogram", "summary"]);
 

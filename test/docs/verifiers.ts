@@ -168,7 +168,7 @@ export async function verdictsOf(
   directory: string,
 ): Promise<readonly Verdict[]> {
   const input = fence === "bash" ? arrived.map(asWords).join("") : JSON.stringify(arrived);
-  return JSON.parse(await run(command, directory, input)) as readonly Verdict[]; // Told by a caller of ours.
+  return JSON.parse(await run(command, directory, input)) as readonly Verdict[]; // Printed by our own program.
 }
 
 function asWords({ headers, body, signingKey }: Arrived): string {

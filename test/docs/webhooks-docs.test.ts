@@ -10,7 +10,7 @@ import { languages, missingFor, prepare, verdictsOf, type Arrived } from "./veri
 
 /**
  * The code of docs/webhooks.md is run, in each language that is on PATH, with deliveries that our own code has signed: genuine ones
- * and such as somebody has tampered with.
+ * and deliveries that were tampered with.
  */
 const path = "docs/webhooks.md";
 const page = readFileSync(join(import.meta.dirname, "../..", path), "utf8");
@@ -66,7 +66,7 @@ function deliveries(): Readonly<Record<string, readonly [Arrived, { readonly sta
   };
 }
 
-/** As if somebody had written another time into what was signed at `given`'s. */
+/** A delivery signed at `given`'s time with another time in its header. */
 const atAnotherTime = (given: Arrived, time: string): Arrived =>
   withHeaders(given, {
     "webhook-timestamp": time,

@@ -117,7 +117,7 @@ describe("headwater-heartbeat", () => {
     expect(statuses(await source.run(tick))).toEqual([]);
   });
 
-  it("says so at every check when told to", async () => {
+  it("says so at every check if `repeat` is set", async () => {
     const source = await registry.source("headwater-heartbeat", { ...over, repeat: true });
     await source.run(undefined, "activate");
     expect(statuses(await source.run(tick))).toEqual(["missing"]);

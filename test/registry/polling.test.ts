@@ -46,7 +46,7 @@ describe("headwater-rss", () => {
   it.each([
     ["none", 0],
     ["all", 4],
-  ])("emits %s of what is there already when told so", async (firstRun, count) => {
+  ])("emits %s of existing items as configured", async (firstRun, count) => {
     server.answer = () => ({ body: rss(4, 3, 2, 1) });
     const source = await registry.source("headwater-rss", { url: server.url, firstRun });
     expect((await source.run()).events).toHaveLength(count);
@@ -68,7 +68,7 @@ describe("headwater-rss", () => {
     ]);
   });
 
-  it("begins anew at another address", async () => {
+  it("starts again at another address", async () => {
     server.answer = () => ({ body: rss(2, 1) });
     const source = await registry.source("headwater-rss", { url: `${server.url}/a` });
     expect((await source.run()).events).toHaveLength(2);
@@ -178,7 +178,7 @@ describe("headwater-http-poll", () => {
     expect(await seen(2, 5)).toEqual([{ url: server.url, value: 5, previous: 4, first: false }]);
   });
 
-  it("emits the first answer when told so, also text, and takes 304 for no change", async () => {
+  it("emits the first response if configured, also text, and takes 304 for no change", async () => {
     const source = await registry.source("headwater-http-poll", { url: server.url, emitFirst: true });
     server.answer = ({ headers }) => (headers["if-none-match"] === "1" ? { status: 304 } : { headers: { etag: "1" }, body: "hello" });
     expect((await source.run()).events.map(({ event }) => event)).toEqual([
@@ -188,7 +188,7 @@ describe("headwater-http-poll", () => {
     expect(server.asked.at(-1)?.headers["if-none-match"]).toBe("1");
   });
 
-  it("sends what it is told to, the token among it", async () => {
+  it("sends the configured headers and the token", async () => {
     server.answer = json({ ok: true });
     await (
       await registry.source("headwater-http-poll", { url: server.url, method: "POST", body: "q", headers: { "X-Key": 5 }, token: "t" })

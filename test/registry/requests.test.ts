@@ -23,7 +23,7 @@ describe("headwater-webhook", () => {
     expect((await source.request({ headers: { authorization: "Bearer t0ken" } })).status).toBe(202);
   });
 
-  it("emits the body alone when told so", async () => {
+  it("emits only the body if configured", async () => {
     const source = await registry.source("headwater-webhook", { emits: "body" });
     expect((await source.request({ body: [1, 2] })).events.map(({ event }) => event)).toEqual([[1, 2]]);
     expect((await source.request({})).events.map(({ event }) => event)).toEqual([null]);

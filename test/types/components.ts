@@ -1,6 +1,6 @@
 import { defineAction, defineApp, defineSource, type EmitMetadata } from "headwater/types";
 
-/** Components that compile, and, under `@ts-expect-error`, mistakes that do not. Checked by tsc, run by nobody. */
+/** Components that compile, and, under `@ts-expect-error`, mistakes that do not. Checked by tsc, never run. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const is = <_ extends true>(): void => undefined;
 
@@ -166,7 +166,7 @@ defineSource({
     this.n.trim();
     // @ts-expect-error What is optional may be absent.
     this.text.trim();
-    // @ts-expect-error Nobody asked for such a prop.
+    // @ts-expect-error There is no such prop.
     void this.other;
     // @ts-expect-error A database has get and set.
     this.db.delete("x");
@@ -179,7 +179,7 @@ defineSource({
     // @ts-expect-error A request has no timestamp.
     void event.timestamp;
     const twice: number = this.twice();
-    // @ts-expect-error Props are set by whoever configures the source.
+    // @ts-expect-error Props are read-only in a component.
     this.n = twice;
   },
 });

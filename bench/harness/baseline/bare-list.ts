@@ -3,7 +3,7 @@ import express from "express";
 import pg from "pg";
 import { orders, reply } from "../child.ts";
 
-/** The baseline of lists: express and one query for the same rows, answered as they are. Nobody is asked who they are. */
+/** The baseline of lists: express and one query for the same rows, returned unchanged, without authentication. */
 const { url, namespace } = await orders<{ readonly url: string; readonly namespace: string }>();
 const pool = new pg.Pool({ connectionString: url, max: 10 });
 const text = `

@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import { orders, reply } from "../child.ts";
 
-/** The baseline of deliveries: requests by undici alone, so many under way at once, of the same size to the same endpoints, signed by nobody. */
+/** The baseline of deliveries: requests by undici alone, so many under way at once, of the same size to the same endpoints, unsigned. */
 const { urls, perUrl, bytes, durationMs } = await orders<{
   readonly urls: readonly string[];
   readonly perUrl: number;

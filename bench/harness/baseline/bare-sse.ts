@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { orders, reply } from "../child.ts";
 
-/** The baseline of live streams: whoever GETs a path hears what is POSTed to it, at once and from memory. */
+/** The baseline of live streams: a client that GETs a path receives what is POSTed to it, at once and from memory. */
 await orders();
 const readers = new Map<string, Set<ServerResponse>>();
 const server = createServer((request, response) => {

@@ -13,7 +13,7 @@ import { startReceiver } from "../baseline/raw-http.ts";
 
 /**
  * Emitters and webhook endpoints in one process: commits as runners write them go onto RUNS, their events come back. What it takes is
- * not counted; the message server's work is. Each order is answered when it is done.
+ * not counted; the work of NATS is. Each order is answered when it is done.
  */
 const { nats, owner, receivers } = await orders<{ readonly nats: NatsConnection; readonly owner: string; readonly receivers: number }>();
 const connection = await connect({ server: nats, name: "bench events" });
@@ -80,14 +80,14 @@ function sendSteadily(group: EventGroup, perSecond: number, signal: AbortSignal)
   let sent = 0;
   const timer = setInterval(() => {
     for (const due = ((now() - startedAt) / 1_000) * perSecond; sent < due; sent += group.perCommit)
-      publish(group, group.sources[(sent / group.perCommit) % group.sources.length] ?? "").catch(tell);
+      publish(group, group.sources[(sent / group.perCommit) % group.sources.length] ?? "").catch(logError);
   }, 2);
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 
 function keepBusy(group: EventGroup, source: string, signal: AbortSignal): void {
   if (signal.aborted) return;
-  publish(group, source, () => keepBusy(group, source, signal)).catch(tell);
+  publish(group, source, () => keepBusy(group, source, signal)).catch(logError);
 }
 
 /** As fast as it is stored. */
@@ -99,7 +99,7 @@ async function sendOnce(group: EventGroup, events: number): Promise<void> {
   await Promise.all(Array.from({ length: 32 }, (_, index) => inTurn(index)));
 }
 
-const tell = (error: unknown): void => void process.stderr.write(`an event could not be published: ${String(error)}\n`);
+const logError = (error: unknown): void => void process.stderr.write(`an event could not be published: ${String(error)}\n`);
 
 async function obey(order: EventOrder): Promise<object> {
   switch (order.do) {
@@ -121,5 +121,5 @@ async function obey(order: EventOrder): Promise<object> {
 
 const onBody = (body: string, path: string, status: number): void => void (status === 200 && ledger.onBody(body, path));
 const started = await Promise.all(Array.from({ length: receivers }, () => startReceiver(onBody, answers.answerTo)));
-process.on("message", (order: EventOrder) => void obey(order).then(reply, tell));
+process.on("message", (order: EventOrder) => void obey(order).then(reply, logError));
 reply({ ports: started.map(({ port }) => port), closedPort: await freePort() });

@@ -34,7 +34,7 @@ export type EventOrder =
 /** Emitters and endpoints, in a process of their own: see `event-load.ts`. */
 export interface Events {
   readonly ports: readonly number[];
-  /** Where nobody listens. */
+  /** A port without a listener. */
   readonly closedPort: number;
   /** Resolves when it has begun; events that are sent once: when all are stored. */
   start(group: EventGroup): Promise<void>;
@@ -53,7 +53,7 @@ export async function startEvents({ nats }: Pick<System, "nats">, receivers: num
   const { ports, closedPort } = (await child.next()) as { ports: readonly number[]; closedPort: number }; // Its first message.
   const order = async (what: EventOrder): Promise<unknown> => {
     const answer = child.next();
-    child.tell(what);
+    child.send(what);
     return answer;
   };
   return {

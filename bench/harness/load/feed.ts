@@ -18,7 +18,7 @@ const ahead = 48;
 
 /**
  * Keeps the queue of the runners full, each source alike: as many invocations are added as were committed. What the feeding costs the
- * message server counts against us.
+ * NATS server counts against us.
  */
 const { nats, sources, perMessage, durationMs } = await orders<FeedOrders>();
 const connection = await connect({ server: nats, name: "bench feed" });

@@ -26,7 +26,7 @@ export async function startRoundTrips(system: System): Promise<RoundTripSources>
   const paths = ids.map((id) => `/${id}`);
   return {
     load: async (orders) => {
-      child.tell({ ...orders, port: system.ingressPort, paths });
+      child.send({ ...orders, port: system.ingressPort, paths });
       return (await child.next()) as RoundTripResult; // Its answer to a load.
     },
     stop: () => child.stop(),

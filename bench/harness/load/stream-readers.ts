@@ -40,7 +40,7 @@ export interface StreamResult {
 
 const [tickMs, drainMs] = [5, 20_000] as const;
 
-/** Many readers in one process; then each load it is told is answered with what the readers heard of it. */
+/** Many readers in one process; then each load that it receives is answered with what the readers received. */
 const { port, paths, keys, streams } = await orders<ReaderOrders>();
 let times: number[] = [];
 const refused: Record<string, number> = {};
@@ -87,7 +87,7 @@ async function measure({ port: to, paths: targets, perSecond, durationMs }: Stre
     if (status !== 200) throw new Error(`${targets[place]} answers ${status}`);
     expected += readersOf(place);
   }
-  await until(() => times.length >= expected, "all is received", drainMs).catch(() => undefined); // What is missing is told.
+  await until(() => times.length >= expected, "all is received", drainMs).catch(() => undefined); // Missing messages are reported.
   client.close();
   return {
     sent,

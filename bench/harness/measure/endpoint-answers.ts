@@ -1,8 +1,8 @@
 import type { Answer } from "../baseline/raw-http.ts";
 
 /**
- * How an endpoint behaves is told by its path: `/slow/<ms>/…` accepts that late, `/flapping/<ms>/…` refuses and accepts in turns of that
- * length, `/down/…` refuses until it is told to be up, everything else accepts at once.
+ * The path selects how an endpoint behaves: `/slow/<ms>/…` accepts that late, `/flapping/<ms>/…` refuses and accepts in turns of that
+ * length, `/down/…` refuses until it is switched on, everything else accepts at once.
  */
 export function endpointAnswers(now: () => number): { readonly answerTo: (path: string) => Answer | undefined; up(): void } {
   let isUp = false;

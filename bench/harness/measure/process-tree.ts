@@ -24,7 +24,7 @@ export function processTree(roots: readonly number[]): readonly number[] {
   return [...new Set(roots.flatMap(below))].filter((pid) => read(`/proc/${pid}/stat`) !== "");
 }
 
-/** CPU time of each process, from the scheduler's own account (nanoseconds; no ticks). Threads that ended meanwhile are forgotten. */
+/** CPU time of each process, from the scheduler's own account (nanoseconds; no ticks). Threads that have ended are not counted. */
 export function cpuOf(roots: readonly number[]): readonly ProcessUse[] {
   return processTree(roots).map((pid) => ({ pid, part: partOf(pid), cpuMs: cpuMsOf(pid) }));
 }
@@ -73,7 +73,7 @@ function cpuMsOf(pid: number): number {
     const tasks = readdirSync(`/proc/${pid}/task`);
     return tasks.reduce((sum, task) => sum + Number(read(`/proc/${pid}/task/${task}/schedstat`).split(" ")[0] ?? 0) / 1e6, 0);
   } catch {
-    return 0; // It ended meanwhile.
+    return 0; // It has ended.
   }
 }
 

@@ -118,7 +118,7 @@ export class RoundTrips {
     if (status === 200) return;
     this.#sentAt.delete(id);
     this.#refused[status] = (this.#refused[status] ?? 0) + 1;
-    // Whoever is refused comes back a little later.
+    // A refused client returns a little later.
     if (this.#load.pace.kind === "closed" && !this.#isOver) setTimeout(() => this.#isOver || this.#send(), 20);
   }
 

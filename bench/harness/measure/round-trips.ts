@@ -3,8 +3,8 @@ import { RawClient, startReceiver } from "../baseline/raw-http.ts";
 import { RoundTrips, type Load } from "./round-trip-ledger.ts";
 
 /**
- * Load generator and webhook endpoint in one process: a request goes out, its event comes back. First it tells the ports of its
- * webhook endpoints; then each load it is told is answered with what came of it.
+ * Load generator and webhook endpoint in one process: a request goes out, its event comes back. First it sends the ports of its
+ * webhook endpoints; then each load that it receives is answered with the result.
  */
 const { receivers } = await orders<{ readonly receivers: number }>();
 let current: RoundTrips | undefined;
