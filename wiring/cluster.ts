@@ -1,16 +1,15 @@
-import { apiVersion } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
-import { InvalidInput, Unavailable } from "../domain/errors.ts";
-import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/access/connection.ts";
+import { connectKubernetes, type Kubernetes } from "../platform/kubernetes/access/connection.ts";
+import { requireDefinitions } from "../platform/kubernetes/access/require-definitions.ts";
 import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../platform/kubernetes/owners/owner-namespaces.ts";
 import { createKubernetesResourceStore } from "../platform/kubernetes/resources/resource-store.ts";
 import type { RoleContext } from "./context.ts";
 import { Shared } from "../platform/process/shared.ts";
 
-/** The cluster that resources are kept in. */
+/** The cluster that stores the resources. */
 export interface Cluster {
   readonly kubernetes: Kubernetes;
-  /** Of the installation. */
+  /** Namespace of the installation. */
   readonly namespace: string;
   readonly store: ResourceStore;
   readonly owners: KubernetesOwnerNamespaces;
@@ -21,17 +20,17 @@ const clusters = new Shared<RoleContext["configuration"], Cluster>(async ({ owne
   await kubernetes.close();
 });
 
-/** The process's connection to the cluster; `release` it when the role stops. @throws InvalidInput or Unavailable that says what is missing */
-export async function clusterOf(context: RoleContext): Promise<{ cluster: Cluster; release: () => Promise<void> }> {
-  const { value: cluster, release } = await clusters.use(context.configuration, () => openCluster(context));
-  return { cluster, release };
+/** The process's connection to the cluster, until `opened` is disposed. @throws InvalidInput or Unavailable that says what is missing */
+export async function openCluster(context: RoleContext, opened: AsyncDisposableStack): Promise<Cluster> {
+  const { value, release } = await clusters.use(context.configuration, () => connectCluster(context));
+  opened.defer(release);
+  return value;
 }
 
-async function openCluster({ configuration, logger }: RoleContext): Promise<Cluster> {
+async function connectCluster({ configuration, logger }: RoleContext): Promise<Cluster> {
   const kubernetes = await connectKubernetes({ userAgent: `headwater ${configuration.roles.join(",")}` });
-  const told = (op: string, what: string) => (error: unknown) => logger.warn({ op, err: error }, what);
   try {
-    await knowsOurKinds(kubernetes);
+    await requireDefinitions(kubernetes);
   } catch (error) {
     await kubernetes.close();
     throw error;
@@ -43,27 +42,7 @@ async function openCluster({ configuration, logger }: RoleContext): Promise<Clus
       onWatchInterrupted: (kind, error) => logger.warn({ op: "resource.watch", kind, err: error }, "a watch is interrupted"),
     }),
     owners: startKubernetesOwnerNamespaces(kubernetes, {
-      onInterrupted: told("namespace.watch", "the watch of namespaces is interrupted"),
+      onInterrupted: (error) => logger.warn({ op: "namespace.watch", err: error }, "the watch of namespaces is interrupted"),
     }),
   };
-}
-
-/** What would otherwise fail later and in other words. */
-async function knowsOurKinds(kubernetes: Kubernetes): Promise<void> {
-  try {
-    await kubernetes.request({ method: "GET", path: pathOf(["apis", ...apiVersion.split("/")]) });
-  } catch (error) {
-    if (error instanceof Unavailable && error.code === "kubernetes_kind_missing")
-      throw new InvalidInput(
-        `the cluster at ${kubernetes.server} does not know ${apiVersion}: install the chart, or apply the definitions in charts/headwater/files/crds`,
-        { code: "definitions_missing", cause: error },
-      );
-    if (!(error instanceof Unavailable)) throw error;
-    throw new Unavailable(
-      `resources are kept in the cluster at ${kubernetes.server} (HEADWATER_RESOURCES), which cannot be used: ${error.message}`,
-      {
-        cause: error,
-      },
-    );
-  }
 }

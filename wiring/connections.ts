@@ -1,30 +1,33 @@
 import { Unavailable } from "../domain/errors.ts";
-import { retry } from "../domain/retry.ts";
 import { connect, type Connection } from "../platform/jetstream/connection/connection.ts";
-import { missingStreams } from "../platform/jetstream/streams/streams.ts";
-import type { RoleContext } from "./context.ts";
+import { RunAnswers } from "../platform/jetstream/requests/run-answers.ts";
+import { waitForStreams } from "../platform/jetstream/streams/wait-for-streams.ts";
 import { Shared } from "../platform/process/shared.ts";
+import type { RoleContext } from "./context.ts";
 
-const setUpTimeoutMs = 60_000;
-const notSetUp = "not_set_up";
+/** By credentials: roles of one process that have the same share a connection. */
+const connections = new Shared<object, Connection>((connection) => connection.close());
 
-/** By what they were opened with: roles of one process share what they may share. */
-const natsConnections = new Shared<object, Connection>((connection) => connection.close());
-
-/** The process's connection to NATS; `release` it when the role stops. */
-export async function natsOf(context: RoleContext): Promise<{ connection: Connection; release: () => Promise<void> }> {
-  const { value: connection, release } = await natsConnections.use(context.nats, () => openNats(context));
-  return { connection, release };
+/** The process's connection to NATS, until `opened` is disposed. @throws Unavailable */
+export async function openNats(context: RoleContext, opened: AsyncDisposableStack): Promise<Connection> {
+  const { value, release } = await connections.use(context.nats, () => connectNats(context));
+  opened.defer(release);
+  return value;
 }
 
-async function openNats(context: RoleContext): Promise<Connection> {
-  const connection = await connect({
-    server: context.nats,
-    name: `headwater ${context.configuration.roles.join(",")}`,
-  });
-  connection.onStatus((status) => context.logger.info({ op: "nats.status", status }, `nats is ${status}`));
+/** Receives the answers of runs, until `opened` is disposed. */
+export function startAnswers(connection: Connection, opened: AsyncDisposableStack): RunAnswers {
+  const answers = new RunAnswers(connection);
+  answers.start();
+  opened.defer(() => answers.stop());
+  return answers;
+}
+
+async function connectNats({ nats, configuration, logger }: RoleContext): Promise<Connection> {
+  const connection = await connect({ server: nats, name: `headwater ${configuration.roles.join(",")}` });
+  connection.onStatus((status) => logger.info({ op: "nats.status", status }, `nats is ${status}`));
   try {
-    await streamsExist(connection, context.logger);
+    await waitForStreams(connection, logger);
     return connection;
   } catch (error) {
     await connection.close();
@@ -32,34 +35,11 @@ async function openNats(context: RoleContext): Promise<Connection> {
   }
 }
 
-/** Roles may start in any order and on any machine; the streams are set up by one that may, see `startRoles`, in a cluster by setup. */
-export async function streamsExist(
-  connection: Connection,
-  log: Pick<RoleContext["logger"], "warn">,
-  waitMs = setUpTimeoutMs,
-): Promise<void> {
-  const requireStreams = async (): Promise<void> => {
-    const missing = await missingStreams(connection);
-    if (missing?.length === 0) return;
-    const problem = missing === undefined ? "has no streams of Headwater yet" : `lacks streams of this version (${missing.join(", ")})`;
-    throw new Unavailable(
-      `NATS ${problem}, after ${waitMs / 1000} s of waiting: run setup of this version (npm start -- --setup), or start the operator; in a cluster look at the Job headwater-setup`,
-      { code: notSetUp, details: missing ?? "all" },
-    );
-  };
-  const isTransient = (error: unknown): boolean => error instanceof Unavailable && error.code === notSetUp;
-  const onFailure = (error: unknown, failures: number): void => {
-    if (failures > 1 || !(error instanceof Unavailable)) return;
-    log.warn({ op: "nats.wait", missing: error.details }, "NATS lacks streams of this version: waiting for setup (npm start -- --setup)");
-  };
-  await retry(requireStreams, { firstMs: 250, withinMs: waitMs, isTransient, onFailure });
-}
-
-/** Asks what this process has open whether it is up. @throws Unavailable */
+/** Checks the connections that this process has opened. @throws Unavailable */
 export async function checkConnections({ databaseUrl }: RoleContext): Promise<void> {
-  const connections = await natsConnections.all();
-  if (connections.some((connection) => connection.status() !== "connected")) throw new Unavailable("the message server cannot be reached");
+  const opened = await connections.all();
+  if (opened.some((connection) => connection.status() !== "connected")) throw new Unavailable("NATS cannot be reached");
   if (databaseUrl === undefined) return;
-  const { checkDatabase } = await import("./database.ts"); // Runners and builders have none, and load nothing of it.
+  const { checkDatabase } = await import("./database.ts"); // Runners and builders have no database, and do not load its code.
   await checkDatabase(databaseUrl);
 }

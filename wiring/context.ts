@@ -4,36 +4,42 @@ import type { RolePasswords } from "../platform/postgres/roles.ts";
 import type { NatsConnection } from "../platform/process/nats/nats-connection.ts";
 import type { Logger } from "../platform/telemetry/logger.ts";
 
-/** What every role is started with. */
+/** What each role is started with. */
 export interface RoleContext {
   readonly configuration: Configuration;
-  /** What this role connects with; before a role is started, what sets things up. Holds secrets: never log it. */
+  /** Credentials of this role, or of setup before a role is started. Secret: never log it. */
   readonly nats: NatsConnection;
-  /** What each role connects with. */
+  /** Credentials of each role. */
   readonly natsOf: (role: RoleName) => NatsConnection;
-  /** postgres://user:password@host:port/name. Never log it. Undefined in processes that must not reach it. */
+  /** postgres://user:password@host:port/name. Never log it. Undefined in processes that must not reach Postgres. */
   readonly databaseUrl: string | undefined;
-  /** What each role connects to Postgres with. */
+  /** The same for each role. */
   readonly databaseUrlOf: (role: RoleName) => string | undefined;
-  /** Of the roles' users in a Postgres of ours. */
+  /** Passwords of the roles' users; undefined unless this process started Postgres. */
   readonly databasePasswords: RolePasswords | undefined;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDirectory: string;
   readonly logger: Logger;
-  /** Absent: there are none. */
+  /** Absent if tracing is off. */
   readonly traces?: Traces | undefined;
 }
 
 export interface StartedRole {
-  /** Finishes what is under way and lets go of everything. When `signal` aborts, there is no time left. */
+  /** Finishes running work and releases everything; unfinished work is abandoned when `signal` aborts. */
   stop(signal: AbortSignal): Promise<void>;
-  /** Can it do its work now? The process's connections are looked after elsewhere. @throws Unavailable */
+  /** Checks that the role can do its work; the process checks its connections itself. @throws Unavailable */
   checkReady?(): Promise<void>;
-  /** Resolves once the whole installation can be used. To be awaited by a process that runs all roles, before it says so. */
+  /** Resolves once the whole installation is usable. A process that runs all roles awaits it before it prints `lines`. */
   untilUsable?(): Promise<void>;
-  /** What a person at the terminal should know once everything runs: addresses, where the key is, a command to paste. */
+  /** Shown at the terminal after the start: addresses, the file with the key, a command to paste. */
   readonly lines?: readonly string[];
 }
 
-/** `wiring/<role>.ts` exports this as `start`. */
+/** Each file `wiring/roles/<role>.ts` exports this as `start`. */
 export type StartRole = (context: RoleContext) => Promise<StartedRole>;
+
+/** Stops a part when the role releases what it has opened, in reverse order. */
+export function disposeWith<Part extends { stop(): Promise<void> }>(opened: AsyncDisposableStack, part: Part): Part {
+  opened.defer(() => part.stop());
+  return part;
+}

@@ -5,20 +5,20 @@ import { processMetrics } from "../platform/telemetry/metrics.ts";
 import { checkConnections } from "./connections.ts";
 import type { RoleContext, StartedRole } from "./context.ts";
 
-/** What this process answers to probes. */
+/** The answers of this process to probes. */
 export interface Health {
-  /** It is ready from now on, as long as its connections are up and its roles say so. */
+  /** From now on the process is ready while its connections are up and all its roles are ready. */
   started(roles: readonly Pick<StartedRole, "checkReady">[], context: RoleContext): void;
-  /** It lives and takes nothing new. */
+  /** From now on the process is alive and not ready. */
   drains(): void;
   stop(): Promise<void>;
 }
 
-const nobodyAsks: Health = { started: () => undefined, drains: () => undefined, stop: () => Promise.resolve() };
+const notServed: Health = { started: () => undefined, drains: () => undefined, stop: () => Promise.resolve() };
 
-/** Answers from the first moment on, so that a slow start is not taken for a dead process. @throws Unavailable when the address is taken */
+/** Serves probes before the roles start, so that a slow start does not look like a dead process. @throws Unavailable when the address is in use */
 export async function startHealth(listen: Configuration["healthListen"]): Promise<Health> {
-  if (listen === undefined) return nobodyAsks;
+  if (listen === undefined) return notServed;
   let check = (): Promise<void> => Promise.reject(new Unavailable("starting"));
   const server = await startHealthServer({ listen, registry: processMetrics(), checkReady: () => check() });
   return {

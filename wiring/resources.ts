@@ -14,23 +14,21 @@ import { namedOwnerNamespaces } from "../platform/postgres/resources/owner-names
 import { createResourceMirror } from "../platform/postgres/resources/resource-mirror.ts";
 import { createResourcePages } from "../platform/postgres/resources/resource-pages.ts";
 import { createPostgresResourceStore } from "../platform/postgres/resources/resource-store.ts";
-import type { Configuration } from "../platform/process/settings/configuration.ts";
 import { createSealedSecretValues } from "../platform/secrets/secret-values.ts";
-import { clusterOf, type Cluster } from "./cluster.ts";
+import { openCluster, type Cluster } from "./cluster.ts";
 import type { RoleContext } from "./context.ts";
 
-/** Where resources live and what goes with it: Postgres on one machine, the Kubernetes API in a cluster. */
+/** Where resources are stored, and what depends on it: Postgres on one machine, the Kubernetes API in a cluster. */
 export interface Resources {
   readonly store: ResourceStore;
-  /** The same for whoever also reads `pages`: what was written through it is in the next list. */
-  readonly shownStore: ResourceStore;
+  /** The same for readers of `pages`: a resource written through it is in the next list. */
+  readonly listedStore: ResourceStore;
   readonly owners: OwnerNamespaces;
   readonly secretValues: SecretValues;
   readonly configMaps: ConfigMaps;
   readonly pages: ResourcePages;
-  /** In a cluster alone. */
+  /** Only in a cluster. */
   readonly inCluster?: Cluster & { readonly mirror: MirrorRows };
-  release(): Promise<void>;
 }
 
 export interface ResourceParts {
@@ -38,20 +36,16 @@ export interface ResourceParts {
   readonly secrets: Pick<Secrets, "seal" | "open">;
 }
 
-const choices: Readonly<Record<Configuration["resources"], (context: RoleContext, parts: ResourceParts) => Promise<Resources>>> = {
-  postgres: async (_context, parts) => resourcesOnOneMachine(parts),
-  kubernetes: resourcesInCluster,
-};
-
-export function resourcesOf(context: RoleContext, parts: ResourceParts): Promise<Resources> {
-  return choices[context.configuration.resources](context, parts);
+export function openResources(context: RoleContext, parts: ResourceParts, opened: AsyncDisposableStack): Promise<Resources> {
+  const { resources } = context.configuration;
+  return resources === "postgres" ? Promise.resolve(resourcesOnOneMachine(parts)) : openResourcesInCluster(context, parts, opened);
 }
 
 export function resourcesOnOneMachine({ database, secrets }: ResourceParts): Resources {
   const store = createPostgresResourceStore(database);
   return {
     store,
-    shownStore: store,
+    listedStore: store,
     owners: namedOwnerNamespaces,
     secretValues: createSealedSecretValues(secrets),
     configMaps: {
@@ -60,24 +54,22 @@ export function resourcesOnOneMachine({ database, secrets }: ResourceParts): Res
       },
     },
     pages: { ...createResourcePages(database), show: async () => undefined },
-    release: async () => undefined,
   };
 }
 
-async function resourcesInCluster(context: RoleContext, { database }: ResourceParts): Promise<Resources> {
-  const { cluster, release } = await clusterOf(context);
+async function openResourcesInCluster(context: RoleContext, { database }: ResourceParts, opened: AsyncDisposableStack): Promise<Resources> {
+  const cluster = await openCluster(context, opened);
   const mirror = createResourceMirror(database);
   const pages = createResourcePages(database);
   const onError = (error: unknown): void =>
-    context.logger.warn({ op: "mirror.write", err: error }, "a change is not in the lists yet: the operator will put it there");
+    context.logger.warn({ op: "mirror.write", err: error }, "a change is missing from the lists until the operator mirrors it");
   return {
     store: cluster.store,
-    shownStore: createMirroredStore({ cluster: cluster.store, mirror, pages, onError }),
+    listedStore: createMirroredStore({ cluster: cluster.store, mirror, pages, onError }),
     owners: cluster.owners,
     secretValues: createKubernetesSecretValues(cluster.kubernetes),
     configMaps: createConfigMaps(cluster.kubernetes),
     pages: { ...pages, show: (_kind, resource) => mirror.write([resource], []).catch(onError) },
     inCluster: { ...cluster, mirror },
-    release,
   };
 }

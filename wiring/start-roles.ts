@@ -6,7 +6,7 @@ import type { RoleContext, StartRole, StartedRole } from "./context.ts";
 
 interface RoleEntry {
   /**
-   * Where it runs when one process is configured to run several roles. `child` keeps user code away from the API, and endpoints answering
+   * Where the role runs if one process is configured to run several. `child` isolates user code from the API, and keeps endpoints responsive
    * while the API parses large bodies.
    */
   readonly process: "host" | "child";
@@ -14,7 +14,7 @@ interface RoleEntry {
   readonly start: StartRole;
 }
 
-/** The order is that of stopping: what takes work in goes first, what finishes it last. They start all at once. */
+/** In the order of stopping: roles that accept work first, roles that finish it last. All start at once. */
 export const roles: Readonly<Record<RoleName, RoleEntry>> = {
   ingress: { process: "child", needsDatabase: false, start: wired("ingress") },
   api: { process: "host", needsDatabase: true, start: wired("api") },
@@ -26,7 +26,7 @@ export const roles: Readonly<Record<RoleName, RoleEntry>> = {
 
 const stopOrder = Object.keys(roles);
 
-/** Loaded when its role is started and not before: a runner never loads the API. */
+/** Loads the code of a role when the role starts: a runner never loads the API. */
 function wired(role: RoleName): StartRole {
   return async (context) => {
     const module: { start: StartRole } = await import(`./roles/${role}.ts`);
@@ -34,23 +34,18 @@ function wired(role: RoleName): StartRole {
   };
 }
 
-/** A started role, ready to be ended. */
+/** A started role, in this process or in a child process. */
 export interface NamedRole extends StartedRole {
   readonly name: RoleName;
-  /** Ends it without a farewell; a role in this process goes with the process. */
+  /** Kills the child process. A role in this process ends with the process. */
   kill(): Promise<void>;
 }
 
-/** Starts the roles the configuration names. When one fails, those already started are stopped and the error goes on. */
+/** Starts the configured roles. If one fails, the others are stopped and the error is thrown. */
 export async function startRoles(context: RoleContext): Promise<readonly NamedRole[]> {
   const wanted = roleNames.filter((name) => context.configuration.roles.includes(name));
-  // In a cluster setup has done so, and the roles may not.
-  const { resources, natsCredentialsFile } = context.configuration;
-  // With credentials of its own only the operator may make streams; the others wait until they are there.
-  const mayPrepare = natsCredentialsFile === undefined || wanted.includes("operator");
-  const prepares = resources === "postgres" && mayPrepare && wanted.some((name) => roles[name].process === "host");
-  if (prepares) {
-    const { prepare } = await import("./install/prepare.ts"); // Not for runners and builders, which reach no database.
+  if (shouldPrepare(context, wanted)) {
+    const { prepare } = await import("./install/prepare.ts"); // Runners and builders do not load the code of the database.
     await prepare(context);
   }
   const starts = await Promise.allSettled(wanted.map((name) => startRole(name, context, wanted.length === 1)));
@@ -58,7 +53,7 @@ export async function startRoles(context: RoleContext): Promise<readonly NamedRo
   started.sort((a, b) => stopOrder.indexOf(a.name) - stopOrder.indexOf(b.name));
   const failed = starts.find((start) => start.status === "rejected");
   if (failed === undefined) {
-    // With roles elsewhere, this process cannot know when they start.
+    // If other processes run some of the roles, this one cannot know when they start.
     if (roleNames.every((name) => wanted.includes(name))) await Promise.all(started.map(async (role) => role.untilUsable?.()));
     return started;
   }
@@ -66,16 +61,22 @@ export async function startRoles(context: RoleContext): Promise<readonly NamedRo
   throw failed.reason;
 }
 
+/** In a cluster setup prepares. With credentials of its own only the operator may create streams, and the other roles wait for them. */
+function shouldPrepare({ configuration: { resources, natsCredentialsFile } }: RoleContext, wanted: readonly RoleName[]): boolean {
+  const mayCreateStreams = natsCredentialsFile === undefined || wanted.includes("operator");
+  return resources === "postgres" && mayCreateStreams && wanted.some((name) => roles[name].process === "host");
+}
+
 async function startRole(name: RoleName, context: RoleContext, alone: boolean): Promise<NamedRole> {
   const logger = context.logger.child({ role: name });
   const startedAt = performance.now();
-  const role = await startQuietly(name, { ...context, logger }, alone);
-  // A role in a process of its own is told of by whoever started the process.
+  const role = await startUnlogged(name, { ...context, logger }, alone);
+  // The parent process logs the start of a child process.
   if (!alone) logger.info({ op: "role.start", durationMs: Math.round(performance.now() - startedAt) }, `${name} is up`);
   return role;
 }
 
-async function startQuietly(name: RoleName, context: RoleContext, alone: boolean): Promise<NamedRole> {
+async function startUnlogged(name: RoleName, context: RoleContext, alone: boolean): Promise<NamedRole> {
   const { logger } = context;
   const entry = roles[name];
   if (alone || entry.process === "host") {
@@ -104,7 +105,7 @@ async function stopChild(child: { stop(): Promise<void>; kill(): Promise<void> }
   signal.removeEventListener("abort", kill);
 }
 
-/** One after the other; a role that is still busy a moment after `signal` has aborted is left behind. */
+/** Stops one role after the other. A role that is still stopping shortly after `signal` has aborted is abandoned. */
 export async function stopRoles(started: readonly NamedRole[], signal: AbortSignal, context: RoleContext): Promise<void> {
   for (const role of started) {
     try {
@@ -115,11 +116,11 @@ export async function stopRoles(started: readonly NamedRole[], signal: AbortSign
   }
 }
 
-const lastMomentMs = 200;
+const graceMs = 200;
 
 function shortlyAfter(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const wait = (): void => void setTimeout(resolve, lastMomentMs).unref();
+    const wait = (): void => void setTimeout(resolve, graceMs).unref();
     if (signal.aborted) wait();
     else signal.addEventListener("abort", wait, { once: true });
   });

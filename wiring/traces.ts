@@ -2,7 +2,7 @@ import type { Configuration } from "../platform/process/settings/configuration.t
 import type { Logger } from "../platform/telemetry/logger.ts";
 import type { StartedTraces } from "../platform/telemetry/traces.ts";
 
-/** Undefined without an address for them: then nothing of their code is loaded, which takes some 20 MB. */
+/** Undefined if no endpoint for traces is configured: then their code, about 20 MB, is not loaded. */
 export async function tracesOf(configuration: Configuration, version: string, logger: Logger): Promise<StartedTraces | undefined> {
   const { tracesEndpoint: endpoint, tracesShare, roles } = configuration;
   if (endpoint === undefined) return undefined;

@@ -10,8 +10,8 @@ import { missingStreams } from "../jetstream/streams/streams.ts";
 import type { Database } from "../postgres/connection.ts";
 import type { Logger } from "./logger.ts";
 
-/** Everything without which a component cannot be saved and run (decision 0021). */
-export function readinessOf(connection: Connection, database: Pick<Database, "db">): readonly ReadinessCheck[] {
+/** All that is needed to save and run a component (decision 0021). */
+export function readinessChecks(connection: Connection, database: Pick<Database, "db">): readonly ReadinessCheck[] {
   const { nats } = connection;
   return [
     { name: "database", check: async () => void (await sql`select 1`.execute(database.db)) },
@@ -30,7 +30,7 @@ async function checkStreams(connection: Connection): Promise<void> {
   if (missing.length > 0) throw new Unavailable(`streams are missing: ${missing.join(", ")}`);
 }
 
-/** A full stream refuses what is new, and what was accepted goes on. */
+/** A full stream refuses new messages; accepted work continues. */
 async function checkStore(connection: Connection): Promise<void> {
   const full = (await streamUsage(connection)).filter(isFull);
   if (full.length === 0) return;
@@ -38,7 +38,7 @@ async function checkStore(connection: Connection): Promise<void> {
   throw new Unavailable(`the store of NATS is full: ${which}`);
 }
 
-/** A pool that scaled to zero is well: the operator starts a runner for the first invocation. */
+/** A pool that scaled to zero is ready: the operator starts a runner for the first invocation. */
 function checkRunners({ runners, mayScaleToZero }: Awaited<ReturnType<typeof requestOperatorStatus>>): void {
   if (runners === 0 && !mayScaleToZero) throw new Unavailable("no runner of the default pool is alive");
 }
@@ -46,15 +46,15 @@ function checkRunners({ runners, mayScaleToZero }: Awaited<ReturnType<typeof req
 const pollMs = 50;
 const logEveryMs = 10_000;
 
-/** Waits until all checks pass, but for that of the store, which drains only once everything runs. Logs what is missing now and then. */
-export async function untilReady(readiness: Pick<Readiness, "read">, logger: Pick<Logger, "warn">): Promise<void> {
+/** Waits until all checks pass, except for the store, which drains only once everything runs. Logs failing checks every 10 s. */
+export async function waitUntilReady(readiness: Pick<Readiness, "read">, logger: Pick<Logger, "warn">): Promise<void> {
   let loggedAt = performance.now();
   for (;;) {
     const { ready, checks: outcomes } = await readiness.read();
     if (ready || Object.entries(outcomes).every(([name, outcome]) => outcome === "ok" || name === "store")) return;
     if (performance.now() - loggedAt > logEveryMs) {
       loggedAt = performance.now();
-      logger.warn({ op: "process.ready", checks: outcomes }, "still waiting for what is not ready");
+      logger.warn({ op: "process.ready", checks: outcomes }, "waiting for failing readiness checks");
     }
     await pause(pollMs);
   }

@@ -13,8 +13,8 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
 import { createPoolSecrets, createSecrets, ensurePoolKeys } from "../../platform/secrets/secrets.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { configurationsOf } from "../../wiring/roles/operator-ports.ts";
-import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
+import { createConfigurations } from "../../platform/jetstream/invocations/operator-invocations.ts";
+import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { MemoryStore } from "../operator/memory-store.ts";
 import { startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
@@ -70,7 +70,7 @@ export function withConfigureWorld(): ConfigureWorld {
       },
       secrets: await createSecrets(keys.path),
       pools: { poolOf: () => defaultPool },
-      configurations: configurationsOf(nats.connection, answers),
+      configurations: createConfigurations(nats.connection, answers),
       clock: systemClock,
       newId: (kind) => newId(kind, randomBytes),
       log: silent,
@@ -94,7 +94,7 @@ export function withConfigureWorld(): ConfigureWorld {
     runner = await startRunner(
       { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 5_000, memoryMb: 128, stateCacheBytes: 2 ** 20 },
       {
-        ...poolPortsOf(nats.connection, defaultPool),
+        ...createRunnerPorts(nats.connection, defaultPool),
         sandbox: { ...fixture.sandbox, stop: async () => undefined },
         bundles: {
           path: async (hash) => {

@@ -8,7 +8,7 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
+import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Recorded runs and log lines. */
@@ -35,7 +35,7 @@ export function startCountingRunner(connection: Connection, seen: Seen, options:
   const { pool = defaultPool, running, quotas, backlog = defaultBacklogLimits } = options;
   const noted = (fields: object): void => void seen.log.push(JSON.stringify(fields));
   const ports: RunnerPorts = {
-    ...poolPortsOf(connection, pool),
+    ...createRunnerPorts(connection, pool),
     ...portsBesidePool(async ({ source, event, db }) => {
       seen.ran.push(`${source} ${event}`);
       await running?.(source);

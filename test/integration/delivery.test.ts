@@ -16,7 +16,9 @@ import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
 import { appendCommit } from "../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
-import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { startProxy } from "../support/cuttable-proxy.ts";
 import { until, withJetStream } from "./jetstream/support.ts";
@@ -67,7 +69,7 @@ afterAll(async () => {
 });
 
 async function start(settings: Partial<DeliveryConfig> = {}, patient = poster): Promise<{ stop(): Promise<void> }> {
-  const history = await historyOf(database, streams.connection, { events: 100, logs: 100 });
+  const history = createDeliveryHistory(database, { ...(await recordedRuns(streams.connection)), kept: { events: 100, logs: 100 } });
   const secrets = { open: (sealed: string) => Promise.resolve(sealed) };
   const ports = deliveryPorts({ connection: streams.connection, history, poster: patient, secrets, log: silent });
   const delivery = await startDelivery({ ...config, ...settings }, ports);
@@ -348,7 +350,7 @@ describe("delivery to webhooks", () => {
     away.port = String(there.port);
     await there.close();
     const late = createDatabase({ url: away.href });
-    const history = await historyOf(late, streams.connection, { events: 100, logs: 100 });
+    const history = createDeliveryHistory(late, { ...(await recordedRuns(streams.connection)), kept: { events: 100, logs: 100 } });
     const secrets = { open: (sealed: string) => Promise.resolve(sealed) };
     const delivery = await startDelivery(config, deliveryPorts({ connection: streams.connection, history, poster, secrets, log: silent }));
     await commit(source, [{ n: 1 }]);

@@ -8,8 +8,10 @@ import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts
 import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";
-import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
+import { deliveryPorts } from "../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
+import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { isSoak } from "../support/soak.ts";
@@ -39,7 +41,7 @@ afterEach(async () => {
 afterAll(() => database.close());
 
 async function startRecording(): Promise<void> {
-  const history = await historyOf(database, nats.connection, { events: 10, logs: 10 });
+  const history = createDeliveryHistory(database, { ...(await recordedRuns(nats.connection)), kept: { events: 10, logs: 10 } });
   const secrets = { open: (sealed: string) => Promise.resolve(sealed) };
   const poster = { post: () => Promise.reject(new Error("there are no webhooks")) };
   const ports = deliveryPorts({ connection: nats.connection, history, poster, secrets, log: silent });
@@ -58,7 +60,7 @@ async function startEmitting(ran: Map<string, number>, log: object[], maxOwnerCo
   const runner = await startRunner(
     { runner: `r${Math.random()}`, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, stateCacheBytes: 2 ** 20, maxOwnerCommitBytes },
     {
-      ...poolPortsOf(nats.connection, defaultPool),
+      ...createRunnerPorts(nats.connection, defaultPool),
       ...portsBesidePool(async ({ source, event }) => {
         ran.set(source, (ran.get(source) ?? 0) + 1);
         const emits = [{ payload: JSON.stringify("x".repeat(Number(event))), at: Date.now() }];

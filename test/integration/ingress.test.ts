@@ -16,7 +16,7 @@ import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.t
 import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
 import { readPartition } from "../../platform/jetstream/read/partition-reader.ts";
 import { announce, runnersOf } from "../../platform/jetstream/members/group.ts";
-import { followOverQuota, ownerLimitsOf } from "../../platform/jetstream/buckets/quotas.ts";
+import { followOverQuota, createOwnerLimits } from "../../platform/jetstream/buckets/quotas.ts";
 import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { until, withJetStream } from "./jetstream/support.ts";
 
@@ -115,7 +115,7 @@ test("who waits for the answer of an owner over quota is refused with the time t
   const bucket = new Bucket<unknown>(nats.connection, "ENDPOINTS", (json) => json);
   await bucket.put("over1", { source: sources.plain, owner: "u_over", customResponse: false, active: true });
   await bucket.put("over2", { source: sources.custom, owner: "u_over", customResponse: true, active: true });
-  const counting = ownerLimitsOf(nats.connection);
+  const counting = createOwnerLimits(nats.connection);
   const overQuota = await followOverQuota(nats.connection);
   await counting.block("u_over", Date.now() + 3_600_000);
   await until(() => overQuota.blockedUntil("u_over") > 0, "it is known");

@@ -9,7 +9,9 @@ import type { Reading } from "../../delivery/routing/ports.ts";
 import { appendCommit } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
-import { deliveryPorts, historyOf } from "../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
 
 export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -35,7 +37,7 @@ export async function startCounting(
   clock: DeliveryPorts["clock"],
   change: (history: History) => History = (history) => history,
 ): Promise<Reading> {
-  const history = change(await historyOf(database, connection, { events: 100, logs: 100 }));
+  const history = change(createDeliveryHistory(database, { ...(await recordedRuns(connection)), kept: { events: 100, logs: 100 } }));
   const none = (): never => {
     throw new Error("nobody delivers here");
   };

@@ -5,13 +5,13 @@ import { partitionOf } from "../../domain/invocation/partition.ts";
 import { dayOf } from "../../domain/limits/quota.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../../domain/subjects.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
-import { ownerLimitsOf, readOverQuota, readWeights } from "../../platform/jetstream/buckets/quotas.ts";
+import { createOwnerLimits, readOverQuota, readWeights } from "../../platform/jetstream/buckets/quotas.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { OwnerValueCache } from "../../runner/schedule/owner-value-cache.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { startRunner } from "../../runner/start.ts";
-import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
+import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
 import { quietMs, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { withPostgres } from "../support/postgres.ts";
@@ -62,7 +62,7 @@ async function world() {
 
 async function runner(clock: TestClock, ran: string[], answers: Answer[], log: string[]): Promise<() => Promise<void>> {
   const ports: RunnerPorts = {
-    ...poolPortsOf(nats.connection, defaultPool),
+    ...createRunnerPorts(nats.connection, defaultPool),
     ...portsBesidePool(async ({ event, entry }) => {
       ran.push(entry === "run" ? String(JSON.parse(event)) : entry);
       return { outcome: "returned", result: null, emits: [], logs: [], db: {}, response: null, durationMs: 2, cpuMs: 2 };
@@ -202,7 +202,7 @@ describe("the weight of a plan", { timeout: 120_000 }, () => {
     });
     await weighs(3);
     expect(weights.get(neighbour.owner)).toBe(1);
-    expect((await ownerLimitsOf(nats.connection).list()).filter((owner) => !owner.startsWith("u_own"))).toEqual([]);
+    expect((await createOwnerLimits(nats.connection).list()).filter((owner) => !owner.startsWith("u_own"))).toEqual([]);
     await accounts.choosePlan(own.owner, "default");
     await weighs(1);
     await accounts.savePlan({

@@ -6,7 +6,7 @@ import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount 
 import { heldByOthers, runnersOf } from "../../platform/jetstream/members/group.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
 import { startRunner, type Runner } from "../../runner/start.ts";
-import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
+import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
 import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
@@ -36,7 +36,7 @@ async function start(name: string, ran: string[], running: () => Promise<unknown
   const runner = await startRunner(
     { runner: name, pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, stateCacheBytes: 2 ** 20, handoverMs },
     {
-      ...poolPortsOf(nats.connection, defaultPool),
+      ...createRunnerPorts(nats.connection, defaultPool),
       ...portsBesidePool(async ({ source, event }) => {
         ran.push(`${source} ${event}`);
         if (source === slow) await running();
@@ -136,7 +136,7 @@ it("hands its partitions over while it can start no sandbox processes, and takes
   const runner = await startRunner(
     { runner: "r_unable", pool, runTimeoutMs, memoryMb, stateCacheBytes },
     {
-      ...poolPortsOf(nats.connection, defaultPool),
+      ...createRunnerPorts(nats.connection, defaultPool),
       ...ports,
       sandbox: { ...ports.sandbox, stats: () => ({ ...ports.sandbox.stats(), startFailure }) },
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -4,7 +4,7 @@ import { bundleStore, streams } from "../../domain/subjects.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { missingStreams, setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { migrations, untilMigrated } from "../../platform/postgres/migrations/migrations.ts";
-import { streamsExist } from "../../wiring/connections.ts";
+import { waitForStreams } from "../../platform/jetstream/streams/wait-for-streams.ts";
 import { withNats } from "../support/nats/nats.ts";
 import { streamOptions, withJetStream } from "./jetstream/support.ts";
 import { withDatabase } from "./postgres/support.ts";
@@ -32,21 +32,21 @@ async function change(how: (made: readonly string[]) => readonly string[]): Prom
 it("finds everything after setup", async () => {
   expect(await missingStreams(nats.connection)).toEqual([]);
   const { told, warn } = log();
-  await streamsExist(nats.connection, { warn }, 0);
+  await waitForStreams(nats.connection, { warn }, 0);
   expect(told).toEqual([]);
 });
 
 it("names the streams and buckets that are missing, tells at once that it waits, and says in the end what to do", async () => {
   await change((made) => made.filter((each) => !each.startsWith(`${streams.ordered}=`) && !each.startsWith("KV_LINES=")));
   const { told, warn } = log();
-  await expect(streamsExist(nats.connection, { warn }, 1_000)).rejects.toMatchObject({
+  await expect(waitForStreams(nats.connection, { warn }, 1_000)).rejects.toMatchObject({
     code: "not_set_up",
     message: expect.stringMatching(
       /lacks streams of this version \(ORDERED, KV_LINES\), after 1 s .*: run setup .*npm start -- --setup/,
     ) as string,
   });
   expect(told).toEqual([{ op: "nats.wait", missing: [streams.ordered, "KV_LINES"] }]);
-  const waiting = streamsExist(nats.connection, log());
+  const waiting = waitForStreams(nats.connection, log());
   await setUpStreams(nats.connection, streamOptions);
   await waiting;
 });
@@ -71,7 +71,7 @@ it("is content with what a newer version made, and keeps it told", async () => {
 it("says of a server without any streams that there are none", async () => {
   const connection = await connect({ server: empty.connection, name: "test" });
   const { warn } = log();
-  await expect(streamsExist(connection, { warn }, 300)).rejects.toThrow(/has no streams of Headwater yet, .*--setup/);
+  await expect(waitForStreams(connection, { warn }, 300)).rejects.toThrow(/has no streams of Headwater yet, .*--setup/);
   await connection.close();
 });
 

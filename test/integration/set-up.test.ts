@@ -78,5 +78,5 @@ it("says which file it cannot make, and what to set", async () => {
   // A link to nowhere: neither is it there, nor can it be made.
   const nowhere = join(directory.path, "nowhere");
   await symlink(join(directory.path, "absent", "keys"), nowhere);
-  await expect(setUp(await contextWith(nowhere))).rejects.toThrow(/no API key can be made in .*nowhere.*HEADWATER_KEYS/);
+  await expect(setUp(await contextWith(nowhere))).rejects.toThrow(/no API key can be created in .*nowhere.*HEADWATER_KEYS/);
 });

@@ -2,32 +2,33 @@ import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { updatePermanentAccounts } from "../../platform/process/nats/nats-claims.ts";
 import { findNatsKeys } from "../../platform/process/nats/nats-keys.ts";
 import type { RoleContext } from "../context.ts";
-import { databaseOf } from "../database.ts";
+import { openDatabase } from "../database.ts";
 import { seedFirstUser } from "./first-user.ts";
-import { asNatsSystem } from "./nats-system.ts";
+import { asNatsSystem } from "../../platform/process/nats/nats-system.ts";
 import { prepare } from "./prepare.ts";
 
 /**
- * What is done once before the roles of an installation start, and again before those of another version do: rights, tables, streams, the
- * first user with the API key in the keys directory's file `api-key` (made there when it is absent). Safe to repeat, to run twice
- * at once, and to run again in an older version after a rollback.
+ * Prepares an installation before its roles start, and again before the roles of another version start: permissions, tables, streams, and
+ * the first user, whose API key is in the file `api-key` of the keys directory (created if absent). Safe to repeat, to run twice at once,
+ * and to run in an older version after a rollback.
  */
 export async function setUp(context: RoleContext): Promise<void> {
   await updateRights(context);
   await prepare(context);
-  const { database, release } = await databaseOf(context);
+  const opened = new AsyncDisposableStack();
   try {
+    const database = await openDatabase(context, opened);
     await seedFirstUser(createAccounts(database), context.configuration.owner, context.configuration.keysDirectory);
   } finally {
-    await release();
+    await opened.disposeAsync();
   }
-  context.logger.info({ op: "process.setup", owner: context.configuration.owner.id }, "tables, streams and the first user are there");
+  context.logger.info({ op: "process.setup", owner: context.configuration.owner.id }, "tables, streams and the first user exist");
 }
 
-/** A running server reads its configuration no more, so it is told what the roles of this version may do. */
+/** A running nats-server does not read its configuration again, so it is sent the permissions of this version's roles. */
 async function updateRights(context: RoleContext): Promise<void> {
   const { configuration, nats } = context;
-  // Only a user whom we signed has an inbox of its own; whoever else lets us in does not know our accounts.
+  // Only users that we signed have an inbox prefix. Another server has no accounts of ours.
   const keys = nats.inboxPrefix === undefined ? undefined : await findNatsKeys(configuration.keysDirectory);
-  if (keys !== undefined) await asNatsSystem(context, keys, (link) => updatePermanentAccounts(link, keys));
+  if (keys !== undefined) await asNatsSystem(nats.servers, keys, (link) => updatePermanentAccounts(link, keys));
 }

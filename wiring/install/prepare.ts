@@ -8,11 +8,11 @@ import { waitForJetStream } from "../../platform/jetstream/connection/wait-for-j
 import { storeBytesOf } from "../../platform/process/nats/store-size.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
 import type { RoleContext } from "../context.ts";
-import { databaseOf } from "../database.ts";
+import { openDatabase } from "../database.ts";
 
 const setUpTimeoutMs = 60_000;
 
-/** Makes or changes streams, buckets and tables, so that every role finds what it needs. */
+/** Creates or updates streams, buckets and tables for the roles of this version. */
 export async function prepare(context: RoleContext): Promise<void> {
   const connection = await connect({ server: context.nats, name: "headwater set-up", requestTimeoutMs: setUpTimeoutMs });
   const replicas = context.configuration.natsReplicas;
@@ -22,24 +22,25 @@ export async function prepare(context: RoleContext): Promise<void> {
     const onNoRoom = (stream: string): void =>
       context.logger.warn(
         { op: "nats.store", stream, storeBytes },
-        "the limit of a stream stays as it is, since the store of NATS is full or smaller than HEADWATER_STORE_SIZE: it drains as runs are delivered and recorded, or make HEADWATER_STORE_SIZE and the disk larger",
+        "the limit of a stream is unchanged, because the store of NATS is full or smaller than HEADWATER_STORE_SIZE: it drains as runs are delivered and recorded, or make HEADWATER_STORE_SIZE and the disk larger",
       );
     await setUpStreams(connection, { replicas, partitions: partitionCount, pool: defaultPool, storeBytes, onNoRoom });
   } finally {
     await connection.close();
   }
   if (context.databaseUrl === undefined) return;
-  const { database, release } = await databaseOf(context);
+  const opened = new AsyncDisposableStack();
   try {
-    const passwords = context.databasePasswords ?? (await givenPasswords(context));
+    const database = await openDatabase(context, opened);
+    const passwords = context.databasePasswords ?? (await readPasswords(context));
     if (passwords !== undefined) await setUpRoles(database.db, passwords);
   } finally {
-    await release();
+    await opened.disposeAsync();
   }
 }
 
-/** Whoever sets up an installation is given the passwords of the roles' users beside the keys. */
-async function givenPasswords(context: RoleContext): Promise<RolePasswords | undefined> {
+/** Setup reads the passwords of the roles' users from the keys directory. */
+async function readPasswords(context: RoleContext): Promise<RolePasswords | undefined> {
   if (!context.configuration.setsUp) return undefined;
   const file = join(context.configuration.keysDirectory, "database-passwords.json");
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
-import { defaultApiConfig } from "../../api/config.ts";
+import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
+import type { ApiPorts } from "../../api/ports.ts";
 import { startApi } from "../../api/start.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
 import { requestConfigure } from "../../platform/jetstream/requests/configure-requests.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
@@ -24,76 +24,54 @@ import { readRegistry } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { readAdminToken } from "../../platform/secrets/admin-token.ts";
-import { runsOf } from "../../platform/jetstream/invocations/manual-runs.ts";
-import { natsOf } from "../connections.ts";
-import { databaseOf } from "../database.ts";
-import type { RoleContext, StartedRole } from "../context.ts";
+import { createManualRuns } from "../../platform/jetstream/invocations/manual-runs.ts";
+import { openNats, startAnswers } from "../connections.ts";
+import { openDatabase } from "../database.ts";
+import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 import { seedFirstUser } from "../install/first-user.ts";
-import { readinessOf, untilReady } from "../../platform/telemetry/readiness.ts";
-import { redeliveriesOf } from "../redeliveries.ts";
-import { resourcesOf } from "../resources.ts";
+import { readinessChecks, waitUntilReady } from "../../platform/telemetry/readiness.ts";
+import { createRedeliveries } from "../../platform/jetstream/deliveries/due-deliveries.ts";
+import type { Connection } from "../../platform/jetstream/connection/connection.ts";
+import type { Database } from "../../platform/postgres/connection.ts";
+import type { Configuration } from "../../platform/process/settings/configuration.ts";
+import { openResources, type Resources } from "../resources.ts";
 
-/** Our own components, beside the source. */
+/** Our own components, in the source tree. */
 const registryDirectory = join(import.meta.dirname, "..", "..", "registry");
 
-/** Of all request bodies that are arriving. */
-const arrivingBytes = 32 * 2 ** 20;
+/** Bound on bytes of request bodies that are being received. */
+const maxArrivingBytes = 32 * 2 ** 20;
 
 export async function start(context: RoleContext): Promise<StartedRole> {
   const { configuration, logger } = context;
-  const nats = await natsOf(context);
-  const postgres = await databaseOf(context);
-  const { connection } = nats;
-  const { database } = postgres;
+  const opened = new AsyncDisposableStack();
+  const database = await openDatabase(context, opened);
+  const connection = await openNats(context, opened);
+  const secrets = await createSecrets(configuration.keysDirectory);
+  const resources = await openResources(context, { database, secrets }, opened);
   const accounts = createAccounts(database);
-  const resources = await resourcesOf(context, { database, secrets: await createSecrets(configuration.keysDirectory) });
-  // In a cluster setup has done so.
+  // In a cluster setup has created the first user.
   const keyFile = resources.inCluster ? undefined : await seedFirstUser(accounts, configuration.owner, context.dataDirectory);
-  const adminToken = await readAdminToken(configuration.adminTokenFile);
-  const history = createHistory(database, { kept: { events: configuration.keepEvents, logs: configuration.keepLogs } });
+  const records = recordPorts(configuration, database);
   const stopping = new AbortController();
-  const answers = new RunAnswers(connection);
-  answers.start();
-  const admission = await followAdmission(connection, configuration.backlog);
-  const readiness = new Readiness(readinessOf(connection, database), logger);
+  const readiness = new Readiness(readinessChecks(connection, database), logger);
   const api = await startApi(
+    await apiConfig(configuration),
     {
-      ...defaultApiConfig,
-      listen: configuration.listen,
-      trustedProxies: configuration.trustedProxies,
-      maxConnections: configuration.maxConnections,
-      streamsPerKey: configuration.streamsPerKey,
-      servesMetrics: configuration.healthListen === undefined,
-      ...(adminToken === undefined ? {} : { adminToken }),
-    },
-    {
-      store: resources.shownStore,
-      owners: resources.owners,
-      secretValues: resources.secretValues,
-      pages: resources.pages,
-      library: createComponentLibrary(database),
-      published: await readRegistry(registryDirectory),
+      ...resourcePorts(resources),
+      ...records,
+      ...(await requestPorts(context, connection, opened)),
       accounts,
-      history,
-      activity: createActivity(database),
-      sourceBacklogs: createSourceBacklogs(connection),
-      builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
-      runs: runsOf(connection, answers, admission.gate),
-      deliveries: createDeliveryRecords(database),
-      redeliveries: redeliveriesOf(connection),
-      backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
       streams: {
-        runs: readRunMessages(connection, (stream) => history.readPositions(stream)),
+        runs: readRunMessages(connection, (stream) => records.history.readPositions(stream)),
         followEmitted: (onEvent) => followEmitted(connection, onEvent),
         stopping: stopping.signal,
       },
-      configurations: { configure: (request) => requestConfigure(connection.nats, request) },
-      replays: { publish: (events) => publishReplay(connection, events) },
-      fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
+      published: await readRegistry(registryDirectory),
       clock: systemClock,
       randomBytes,
       createServer: createBoundedServer,
-      bodies: new RequestBodies(arrivingBytes),
+      bodies: new RequestBodies(maxArrivingBytes),
       log: logger,
       traces: context.traces,
       readiness,
@@ -102,17 +80,54 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   );
   return {
     lines: keyFile === undefined ? [] : welcome(configuration.publicUrl, keyFile),
-    untilUsable: () => untilReady(readiness, logger),
+    untilUsable: () => waitUntilReady(readiness, logger),
     stop: async (signal) => {
       stopping.abort();
       await api.stop(signal);
-      await admission.stop();
-      answers.stop();
-      await resources.release();
-      await nats.release();
-      await postgres.release();
+      await opened.disposeAsync();
     },
   };
+}
+
+async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
+  const adminToken = await readAdminToken(configuration.adminTokenFile);
+  return {
+    ...defaultApiConfig,
+    listen: configuration.listen,
+    trustedProxies: configuration.trustedProxies,
+    maxConnections: configuration.maxConnections,
+    streamsPerKey: configuration.streamsPerKey,
+    servesMetrics: configuration.healthListen === undefined,
+    ...(adminToken === undefined ? {} : { adminToken }),
+  };
+}
+
+/** Desired state. */
+const resourcePorts = ({ listedStore, owners, secretValues, pages }: Resources) => ({ store: listedStore, owners, secretValues, pages });
+
+/** Tables that the API reads and writes. */
+const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database) => ({
+  library: createComponentLibrary(database),
+  history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
+  activity: createActivity(database),
+  deliveries: createDeliveryRecords(database),
+});
+
+/** What the API reads in NATS, and requests of other roles. */
+async function requestPorts({ configuration }: RoleContext, connection: Connection, opened: AsyncDisposableStack) {
+  const { nats } = connection;
+  const answers = startAnswers(connection, opened);
+  const admission = disposeWith(opened, await followAdmission(connection, configuration.backlog));
+  return {
+    sourceBacklogs: createSourceBacklogs(connection),
+    backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
+    runs: createManualRuns(connection, answers, admission.gate),
+    redeliveries: createRedeliveries(connection),
+    replays: { publish: (events) => publishReplay(connection, events) },
+    builds: { build: (component, owner) => requestBuild(nats, { ...component, owner }) },
+    configurations: { configure: (request) => requestConfigure(nats, request) },
+    fetchComponent: (url, owner) => requestComponent(nats, url, { owner }),
+  } satisfies Partial<ApiPorts>;
 }
 
 function welcome(url: string, keyFile: string): readonly string[] {

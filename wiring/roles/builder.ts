@@ -1,24 +1,45 @@
 import { join } from "node:path";
-import type { Addresses, BuildRequests, Inspector } from "../../builder/ports.ts";
+import type { Addresses } from "../../builder/ports.ts";
 import { startBuilder } from "../../builder/start.ts";
 import { codeLimits } from "../../domain/component/component-code.ts";
-import type { Traces } from "../../domain/traces.ts";
 import { createEgress, type Egress } from "../../platform/http/egress.ts";
-import { serveBuildRequests } from "../../platform/jetstream/requests/build-requests.ts";
 import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
+import { serveBuildRequests } from "../../platform/jetstream/requests/build-requests.ts";
+import { sandboxCache } from "../../platform/process/settings/sandbox-size.ts";
+import { tracedBuilds } from "../../platform/telemetry/traced-builds.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
 import type { Sandbox } from "../../runner/sandbox/port.ts";
-import { natsOf } from "../connections.ts";
+import { openNats } from "../connections.ts";
 import type { RoleContext, StartedRole } from "../context.ts";
-import { sandboxCache } from "../../platform/process/settings/sandbox-size.ts";
 
-/** Of one request for a component's text. */
+/** Timeout of one request for the text of a component. */
 const readTimeoutMs = 10_000;
 
 export async function start(context: RoleContext): Promise<StartedRole> {
-  const { connection, release } = await natsOf(context);
+  const opened = new AsyncDisposableStack();
+  const connection = await openNats(context, opened);
   const directory = join(context.dataDirectory, "builder");
-  // One child is enough: definitions are read one at a time, and nothing of what it evaluates is kept. It starts with the first build.
+  const sandbox = sandboxOnDemand(context, directory);
+  const addresses = addressesOnDemand(createEgress({ allow: context.configuration.egressAllow }));
+  opened.defer(() => addresses.close());
+  const builder = await startBuilder({
+    directory,
+    inspector: { inspect: async (request) => (await sandbox.get()).inspect(request) },
+    bundles: openBlobStore(connection),
+    addresses,
+    requests: tracedBuilds({ serve: (calls) => serveBuildRequests(connection.nats, calls) }, context.traces),
+  });
+  return {
+    stop: async (signal) => {
+      await builder.stop();
+      await sandbox.stop(signal);
+      await opened.disposeAsync();
+    },
+  };
+}
+
+/** Starts with the first build. One child is enough: definitions are read one at a time, and no state of their code is kept. */
+function sandboxOnDemand(context: RoleContext, directory: string) {
   let sandbox: Promise<Sandbox> | undefined;
   const startSandbox = () =>
     createSandbox({
@@ -30,35 +51,18 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       memoryBudgetMb: 64,
       logger: context.logger,
     });
-  const inspect: Inspector["inspect"] = async (request) => {
-    sandbox ??= startSandbox().catch((error: unknown) => {
-      sandbox = undefined;
-      throw error;
-    });
-    return (await sandbox).inspect(request);
-  };
-  const bundles = openBlobStore(connection);
-  const egress = createEgress({ allow: context.configuration.egressAllow });
-  const addresses = createAddresses(egress);
-  const builder = await startBuilder({
-    directory,
-    inspector: { inspect },
-    bundles,
-    addresses,
-    requests: traced({ serve: (calls) => serveBuildRequests(connection.nats, calls) }, context.traces),
-  });
   return {
-    stop: async (signal) => {
-      await builder.stop();
-      await addresses.close();
-      await (await sandbox)?.stop(signal);
-      await release();
-    },
+    get: (): Promise<Sandbox> =>
+      (sandbox ??= startSandbox().catch((error: unknown) => {
+        sandbox = undefined;
+        throw error;
+      })),
+    stop: async (signal: AbortSignal): Promise<void> => (await sandbox)?.stop(signal),
   };
 }
 
-/** What fetches is loaded when the first component has to be fetched: most are sent. */
-function createAddresses(egress: Egress): Addresses & { close(): Promise<void> } {
+/** Loads the HTTP client when the first component has to be fetched: the code of most components is in the request. */
+function addressesOnDemand(egress: Egress): Addresses & { close(): Promise<void> } {
   const load = async () => {
     const { createTextReader } = await import("../../platform/http/text-reader.ts");
     return createTextReader({ egress, maxBytes: codeLimits.bytes, timeoutMs: readTimeoutMs });
@@ -67,27 +71,5 @@ function createAddresses(egress: Egress): Addresses & { close(): Promise<void> }
   return {
     read: async (address, signal) => (await (reader ??= load())).read(address, signal),
     close: async () => (await reader)?.close(),
-  };
-}
-
-/** Each build is a trace of its own. */
-function traced(requests: BuildRequests, traces: Traces | undefined): BuildRequests {
-  if (traces === undefined) return requests;
-  return {
-    serve: (calls) =>
-      requests.serve({
-        ...calls,
-        build: async (request) => {
-          const span = traces.start("component.build", {});
-          let error: string | undefined = "failed";
-          try {
-            const build = await calls.build(request);
-            error = undefined;
-            return build;
-          } finally {
-            span.end({ error });
-          }
-        },
-      }),
   };
 }

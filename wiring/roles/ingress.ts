@@ -1,38 +1,48 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "../../domain/ids.ts";
-import { ingressDefaults } from "../../ingress/ports.ts";
+import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
 import { startIngress } from "../../ingress/start.ts";
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { followOverQuota } from "../../platform/jetstream/buckets/quotas.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
-import { natsOf } from "../connections.ts";
-import type { RoleContext, StartedRole } from "../context.ts";
+import type { Connection } from "../../platform/jetstream/connection/connection.ts";
+import { openNats, startAnswers } from "../connections.ts";
+import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 
-/** Of all bodies that are arriving. */
-const arrivingBytes = 32 * 2 ** 20;
+/** Bound on bytes of request bodies that are being received. */
+const maxArrivingBytes = 32 * 2 ** 20;
 
 export async function start(context: RoleContext): Promise<StartedRole> {
-  const { configuration, logger } = context;
-  const { connection, release } = await natsOf(context);
-  const answers = new RunAnswers(connection);
-  answers.start();
-  const endpoints = await openEndpointDirectory(connection);
-  const overQuota = await followOverQuota(connection);
-  const admission = await followAdmission(connection, configuration.backlog);
-  const config = {
-    ...ingressDefaults,
-    ...configuration.ingressListen,
-    trustedProxies: configuration.trustedProxies,
-    maxConnections: configuration.maxConnections,
-    basePath: new URL(configuration.ingressUrl).pathname.replace(/\/$/, ""),
-    bodyLimitBytes: configuration.httpBodyLimitBytes,
+  const opened = new AsyncDisposableStack();
+  const connection = await openNats(context, opened);
+  const ingress = await startIngress(ingressConfig(context), await ingressPorts(context, connection, opened));
+  return {
+    stop: async (signal) => {
+      await ingress.stop(signal);
+      await opened.disposeAsync();
+    },
   };
-  const ingress = await startIngress(config, {
+}
+
+const ingressConfig = ({ configuration }: RoleContext): IngressConfig => ({
+  ...ingressDefaults,
+  ...configuration.ingressListen,
+  trustedProxies: configuration.trustedProxies,
+  maxConnections: configuration.maxConnections,
+  basePath: new URL(configuration.ingressUrl).pathname.replace(/\/$/, ""),
+  bodyLimitBytes: configuration.httpBodyLimitBytes,
+});
+
+async function ingressPorts(context: RoleContext, connection: Connection, opened: AsyncDisposableStack): Promise<IngressPorts> {
+  const answers = startAnswers(connection, opened);
+  const endpoints = disposeWith(opened, await openEndpointDirectory(connection));
+  const overQuota = disposeWith(opened, await followOverQuota(connection));
+  const admission = disposeWith(opened, await followAdmission(connection, context.configuration.backlog));
+  return {
     endpoints,
     invocations: { publish: async (subject, pack) => void (await connection.publisher.publish(subject, pack)) },
     answers,
@@ -41,18 +51,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     newRunId: () => newId("run", randomBytes),
     onAnswered: createIngressMetrics(processMetrics()),
     createServer: createBoundedServer,
-    bodies: new RequestBodies(arrivingBytes),
-    log: logger,
+    bodies: new RequestBodies(maxArrivingBytes),
+    log: context.logger,
     traces: context.traces,
-  });
-  return {
-    stop: async (signal) => {
-      await ingress.stop(signal);
-      await endpoints.stop();
-      await overQuota.stop();
-      await admission.stop();
-      answers.stop();
-      await release();
-    },
   };
 }

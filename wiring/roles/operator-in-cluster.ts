@@ -13,7 +13,7 @@ import { createMirrorMetrics } from "../../platform/telemetry/mirror-metrics.ts"
 import type { RoleContext } from "../context.ts";
 import type { Resources } from "../resources.ts";
 
-/** Of the Lease, and of the ServiceAccounts that may read owners' Secrets: the chart's names. */
+/** Names in the chart: of the Lease, and of the ServiceAccounts that may read owners' Secrets. */
 const operatorName = "headwater-operator";
 const apiName = "headwater-api";
 
@@ -22,7 +22,7 @@ export interface OperatorInCluster {
   readonly events: KubernetesEvents;
 }
 
-/** What the operator does in a cluster alone: one of several leads, and that one also mirrors and keeps the rights of namespaces. */
+/** What the operator does only in a cluster: one of several leads; the leader also mirrors resources and maintains rights in namespaces. */
 export function operatorInCluster(
   context: RoleContext,
   { kubernetes, namespace, store, owners, mirror: rows }: NonNullable<Resources["inCluster"]>,
@@ -35,16 +35,16 @@ export function operatorInCluster(
     leases: kubernetesLeases(kubernetes, { namespace, name: operatorName }),
     identity: `${instance}_${randomUUID()}`,
     onError: warn("lease.renew", "the lease cannot be read or written, trying again"),
-    onChange: (leads) => logger.info({ op: "operator.lead", leads }, leads ? "this operator leads" : "this operator leads no more"),
+    onChange: (leads) => logger.info({ op: "operator.lead", leads }, leads ? "this operator leads" : "this operator no longer leads"),
     onStuck: () => {
-      logger.fatal({ op: "operator.lead" }, "what was begun as leader did not end in time: this process ends, so that another may lead");
+      logger.fatal({ op: "operator.lead" }, "work as leader did not end in time: this process exits, so that another operator can lead");
       process.exit(1);
     },
   });
-  const keepRights = async (signal: AbortSignal): Promise<void> => {
+  const maintainRights = async (signal: AbortSignal): Promise<void> => {
     const rights = startOwnerRights(kubernetes, owners, {
       bindings: { [operatorName]: { namespace, name: operatorName }, [apiName]: { namespace, name: apiName } },
-      onError: warn("rights.bind", "the rights in a namespace cannot be kept, trying again"),
+      onError: warn("rights.bind", "the rights in a namespace cannot be updated, trying again"),
     });
     await aborted(signal);
     await rights.stop();
@@ -54,14 +54,14 @@ export function operatorInCluster(
   return {
     events,
     runtime: {
-      leadership: alongside(election, [(signal) => mirror.lead(signal), keepRights]),
+      leadership: alongside(election, [(signal) => mirror.lead(signal), maintainRights]),
       onCache: (informer) => mirror.watch(informer),
       onOwnerChange: (changed) => void owners.onChange(changed),
     },
   };
 }
 
-/** Does more while it leads. */
+/** Runs other work beside the reconcilers while this operator leads. */
 function alongside(leadership: Leadership, others: readonly ((signal: AbortSignal) => Promise<void>)[]): Leadership {
   return {
     get leads() {
@@ -69,7 +69,7 @@ function alongside(leadership: Leadership, others: readonly ((signal: AbortSigna
     },
     campaign: (lead) =>
       leadership.campaign(async (signal) => {
-        // All of them have to end before another may lead, also when one fails.
+        // All must end before another operator may lead, even if one fails.
         const ended = await Promise.allSettled([lead(signal), ...others.map((other) => other(signal))]);
         const failed = ended.find(({ status }) => status === "rejected");
         if (failed?.status === "rejected") throw failed.reason;

@@ -4,13 +4,10 @@ import { systemClock } from "../../domain/clock.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { DeploymentEntry, Endpoint, Route } from "../../domain/source/deployment.ts";
 import { newId } from "../../domain/ids.ts";
-import { parseConfigured } from "../../domain/component/configured.ts";
-import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
-import { serverSchedule } from "../../domain/schedule/schedule.ts";
 import type { Secrets } from "../../domain/secrets/secrets.ts";
-import { buckets, defaultPool, invokeSubject } from "../../domain/subjects.ts";
-import type { Configurations, Histories, Invocations, Log, OperatorPorts, Timers } from "../../operator/ports.ts";
+import { buckets, defaultPool } from "../../domain/subjects.ts";
+import type { Histories, Log, OperatorPorts } from "../../operator/ports.ts";
 import type { SourceVersion } from "../../operator/source/plan/version.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
@@ -19,7 +16,7 @@ import { requestBuild, requestComponent } from "../../platform/jetstream/request
 import { forgetCommits, lastCommit, lastPosition } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { fencedEntries } from "../../platform/jetstream/buckets/fenced-entries.ts";
-import { endTimers, setTimer } from "../../platform/jetstream/write/schedules.ts";
+import { createConfigurations, createHookInvocations, createTimers } from "../../platform/jetstream/invocations/operator-invocations.ts";
 import { createSourceBacklogs } from "../../platform/jetstream/invocations/source-backlogs.ts";
 import { waitUntilSeen } from "../../platform/jetstream/buckets/seen-revisions.ts";
 import { endWorkflowQueue } from "../../platform/jetstream/deliveries/workflow-queues.ts";
@@ -30,7 +27,7 @@ import { createFailingEndpoints } from "../../platform/postgres/history/failing-
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import type { Resources } from "../resources.ts";
 
-/** Shorter than a leader has to end what it does. */
+/** Shorter than the time that a former leader has to finish its work. */
 const refreshTimeoutMs = 8_000;
 
 const randomKey = customAlphabet("0123456789abcdefghijklmnopqrstuvwxyz", 32);
@@ -42,7 +39,7 @@ export interface OperatorParts {
   readonly secrets: Secrets;
   readonly resources: Pick<Resources, "store" | "owners" | "secretValues" | "configMaps">;
   readonly log: Log;
-  /** Networks that may be reached although they are private, as CIDR. */
+  /** Private networks that may be reached, as CIDR. */
   readonly egressAllow: readonly string[];
   /** Default: this process is the only operator. */
   readonly leads?: () => boolean;
@@ -58,7 +55,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     memberships: createAccounts(database),
     secretValues,
     configMaps,
-    events: { record: () => undefined }, // Conditions and the log say it; nobody lists events here.
+    events: { record: () => undefined }, // On one machine conditions and the log report it.
     pools: { poolOf: () => defaultPool },
     fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
     checkHost: (host) => egress.check(host),
@@ -73,12 +70,12 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
       seen: (revision) => waitUntilSeen(connection, buckets.routes, revision),
     }),
     versions: fencedEntries<SourceVersion>(connection, buckets.versions, { leads }),
-    timers: timersOf(connection),
+    timers: createTimers(connection),
     workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
-    histories: historiesOf(connection, database),
+    histories: createHistories(connection, database),
     commits: { position: () => lastPosition(connection) },
-    invocations: invocationsOf(connection, answers),
-    configurations: configurationsOf(connection, answers),
+    invocations: createHookInvocations(connection, answers),
+    configurations: createConfigurations(connection, answers),
     secrets,
     tokenRefresher: createTokenRefresher({ egress, timeoutMs: refreshTimeoutMs }),
     clock: systemClock,
@@ -90,66 +87,16 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
   };
 }
 
-function timersOf(connection: Connection): Timers {
-  return {
-    set: async (pool, source, prop, schedule, invocation) => {
-      const told = serverSchedule(schedule);
-      await setTimer(connection.publisher, {
-        source,
-        prop,
-        schedule: told.kind === "chain" ? { kind: "at", atMs: invocation.at ?? 0 } : told,
-        target: invokeSubject(pool, partitionOf(source), source),
-        body: encodePack([JSON.stringify(invocation)]),
-      });
-    },
-    end: (source) => endTimers(connection, source),
-  };
-}
-
-function historiesOf(connection: Connection, database: Database): Histories {
+function createHistories(connection: Connection, database: Database): Histories {
   const history = createHistory(database);
   return {
     state: async (owner, source) => {
       const { text } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
-      return text === undefined ? undefined : (JSON.parse(text) as Commit).state; // Written by a runner from a typed value.
+      return text === undefined ? undefined : (JSON.parse(text) as Commit).state; // A runner wrote it from a typed value.
     },
     forget: async (owner, source) => {
       await forgetCommits(connection, { owner, source, partition: partitionOf(source) });
       await history.deleteSource(source);
-    },
-  };
-}
-
-export function configurationsOf(connection: Connection, answers: RunAnswers): Configurations {
-  return {
-    ask: async (pool, call, configuration, signal) => {
-      const { subject, answer } = answers.wait(call, "configured", signal);
-      const invocation: Invocation = { source: call, trigger: "configure", configure: configuration, answerTo: subject };
-      await connection.publisher.publish(invokeSubject(pool, partitionOf(call), call), encodePack([JSON.stringify(invocation)]), {
-        messageId: `configure.${call}`,
-      });
-      const answered = await answer;
-      return answered === undefined ? undefined : parseConfigured(answered.configured);
-    },
-  };
-}
-
-function invocationsOf(connection: Connection, answers: RunAnswers): Invocations {
-  const waiting = new Map<string, Promise<unknown>>();
-  return {
-    request: async (pool, invocation) => {
-      const { source, run } = invocation;
-      const { subject, answer } = answers.wait(run, "run", AbortSignal.timeout(600_000));
-      waiting.set(run, answer);
-      void answer.finally(() => waiting.delete(run)); // Never rejects.
-      await connection.publisher.publish(
-        invokeSubject(pool, partitionOf(source), source),
-        encodePack([JSON.stringify({ ...invocation, answerTo: subject })]),
-        { messageId: `run.${run}` },
-      );
-    },
-    untilRun: async (run, signal) => {
-      await Promise.race([waiting.get(run), new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }))]);
     },
   };
 }

@@ -1,41 +1,28 @@
-import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { systemClock } from "../../domain/clock.ts";
-import { hasMoved } from "../../domain/source/deployment.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { podSettings, type PodSettings } from "../../operator/runner-pool/objects/pod-settings.ts";
 import { poolLabel } from "../../operator/runner-pool/objects/names.ts";
-import type { PoolConsumers, PoolCredentials } from "../../operator/runner-pool/ports.ts";
 import type { RunnerPools } from "../../operator/runner-pool/start.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
-import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
 import { createBacklogs } from "../../platform/jetstream/invocations/pool-backlogs.ts";
-import { removePool, setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
 import { followRunnerMemory } from "../../platform/jetstream/members/runner-memory.ts";
 import type { Kubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { createWorkloads } from "../../platform/kubernetes/workloads.ts";
-import { poolCredentials } from "../../platform/process/nats/nats-accounts.ts";
-import { credentialsForPool, removePoolAccount } from "../../platform/process/nats/nats-claims.ts";
-import { findNatsKeys, natsRootFile, type NatsKeys } from "../../platform/process/nats/nats-keys.ts";
-import { undatedTokens } from "../../platform/process/nats/undated-tokens.ts";
+import { findNatsKeys, natsRootFile } from "../../platform/process/nats/nats-keys.ts";
+import { createPoolConsumers, createPoolCredentials } from "../../platform/process/nats/runner-pools.ts";
 import { measuredBacklogs } from "../../platform/telemetry/pool-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { derivePoolKeys, readMasterKeys } from "../../platform/secrets/pool-keys.ts";
 import { masterFile } from "../../platform/secrets/secrets.ts";
 import type { RoleContext } from "../context.ts";
-import { asNatsSystem } from "../install/nats-system.ts";
 
-export interface ScheduledPools {
-  readonly pools: RunnerPools;
-  stop(): Promise<void>;
-}
-
-/** What the operator makes runner pods with; undefined when it is told nothing of such pods: then somebody else runs the runners. */
-export async function runnerPoolsOf(
+/** What the operator needs to run pools of runner pods; undefined if they are run by something else. */
+export async function openRunnerPools(
   context: RoleContext,
-  kubernetes: Kubernetes,
-  connection: Connection,
-): Promise<ScheduledPools | undefined> {
+  { kubernetes, connection }: { readonly kubernetes: Kubernetes; readonly connection: Connection },
+  opened: AsyncDisposableStack,
+): Promise<RunnerPools | undefined> {
   const { configuration, logger } = context;
   if (configuration.runnerPodsFile === undefined) return undefined;
   const settings = await readSettings(configuration.runnerPodsFile);
@@ -49,21 +36,17 @@ export async function runnerPoolsOf(
     onError: (error) => logger.warn({ op: "workload.watch", err: error }, "a watch of runner pods is interrupted"),
   });
   await workloads.start();
+  opened.defer(() => workloads.stop());
   const memory = await followRunnerMemory(connection);
+  opened.defer(() => memory.stop());
   return {
-    pools: {
-      settings,
-      workloads,
-      backlogs: measuredBacklogs(processMetrics(), createBacklogs(connection), () => systemClock.now()),
-      memory,
-      consumers: consumersOf(context, connection, natsKeys),
-      credentials: credentialsOf(natsKeys),
-      keys: { privateKeys: async (pool) => JSON.stringify(derivePoolKeys(await readMasterKeys(masterFile(directory)), pool)) },
-    },
-    stop: async () => {
-      await workloads.stop();
-      await memory.stop();
-    },
+    settings,
+    workloads,
+    backlogs: measuredBacklogs(processMetrics(), createBacklogs(connection), () => systemClock.now()),
+    memory,
+    consumers: createPoolConsumers(connection, context.nats.servers, natsKeys),
+    credentials: createPoolCredentials(natsKeys),
+    keys: { privateKeys: async (pool) => JSON.stringify(derivePoolKeys(await readMasterKeys(masterFile(directory)), pool)) },
   };
 }
 
@@ -91,27 +74,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function consumersOf(context: RoleContext, connection: Connection, keys: NatsKeys): PoolConsumers {
-  const entries = deploymentEntries(connection);
-  return {
-    setUp: async (pool) => {
-      await setUpPool(connection, { pool: pool.pool });
-      await asNatsSystem(context, keys, (link) => credentialsForPool(link, keys, pool));
-    },
-    sources: async (pool) => [...(await entries.list(`${pool}.>`)).values()].filter((entry) => !hasMoved(entry)).length,
-    remove: async (pool) => {
-      await removePool(connection, pool);
-      await asNatsSystem(context, keys, (link) => removePoolAccount(link, keys, pool));
-    },
-  };
-}
-
-/** What a credentials file says, but for when it was made, follows from the keys and the pool, and is its version. */
-function credentialsOf(keys: NatsKeys): PoolCredentials {
-  return {
-    version: async (pool) => hash("sha256", undatedTokens(await poolCredentials(keys, pool))).slice(0, 32),
-    forPool: (pool) => poolCredentials(keys, pool),
-  };
 }

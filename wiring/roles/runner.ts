@@ -10,60 +10,46 @@ import { createPoolSecrets, ensurePoolKeys } from "../../platform/secrets/secret
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
 import { createSandboxMetrics } from "../../platform/telemetry/sandbox-metrics.ts";
-import type { RunnerPorts } from "../../runner/ports.ts";
+import type { RunnerConfig } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
+import type { Sandbox } from "../../runner/sandbox/port.ts";
+import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { startRunner } from "../../runner/start.ts";
-import { localBundles } from "../../platform/jetstream/bundles/local-bundles.ts";
-import { natsOf } from "../connections.ts";
-import { poolPortsOf } from "../../platform/jetstream/invocations/runner-ports.ts";
-import { sandboxCache, sandboxSize } from "../../platform/process/settings/sandbox-size.ts";
-import { stacksOf } from "../stacks.ts";
+import { openLocalBundles } from "../../platform/jetstream/bundles/local-bundles.ts";
+import { openNats } from "../connections.ts";
+import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
+import { sandboxCache, sandboxSize, type SandboxSize } from "../../platform/process/settings/sandbox-size.ts";
+import { createStackMapper } from "../../builder/bundle/source-map.ts";
+import { createSourceMapStacks } from "../../platform/jetstream/bundles/source-map-stacks.ts";
 import type { RoleContext, StartedRole } from "../context.ts";
 
 const stateCacheBytes = 64 * 2 ** 20;
 const randomId = customAlphabet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 20);
 
 export async function start(context: RoleContext): Promise<StartedRole> {
-  const { configuration, logger } = context;
-  const { connection, release } = await natsOf(context);
+  const { configuration } = context;
   const { pool } = configuration;
+  const opened = new AsyncDisposableStack();
+  const connection = await openNats(context, opened);
   await waitForPool(connection, pool);
-  const directory = join(context.dataDirectory, "runner");
+  const directory = join(context.dataDirectory, "runner", "bundles");
   const blobs = openBlobStore(connection);
-  const bundles = await localBundles(blobs, join(directory, "bundles"));
+  const bundles = await openLocalBundles(blobs, directory);
   const size = sandboxSize(configuration);
-  const sandbox = await createSandbox({
-    cacheDirectory: sandboxCache(context),
-    bundleDirectory: join(directory, "bundles"),
-    egressAllow: configuration.egressAllow,
-    logger,
-    ...size,
-  });
-  createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
-  await stopEsbuild(); // It built the guest's scripts if they were missing, and is not needed again.
-  const ports: RunnerPorts = {
+  const sandbox = await startSandbox(context, size, directory);
+  const runner = await startRunner(runnerConfig(configuration, size.children), {
+    ...createRunnerPorts(connection, pool),
     sandbox,
-    ...poolPortsOf(connection, pool),
     bundles,
-    stacks: stacksOf(blobs),
+    stacks: createSourceMapStacks(blobs, createStackMapper),
     secrets: await createPoolSecrets(await ensurePoolKeys(configuration.keysDirectory, pool)),
     clock: systemClock,
     randomId,
-    log: logger,
+    log: context.logger,
     traces: context.traces,
     metrics: createRunMetrics(processMetrics(), pool),
-  };
-  const config = {
-    runner: `r${randomBytes(8).toString("hex")}`,
-    pool,
-    runTimeoutMs: configuration.runTimeoutMs,
-    memoryMb: configuration.runMemoryMb,
-    stateCacheBytes,
-    limits: schedulerLimits(size.children, configuration.ownerRuns),
-    backlog: configuration.backlog,
-  };
-  const runner = await startRunner(config, ports);
+  });
   return {
     checkReady: async () => {
       const { startFailure } = sandbox.stats();
@@ -71,7 +57,26 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     },
     stop: async (signal) => {
       await runner.stop(signal);
-      await release();
+      await opened.disposeAsync();
     },
   };
 }
+
+async function startSandbox(context: RoleContext, size: SandboxSize, bundleDirectory: string): Promise<Sandbox> {
+  const { logger, configuration } = context;
+  const { egressAllow, pool } = configuration;
+  const sandbox = await createSandbox({ cacheDirectory: sandboxCache(context), bundleDirectory, egressAllow, logger, ...size });
+  createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
+  await stopEsbuild(); // It has built missing guest scripts, and its process is needed for nothing else.
+  return sandbox;
+}
+
+const runnerConfig = (configuration: Configuration, children: number): RunnerConfig => ({
+  runner: `r${randomBytes(8).toString("hex")}`,
+  pool: configuration.pool,
+  runTimeoutMs: configuration.runTimeoutMs,
+  memoryMb: configuration.runMemoryMb,
+  stateCacheBytes,
+  limits: schedulerLimits(children, configuration.ownerRuns),
+  backlog: configuration.backlog,
+});

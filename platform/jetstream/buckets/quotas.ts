@@ -15,7 +15,7 @@ const weightPrefix = "weight=";
 const weightTtlSeconds = 3_600;
 
 /** For the one who counts. An entry ends by itself when its time has come, should nobody withdraw it. */
-export function ownerLimitsOf(connection: Connection) {
+export function createOwnerLimits(connection: Connection) {
   const entries = entriesOf(connection);
   return {
     /** The server lists at most 1,024 entries, weights among them, and else none. */

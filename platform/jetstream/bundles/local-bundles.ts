@@ -4,11 +4,11 @@ import { LRUCache } from "lru-cache";
 import type { BlobStore } from "./object-store.ts";
 import type { Bundles } from "../../../runner/run/ports.ts";
 
-/** Bundles as files: fetched once from the object store, then read by every child. A name is a content address, so a file never changes. */
-export async function localBundles(blobs: BlobStore, directory: string): Promise<Bundles> {
+/** Bundles as files: fetched once from the object store, then read by every child process. A bundle is named by its hash, so a file never changes. */
+export async function openLocalBundles(blobs: BlobStore, directory: string): Promise<Bundles> {
   await mkdir(directory, { recursive: true });
-  const known = new LRUCache<string, Promise<string>>({ max: 100_000 });
-  const fetched = async (hash: string): Promise<string> => {
+  const paths = new LRUCache<string, Promise<string>>({ max: 100_000 });
+  const fetch = async (hash: string): Promise<string> => {
     const path = join(directory, `${hash}.js`);
     const exists = await stat(path).then(
       () => true,
@@ -22,11 +22,11 @@ export async function localBundles(blobs: BlobStore, directory: string): Promise
   };
   return {
     path: (hash) => {
-      const cached = known.get(hash);
+      const cached = paths.get(hash);
       if (cached !== undefined) return cached;
-      const path = fetched(hash);
-      known.set(hash, path);
-      path.catch(() => known.delete(hash));
+      const path = fetch(hash);
+      paths.set(hash, path);
+      path.catch(() => paths.delete(hash));
       return path;
     },
   };

@@ -1,3 +1,5 @@
+import type { Redeliveries } from "../../../api/webhooks/ports.ts";
+import type { Deliveries, DueReaders } from "../../../delivery/attempts/ports.ts";
 import { parseRedelivery, type RedeliveryRequest } from "../../../domain/delivery/redelivery.ts";
 import { deliverSubject, redeliverySubject, retrySubject, scheduledEvents, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -5,13 +7,43 @@ import type { Stoppable } from "../connection/link.ts";
 import { readQueue } from "../read/queue-reader.ts";
 import { HeldMessages } from "../read/held-messages.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
+import { requestWebhookTest } from "../requests/webhook-test-requests.ts";
+import { followDeliveriesUsage } from "../streams/stream-limits.ts";
+import { endSchedule, publishScheduled } from "../write/schedules.ts";
 
-/** Asks for deliveries again. Durable when it returns. @throws Unavailable */
+/** What the delivery role does with its own deliveries. @param consumer the durable consumer of due deliveries */
+export function createDeliveries(connection: Connection, consumer: string): Deliveries {
+  return {
+    schedule: async (webhook, delivery, text, atMs, messageId) => {
+      await publishScheduled(connection.publisher, {
+        subject: retrySubject(webhook, delivery),
+        schedule: { kind: "at", atMs },
+        target: deliverSubject(webhook, delivery),
+        body: text,
+        messageId,
+      });
+    },
+    withdraw: (webhook, delivery) => endSchedule(connection, streams.deliveries, retrySubject(webhook, delivery)),
+    usage: followDeliveriesUsage(connection),
+    findScheduled: (webhook, delivery) => findScheduled(connection, webhook, delivery),
+    read: (readers) => readDue(connection, consumer, readers),
+  };
+}
+
+/** What the API requests of the delivery role. */
+export function createRedeliveries(connection: Connection): Redeliveries {
+  return {
+    request: (request) => requestRedelivery(connection, request),
+    test: (request) => requestWebhookTest(connection.nats, request),
+  };
+}
+
+/** Requests to deliver again; durable once it returns. @throws Unavailable */
 export async function requestRedelivery({ publisher }: Pick<Connection, "publisher">, request: RedeliveryRequest): Promise<void> {
   await publisher.publish(redeliverySubject(request.webhook), JSON.stringify(request));
 }
 
-/** What is scheduled for a delivery and not yet due. */
+/** Text of a delivery that is scheduled and not due. */
 export async function findScheduled({ manager }: Connection, webhook: string, delivery: string): Promise<string | undefined> {
   try {
     const message = await manager.direct.getMessage(streams.deliveries, { last_by_subj: retrySubject(webhook, delivery) });
@@ -22,25 +54,18 @@ export async function findScheduled({ manager }: Connection, webhook: string, de
   }
 }
 
-export interface DueReaders {
-  readonly onDue: (text: string, ack: () => void) => void;
-  /** A scheduled event that is due. */
-  readonly onEvent: (text: string, ack: () => void) => void;
-  readonly onRequest: (request: RedeliveryRequest, ack: () => void) => void;
-}
-
-/** Requests overlap, so that a few times as much may be on its way. */
+/** Pull requests overlap, so a few times as many bytes may be in flight. */
 const maxRequestBytes = 2 * 1_048_576;
 const requestSubject = redeliverySubject("");
 const eventSubject = deliverSubject(scheduledEvents, "");
 
-/** A replica that dies or stalls delays what was handed to it by the ack wait, and by a request that it has made. */
+/** A replica that dies or stalls delays its messages by the ack wait, and those that its open pull request receives by its expiry too. */
 export const defaultAckWaitMs: number = 3_500;
 export const requestExpiresMs = 1_000;
-/** Bytes of messages that are being worked on, beside those that one request may bring. */
+/** Bound on bytes of messages in progress, besides those that one pull request may bring. */
 const maxHeldBytes = 32 * 1_048_576;
 
-/** Reads due deliveries, scheduled events that are due, and requests; a request that cannot be read is left out. */
+/** Reads due deliveries, due scheduled events, and redelivery requests. Acks requests that cannot be parsed. */
 export async function readDue(
   connection: Connection,
   consumer: string,

@@ -7,47 +7,48 @@ import { readBatch } from "../read/read-batch.ts";
 import { onceAt, publishScheduled } from "../write/schedules.ts";
 
 const [dueFilter, scheduledFilter] = [deliverSubject("*", ">"), retrySubject("*", ">")];
-const lookEveryMs = 60_000;
-/** Of scheduled deliveries so many are looked at in one go, from where the last one ended: there may be hundreds of thousands. */
+const intervalMs = 60_000;
+/** More than a few are rare. */
+const maxDuePerRead = 10;
+/** Scheduled deliveries read per round, which continues where the last round ended: there may be hundreds of thousands. */
 const maxSchedules = 500;
 const maxBytes = 4 * 1_048_576;
-/** A schedule that is this late will not fire: the server looks four times a second. */
+/** A schedule that is this late will never fire: NATS checks schedules four times a second. */
 const overdueMs = 60_000;
 
 /**
- * What a nats-server that was killed has kept of deliveries and will never hand out: it may forget that a message was removed, and then
- * takes it for acked, or for a schedule that has fired (2.15, about one message for each kill under load; all of which had
- * been handed out before). Each is made due once more, under its own id, in place of looking whether it was done: at least once is what was promised, and the
- * stream would keep it for ever.
+ * Finds deliveries that a killed nats-server has kept and will never hand out. It may forget that a message was removed, and then takes it
+ * for acked, or for a schedule that has fired (2.15: about one message for each kill under load, all of which had been handed out before).
+ * Each is made due once more under its own id, without checking whether it was delivered: delivery is at least once, and the stream would
+ * keep the message forever.
  */
 export class StrandedDeliveries {
   readonly #connection: Connection;
   readonly #consumer: string;
   #scheduledFrom = 1;
 
-  /** @param consumer of due deliveries */
+  /** @param consumer the durable consumer of due deliveries */
   constructor(connection: Connection, consumer: string) {
     this.#connection = connection;
     this.#consumer = consumer;
   }
 
-  /** @param now epoch ms @returns how many messages it found @throws when the server does not answer */
-  async takeUp(now: number): Promise<number> {
-    // What is taken up of those that are due is scheduled, so those come first.
-    const scheduled = await this.#takeUpScheduled(now);
-    return scheduled + (await this.#takeUpDue());
+  /** @param now epoch ms @returns the number of messages made due @throws when NATS does not answer */
+  async recover(now: number): Promise<number> {
+    // Recovering a due message schedules it, so scheduled messages come first.
+    const scheduled = await this.#recoverScheduled(now);
+    return scheduled + (await this.#recoverDue());
   }
 
-  /** Those that stand before all that is still to be acked. */
-  async #takeUpDue(): Promise<number> {
+  /** Messages below the consumer's ack floor. */
+  async #recoverDue(): Promise<number> {
     const { consumers, streams: stored } = this.#connection.manager;
     const { ack_floor } = await consumers.info(streams.deliveries, this.#consumer);
     for (let [from, taken] = [1, 0]; ;) {
-      // More than a few are rare.
-      const { messages } = await this.#read(dueFilter, from, 10);
+      const { messages } = await this.#read(dueFilter, from, maxDuePerRead);
       const left = messages.filter(({ seq }) => seq <= ack_floor.stream_seq);
       for (const message of left) {
-        // What asks for deliveries again may be asked again.
+        // A lost redelivery request is simply dropped: its caller can repeat it.
         if (!message.subject.startsWith(redeliverySubject(""))) await this.#makeDue(message);
         await stored.purge(streams.deliveries, { filter: message.subject, seq: message.seq + 1 });
         from = message.seq + 1;
@@ -57,7 +58,7 @@ export class StrandedDeliveries {
     }
   }
 
-  async #takeUpScheduled(now: number): Promise<number> {
+  async #recoverScheduled(now: number): Promise<number> {
     const { messages, isLast } = await this.#read(scheduledFilter, this.#scheduledFrom, maxSchedules);
     this.#scheduledFrom = isLast ? 1 : (messages.at(-1)?.seq ?? 0) + 1;
     const late = messages.filter((message) => dueAt(message) + overdueMs < now);
@@ -65,7 +66,7 @@ export class StrandedDeliveries {
     return late.length;
   }
 
-  /** In place of what is scheduled for the same delivery: after it, nothing of the message is left. */
+  /** Replaces the schedule of the same delivery, so nothing of the stranded message is left. */
   async #makeDue(message: StoredMsg): Promise<void> {
     const { subject, seq } = message;
     const [, webhook = "", ...delivery] = subject.split(".");
@@ -84,29 +85,38 @@ export class StrandedDeliveries {
   }
 }
 
-/** Looks once a minute, until it is stopped. @param found is told how many there were, if any; `failed` of a look that could not be ended */
-export function startRecoveringStranded(
-  connection: Connection,
-  consumer: string,
-  { found, failed }: { readonly found: (messages: number) => void; readonly failed: (error: unknown) => void },
-): Stoppable {
-  const left = new StrandedDeliveries(connection, consumer);
+/** Looks for stranded deliveries once a minute, until it is stopped. */
+export function startRecoveringStranded(connection: Connection, consumer: string, log: StrandedLog): Stoppable {
+  const stranded = new StrandedDeliveries(connection, consumer);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const looking = (async () => {
+  const recover = async (): Promise<void> => {
+    try {
+      const messages = await stranded.recover(Date.now());
+      if (messages > 0) log.warn({ op: "delivery.left_behind", messages }, "NATS held deliveries back: they are made due again");
+    } catch (error) {
+      log.debug({ op: "delivery.left_behind", err: error }, "deliveries that NATS holds back could not be looked for");
+    }
+  };
+  const recovering = (async () => {
     for (;;) {
-      await sleep(lookEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
-      await left.takeUp(Date.now()).then((messages) => messages > 0 && found(messages), failed);
+      await recover();
     }
   })();
   return {
     stop: async () => {
       stopping.abort();
-      await looking;
+      await recovering;
     },
   };
 }
 
-/** Epoch ms: as its schedule says, else when it was stored. */
+export interface StrandedLog {
+  warn(fields: object, message: string): void;
+  debug(fields: object, message: string): void;
+}
+
+/** Epoch ms: the time of its schedule, else the time at which it was stored. */
 const dueAt = (message: StoredMsg): number => onceAt(message) ?? message.time.getTime();

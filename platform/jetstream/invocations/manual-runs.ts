@@ -3,16 +3,19 @@ import { systemClock } from "../../../domain/clock.ts";
 import { parseDryRunOutcome, type DryRunOutcome } from "../../../domain/run/dry-run.ts";
 import type { AdmissionGate } from "../../../domain/limits/admission.ts";
 import { QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
-import { encodePack, type Invocation } from "../../../domain/invocation/invocation.ts";
-import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { invokeSubject } from "../../../domain/subjects.ts";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import type { RunAnswers } from "../requests/run-answers.ts";
 import type { Connection } from "../connection/connection.ts";
+import { publishInvocation } from "./publish-invocation.ts";
 
 const retryAfterMs = 1_000;
 
-/** The runs that the API asks for. They count towards the backlog of their source and owner, as requests to endpoints do. */
-export function runsOf({ publisher }: Pick<Connection, "publisher">, answers: RunAnswers, admission: Pick<AdmissionGate, "admits">): Runs {
+/** Runs and dry runs that the API requests. They count towards the backlogs of their source and owner, as requests to endpoints do. */
+export function createManualRuns(
+  connection: Pick<Connection, "publisher">,
+  answers: RunAnswers,
+  admission: Pick<AdmissionGate, "admits">,
+): Runs {
   const publish = async (request: ManualRun, invocation: Invocation, messageId: string): Promise<void> => {
     const text = JSON.stringify(invocation);
     if (!admission.admits(request, text.length, performance.now()))
@@ -23,8 +26,7 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, answers: Ru
           code: "backlog_full",
         },
       );
-    const subject = invokeSubject(request.pool, partitionOf(invocation.source), invocation.source);
-    await publisher.publish(subject, encodePack([text]), { messageId });
+    await publishInvocation(connection, { pool: request.pool, source: invocation.source, text, messageId });
   };
   return {
     run: async (request, signal) => {
@@ -48,7 +50,7 @@ export function runsOf({ publisher }: Pick<Connection, "publisher">, answers: Ru
 
 function outcomeOf(answer: unknown): DryRunOutcome {
   const outcome = parseDryRunOutcome(answer);
-  if (outcome === undefined) throw new UserCode("the runner's answer has not the form of what a run leaves", { code: "invalid_answer" });
+  if (outcome === undefined) throw new UserCode("the runner's answer is not the outcome of a dry run", { code: "invalid_answer" });
   return outcome;
 }
 

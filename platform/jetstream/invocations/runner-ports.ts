@@ -18,13 +18,13 @@ import type { Timers } from "../../../runner/commit/ports.ts";
 import type { Intake, Membership, RunnerReport } from "../../../runner/intake/ports.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
 
-type PoolPorts = Pick<
+type NatsPorts = Pick<
   RunnerPorts,
   "deployments" | "moves" | "commits" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "answer"
 >;
 
-/** The NATS adapters of a runner, within the rights of its pool's user (platform/jetstream/connection/permissions.ts). */
-export function poolPortsOf(connection: Connection, pool: string): PoolPorts {
+/** All that a runner does in NATS. Its account has permissions for this only, see `connection/permissions.ts`. */
+export function createRunnerPorts(connection: Connection, pool: string): NatsPorts {
   return {
     deployments: deploymentsOf(connection, pool),
     moves: { move: (position) => requestMove(connection, pool, position) },

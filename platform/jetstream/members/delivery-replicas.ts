@@ -3,7 +3,7 @@ import type { Connection } from "../connection/connection.ts";
 import { deliveryReplicas, heldByOthers, joinGroup } from "./group.ts";
 
 /** The replicas of the delivery role, of which this process is one. */
-export function replicasOf(connection: Connection, replica: string): Replicas {
+export function createReplicas(connection: Connection, replica: string): Replicas {
   let isCurrent: (() => boolean) | undefined;
   return {
     replica,

@@ -26,3 +26,20 @@ export const serveOperatorStatus = ({ nats }: Pick<Connection, "nats">, status: 
 /** @throws Unavailable when no operator leads */
 export const requestOperatorStatus = async (nats: NatsConnection): Promise<OperatorStatus> =>
   operatorStatus.parse(await request(nats, operatorStatusSubject, service, {}));
+
+/**
+ * Serves the status while this operator leads.
+ * @returns to be called with each change of leadership
+ */
+export function createStatusService(
+  connection: Pick<Connection, "nats">,
+  status: () => Promise<OperatorStatus>,
+  onError: (error: unknown) => void,
+): (isLeading: boolean) => void {
+  let serving: Promise<Stoppable> | undefined;
+  return (isLeading) => {
+    const stopped = serving?.then((service) => service.stop());
+    serving = isLeading ? serveOperatorStatus(connection, status) : undefined;
+    for (const each of [stopped, serving]) each?.catch(onError);
+  };
+}

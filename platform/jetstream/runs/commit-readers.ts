@@ -10,7 +10,7 @@ import { startTrimming } from "./trim-runs.ts";
 const maxOpenBytes = 32 * 1_048_576;
 
 /** RUNS as the router and the recorder read it, each partition from its own floor. What both have processed is trimmed. */
-export function runsOf(connection: Connection, log: RunsLog): Runs {
+export function createRuns(connection: Connection, log: RunsLog): Runs {
   const failed = (error: unknown): void =>
     log.warn({ op: "runs.floor", err: error }, "floors are not published yet: a crash would repeat more deliveries");
   const publisher = new FloorPublisher(connection, failed);

@@ -3,16 +3,16 @@ import { HeadwaterError, Unavailable } from "../../../domain/errors.ts";
 import { partitionOfRun, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { followFrom } from "../read/follow.ts";
-import { identityOf } from "../streams/stream-identity.ts";
+import { recordedRuns } from "../streams/stream-identity.ts";
 
 /**
- * RUNS for those who follow sources live.
- * @param readPositions how far each partition of a stream of that name has been recorded
+ * The stream RUNS for clients that follow sources live.
+ * @param readPositions the recorder's position in each partition, by `recordedRuns`
  */
 export function readRunMessages(connection: Connection, readPositions: (stream: string) => Promise<readonly number[]>): RunMessages {
   return {
     follow: (onMessage) =>
-      orUnavailable(() =>
+      asUnavailable(() =>
         followFrom({
           connection,
           stream: streams.runs,
@@ -21,15 +21,14 @@ export function readRunMessages(connection: Connection, readPositions: (stream: 
           onMessage: (message) => onMessage({ subject: message.subject, sequence: message.seq, text: () => message.text() }),
         }),
       ),
-    // Named as the recorder names it: a stream that was made anew counts from 1 again.
     recordedUpTo: (subject) =>
-      orUnavailable(async () => {
-        const positions = await readPositions(`${streams.runs}@${identityOf(await connection.manager.streams.info(streams.runs))}`);
+      asUnavailable(async () => {
+        const positions = await readPositions((await recordedRuns(connection)).stream);
         return positions[partitionOfRun(subject)] ?? 0;
       }),
     // Asks the leader: a replica that answers direct gets may lag behind what the consumer has handed out.
     findNext: (subject, sequence) =>
-      orUnavailable(async () => {
+      asUnavailable(async () => {
         const query = { seq: sequence, next_by_subj: subject };
         const found = await connection.manager.streams.getMessage(streams.runs, query);
         return found === null ? undefined : { subject: found.subject, sequence: found.seq, text: () => found.string() };
@@ -37,10 +36,10 @@ export function readRunMessages(connection: Connection, readPositions: (stream: 
   };
 }
 
-async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+async function asUnavailable<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await read();
   } catch (cause) {
-    throw cause instanceof HeadwaterError ? cause : new Unavailable("the message server does not answer: try again in a moment", { cause });
+    throw cause instanceof HeadwaterError ? cause : new Unavailable("NATS does not answer: try again in a moment", { cause });
   }
 }

@@ -12,8 +12,8 @@ import { defaultPool, deploymentKey, partitionCount, runSubject, streams } from 
 import { RunAnswers } from "../../../platform/jetstream/requests/run-answers.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { startRunner, type Runner } from "../../../runner/start.ts";
-import { runsOf } from "../../../platform/jetstream/invocations/manual-runs.ts";
-import { poolPortsOf } from "../../../platform/jetstream/invocations/runner-ports.ts";
+import { createManualRuns } from "../../../platform/jetstream/invocations/manual-runs.ts";
+import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment as anyDeployment } from "../../runner/support.ts";
 import { startSandbox, type SandboxFixture } from "../../sandbox/sandbox-fixture.ts";
 import { acme, ada, keys, withApi } from "./support.ts";
@@ -26,7 +26,7 @@ const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
 let answers: RunAnswers;
 let admission = new AdmissionGate(defaultBacklogLimits);
-const runs = () => runsOf(nats.connection, answers, admission);
+const runs = () => createManualRuns(nats.connection, answers, admission);
 const api = withApi(
   { runTimeoutMs: 20_000 },
   { runs: { run: (request, signal) => runs().run(request, signal), dryRun: (request) => runs().dryRun(request) } },
@@ -55,7 +55,7 @@ async function wakeRunner(): Promise<void> {
   runner = await startRunner(
     { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 10_000, memoryMb: 128, stateCacheBytes: 2 ** 20 },
     {
-      ...poolPortsOf(nats.connection, defaultPool),
+      ...createRunnerPorts(nats.connection, defaultPool),
       sandbox: { ...fixture.sandbox, stop: async () => undefined },
       bundles: {
         path: async (hash) => {

@@ -17,7 +17,9 @@ import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import { requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { publishReplay } from "../../../platform/jetstream/deliveries/replays.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
-import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { ada, keys, withApi } from "./support.ts";
 import { commitOf } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
@@ -69,7 +71,7 @@ afterAll(async () => {
 });
 
 async function startDeliveries(given: Partial<DeliveryConfig> = {}): Promise<{ stop(): Promise<void> }> {
-  const history = await historyOf(api.database, nats.connection, { events: 100, logs: 100 });
+  const history = createDeliveryHistory(api.database, { ...(await recordedRuns(nats.connection)), kept: { events: 100, logs: 100 } });
   const secrets = { open: async (sealed: string) => sealed };
   const delivery = await startDelivery(
     { ...config, ...given },

@@ -23,9 +23,11 @@ import { RunAnswers } from "../../../platform/jetstream/requests/run-answers.ts"
 import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { readWebhookBacklog } from "../../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { createSecrets } from "../../../platform/secrets/secrets.ts";
-import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { operatorPorts } from "../../../wiring/roles/operator-ports.ts";
-import { redeliveriesOf } from "../../../wiring/redeliveries.ts";
+import { createRedeliveries } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { resourcesOnOneMachine } from "../../../wiring/resources.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
 import { ada, withApi, type Answer, type TestApi } from "./support.ts";
@@ -83,8 +85,8 @@ export function withRepairWorld(): RepairWorld {
     {
       secretValues: { keep: (holder, texts) => ports.secretValues.keep(holder, texts), settle: async () => undefined },
       redeliveries: {
-        request: (request) => redeliveriesOf(streams.connection).request(request),
-        test: (request) => redeliveriesOf(streams.connection).test(request),
+        request: (request) => createRedeliveries(streams.connection).request(request),
+        test: (request) => createRedeliveries(streams.connection).test(request),
       },
       backlogs: { read: (webhook) => readWebhookBacklog(streams.connection, webhook) },
     },
@@ -121,7 +123,10 @@ export function withRepairWorld(): RepairWorld {
   });
 
   async function deliver(instead: Partial<History> = {}, settings: Partial<DeliveryConfig> = {}) {
-    const history = { ...(await historyOf(api.database, streams.connection, { events: 100, logs: 100 })), ...instead };
+    const history = {
+      ...createDeliveryHistory(api.database, { ...(await recordedRuns(streams.connection)), kept: { events: 100, logs: 100 } }),
+      ...instead,
+    };
     const config: DeliveryConfig = {
       deliveryDeadlineMs: 2_000,
       attemptsPerWebhook: 4,

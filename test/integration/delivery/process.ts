@@ -8,7 +8,9 @@ import { createWebhookClient } from "../../../platform/http/webhook-client.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import type { NatsConnection } from "../../../platform/process/nats/nats-connection.ts";
-import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 
 const attemptTimeoutMs = 5_000;
 const config: DeliveryConfig = {
@@ -27,7 +29,7 @@ export interface StartedReplica extends StartedDelivery {
 /** A replica of the delivery role in this process. */
 export async function startReplica(connection: Connection, database: Database, log = silent): Promise<StartedReplica> {
   const poster = createWebhookClient({ egress: createEgress({ allow: ["127.0.0.1/32"] }), timeoutMs: attemptTimeoutMs, connections: 16 });
-  const history = await historyOf(database, connection, { events: 100_000, logs: 100 });
+  const history = createDeliveryHistory(database, { ...(await recordedRuns(connection)), kept: { events: 100_000, logs: 100 } });
   const ports = deliveryPorts({ connection, history, poster, secrets: { open: async (sealed) => sealed }, log });
   const started = await startDelivery(config, ports);
   return {

@@ -20,7 +20,9 @@ import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { roleCredentials } from "../../../platform/process/nats/nats-accounts.ts";
 import { parseCredentials } from "../../../platform/process/nats/nats-connection.ts";
 import { storedNatsRoot, natsKeysOf } from "../../../platform/process/nats/nats-keys.ts";
-import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { startNatsCluster, type TestNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { disorder } from "../../support/order.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
@@ -64,7 +66,7 @@ beforeAll(async () => {
     name: "delivery",
   });
   poster = createWebhookClient({ egress: createEgress({ allow: ["127.0.0.1/32"] }), timeoutMs: 5_000, connections: 16 });
-  const history = await historyOf(database, deliverer, { events: 10_000, logs: 100 });
+  const history = createDeliveryHistory(database, { ...(await recordedRuns(deliverer)), kept: { events: 10_000, logs: 100 } });
   const secrets = { open: async (sealed: string) => sealed };
   delivery = await startDelivery(
     { deliveryDeadlineMs: 1_000, attemptsPerWebhook: 16, maxDirectListeners: 16, attemptTimeoutMs: 5_000, nextAttempt: () => 200 },

@@ -12,7 +12,9 @@ import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { followEmitted } from "../../../platform/jetstream/runs/emitted-events.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
-import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { committedEvent } from "../committed-event.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
@@ -43,7 +45,7 @@ afterAll(() => database.close());
 async function start(change: (ports: DeliveryPorts) => Partial<DeliveryPorts> = () => ({})): Promise<{ stop(): Promise<void> }> {
   const ports = deliveryPorts({
     connection: streams.connection,
-    history: await historyOf(database, streams.connection, { events: 100, logs: 100 }),
+    history: createDeliveryHistory(database, { ...(await recordedRuns(streams.connection)), kept: { events: 100, logs: 100 } }),
     poster: {
       post: (request) =>
         Promise.resolve(void posted.push(request)).then(() => ({ outcome: "answered", status: 200, retryAfter: undefined })),

@@ -8,7 +8,9 @@ import { startDelivery } from "../../../delivery/start.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
-import { deliveryPorts, historyOf } from "../../../wiring/roles/delivery.ts";
+import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
+import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
+import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
@@ -39,7 +41,7 @@ afterAll(() => database.close());
 async function start(): Promise<void> {
   const ports = deliveryPorts({
     connection: streams.connection,
-    history: await historyOf(database, streams.connection, { events: 100, logs: 100 }),
+    history: createDeliveryHistory(database, { ...(await recordedRuns(streams.connection)), kept: { events: 100, logs: 100 } }),
     poster: { post: () => expect.fail("nothing is posted here") },
     secrets: { open: async (sealed) => sealed },
     log: silent,

@@ -26,7 +26,7 @@ import { deploymentEntries } from "../../../platform/jetstream/invocations/moves
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
 import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
 import { servePoolRequests, waitForPool } from "../../../platform/jetstream/requests/pool-requests.ts";
-import { ownerLimitsOf } from "../../../platform/jetstream/buckets/quotas.ts";
+import { createOwnerLimits } from "../../../platform/jetstream/buckets/quotas.ts";
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { endSchedule, publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
@@ -42,7 +42,7 @@ import { credentialsForPool, removePoolAccount, updatePermanentAccounts } from "
 import { parseCredentials } from "../../../platform/process/nats/nats-connection.ts";
 import { storedNatsRoot, natsKeysOf, type NatsKeys } from "../../../platform/process/nats/nats-keys.ts";
 import { startNats, type NatsServer } from "../../../platform/process/nats/nats-server.ts";
-import { poolPortsOf } from "../../../platform/jetstream/invocations/runner-ports.ts";
+import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
 import { natsBinary } from "../../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
 import { streamOptions, until } from "./support.ts";
@@ -130,7 +130,7 @@ describe("a runner of a pool with an owner", () => {
       texts.push(message.text);
       message.ack();
     };
-    const reading = await poolPortsOf(runner, "own").intake.read(partition, onMessage, () => true);
+    const reading = await createRunnerPorts(runner, "own").intake.read(partition, onMessage, () => true);
     for (let n = 0; n < 20; n++)
       await admin.publisher.publish(n % 2 === 0 ? invokeSubject("own", partition, source) : packSubject("own", partition), `m${n}`);
     await until(() => texts.length === 20, "all invocations");
@@ -149,7 +149,7 @@ describe("a runner of a pool with an owner", () => {
   });
 
   it("reads its deployments and hears of changes, extends histories, answers, lives among its like", async () => {
-    const ports = poolPortsOf(runner, "own");
+    const ports = createRunnerPorts(runner, "own");
     expect(await ports.deployments.get(source)).toMatchObject({ pool: "own" });
     const changed: (string | undefined)[] = [];
     await ports.deployments.onChange((key) => changed.push(key));
@@ -175,8 +175,8 @@ describe("a runner of a pool with an owner", () => {
   });
 
   it("learns until when its owner's quota is used up, and of nobody else's", async () => {
-    const counting = ownerLimitsOf(await as("delivery", await roleCredentials(keys, "delivery")));
-    const ports = poolPortsOf(runner, "own");
+    const counting = createOwnerLimits(await as("delivery", await roleCredentials(keys, "delivery")));
+    const ports = createRunnerPorts(runner, "own");
     const changed: (string | undefined)[] = [];
     const following = await ports.quotas.onChange((key) => changed.push(key));
     const end = Date.now() + 3_600_000;
@@ -193,7 +193,7 @@ describe("a runner of a pool with an owner", () => {
 
   it("has its requests answered by the delivery role", async () => {
     const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
-    await expect(poolPortsOf(runner, "own").moves.move({ seq: 1, index: 0 })).resolves.not.toThrow();
+    await expect(createRunnerPorts(runner, "own").moves.move({ seq: 1, index: 0 })).resolves.not.toThrow();
     await requests.stop();
   });
 
@@ -345,7 +345,7 @@ describe("a runner of a pool with an owner", () => {
 describe("a runner of the default pool", () => {
   it("may extend any owner's history, and neither read another pool nor invoke", async () => {
     const everybodys = await as("runner", await poolCredentials(keys, { pool: "default" }));
-    expect(await poolPortsOf(everybodys, "default").commits.append("u_three", source, "{}", 0)).toMatchObject({ outcome: "stored" });
+    expect(await createRunnerPorts(everybodys, "default").commits.append("u_three", source, "{}", 0)).toMatchObject({ outcome: "stored" });
     for (const subject of [invokeSubject("own", 0, source), `$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.own.${source}`])
       await expect(everybodys.nats.request(subject, "", { timeout: 150 })).rejects.toThrow();
   });
@@ -454,7 +454,7 @@ describe("the API and delivery", () => {
     await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
     expect(await findScheduled(deliverer, "wh_1", "em_1.sub_1")).toBe("later");
     expect(await findScheduled(deliverer, "wh_1", "em_2.sub_1")).toBeUndefined();
-    expect(await new StrandedDeliveries(deliverer, "delivery").takeUp(Date.now())).toBe(0);
+    expect(await new StrandedDeliveries(deliverer, "delivery").recover(Date.now())).toBe(0);
     await requestRedelivery(asker, { webhook: "wh_1", deliveries: ["em_1.sub_1"] });
     await until(() => asked.length === 1, "the request");
     expect(asked).toEqual([{ webhook: "wh_1", deliveries: ["em_1.sub_1"] }]);

@@ -34,13 +34,13 @@ test("what a killed server keeps and would never hand out is made due again, and
   await publishScheduled(publisher, { ...later, schedule: { kind: "at", atMs: Date.now() + hourMs }, body: "later.sub_1" });
 
   const left = new StrandedDeliveries(nats.connection, consumer);
-  expect(await left.takeUp(Date.now() + 120_000)).toBe(2);
+  expect(await left.recover(Date.now() + 120_000)).toBe(2);
   const reading = await read();
   await until(() => due.length === 3, "all that is due");
   expect(due.toSorted()).toEqual(["forgotten.sub_1", "next.sub_1", "passed.sub_1"]);
   await until(async () => (await stored()) === 1, "only the one that is scheduled is left");
   expect(await findScheduled(nats.connection, "wh_1", "later.sub_1")).toBe("later.sub_1");
-  expect(await left.takeUp(Date.now() + 120_000)).toBe(0);
+  expect(await left.recover(Date.now() + 120_000)).toBe(0);
   await reading.stop();
 });
 

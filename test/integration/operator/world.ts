@@ -44,7 +44,9 @@ export const definition: ComponentDefinition = {
 };
 
 /** Where resources live, and what goes with it. */
-export type WorldResources = Pick<Resources, "store" | "owners" | "secretValues" | "configMaps" | "release">;
+export type WorldResources = Pick<Resources, "store" | "owners" | "secretValues" | "configMaps"> & {
+  readonly release?: () => Promise<void>;
+};
 
 export interface OperatorWorldOptions {
   readonly owner?: string;
@@ -105,7 +107,10 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
     const answers = new RunAnswers(streams.connection);
     answers.start();
     const secrets = await createSecrets(directory.path);
-    const resources = await (options.resources ?? (async (parts: ResourceParts) => resourcesOnOneMachine(parts)))({ database, secrets });
+    const resources: WorldResources = await (options.resources ?? (async (parts: ResourceParts) => resourcesOnOneMachine(parts)))({
+      database,
+      secrets,
+    });
     const ports: OperatorPorts = {
       ...operatorPorts({
         connection: streams.connection,
@@ -140,7 +145,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
       answers,
       readings,
       keysDirectory: directory.path,
-      remove: () => Promise.all([resources.release(), directory.remove()]),
+      remove: () => Promise.all([resources.release?.(), directory.remove()]),
     };
   });
   afterAll(async () => {

@@ -13,7 +13,7 @@ import { removePool, setUpPool } from "../../../platform/jetstream/invocations/p
 import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
 import { startRunner, type Runner } from "../../../runner/start.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
-import { poolPortsOf } from "../../../platform/jetstream/invocations/runner-ports.ts";
+import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../../runner/support.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
 import { portsBesidePool } from "../runner-beside.ts";
@@ -37,7 +37,7 @@ const counter = z.object({ service: z.object({ n: z.string() }).partial() }).par
 
 async function runnerOf(pool: string): Promise<Runner> {
   const ports: RunnerPorts = {
-    ...poolPortsOf(nats.connection, pool),
+    ...createRunnerPorts(nats.connection, pool),
     ...portsBesidePool(async ({ db, event }) => {
       const n = Number(counter.parse(db).service?.n ?? "0") + 1;
       await new Promise((resolve) => setTimeout(resolve, 1));

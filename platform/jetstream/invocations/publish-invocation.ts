@@ -1,0 +1,21 @@
+import { encodePack } from "../../../domain/invocation/invocation.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { invokeSubject } from "../../../domain/subjects.ts";
+import type { Connection } from "../connection/connection.ts";
+
+export interface PublishedInvocation {
+  readonly pool: string;
+  readonly source: string;
+  /** JSON. */
+  readonly text: string;
+  /** A repeated one is not stored again. */
+  readonly messageId: string;
+}
+
+/** Queues one invocation of a source. Resolves once NATS has stored it. @throws Unavailable */
+export async function publishInvocation(
+  { publisher }: Pick<Connection, "publisher">,
+  { pool, source, text, messageId }: PublishedInvocation,
+): Promise<void> {
+  await publisher.publish(invokeSubject(pool, partitionOf(source), source), encodePack([text]), { messageId });
+}

@@ -1,0 +1,37 @@
+import { hash } from "node:crypto";
+import { hasMoved } from "../../../domain/source/deployment.ts";
+import type { PoolConsumers, PoolCredentials } from "../../../operator/runner-pool/ports.ts";
+import type { Connection } from "../../jetstream/connection/connection.ts";
+import { deploymentEntries } from "../../jetstream/invocations/moves.ts";
+import { removePool, setUpPool } from "../../jetstream/invocations/pool-consumers.ts";
+import { poolCredentials } from "./nats-accounts.ts";
+import { credentialsForPool, removePoolAccount } from "./nats-claims.ts";
+import type { NatsKeys } from "./nats-keys.ts";
+import { asNatsSystem } from "./nats-system.ts";
+import { undatedTokens } from "./undated-tokens.ts";
+
+const versionLength = 32;
+
+/** What a pool has in NATS: an account, and a consumer for each partition. @param servers addresses of NATS */
+export function createPoolConsumers(connection: Connection, servers: string, keys: NatsKeys): PoolConsumers {
+  const entries = deploymentEntries(connection);
+  return {
+    setUp: async (pool) => {
+      await setUpPool(connection, { pool: pool.pool });
+      await asNatsSystem(servers, keys, (link) => credentialsForPool(link, keys, pool));
+    },
+    sources: async (pool) => [...(await entries.list(`${pool}.>`)).values()].filter((entry) => !hasMoved(entry)).length,
+    remove: async (pool) => {
+      await removePool(connection, pool);
+      await asNatsSystem(servers, keys, (link) => removePoolAccount(link, keys, pool));
+    },
+  };
+}
+
+/** Credentials follow from the keys and the pool, except for their time; without it they are hashed to their version. */
+export function createPoolCredentials(keys: NatsKeys): PoolCredentials {
+  return {
+    version: async (pool) => hash("sha256", undatedTokens(await poolCredentials(keys, pool))).slice(0, versionLength),
+    forPool: (pool) => poolCredentials(keys, pool),
+  };
+}
