@@ -238,7 +238,7 @@ describe("additional props", () => {
     [
       "are too many",
       `return Object.fromEntries(Array.from({ length: 600 }, (_, i) => ["p" + i, "string"]));`,
-      ["invalid_props", "the component has 602 props with those of additionalProps: it may have 500"],
+      ["invalid_props", "the component has 602 props with those of additionalProps: the limit is 500"],
     ],
     [
       "are too large",
