@@ -20,10 +20,10 @@ export interface Ingress {
 export async function startIngress(config: IngressConfig, ports: IngressPorts): Promise<Ingress> {
   const receiving = receivingOf(config, ports);
   const filter = new ErrorFilter(ports.log);
-  // While a request waits to be stored and then for its answer, nothing moves on its connection.
+  // No bytes move on a connection while its request waits to be stored, and then for its response.
   const limits = { ...config, silenceTimeoutMs: config.requestTimeoutMs + config.answerTimeoutMs };
   // Replies to errors itself, and never rejects.
-  const { server, drain } = ports.createServer(limits, (request, response) => void answer(request, response, receiving, filter));
+  const { server, drain } = ports.createServer(limits, (request, response) => void respond(request, response, receiving, filter));
   await listen(server, config);
   return { address: addressOf(server), stop: drain };
 }
@@ -41,7 +41,7 @@ function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, receiving: Receiving, filter: ErrorFilter): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse, receiving: Receiving, filter: ErrorFilter): Promise<void> {
   const startedAt = performance.now();
   const { onAnswered } = receiving.ports;
   const given = parseTraceContext(request.headers);
@@ -49,15 +49,15 @@ async function answer(request: IncomingMessage, response: ServerResponse, receiv
   try {
     await receive(request, response, receiving, span === undefined ? given : { ...given, traceparent: span.traceparent });
   } catch (error) {
-    const told = filter.publicError(error);
-    if (!response.headersSent && !response.destroyed) replyError(response, told);
+    const shown = filter.publicError(error);
+    if (!response.headersSent && !response.destroyed) replyError(response, shown);
   }
   const status = response.statusCode;
   onAnswered?.({ status, durationMs: performance.now() - startedAt });
   span?.end({ attributes: { "http.response.status_code": status }, error: status >= 500 ? String(status) : undefined });
 }
 
-/** Without its address: that is a secret. */
+/** The span does not contain the address, which is secret. */
 function startSpan({ method = "GET" }: IncomingMessage, traceparent: string | undefined, { traces }: IngressPorts): Span | undefined {
   if (traces === undefined || method === "OPTIONS") return undefined;
   return traces.start(`${method} endpoint`, { kind: "server", traceparent, attributes: { "http.request.method": method } });

@@ -4,12 +4,12 @@ import { prepareChildren } from "./children/child-preparation.ts";
 import type { SandboxChild } from "./children/child-process.ts";
 import { Children } from "./children/children.ts";
 import { ExclusiveChildren } from "./children/exclusive-children.ts";
-import type { Execution, Inspection, Sandbox } from "./port.ts";
+import type { Execution, Inspection, Sandbox, SandboxStats } from "./port.ts";
 import type { SandboxOptions } from "./sandbox-options.ts";
 import { SharedChildren } from "./children/shared-children.ts";
 import { SourcesApart, Suspects } from "./children/suspects.ts";
 
-/** Exclusive children beside shared ones are for suspects and repeated runs. They hold 45 MB and more, and start in half a second. */
+/** How long an idle exclusive child lives beside shared ones. It holds at least 45 MB, and its start takes half a second. */
 const exclusiveIdleMs = 10_000;
 
 /** Starts the children and resolves when they can run. @throws Unavailable if they cannot be started */
@@ -36,56 +36,23 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 interface Parts {
   readonly children: Children;
-  /** Absent: every owner's child is exclusive. */
+  /** Absent: every owner has an exclusive child. */
   readonly shared: SharedChildren | undefined;
   readonly exclusive: ExclusiveChildren;
   readonly suspects: Suspects;
   readonly evictions: () => number;
 }
 
-function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts): Sandbox {
-  const running = new Set<Promise<unknown>>();
+function sandboxOf(parts: Parts): Sandbox {
+  const { children, exclusive, suspects } = parts;
+  const work = new WorkInProgress();
   const apart = new SourcesApart();
-  let isStopping = false;
-  /** Runs may not even finish any more. */
-  let isOver = false;
-
-  /** Runs the action. If it crashes, something else may have been the reason: it is repeated once where nothing else runs. */
-  async function perform<Result extends Execution | Inspection>(
-    { owner, key, isSole }: { readonly owner: string; readonly key: string; readonly isSole: boolean },
-    act: (child: SandboxChild) => Promise<Result>,
-  ): Promise<Result> {
-    if (!isSole) {
-      const isExclusive = shared === undefined || suspects.has(owner);
-      const result = isExclusive ? await exclusive.run(owner, false, act) : await act(shared.choose(owner, key));
-      if (!hasCrashed(result)) return result;
-    }
-    if (isOver) throw stoppedError();
-    return await exclusive.run(owner, true, act);
-  }
-
-  /** Follows the work to its end. What crashed or could not start because of our stop has no outcome. */
-  async function tracked<Result extends Execution | Inspection>(work: () => Promise<Result>): Promise<Result> {
-    if (isStopping) throw stoppedError();
-    const working = work();
-    running.add(working);
-    try {
-      const result = await working;
-      if (isOver && hasCrashed(result)) throw stoppedError();
-      return result;
-    } catch (error) {
-      throw isOver ? stoppedError() : error;
-    } finally {
-      running.delete(working);
-    }
-  }
-
   return {
     execute: async (request, onResponse, onPause) => {
       const { owner, source, alone = false } = request;
       const isApart = alone || apart.has(source);
-      const execution = await tracked(() =>
-        perform({ owner, key: source, isSole: alone }, (child) => child.execute(request, isApart, { onResponse, onPause })),
+      const execution = await work.track(() =>
+        perform(parts, work, { owner, key: source, isAlone: alone }, (child) => child.execute(request, isApart, { onResponse, onPause })),
       );
       if (execution.outcome === "limited" && execution.endedIsolate === true) apart.add(source);
       if (costProcess(execution) || isMemoryLimit(execution)) suspects.add(owner, costProcess(execution));
@@ -93,28 +60,94 @@ function sandboxOf({ children, shared, exclusive, suspects, evictions }: Parts):
     },
     inspect: (request) => {
       const { owner = "", bundle } = request;
-      return tracked(() => perform({ owner, key: bundle.hash, isSole: false }, (child) => child.inspect(request)));
+      return work.track(() => perform(parts, work, { owner, key: bundle.hash, isAlone: false }, (child) => child.inspect(request)));
     },
     evict: (source) => {
       for (const child of children.live) child.evict(source);
     },
-    stats: () => ({
-      children: children.live.length,
-      isolates: children.live.reduce((sum, child) => sum + child.warm.isolates, 0),
-      sources: children.live.reduce((sum, child) => sum + child.warm.sources, 0),
-      residentBytes: children.live.reduce((sum, child) => sum + child.residentBytes, 0),
-      evictions: evictions(),
-      startFailure: children.startFailure,
-      startFailures: children.startFailures,
-    }),
-    stop: async (signal) => {
-      isStopping = true;
-      await Promise.race([Promise.allSettled(running), aborted(signal)]);
-      isOver = true;
-      exclusive.stop();
-      children.stop();
-      await Promise.allSettled(running);
-    },
+    stats: () => statsOf(parts),
+    stop: (signal) =>
+      work.stop(signal, () => {
+        exclusive.stop();
+        children.stop();
+      }),
+  };
+}
+
+interface Placement {
+  readonly owner: string;
+  /** Owners' work with the same key goes to the same shared child while possible: a source, or the hash of a bundle. */
+  readonly key: string;
+  /** Runs at once in an exclusive child in which nothing else runs. */
+  readonly isAlone: boolean;
+}
+
+/** Performs an action in the owner's child. After a crash it is repeated once where nothing else runs, because other work may have crashed the child. */
+async function perform<Result extends Execution | Inspection>(
+  { shared, exclusive, suspects }: Parts,
+  work: WorkInProgress,
+  { owner, key, isAlone }: Placement,
+  action: (child: SandboxChild) => Promise<Result>,
+): Promise<Result> {
+  if (!isAlone) {
+    const isExclusive = shared === undefined || suspects.has(owner);
+    const result = isExclusive ? await exclusive.run(owner, false, action) : await action(shared.choose(owner, key));
+    if (!hasCrashed(result)) return result;
+  }
+  if (work.isKilled) throw stoppedError();
+  return await exclusive.run(owner, true, action);
+}
+
+/**
+ * The executions and inspections in progress.
+ *
+ *     running ── stop ──▶ stopping: refuses new work ── all ended, or the signal aborts ──▶ killed
+ */
+class WorkInProgress {
+  readonly #running = new Set<Promise<unknown>>();
+  #isStopping = false;
+  #isKilled = false;
+
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  /** Awaits the work. A crash or failed start that our own stop has caused is no outcome: it throws `sandbox_stopped`. */
+  async track<Result extends Execution | Inspection>(start: () => Promise<Result>): Promise<Result> {
+    if (this.#isStopping) throw stoppedError();
+    const work = start();
+    this.#running.add(work);
+    try {
+      const result = await work;
+      if (this.#isKilled && hasCrashed(result)) throw stoppedError();
+      return result;
+    } catch (error) {
+      throw this.#isKilled ? stoppedError() : error;
+    } finally {
+      this.#running.delete(work);
+    }
+  }
+
+  /** @param kill ends the child processes */
+  async stop(signal: AbortSignal, kill: () => void): Promise<void> {
+    this.#isStopping = true;
+    await Promise.race([Promise.allSettled(this.#running), aborted(signal)]);
+    this.#isKilled = true;
+    kill();
+    await Promise.allSettled(this.#running);
+  }
+}
+
+function statsOf({ children, evictions }: Parts): SandboxStats {
+  const { live, startFailure, startFailures } = children;
+  return {
+    children: live.length,
+    isolates: live.reduce((sum, child) => sum + child.warm.isolates, 0),
+    sources: live.reduce((sum, child) => sum + child.warm.sources, 0),
+    residentBytes: live.reduce((sum, child) => sum + child.residentBytes, 0),
+    evictions: evictions(),
+    startFailure,
+    startFailures,
   };
 }
 
