@@ -30,7 +30,7 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 describe("the client that a source sees", () => {
   const claims = { "x-forwarded-for": "6.6.6.6, 203.0.113.9", "x-forwarded-proto": "https", "x-forwarded-port": "443" };
 
-  it("is the connection's where no proxy is trusted, whatever the caller claims", async () => {
+  it("is the address of the connection if no proxy is trusted, whatever the headers say", async () => {
     const served = await serve();
     expect((await fetch(served.url("/plain1/p"), { headers: claims })).status).toBe(200);
     const event = eventOf(served.stored[0]);
@@ -42,7 +42,7 @@ describe("the client that a source sees", () => {
     });
   });
 
-  it.each([{ networks: ["127.0.0.0/8"] }, { hops: 1 }])("is the one that a trusted proxy names: %j", async (trustedProxies) => {
+  it.each([{ networks: ["127.0.0.0/8"] }, { hops: 1 }])("is the address that a trusted proxy reports: %j", async (trustedProxies) => {
     const served = await serve({ trustedProxies, basePath: "/hooks" });
     expect((await fetch(served.url("/hooks/plain1/p"), { headers: claims })).status).toBe(200);
     const event = eventOf(served.stored[0]);
@@ -56,7 +56,7 @@ describe("an error", () => {
   const internal = "publishing on 'invoke.default.7.dc_plain1' failed: no answer from nats-server";
   const failing = (error: Error): Partial<IngressPorts> => ({ invocations: { publish: () => Promise.reject(error) } });
 
-  it("of the store is told without what is behind the endpoint, and logged with it", async () => {
+  it("of the store is shown without internal names, and logged with them", async () => {
     const served = await serve({}, failing(new Unavailable(internal)));
     const response = await fetch(served.url("/plain1"));
     expect([response.status, response.headers.get("retry-after"), await response.json()]).toEqual([
@@ -67,7 +67,7 @@ describe("an error", () => {
     expect(served.log).toMatchObject([{ op: "http.request", err: { message: internal } }]);
   });
 
-  it("of the endpoint's look-up, and one that nobody expected, are told no more", async () => {
+  it("of the endpoint lookup, or an unexpected one, is shown without details", async () => {
     const lookUp = { peek: () => undefined, find: () => Promise.reject(new Unavailable("the bucket ENDPOINTS does not answer")) };
     const away = await serve({}, { endpoints: lookUp });
     const broken = await serve({}, failing(new TypeError(internal)));
@@ -82,7 +82,7 @@ describe("an error", () => {
     expect(served.log.length).toBeLessThanOrEqual(3);
   });
 
-  it("of a run names neither the run nor what it threw", async () => {
+  it("of a run shows neither the run id nor the thrown error", async () => {
     const served = await serve();
     const asked = fetch(served.url("/custom1"));
     expect(await waitUntil(() => served.stored.length === 1, 5_000)).toBe(true);
@@ -93,7 +93,7 @@ describe("an error", () => {
 });
 
 describe("requests that wait for respond()", () => {
-  it("of one owner are a quarter of all, and those of others find room", async () => {
+  it("of one owner are at most a quarter of all, and other owners have room", async () => {
     const served = await serve({ maxConnections: 40 });
     const waiting: RawClient[] = [];
     for (let nth = 0; nth < 12; nth++) waiting.push(await send(served, get(nth % 2 === 0 ? "/custom1" : "/custom2")));
@@ -104,7 +104,7 @@ describe("requests that wait for respond()", () => {
     expect(await waitUntil(() => served.stored.length === 11, 5_000)).toBe(true);
   });
 
-  it("keep nothing of their bodies", async () => {
+  it("do not retain their bodies", async () => {
     const served = await serve();
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void; // V8's own.
@@ -121,7 +121,7 @@ describe("requests that wait for respond()", () => {
     expect(after.heapUsed + after.external - before.heapUsed - before.external).toBeLessThan((count * bytes) / 2);
   });
 
-  it("whose answers are not read hold a bounded number of bytes", async () => {
+  it("hold a bounded number of bytes while their responses are not read", async () => {
     const served = await serve({ unreadBytes: 1_000_000 });
     const response: HttpResponse = { status: 200, headers: {}, body: "x".repeat(400_000) };
     const readers: RawClient[] = [];
@@ -140,7 +140,7 @@ describe("requests that wait for respond()", () => {
   });
 });
 
-it("refuses an owner that stores more than half of what may be stored at once", async () => {
+it("refuses an owner who stores more than half of the budget at once", async () => {
   const gate = Promise.withResolvers<void>();
   const served = await serve({ storingChars: 100_000 }, { invocations: { publish: () => gate.promise } });
   const post = (path: string) => fetch(served.url(path), { method: "POST", body: "x".repeat(20_000) });

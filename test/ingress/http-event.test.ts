@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { originForm, parseQuery } from "../../ingress/http-event.ts";
 
 describe("a query", () => {
-  it("has one value, or all of a name in order", () => {
+  it("has one value, or all values of a repeated name in order", () => {
     expect(parseQuery("a=1&b=2&a=3&a=&c")).toEqual({ a: ["1", "3", ""], b: "2", c: "" });
     expect(parseQuery("")).toEqual({});
   });
 
-  it("has names that are properties of objects, and a whole request line of one name", () => {
+  it("accepts names of object properties, and thousands of values of one name", () => {
     const query = parseQuery(`__proto__=1&constructor=2&${Array(8_000).fill("a").join("&")}`);
     expect(Object.getPrototypeOf(query)).toBe(Object.prototype);
     expect(Object.entries(query).map(([name, value]) => [name, value.length])).toEqual([
@@ -19,7 +19,7 @@ describe("a query", () => {
 });
 
 describe("the target of a request", () => {
-  it("is a path, or an address of which the path counts", () => {
+  it("is a path, or the path of an absolute URL", () => {
     expect(
       ["/k/a?b", "//k", "http://h/k/a?b", "HTTPS://u@h:1/k", "http://h?x", "http://h", "http:///k", "*", "h:443", "ftp://h/k"].map(
         originForm,

@@ -49,7 +49,7 @@ describe("a request whose length can be read in two ways", () => {
     expect(served.stored.map((invocation) => eventOf(invocation).path)).not.toContain("/smuggled");
   });
 
-  it("is one request when a lone length says so", async () => {
+  it("is one request if it has a single length", async () => {
     const client = await send(`POST /plain1/outer HTTP/1.1\r\nHost: a\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`);
     expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
     expect(eventOf(served.stored[0])).toMatchObject({ path: "/outer", bodyRaw: smuggled });
@@ -73,13 +73,13 @@ describe("a request", () => {
     expect(served.stored).toEqual([]);
   });
 
-  it("for a tunnel (CONNECT) is cut off", async () => {
+  it("for a tunnel (CONNECT) is disconnected", async () => {
     const client = await send("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n");
     expect(await waitUntil(() => client.isClosed(), 5_000)).toBe(true);
     expect([client.received(), served.stored]).toEqual(["", []]);
   });
 
-  it("for a WebSocket is a request like any other: the connection stays HTTP", async () => {
+  it("for a WebSocket is an ordinary request: the connection stays HTTP", async () => {
     const upgrade =
       "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\n";
     const client = await send(`GET /plain1/ws HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
@@ -90,7 +90,7 @@ describe("a request", () => {
     expect(statusesOf(client)).toEqual(["200", "200"]);
   });
 
-  it("with HEAD runs the source, and is answered without a body; with TRACE nothing is echoed", async () => {
+  it("with HEAD runs the source and gets no body; with TRACE is not echoed", async () => {
     const head = await send("HEAD /plain1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     const trace = await send("TRACE /plain1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Secret: hush\r\n\r\n");
     expect(await waitUntil(() => head.isClosed() && trace.isClosed(), 5_000)).toBe(true);

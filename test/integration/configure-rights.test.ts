@@ -50,19 +50,19 @@ afterAll(async () => {
 });
 
 describe("calls of components", () => {
-  it("are asked for by the API", async () => {
+  it("can be requested by the API", async () => {
     const api = await as("api", await roleCredentials(keys, "api"));
     expect(await requestConfigure(api.nats, request)).toEqual(props);
     expect(asked).toEqual(["c"]);
   });
 
-  it.each(["ingress", "delivery"] as const)("are not asked for by the role %s", async (role) => {
+  it.each(["ingress", "delivery"] as const)("cannot be requested by the role %s", async (role) => {
     const { nats } = await as(role, await roleCredentials(keys, role));
     await expect(nats.request("configure.request", JSON.stringify(request), { timeout: 2_000 })).rejects.toThrow();
     expect(asked).toEqual(["c"]);
   });
 
-  it("are not asked for by those who run the code of users", async () => {
+  it("cannot be requested by runners and builders", async () => {
     const system: Link = await openLink({ server: { servers: server.url, credentials: await systemCredentials(keys) }, name: "system" });
     open.push(system);
     const { nats } = await as("runner", await credentialsForPool(system, keys, { pool: "own", owner: "u_1" }));

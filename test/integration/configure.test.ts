@@ -18,7 +18,7 @@ const boards = `export default { name: "c", props: { token: { type: "string", se
   async options({ prevContext }) { if (this.team === "none") throw new Error("no such team"); return { options: [this.token + "/" + this.team], context: { after: prevContext.after ?? 0 } }; } } }, run() {} }`;
 
 describe("a call", () => {
-  test("reaches the component with the values given, and its answer comes back", async () => {
+  test("passes the given values to the component, and returns its result", async () => {
     await wakeRunner();
     const component = await save(boards);
     const props = { token: "s3cret", team: { __lv: { label: "Team", value: "t1" } } };
@@ -30,7 +30,7 @@ describe("a call", () => {
     });
   });
 
-  test("takes the props and secrets of a source where none are given", async () => {
+  test("uses the props and secrets of a source for values that are not given", async () => {
     await wakeRunner();
     const component = await save(boards);
     const secrets = { token: { secretKeyRef: { name: "stored", key: "token" } } };
@@ -48,7 +48,7 @@ describe("a call", () => {
     expect(await first({ props: { team: "other", token: "new" } })).toBe("new/other");
   });
 
-  test("does not repeat secrets in what the component throws", async () => {
+  test("masks secrets in an error that the component throws", async () => {
     await wakeRunner();
     const component = await save(
       `export default { name: "c", props: { token: { type: "string", secret: true }, team: "string", board: { type: "string",
@@ -59,7 +59,7 @@ describe("a call", () => {
     await expect(given).rejects.not.toThrow("given-token");
   });
 
-  test("has the account of an app prop, if it is the owner's", async () => {
+  test("contains the account of an app prop if the account belongs to the owner", async () => {
     await wakeRunner();
     const component = await save(
       `const app = { type: "app", app: "x", propDefinitions: { board: { type: "string", options() { return [this.$auth.api_key]; } } } }; export default { name: "c", props: { app, board: { propDefinition: [app, "board"] } }, run() {} }`,
@@ -76,7 +76,7 @@ describe("a call", () => {
     expect(await failure(choosing("apn_others"))).toEqual([422, "not_configurable", expect.stringContaining("apn_others")]);
   });
 
-  test("tells additional props, and gives isolates what they are", async () => {
+  test("returns additional props, and passes them to isolates", async () => {
     await wakeRunner();
     const component = await save(
       `export default { name: "c", props: { kind: "string" }, additionalProps() { return this.kind === "db" ? { store: "$.service.db" } : {}; }, run() {} }`,
@@ -105,7 +105,7 @@ describe("a call", () => {
     expect(await answer).toMatchObject({ options: ["s3cret-token/team-one"] });
   });
 
-  test("that is past its deadline is dropped, and what comes after it is answered", async () => {
+  test("is dropped after its deadline, and later calls are answered", async () => {
     const component = await save(boards);
     const { build } = (await store.get(componentKind, namespace, component)).status;
     const heard: unknown[] = [];
@@ -139,15 +139,15 @@ describe("a call", () => {
     expect(heard).toEqual([]);
   });
 
-  test("needs no runner for options that are written down, nor for props of a component without additional ones", async () => {
+  test("needs no runner for static options, nor for props of a component without additional props", async () => {
     const component = await save(`export default { name: "c", props: { kind: { type: "string", options: ["a", "b"] } }, run() {} }`);
     expect(await ask(component, options("kind"))).toMatchObject({ options: ["a", "b"] });
     expect(await ask(component, { kind: "props" })).toMatchObject({ props: [{ name: "kind" }] });
   });
 });
 
-describe.runIf(isSoak)("an owner whose calls cost the processes they run in", () => {
-  test("is refused the fourth within ten minutes, and told until when", { timeout: 150_000 }, async () => {
+describe.runIf(isSoak)("an owner whose calls kill their process", () => {
+  test("is refused a fourth call within ten minutes, with the time until which calls are refused", { timeout: 150_000 }, async () => {
     await wakeRunner();
     const killer = await save(
       `export default { name: "c", props: { all: { type: "string", options() { const a = []; a.length = 2 ** 32 - 1; a.fill(0); return a; } } }, run() {} }`,
@@ -211,7 +211,7 @@ describe("a call that fails says why:", () => {
     expect(await failure(asked)).toEqual([422, "not_configurable", "Secret missing does not exist"]);
   });
 
-  test("more are under way than one namespace may have", async () => {
+  test("more calls are in progress than a namespace may have", async () => {
     const component = await save(boards);
     const many = Array.from({ length: 12 }, () => ask(component, options("board"), { props: { token: "a", team: "b" } }));
     const refused = await Promise.race(many.map((one) => failure(one)));
@@ -221,7 +221,7 @@ describe("a call that fails says why:", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(8);
   });
 
-  test("no operator is there", async () => {
+  test("no operator is running", async () => {
     await world.stopServing();
     expect(await failure(ask("any", options("x")))).toEqual([503, "no_operator", expect.any(String)]);
   });

@@ -93,7 +93,7 @@ afterAll(async () => {
   await endpoints.stop();
 });
 
-test("a request becomes an invocation with all that was sent", async () => {
+test("stores a request as an invocation with method, path, query, headers and body", async () => {
   const event = await eventOf("/plain1/a/b%20c?x=1&y=2&x=3&__proto__=p", {
     method: "PUT",
     body: '{"ä":1}',
@@ -111,7 +111,7 @@ test("a request becomes an invocation with all that was sent", async () => {
   expect(event.body).toBeUndefined();
 });
 
-test("who waits for the answer of an owner over quota is refused with the time to wait, and the others are kept", async () => {
+test("refuses requests that wait for the response of an owner over quota with Retry-After, and stores others", async () => {
   const bucket = new Bucket<unknown>(nats.connection, "ENDPOINTS", (json) => json);
   await bucket.put("over1", { source: sources.plain, owner: "u_over", customResponse: false, active: true });
   await bucket.put("over2", { source: sources.custom, owner: "u_over", customResponse: true, active: true });
@@ -133,7 +133,7 @@ test("who waits for the answer of an owner over quota is refused with the time t
   await overQuota.stop();
 });
 
-test("a body that is not UTF-8 arrives in base64, an empty one not at all", async () => {
+test("passes a body that is not UTF-8 in base64, and omits an empty one", async () => {
   const bytes = Buffer.from([0xff, 0xfe, 0x00]);
   expect(await eventOf("/plain1", { method: "POST", body: bytes })).toMatchObject({
     path: "/",
@@ -142,7 +142,7 @@ test("a body that is not UTF-8 arrives in base64, an empty one not at all", asyn
   expect(Object.keys(await eventOf("/plain1", { method: "GET" }))).not.toContain("bodyRaw");
 });
 
-test("forms and multipart arrive parsed", async () => {
+test("parses forms and multipart bodies", async () => {
   const form = await eventOf("/plain1", {
     method: "POST",
     body: new URLSearchParams([
@@ -165,7 +165,7 @@ test("forms and multipart arrive parsed", async () => {
   });
 });
 
-test("a broken multipart body arrives as it is", async () => {
+test("passes an invalid multipart body unchanged", async () => {
   const event = await eventOf("/plain1", {
     method: "POST",
     body: "--x\r\nnonsense",
@@ -175,13 +175,13 @@ test("a broken multipart body arrives as it is", async () => {
   expect(event.body).toBeUndefined();
 });
 
-test.each(["/nobody", "/asleep1", "/", "/../etc", "/plain1%00"])("%s is not found", async (path) => {
+test.each(["/unknown", "/asleep1", "/", "/../etc", "/plain1%00"])("returns 404 for %s", async (path) => {
   const response = await fetch(url(path), { method: "POST", body: "x".repeat(100_000) });
   expect([response.status, await response.json()]).toEqual([404, { error: expect.any(String), code: "endpoint_not_found" }]);
   expect(response.headers.get("access-control-allow-origin")).toBe("*");
 });
 
-test("OPTIONS is answered with permissive CORS", async () => {
+test("answers OPTIONS with permissive CORS", async () => {
   const response = await fetch(url("/plain1/x"), {
     method: "OPTIONS",
     headers: { "access-control-request-headers": "x-a, x-b" },
@@ -189,7 +189,7 @@ test("OPTIONS is answered with permissive CORS", async () => {
   expect([response.status, response.headers.get("access-control-allow-headers")]).toEqual([204, "x-a, x-b"]);
 });
 
-test("an address may be written whole, as proxies are sent it; several hosts may not be", async () => {
+test("accepts an absolute URL as the request target, and refuses several Host headers", async () => {
   const [host = "", port = ""] = ingress.address.split(":");
   const sent = (target: string, hosts: string): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -207,7 +207,7 @@ test("an address may be written whole, as proxies are sent it; several hosts may
   expect(await sent("http://elsewhere.test", "Host: a\r\n")).toMatch(/^HTTP\/1\.1 404 /);
 });
 
-test("a body over the limit is 413, declared or not, and one at the limit is taken", async () => {
+test("returns 413 for a body over the limit, declared or not, and accepts one at the limit", async () => {
   const limit = ingressDefaults.bodyLimitBytes;
   const stream = (bytes: number) =>
     new ReadableStream({
@@ -222,7 +222,7 @@ test("a body over the limit is 413, declared or not, and one at the limit is tak
   expect((await post(new Uint8Array(limit))).status).toBe(200);
 });
 
-test("Expect: 100-continue is told to go on, or at once that the body is too large", async () => {
+test("answers Expect: 100-continue with 100, or at once with 413 if the body is too large", async () => {
   const ask = (bytes: number) =>
     new Promise<{ continued: boolean; status: number | undefined }>((resolve, reject) => {
       let continued = false;
@@ -246,7 +246,7 @@ test("Expect: 100-continue is told to go on, or at once that the body is too lar
   expect(await ask(10_000_000)).toEqual({ continued: false, status: 413 });
 });
 
-test("a client that sends too slowly is cut off with 408", async () => {
+test("returns 408 to a client that sends too slowly", async () => {
   const strict = await start({ requestTimeoutMs: 1_000 });
   const socket = net.connect(Number(strict.address.split(":")[1]), "127.0.0.1");
   let text = "";
@@ -256,7 +256,7 @@ test("a client that sends too slowly is cut off with 408", async () => {
   socket.destroy();
 });
 
-test("requests that arrive together share messages, each once", async () => {
+test("packs requests that arrive together, each once", async () => {
   const seen = new Map<string, number>();
   const sequences = new Set<number>();
   readings.push(
@@ -302,7 +302,7 @@ const respond = (answersOf: (invocation: Invocation) => readonly Answer[]): Prom
     for (const answer of answersOf(invocation)) sendAnswer(nats.connection, invocation.answerTo ?? "none", answer);
   });
 
-test("a custom response is what the source gave to respond(), without the connection's own headers", async () => {
+test("sends the response passed to respond(), without headers of the connection", async () => {
   await respond(({ event }) => [
     {
       kind: "response",
@@ -322,7 +322,7 @@ test("a custom response is what the source gave to respond(), without the connec
   ]);
 });
 
-test("a binary custom response arrives as bytes", async () => {
+test("sends a binary custom response as bytes", async () => {
   await respond(() => [
     {
       kind: "response",
@@ -355,14 +355,14 @@ test.each<[string, number, string, (id: string) => Answer]>([
   expect(text).not.toContain("private");
 });
 
-test("without any answer in time it is 504, and a caller that leaves is forgotten", async () => {
+test("returns 504 if no response comes in time, and stops waiting when the caller leaves", async () => {
   const impatient = await start({ answerTimeoutMs: 300 });
   const response = await fetch(url("/custom1", impatient));
   expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([504, "response_timeout"]);
   await expect(fetch(url("/custom1"), { signal: AbortSignal.timeout(100) })).rejects.toThrow(/abort|timeout/i);
 });
 
-test("answers 429 for a source that its runner reports at its bound, and 200 once it is below it again", async () => {
+test("returns 429 for a source that its runner reports as full, and 200 once it is no longer full", async () => {
   const { gate, stop } = await followAdmission(nats.connection, defaultBacklogLimits);
   const guarded = await start({}, { admission: gate });
   const post = async (path: string) => await fetch(url(path, guarded), { method: "POST", body: "x" });
@@ -380,7 +380,7 @@ test("answers 429 for a source that its runner reports at its bound, and 200 onc
   await stop();
 });
 
-test("accepts at most one bound of a source while no runner lives, and requests of other sources", async () => {
+test("accepts at most the limit of a source while no runner is live, and requests of other sources", async () => {
   const guarded = await start({}, { admission: new AdmissionGate({ ...defaultBacklogLimits, sourceInvocations: 3 }) });
   const post = async (path: string) => (await fetch(url(path, guarded), { method: "POST", body: "x" })).status;
   const statuses: number[] = [];
@@ -388,7 +388,7 @@ test("accepts at most one bound of a source while no runner lives, and requests 
   expect(statuses).toEqual([200, 200, 200, 429, 429]);
 });
 
-test("while the message server is away it is 503 with Retry-After, then 200 again", async () => {
+test("returns 503 with Retry-After while NATS is down, then 200 again", async () => {
   await nats.server.server.kill();
   const response = await fetch(url("/plain1"), { method: "POST", body: "x" });
   expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
@@ -396,7 +396,7 @@ test("while the message server is away it is 503 with Retry-After, then 200 agai
   await until(async () => (await fetch(url("/plain1"), { method: "POST", body: "x" })).status === 200, "taken again");
 });
 
-test("stopping finishes what is in flight and cuts off the rest with the signal", async () => {
+test("finishes requests in progress when it stops, and disconnects the rest when the signal aborts", async () => {
   const stopping = await start();
   let asked: Invocation | undefined;
   // What an earlier test left unanswered may come again.
@@ -415,7 +415,7 @@ test("stopping finishes what is in flight and cuts off the rest with the signal"
   await stopped;
   const cut = await start();
   const hanging = fetch(url("/custom1", cut)).catch((error: unknown) => error);
-  await until(async () => (await fetch(url("/nobody", cut))).status === 404, "it serves");
+  await until(async () => (await fetch(url("/unknown", cut))).status === 404, "it serves");
   await cut.stop(AbortSignal.timeout(200));
   expect(await hanging).toBeInstanceOf(Error);
 });

@@ -11,7 +11,7 @@ import { deployment } from "../runner/support.ts";
 import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
-/** Real streams, two runners; user code only notes what it was run with, and lasts as long as the test says. */
+/** Real streams and two runners. User code records its events, and ends when the test says so. */
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
 const ends: (() => Promise<unknown>)[] = [];
@@ -65,7 +65,7 @@ beforeAll(async () => {
     await deploymentEntries(nats.connection).put(deploymentKey(defaultPool, source), { ...deployment, source, name: source });
 });
 
-it("hands a partition over once its runs have ended, and repeats nothing", { timeout: 120_000 }, async () => {
+it("hands a partition over once its runs have ended, and repeats no run", { timeout: 120_000 }, async () => {
   const [gate, first, second] = [Promise.withResolvers<void>(), [] as string[], [] as string[]];
   await start("r_first", first, () => gate.promise);
   await send([quick, 1], [slow, 2], [slow, 3]);
@@ -85,7 +85,7 @@ it("hands a partition over once its runs have ended, and repeats nothing", { tim
   expect(second).toContain(`${slow} 5`);
 });
 
-it("hands the partitions of a runner that stops over at once, while runs of others go on there", { timeout: 120_000 }, async () => {
+it("hands over the idle partitions of a stopping runner at once, while runs of others continue", { timeout: 120_000 }, async () => {
   const [gate, first, second] = [Promise.withResolvers<void>(), [] as string[], [] as string[]];
   const stopping = await start("r_stopping", first, () => gate.promise);
   const elsewhere = Array.from({ length: 500 }, (_, n) => `dc_other${n}`).find((id) => partitionOf(id) !== partition) ?? "";
@@ -109,7 +109,7 @@ it("hands the partitions of a runner that stops over at once, while runs of othe
   expect([...first, ...second].filter((line) => line.startsWith(slow))).toEqual([`${slow} 1`]);
 });
 
-it("takes over a partition when the time for a handover is over, though a run goes on there", { timeout: 120_000 }, async () => {
+it("takes over a partition after the handover time although a run of it continues", { timeout: 120_000 }, async () => {
   const [first, second] = [[] as string[], [] as string[]];
   await start("r_third", first, () => new Promise(() => undefined), 500);
   await send([slow, 1], [slow, 2]);
@@ -119,7 +119,7 @@ it("takes over a partition when the time for a handover is over, though a run go
   expect(second).toEqual([`${slow} 1`, `${slow} 2`]);
 });
 
-it("hands its partitions over while it can start no sandbox processes, and takes them back when it can", { timeout: 120_000 }, async () => {
+it("hands its partitions over while it cannot start sandbox processes, and takes them back when it can", { timeout: 120_000 }, async () => {
   const [first, second] = [[] as string[], [] as string[]];
   let startFailure: string | undefined;
   const { pool, runTimeoutMs, memoryMb, stateCacheBytes } = {

@@ -1,6 +1,6 @@
 /**
- * Sends what is said in one turn of the event loop as few lists: an IPC message costs the same for one or twenty. The first
- * message of a turn goes at once, since mostly it is the only one; the rest goes together when the turn ends.
+ * Sends the messages of one turn of the event loop in few lists: one IPC message costs as much as a list of twenty. The first message of
+ * a turn is sent at once, because usually it is the only one. The others are sent together when the turn ends.
  */
 export function batched<Message>(send: (messages: readonly Message[]) => void): (message: Message) => void {
   let queued: Message[] = [];

@@ -7,25 +7,24 @@ import { pathToFileURL } from "node:url";
 import type { Plugin } from "esbuild";
 import { replaceFile } from "../isolate/guest-scripts.ts";
 
-/** The children's program as a file, and what of packages it reads. */
+/** The program of the children as a file, and the package folders that it reads. */
 export interface ChildScript {
   readonly path: string;
   readonly packages: readonly string[];
 }
 
 const root = join(import.meta.dirname, "../../..");
-/** Where everything lies that `child.ts` may import of ours. */
+/** The folders from which `child.ts` may import. */
 const sources = ["runner/sandbox", "platform/http", "domain"];
 const guest = join("runner", "sandbox", "guest");
 const require = createRequire(import.meta.url);
-/** Native code, which stays where it is installed; its loader is a package of its own. */
+/** Native code is not bundled. Its loader is another package. */
 const isolatedVm = require.resolve("isolated-vm");
 const packages = [dirname(isolatedVm), dirname(createRequire(isolatedVm).resolve("node-gyp-build"))];
 
 /**
- * `child.ts` and what it imports as one plain script, kept by the hash of all it may have been made of. Children may write no files, so
- * Node can keep nothing of TypeScript it has compiled for them: from its source each would bring the compiler along, which took 24 MB
- * and more than half of the time of its start.
+ * Bundles `child.ts` and its imports as one plain script, cached by the hash of its sources. Children must not write files, so Node could
+ * not cache compiled TypeScript for them: each child would load the compiler, which took 24 MB and more than half of its start time.
  */
 export async function buildChildScript(cacheDirectory: string): Promise<ChildScript> {
   const directory = join(cacheDirectory, `child-${await hashSources()}`);
@@ -61,7 +60,7 @@ async function bundle(): Promise<string> {
   return file.text;
 }
 
-/** What lies in node_modules is what package.json asks for, which is part of the hash. */
+/** Packages are excluded, because package.json is part of the hash. */
 const isHashed = (path: string): boolean =>
   /(^|\/)node_modules\//.test(path) || (sources.some((folder) => path.startsWith(`${folder}/`)) && !path.startsWith(`${guest}/`));
 

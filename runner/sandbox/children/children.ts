@@ -19,7 +19,7 @@ const retryDelay = { firstMs: 200, maxMs: 5_000 };
 /**
  * Starts every sandbox child, tracks it until its process has ended, and paces starts that fail.
  *
- * While starts fail, one attempt is made at a time, with a growing delay, until one succeeds. Nobody is blamed for a failed start.
+ * While starts fail, one attempt is made at a time, with a growing delay, until one succeeds. A failed start is blamed on no run.
  */
 export class Children {
   readonly #options: ChildrenOptions;
@@ -96,14 +96,14 @@ export class Children {
     this.#retry = setTimeout(() => this.#tryAgain(), backoffMs(this.#failedInRow, retryDelay, Math.random()));
   }
 
-  /** Somebody's start, or one that only finds out whether children can be started again. */
+  /** Starts a child for the first waiting caller, or only to find out whether children can be started again. */
   #tryAgain(): void {
     const begin = this.#waiting.shift();
     if (begin !== undefined) return begin();
     const probe = this.start({ onLost: () => {} });
     probe.ready.then(
       () => probe.kill(),
-      () => undefined, // The failure has been noted.
+      () => undefined, // #onLost has recorded the failure.
     );
   }
 

@@ -10,10 +10,10 @@ interface Suspect {
 }
 
 const startDelayMs = { first: 200, max: 5_000 };
-/** A loss that late after the one before begins a new row. */
+/** A loss this long after the previous one is the first of a new row. */
 const rowGapMs = 20_000;
 
-/** Owners of whom a run recently cost its process or filled its memory. Their runs get an exclusive child. */
+/** Owners with a run that recently killed its process or filled its memory. Their runs get an exclusive child. */
 export class Suspects {
   /** The oldest entry first. */
   readonly #byOwner = new Map<string, Suspect>();

@@ -16,10 +16,10 @@ export type Ending =
 
 export type ActivityKind = "load" | "describe" | "run" | "configure";
 
-/** What an activity asks of its isolate. */
+/** The functions of its isolate that an activity uses. */
 export interface Entrances {
   deliver(activity: Activity, kind: string, args: readonly unknown[]): Promise<void>;
-  /** Told when an activity ended from outside any entry. */
+  /** Called when an activity has ended outside of an entry. */
   rest(activity: Activity): void;
   readonly egress: Egress;
   readonly owner: string;
@@ -27,8 +27,8 @@ export interface Entrances {
 }
 
 /**
- * One thing an isolate is made to do: evaluate its bundle, describe itself, run. It owns what belongs to that time only: the
- * budget of the bridge, the wake-up timer, calls in flight, products. Messages that arrive after its end are dropped with it.
+ * One activity of an isolate: it evaluates its bundle, describes itself, or runs. The activity owns the budget of the bridge, the wake-up
+ * timer, calls in flight and products. Messages that arrive after its end are dropped.
  */
 export class Activity implements OperationContext {
   readonly kind: ActivityKind;
@@ -76,13 +76,13 @@ export class Activity implements OperationContext {
     return this.#abort.signal;
   }
 
-  /** Nothing on the host's side will ever enter again: without an end by now, there is none. */
+  /** True if no call, timer or connection is left that could enter the isolate again: the activity will not end by itself. */
   get isStalled(): boolean {
     return this.#callsInFlight === 0 && this.#wake === undefined && this.#wakeNow === undefined && !this.#usedConnections;
   }
 
   deliver(kind: string, ...args: unknown[]): void {
-    // Whoever does not wait has nothing to do about a dead isolate either.
+    // A caller that does not wait cannot react to a disposed isolate either.
     this.deliverAndWait(kind, ...args).catch(() => {});
   }
 

@@ -3,7 +3,7 @@ import type { ActivityKind } from "./activity.ts";
 import { limits } from "../limits.ts";
 import { limitError } from "./run-error.ts";
 
-/** What crosses to the guest of an error of ours: no stack, no path. */
+/** The parts of a host error that the guest may see: no stack, no path. */
 export function toGuestError(error: unknown): {
   readonly name: string;
   readonly message: string;

@@ -1,12 +1,12 @@
-/** The guest's runtime sends nothing that is nested more deeply. */
+/** Maximum depth of messages of the guest's runtime. */
 const maxDepth = 16;
-/** Twice what leaves an isolate in a run. */
-const heaviest = 128 * 1024 * 1024;
+/** Twice the maximum bytes that a run may send. */
+const maxBytes = 128 * 1024 * 1024;
 
-/** What a message from a guest weighs, roughly in bytes: the account of the bridge budget. */
+/** The approximate size of a guest's message in bytes, which is charged to the bridge budget. */
 export function weigh(value: unknown, depth = 0): number {
   if (typeof value === "string") return value.length * 2;
-  // The guest's runtime sends none; one may have a hundred megabytes.
+  // The guest's runtime sends none, and one may have a hundred megabytes.
   if (typeof value === "bigint") return Infinity;
   if (typeof value !== "object" || value === null) return 8;
   if (value instanceof Uint8Array) return value.byteLength;
@@ -15,15 +15,15 @@ export function weigh(value: unknown, depth = 0): number {
   let sum = 32;
   for (const item of Array.isArray(value) ? value : Object.values(value)) {
     sum += weigh(item, depth + 1);
-    if (sum > heaviest) return Infinity; // A circle, which no runtime of ours makes, would be walked for ever.
+    if (sum > maxBytes) return Infinity; // Also ends a walk through a cyclic value, which only hostile code sends.
   }
   return sum;
 }
 
-/** Levels of JSON that may leave a run: later readers use recursion, on a stack of unknown depth. */
+/** Maximum levels of JSON that leaves a run: later readers use recursion, on a stack of unknown depth. */
 export const maxNesting = 1_000;
 
-/** Whether it is one JSON text. What could be nested too deeply is looked through first: a megabyte of `[` takes the parser long. */
+/** Whether the text is JSON of at most `maxNesting` levels. The depth is checked first, because a megabyte of `[` takes the parser long. */
 export function isJson(text: string): boolean {
   if (isTooDeep(text)) return false;
   try {

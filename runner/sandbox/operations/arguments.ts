@@ -8,7 +8,7 @@ export function textArgument(value: unknown, name: string, maxLength: number): s
   return value;
 }
 
-/** The bytes as they came: a copy made by the isolate's boundary, which nobody else holds. */
+/** The bytes as received: the boundary of the isolate has copied them, so no other code refers to them. */
 export function bytesArgument(value: unknown, name: string, maxBytes: number): Uint8Array<ArrayBuffer> {
   if (!(value instanceof Uint8Array) || !(value.buffer instanceof ArrayBuffer)) throw wrong(name, "bytes");
   if (value.byteLength > maxBytes) throw tooLarge(name, `${maxBytes} bytes`);

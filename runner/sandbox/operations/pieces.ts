@@ -4,13 +4,13 @@ import { coded } from "./fetch/request.ts";
 import { charge } from "./sync-meter.ts";
 
 const maxInterim = 20;
-/** What the host's thread needs for an interim response, and for a piece of a body however small. */
+/** Time that the host's thread needs for an interim response, and for a piece of a body of any size. */
 const interimMs = 0.03;
 const pieceMs = 0.004;
-/** Smaller ones than this are not worth what they cost. */
-const pieceBytes = 128;
+/** Smaller pieces are charged to the owner. */
+const minFreePieceBytes = 128;
 
-/** Ends a request whose server announces its response again and again (103) and never gives it: nothing else holds such a flood back. */
+/** Ends a request whose server sends only interim responses (103): no other limit applies to such a flood. */
 export function limitInterim(context: OperationContext, outgoing: ClientRequest): void {
   let count = 0;
   outgoing.on("information", () => {
@@ -21,14 +21,14 @@ export function limitInterim(context: OperationContext, outgoing: ClientRequest)
 }
 
 /**
- * A body in pieces of one byte occupies the thread that all isolates share for a thousand times as long as one in large ones. What they
- * cost is charged to the owner's share; one who has used it up has the response broken off.
+ * Charges small pieces of a body to the owner's share of the host's thread. A body in pieces of one byte occupies the thread a thousand
+ * times as long as one in large pieces. When the share is used up, the response is aborted.
  */
 export function chargePieces(context: OperationContext, response: IncomingMessage): void {
   const push = response.push.bind(response);
-  // There is no event of a piece: `data` would begin to read.
+  // There is no event for a piece: a `data` listener would start reading.
   response.push = (piece: unknown, encoding?: BufferEncoding): boolean => {
-    const isSmall = piece instanceof Uint8Array && piece.byteLength < pieceBytes;
+    const isSmall = piece instanceof Uint8Array && piece.byteLength < minFreePieceBytes;
     if (isSmall && !charge(context, pieceMs) && !response.destroyed)
       response.destroy(coded(new Error("the response body comes in too many small pieces"), "response_too_large"));
     return push(piece, encoding);

@@ -10,12 +10,12 @@ interface Meter {
 const burstMs = 2000;
 const share = 0.25;
 const maxOwners = 10_000;
-/** By owner: an isolate more must not be a quarter more. Who was charged last comes last. */
+/** By owner, so that more isolates do not mean a larger share. The most recently charged owner is last. */
 const meters = new Map<string, Meter>();
 
 /**
- * Synchronous operations run on the event loop that all isolates of the process share. Each owner may use a quarter of it, after
- * a burst of two seconds; beyond that it is told to use the asynchronous form.
+ * Synchronous operations run on the event loop that all isolates of the process share. Each owner may use a quarter of it, after a burst
+ * of two seconds. Beyond that, operations throw an error that names the asynchronous functions.
  */
 export function metered(operation: SyncOperation): SyncOperation {
   return (context, args) => {

@@ -1,9 +1,9 @@
 import { integerArgument, textArgument } from "./arguments.ts";
 import type { AsyncOperation, OperationContext, SyncOperation } from "./context.ts";
 
-/** An asynchronous operation for whose end a guest's thread waits. */
+/** An asynchronous operation that a guest's thread waits for. */
 interface Wait {
-  /** Throws what the operation threw. */
+  /** Returns the result, or throws the error of the operation. */
   result?: () => unknown;
 }
 
@@ -11,7 +11,7 @@ const maxWaits = 4;
 
 /**
  * `wait_begin(operation, args)` → id; `wait_poll(id)` → undefined while it runs, then `[value]`. The guest's thread sleeps between two
- * polls. So what Node computes on its own thread is computed by the thread pool, and the host's thread serves other isolates.
+ * polls. So the thread pool computes what Node would compute synchronously, and the host's thread serves other isolates.
  */
 export function waitOperations(operations: Readonly<Record<string, AsyncOperation>>): Record<string, SyncOperation> {
   return {
@@ -24,7 +24,7 @@ export function waitOperations(operations: Readonly<Record<string, AsyncOperatio
       const id = integerArgument(given, "id", 1, Number.MAX_SAFE_INTEGER);
       const waits = waitsOf(context);
       const wait = waits.get(id);
-      if (wait === undefined) throw new Error("nothing of this number is under way");
+      if (wait === undefined) throw new Error("no operation with this number is in progress");
       if (wait.result === undefined) return undefined;
       waits.delete(id);
       return [wait.result()];
@@ -34,7 +34,7 @@ export function waitOperations(operations: Readonly<Record<string, AsyncOperatio
 
 function begin(context: OperationContext, operation: AsyncOperation, args: readonly unknown[]): number {
   const waits = waitsOf(context);
-  // A guest's thread waits for one at a time.
+  // A guest's thread waits for one operation at a time.
   if (waits.size >= maxWaits) throw Object.assign(new Error(`more than ${maxWaits} operations are waited for`), { code: "limit_exceeded" });
   const id = Math.max(0, ...waits.keys()) + 1;
   const wait: Wait = {};
@@ -52,7 +52,7 @@ function begin(context: OperationContext, operation: AsyncOperation, args: reado
   return id;
 }
 
-/** By run: each has a context of its own, and what it waited for is forgotten with it. */
+/** By run, because each run has its own operation context. */
 const waitsByRun = new WeakMap<OperationContext, Map<number, Wait>>();
 
 function waitsOf(context: OperationContext): Map<number, Wait> {

@@ -141,7 +141,7 @@ describe("a neighbour's p95", () => {
     expect(simulation.latencies.get("attacker0")?.length ?? 0).toBeGreaterThanOrEqual(2);
   });
 
-  it("stays below a second beside a backlog of 50,000 that one slow source has", () => {
+  it("stays below a second beside one slow source with a backlog of 50,000", () => {
     const simulation = new Simulation();
     for (let n = 0; n < 50_000; n++) simulation.arrive("slow", "attacker", { cpuMs: 1, waitMs: 100, commitMs: 3 });
     simulation.run(20_000, () => undefined);
@@ -150,7 +150,7 @@ describe("a neighbour's p95", () => {
     expect(Math.max(...latencies)).toBeLessThan(1_000);
   });
 
-  it("is shared fairly with an owner that always has trivial runs waiting", () => {
+  it("stays fair beside an owner that always has trivial runs queued", () => {
     const simulation = new Simulation();
     simulation.run(1_000, () => undefined);
     simulation.run(10_000, attackOf(1, 60, trivial));

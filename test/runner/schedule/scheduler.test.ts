@@ -110,7 +110,7 @@ const schedulerOf = (limits: Partial<SchedulerLimits> = {}, weightOf?: (owner: s
 
 describe("the scheduler", () => {
   /** Method: random events within random limits. After each, no limit is exceeded, and every owner with startable work has a run. */
-  it("exceeds no limit, and leaves no owner without a run while there is room", () => {
+  it("exceeds no limit, and starts a run of each owner while there is room", () => {
     fc.assert(
       fc.property(limitsOf, fc.array(happening, { maxLength: 60 }), (limits, events) => {
         const watched = new Watched(limits);
@@ -127,7 +127,7 @@ describe("the scheduler", () => {
   });
 
   /** Method: as before, then all runs end, all owners are unblocked and nothing more arrives. */
-  it("starts everything in the end", () => {
+  it("eventually starts every run", () => {
     fc.assert(
       fc.property(limitsOf, fc.array(happening, { maxLength: 60 }), (limits, events) => {
         const watched = new Watched(limits);
@@ -142,7 +142,7 @@ describe("the scheduler", () => {
     );
   });
 
-  it("starts an owner's first run soon, whatever the runs of another cost", () => {
+  it("starts an owner's first run soon, whatever the runs of another owner cost", () => {
     fc.assert(
       fc.property(limitsOf, fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 1, maxLength: 20 }), (limits, costs) => {
         const watched = new Watched(limits);
@@ -169,7 +169,7 @@ describe("the scheduler", () => {
     expect(scheduler.next()).toEqual({ source: "b1", owner: "b" });
   });
 
-  it("serves 10,000 sources of one owner and ten of another in turns", () => {
+  it("alternates between an owner of 10,000 sources and an owner of ten", () => {
     const scheduler = schedulerOf({ maxRuns: 1 });
     for (let n = 0; n < 10_000; n++) scheduler.ready(`a${n}`, "a");
     for (let n = 0; n < 10; n++) scheduler.ready(`b${n}`, "b");
@@ -181,7 +181,7 @@ describe("the scheduler", () => {
     expect(owners.filter((owner) => owner === "b")).toHaveLength(10);
   });
 
-  it("gives twice as much time to an owner of twice the weight", () => {
+  it("gives twice the time to an owner of twice the weight", () => {
     const scheduler = schedulerOf({ maxRuns: 1 }, (owner) => (owner === "big" ? 2 : 1));
     const runs = { big: 0, small: 0 };
     for (let n = 0; n < 300; n++) {
@@ -207,7 +207,7 @@ describe("the scheduler", () => {
     expect(ran).toEqual(["hook", "x", "c", "a"]);
   });
 
-  it("lets an owner that is alone run as many as it may, and fewer beside others", () => {
+  it("lets an owner that is alone use its maximum of runs, and fewer beside others", () => {
     let now = 0;
     const scheduler = new Scheduler({ limits: { cores: 2, maxRuns: 50, maxOwnerRuns: 20 }, now: () => now });
     for (let n = 0; n < 60; n++) scheduler.ready(`a${n}`, "a");
@@ -221,7 +221,7 @@ describe("the scheduler", () => {
     expect(startAll(scheduler)).toBe(20);
   });
 
-  it("leaves runs to owners that come later, however many wait for I/O", () => {
+  it("leaves room for owners that arrive later, however many runs wait for I/O", () => {
     const scheduler = schedulerOf({ maxRuns: 100, maxOwnerRuns: 40 });
     const runsOf = (owner: string): number => {
       let started = 0;
@@ -237,7 +237,7 @@ describe("the scheduler", () => {
     expect(scheduler.next()?.owner).toBe("d");
   });
 
-  it("lets fewer runs of an owner compute beside others, the more they cost", () => {
+  it("lets fewer runs of an owner compute beside others the more they cost", () => {
     const scheduler = schedulerOf({ cores: 2 });
     let n = 0;
     const computing = (costMs: number, runs: number): number => {
@@ -263,7 +263,7 @@ describe("the scheduler", () => {
     expect([computing(5_000, 1), computing(0.5, 60)]).toEqual([1, 8]);
   });
 
-  it("lets half as many long runs of an owner compute as there are cores", () => {
+  it("lets long runs of an owner compute on at most half of the cores", () => {
     const scheduler = schedulerOf({ cores: 8 });
     scheduler.ready("b", "b");
     for (let n = 0; n < 20; n++) {
@@ -273,7 +273,7 @@ describe("the scheduler", () => {
     expect(startAll(scheduler)).toBe(1 + 4);
   });
 
-  it("shares what may be in flight among many owners", () => {
+  it("shares the cost in flight among many owners", () => {
     const scheduler = schedulerOf({ cores: 2 });
     for (let run = 0; run < 100; run++)
       for (let owner = 0; owner < 96; owner++) {
@@ -286,7 +286,7 @@ describe("the scheduler", () => {
     expect(startAll(scheduler)).toBe(96);
   });
 
-  it("remembers what an idle owner's runs cost", () => {
+  it("keeps the expected cost of an idle owner's runs", () => {
     const scheduler = schedulerOf({ cores: 2 });
     scheduler.ready("a1", "a");
     scheduler.next();
@@ -303,7 +303,7 @@ describe("the scheduler", () => {
     expect(startAll(scheduler)).toBe(1);
   });
 
-  it("starts another run of a contended owner when one waits for I/O, once", () => {
+  it("starts one more run of a contended owner when a run waits for I/O", () => {
     const scheduler = schedulerOf({ cores: 2 });
     scheduler.ready("b1", "b");
     for (let n = 0; n < 6; n++) scheduler.ready(`a${n}`, "a");
@@ -314,7 +314,7 @@ describe("the scheduler", () => {
     expect(scheduler.next()).toBeUndefined();
   });
 
-  it("counts the sources that wait because of what else their owners run, and because these are blocked", () => {
+  it("counts the sources that wait because of their owner's other runs, and because their owner is blocked", () => {
     const scheduler = schedulerOf({ maxOwnerRuns: 1 });
     for (const source of ["a1", "a2", "a3"]) scheduler.ready(source, "a");
     scheduler.ready("b1", "b");

@@ -11,7 +11,7 @@ const keyTypes: readonly string[] = ["rsa", "rsa-pss", "ec", "ed25519", "ed448",
 
 /**
  * A key as guests send it: `{kind?: "secret" | "private" | "public", key: text | bytes | JWK, format?, type?, passphrase?, …}`.
- * It is parsed anew for every operation: nothing of it stays on this side, so nothing can leak or pile up.
+ * It is parsed for every operation. The host keeps no keys, so none can leak or accumulate.
  */
 export type KeySpec = Readonly<Record<string, unknown>>;
 

@@ -29,7 +29,7 @@ const operations = [
   "unwrapKey",
 ] as const;
 
-/** In order of last use, so that the key dropped for a new one is the one nobody has used for longest. */
+/** In order of last use: the least recently used key is evicted first. */
 interface Keys {
   last: number;
   readonly byId: Map<number, webcrypto.CryptoKey>;

@@ -3,25 +3,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ownedBytes } from "../arguments.ts";
 import { coded } from "./request.ts";
 
-/** Up to here a body travels with its head, in one message. */
+/** A body up to this size is sent with its head, in one message. */
 const inlineBytes = 64 * 1024;
 /** How long a head waits for the rest of a small body. */
 const inlineWaitMs = 15;
 /** Largest response body after decompression, 32 MiB. */
 const maxResponseBytes = 32 * 1024 * 1024;
 
-/** The bytes of a response, first what comes at once, then chunk by chunk. */
+/** Reads the bytes of a response: first those that arrive at once, then chunk by chunk. */
 export interface BodyReader {
-  /** What arrives at once; `complete` when that is everything. */
+  /** The bytes that arrive at once; `complete` if that is the whole body. */
   first(): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly complete: boolean }>;
   /** The next chunk, undefined at the end. */
   next(): Promise<Uint8Array<ArrayBuffer> | undefined>;
   cancel(): void;
 }
 
-/** @param onBytes told of each chunk; what it throws ends the body */
+/** @param onBytes called for each chunk; an error that it throws ends the body */
 export function readBody(body: Readable, onBytes: (bytes: number) => void = () => {}): BodyReader {
-  const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // never in object mode
+  const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // The stream is never in object mode.
   let pending: Promise<IteratorResult<Buffer>> | undefined;
   let received = 0;
 
@@ -65,7 +65,7 @@ export function readBody(body: Readable, onBytes: (bytes: number) => void = () =
       return chunk === undefined ? undefined : ownedBytes(chunk);
     },
     cancel: () => {
-      pending?.catch(() => {}); // its reader has gone
+      pending?.catch(() => {}); // It has no reader any more.
       body.destroy();
     },
   };

@@ -4,9 +4,9 @@ import type { Readable } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 
 const maxCodings = 5;
-/** Of what lies between two codings: a bomb may unfold to nothing in the end, and keep a thread busy until then. */
+/** Maximum bytes between two codings: a bomb may end as an empty body, and occupy a thread until then. */
 const maxBetweenBytes = 64 * 1024 * 1024;
-// A response cut short gives what there is, as browsers and undici do.
+// A truncated response returns the bytes that arrived, as in browsers and undici.
 const zlibOptions = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const brotliOptions = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
@@ -57,7 +57,7 @@ function decoderOf(coding: string): Transform | undefined {
   }
 }
 
-/** "deflate" means zlib's format, and servers that send the bare one are common: the first byte tells. */
+/** "deflate" means zlib's format, and servers that send raw deflate are common: the first byte shows which it is. */
 function inflateEither(): Transform {
   let inner: Transform | undefined;
   return new Transform({

@@ -13,11 +13,11 @@ import { outOfDebt } from "../sync-meter.ts";
 import { secured } from "../network/tls-context.ts";
 
 const connectTimeoutMs = 10_000;
-/** A response may take long to begin; the end of the run ends it anyway. */
+/** A response may start late. The end of the run ends it in any case. */
 const silenceTimeoutMs = 300_000;
 const idleSocketMs = 5_000;
 const maxHeaderSize = 64 * 1024;
-const anybody = { rejectUnauthorized: true } as const;
+const publicAuthorities = { rejectUnauthorized: true } as const;
 
 interface Agents {
   readonly "http:": HttpAgent;
@@ -66,7 +66,7 @@ export async function exchange(context: OperationContext, request: FetchRequest,
   });
 }
 
-/** The options of TLS are also what Node's agent tells connections apart by. */
+/** Node's agent also uses the TLS options to decide whether a connection can be reused. */
 function target(context: OperationContext, request: FetchRequest, hostname: string): HttpsRequestOptions {
   const { url, method, body } = request;
   const headers = headersOf(request);
@@ -78,7 +78,7 @@ function target(context: OperationContext, request: FetchRequest, hostname: stri
     path: request.path ?? url.pathname + url.search,
     method,
     headers,
-    ...(url.protocol === "https:" ? secured(context, request.tls ?? anybody) : {}),
+    ...(url.protocol === "https:" ? secured(context, request.tls ?? publicAuthorities) : {}),
   };
 }
 

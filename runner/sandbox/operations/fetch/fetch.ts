@@ -91,7 +91,7 @@ async function respond(context: OperationContext, request: FetchRequest, fetch: 
     httpVersion: response.httpVersion,
   };
   if (final.method === "HEAD" || [101, 204, 205, 304].includes(head.status)) {
-    // What follows a 205 all the same would be read for ever, whether the run ends or not.
+    // A body after a 205 would be read forever, even after the end of the run.
     if (head.status === 205) response.destroy();
     else response.resume();
     end();
@@ -128,7 +128,7 @@ async function follow(
   throw coded(new TypeError(`redirect count exceeded: more than ${maxRedirects} in a row`), "ERR_TOO_MANY_REDIRECTS");
 }
 
-/** One chunk a credit, so that the guest decides how much of a body lies in its memory. */
+/** Sends one chunk for each credit, so that the guest controls how much of a body is in its memory. */
 async function pump(context: OperationContext, id: number, fetch: Fetch, body: BodyReader, response: IncomingMessage): Promise<void> {
   const { signal } = fetch.abort;
   const onAbort = (): void => {

@@ -14,8 +14,8 @@ const recordTypes = ["A", "AAAA", "CAA", "CNAME", "MX", "NAPTR", "NS", "PTR", "S
 
 /**
  * `dns("lookup", host)` → [{address, family}], judged by the egress policy.
- * `dns("A" | "MX" | …, name)` → the records as Node's `dns.resolve` gives them; addresses among them are judged as well,
- * so that nobody maps a private network by asking for names.
+ * `dns("A" | "MX" | …, name)` → the records as `dns.resolve` of Node returns them. The egress policy also judges the addresses in them,
+ * so that names cannot be used to map a private network.
  */
 export const dnsAsync: Record<string, AsyncOperation> = {
   dns: (context, [what, name]) =>

@@ -26,15 +26,15 @@ interface Connection {
   pausedByGuest: boolean;
   /** Of TLS, one in the other. */
   layers: number;
-  /** Chunks that were sent and that the guest does not know of yet. */
+  /** Chunks that were sent but not yet reported to the guest. */
   written: number;
   closed: boolean;
   forget: () => void;
 }
 
 /**
- * TCP and TLS connections of the guest. It says `socket_open(id, {host, port, tls})`, `socket_write(id, bytes)`, `socket_end(id)`,
- * `socket_destroy(id)`, `socket_pause(id)`, `socket_resume(id)` and, for STARTTLS, `socket_tls(id, options)`; it is told
+ * TCP and TLS connections of the guest. The guest posts `socket_open(id, {host, port, tls})`, `socket_write(id, bytes)`, `socket_end(id)`,
+ * `socket_destroy(id)`, `socket_pause(id)`, `socket_resume(id)` and, for STARTTLS, `socket_tls(id, options)`. It receives
  * `socket` (id, event, value): connect {address, port, family}, secure {authorized, protocol, cipher, alpn}, data bytes,
  * written count, end, error {message, code}, close.
  */
@@ -238,7 +238,7 @@ function close(context: OperationContext, connection: Connection): void {
   connection.forget();
   connectionsOf(context).delete(connection.id);
   const { socket } = connection;
-  socket?.on("error", () => {}); // nobody is left to be told
+  socket?.on("error", () => {}); // The guest has forgotten the socket.
   socket?.destroy();
   context.deliver("socket", connection.id, "close");
 }

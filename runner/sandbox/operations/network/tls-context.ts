@@ -11,11 +11,11 @@ export interface SecuredOptions extends TlsOptions {
 }
 
 /**
- * Without Diffie-Hellman in groups of the server's own making: with one of 10,000 bits, each handshake holds up all isolates of the
- * process for seconds. Browsers offer none either; elliptic curves do the same.
+ * Excludes finite-field Diffie-Hellman, where the server chooses the group: with one of 10,000 bits, each handshake blocks all isolates of
+ * the process for seconds. Browsers exclude it as well; elliptic curves serve the same purpose.
  */
 const ciphers = `${DEFAULT_CIPHERS}:!kDHE`;
-/** A signature takes hundredths of a second with these, and nearly one with 16,384. */
+/** A signature takes some 10 ms with this size, and nearly a second with 16,384 bits. */
 const maxKeyBits = 4096;
 const maxContexts = 20;
 
