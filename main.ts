@@ -16,12 +16,12 @@ import { roles, startRoles, stopRoles } from "./wiring/start-roles.ts";
 
 const sameRequestMs = 250;
 
-/** A role that a parent process started: it tells the parent when it is ready, and goes when the parent goes. */
+/** True in a role that a parent process started: it reports to the parent when it is ready, and stops when the parent ends. */
 const isChild = process.send !== undefined;
 
 const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --save-streams DIR | --restore-streams DIR]
 
-Starts Headwater: without settings, everything it needs on this machine.
+Starts Headwater. Without settings it starts everything that it needs on this machine.
 Settings are environment variables:
 
 ${describeConfiguration()}
@@ -76,17 +76,17 @@ async function start(configuration: Configuration, logger: Logger): Promise<Head
 }
 
 /**
- * The first request to stop drains, the second ends everything at once. While we still start there is nothing to drain:
- * then the first one ends everything, and the next start finds what a crash would leave.
+ * The first request to stop drains, the second ends everything at once. During the start there is nothing to drain: the first
+ * request ends everything, and the next start recovers as after a crash.
  */
 function stopOnRequest(running: Promise<Headwater>, logger: Logger): void {
   let requests = 0;
   let requestedAt = Number.NEGATIVE_INFINITY;
   let headwater: Headwater | undefined;
   const remember = (started: Headwater): void => void (headwater = started);
-  running.then(remember, () => undefined); // main() tells of a failure.
+  running.then(remember, () => undefined); // main() reports a failure.
   const stop = async (why: string, exitCode: number): Promise<void> => {
-    // A terminal, npm and the launcher may each pass on the same Ctrl-C.
+    // A terminal, npm and the launcher may each forward the same Ctrl-C.
     const again = performance.now() - requestedAt > sameRequestMs;
     if (requests > 0 && !again) return;
     requestedAt = performance.now();
@@ -97,26 +97,26 @@ function stopOnRequest(running: Promise<Headwater>, logger: Logger): void {
       killOwnChildren();
       process.exit(130);
     }
-    logger[isChild ? "debug" : "info"]({ op: "process.stop", why }, "stopping; once more ends everything at once");
+    logger[isChild ? "debug" : "info"]({ op: "process.stop", why }, "stopping; a second request ends everything at once");
     await headwater.drain();
     process.exit(exitCode);
   };
   const request = (why: string, exitCode = 0): void => void stop(why, exitCode).catch(() => process.exit(1));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => request(signal));
   process.on("uncaughtException", (error) => {
-    logger.fatal({ op: "process.crash", err: error }, "an error that nobody caught");
+    logger.fatal({ op: "process.crash", err: error }, "an error was not caught");
     request("uncaught error", 1);
   });
-  onLauncherGone(() => request("launcher is gone"));
+  onLauncherExit(() => request("the launcher ended"));
   if (!isChild) return;
   process.on("message", (message) => message === parentSaysStop && request("parent"));
-  process.on("disconnect", () => request("parent is gone"));
+  process.on("disconnect", () => request("the parent ended"));
 }
 
 const launcherCheckMs = 500;
 
-/** `scripts/launch.mjs` passes signals on to us. When it was killed, nothing can reach us any more. */
-function onLauncherGone(act: () => void): void {
+/** `scripts/launch.mjs` forwards signals to this process. Once it was killed, no signal would arrive. */
+function onLauncherExit(act: () => void): void {
   const launcher = process.ppid;
   if (process.env["LAUNCHER_PID"] !== String(launcher)) return;
   const timer = setInterval(() => {
@@ -186,12 +186,12 @@ async function main(): Promise<void> {
   const { lines } = await running;
   if (lines.length > 0) process.stdout.write(`\n${lines.join("\n")}\n`);
   process.send?.(childReady);
-  // Otherwise written at the end only, and lost when that is sudden: the next start would compile all of it again, and keep the compiler.
+  // Write it now: after a crash the next start would otherwise compile everything again.
   flushCompileCache();
 }
 
 main().catch((error: unknown) => {
-  // What a person can put right is told in words; anything else is our mistake and needs its stack.
+  // A HeadwaterError says what to do. Any other error is a defect and needs its stack.
   process.stderr.write(`${error instanceof HeadwaterError ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 });

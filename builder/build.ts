@@ -25,7 +25,7 @@ export interface BuildParts {
   readonly esbuild: EsbuildLane;
 }
 
-/** Part of the cache's key: another number whenever the same code would give another build. */
+/** Part of the cache's key. Increase it whenever the same code would give a different build. */
 const buildVersion = "3";
 
 /** Equal for requests that give the same build. */
@@ -81,7 +81,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
     ...(warnings.length === 0 ? {} : { warnings }),
   };
   await cache.add(key, made);
-  // Asked again with the lockfile that came out, the answer is the same.
+  // A request with the resulting lockfile has the same result.
   await cache.add(buildKey({ ...request, lockfile: made.lockfile }), made);
   return made;
 }
@@ -101,14 +101,14 @@ async function provide(
   }
 }
 
-/** Puts a bundle where runners find it; its map first, so that a runner with the bundle always finds the map. */
+/** Stores a bundle for runners. Its source map first, so that a runner that has the bundle always finds the map. */
 async function store({ hash, text, map }: BundleText, { ports }: BuildParts): Promise<void> {
   if (await ports.bundles.has(hash)) return;
   await ports.bundles.put(`${hash}.map`, Buffer.from(map));
   await ports.bundles.put(hash, Buffer.from(text));
 }
 
-/** The store may have lost what the cache remembers; the disk still has it, or else the build is made again. */
+/** Stores a cached bundle again if the store has lost it. If the disk has lost it as well, the build is repeated. */
 async function isStored(hash: string, { ports, cache }: BuildParts): Promise<boolean> {
   if (await ports.bundles.has(hash)) return true;
   const texts = await cache.readBundle(hash);

@@ -17,7 +17,7 @@ import { openPackageStore } from "./npm/package-store.ts";
 import type { Addresses, BuilderPorts, BuildRequest } from "./ports.ts";
 
 export interface BuilderOptions extends BuilderPorts {
-  /** Everything on disk lies below it: packages, npm's cache, bundles. May be lost; costs time only. */
+  /** Directory of everything on disk: packages, npm's cache, bundles. Losing it only costs time. */
   readonly directory: string;
   readonly limits?: Partial<BuildLimits>;
   readonly collectLimits?: Partial<CollectLimits>;
@@ -31,7 +31,7 @@ export interface Builder {
   build(request: BuildRequest): Promise<Build>;
   /** See {@link collect}. */
   collect(url: string, addresses: Addresses, owner?: string): Promise<ComponentCode>;
-  /** Refuses new builds, lets those under way end. */
+  /** Refuses new builds and waits for the running ones. */
   stop(): Promise<void>;
 }
 
@@ -113,10 +113,10 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
 let withoutOwner = 0;
 
 /**
- * Counts a request among those under way or queued, of which there is a limit in total and for each owner. Requests without an owner count
- * towards the total alone.
+ * Counts a request that is running or queued. Their number is limited in total and per owner; requests without an owner count towards
+ * the total only.
  *
- * @returns to be called once, when the request is over
+ * @returns a function to call once, when the request has ended
  * @throws Unavailable `builder_busy`
  */
 function admit(semaphore: FairSemaphore, maxOfOwner: number, owner: string | undefined, what: string): () => void {

@@ -1,14 +1,14 @@
 import { HeadwaterError, Unavailable } from "../domain/errors.ts";
 import { refuse } from "./errors.ts";
 
-/** `wait` and `install` end in 503, since others or the registry were slow; the other steps end in 422, since the component is. */
+/** `wait` and `install` end in 503: other builds or the registry were slow. The other steps end in 422: the component is slow. */
 export type Step = "wait" | "scan" | "install" | "bundle" | "inspect" | "store";
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Runs a step and gives up on it when the time of the whole build is over. */
+  /** Runs a step. Rejects when the time of the whole build is over. */
   during<T>(step: Step, work: Promise<T>): Promise<T>;
-  /** The same for a step that waits for its turn: until `begin` is called it is the others who take the time. */
+  /** Like `run`, for a step that waits for its turn: until it calls `begin`, other builds use the time. */
   inTurn<T>(step: Step, enter: (begin: () => void) => Promise<T>): Promise<T>;
   end(): void;
 }
@@ -22,7 +22,7 @@ const sentences: Readonly<Record<Step, string>> = {
   store: "storing the bundle",
 };
 
-/** One limit for all the steps of a build together; the error says which of them was under way. */
+/** One time limit for all steps of a build. The error names the step that was running. */
 export function startDeadline(ms: number): Deadline {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);

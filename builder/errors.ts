@@ -3,7 +3,7 @@ import { InvalidInput } from "../domain/errors.ts";
 import { codeFrame, type Place } from "./scan/code-frame.ts";
 import type { Modules } from "./scan/modules.ts";
 
-/** `details` of every 422 of the builder: the place and the cause, as far as they are known. */
+/** `details` of every 422 of the builder: the position in the code and the cause, as far as they are known. */
 export interface BuildErrorDetails {
   /** Path of the module; absent for one that has none of its own. */
   readonly file?: string;
@@ -18,13 +18,13 @@ export interface BuildErrorDetails {
   readonly text?: string;
 }
 
-/** Refuses a component; the message begins with the place when there is one. */
+/** Error for a component; its message begins with the position, if there is one. */
 export function refuse(code: string, message: string, details: BuildErrorDetails = {}, cause?: unknown): InvalidInput {
   const where = details.line === undefined ? "" : `${details.file ?? defaultEntry}:${details.line}:${details.column ?? 1}: `;
   return new InvalidInput(where + message, { code, details, ...(cause === undefined ? {} : { cause }) });
 }
 
-/** Refuses a component for what stands at a place of its code. */
+/** Error for a position in a component's code. */
 export function refuseAt(
   errorCode: string,
   message: string,

@@ -2,8 +2,8 @@ import type { BundleText } from "./bundle/bundle.ts";
 import type { Inspected, InspectionResult } from "./inspect.ts";
 
 /**
- * Inspects a bundle. If a package failed in it, the bundle is made once more without strict mode: packages of old assign to names that
- * are not declared, or hold what only V8 refuses, such as two parameters of one name.
+ * Inspects a bundle. If a package fails in it, bundles once more without strict mode: old packages assign to undeclared names, or have
+ * code that only V8 rejects, such as two parameters with one name.
  * @throws the first rejection, when the second bundle is rejected too
  */
 export async function inspectEither(

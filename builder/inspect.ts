@@ -20,7 +20,7 @@ export type InspectionResult =
   | {
       readonly outcome: "rejected";
       readonly error: Error;
-      /** The code of a package threw it, or could not even be compiled. */
+      /** A package's code threw it or could not be compiled. */
       readonly isOfPackage: boolean;
     };
 
@@ -51,7 +51,7 @@ export async function inspect(
   return explainRejection(inspection, createStackMapper(bundled.map), modules);
 }
 
-/** Names of properties are in a bundle as they were written, so its text tells whether anything asks for credentials. */
+/** Property names are not minified, so the bundle's text shows whether its code reads credentials. */
 function withoutAccounts(definition: ComponentDefinition, bundle: string): ComponentDefinition {
   const hasApp = definition.hasAdditionalProps || definition.props.some(({ type }) => type === "app");
   return hasApp && !bundle.includes("$auth") ? { ...definition, needsNoAccounts: true } : definition;
@@ -73,7 +73,7 @@ function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modu
   return { outcome: "rejected", error, isOfPackage: isOfPackage && rejected.code === "evaluation_error" };
 }
 
-/** The user's own line when the stack passes through it: an error thrown deep in a package is fixed where it was called. */
+/** Prefers the stack's line in the user's code: an error thrown deep in a package is fixed where the user called it. */
 function placeOf(rejected: Rejected, mapper: StackMapper, stack: string | undefined, { texts }: Modules): Origin | undefined {
   const own = filesIn(stack).find(({ file }) => texts.has(file));
   if (own !== undefined) return own;

@@ -2,7 +2,7 @@ import { codeLimits } from "../domain/component/component-code.ts";
 
 const mebibyte = 2 ** 20;
 
-/** What one build may cost. Every message that names a limit takes it from here. */
+/** Limits of one build. Every message that names a limit reads it from here. */
 export interface BuildLimits {
   /** Of all modules of a component together. */
   readonly codeBytes: number;
@@ -29,9 +29,9 @@ export interface BuildLimits {
   readonly storeBytes: number;
   /** npm's cache of tarballs and responses; it is cleared when it is larger. */
   readonly cacheBytes: number;
-  /** Bundles and answers given before, each; the oldest go first. */
+  /** Bundles, and cached builds, each; the oldest are deleted first. */
   readonly keptBytes: number;
-  /** How long a resolution without a lockfile is reused before the registry is asked again. */
+  /** Time after which versions are resolved again for builds without a lockfile. */
   readonly freshMs: number;
 }
 
@@ -49,7 +49,7 @@ export const defaultLimits: BuildLimits = {
   scanMs: 10_000,
   bundleMs: 40_000,
   inspectMs: 10_000,
-  // Together with the two that follow, less than the disk that a builder's pod has by default (4 GiB).
+  // Together with the next two, less than the default disk of a builder's pod (4 GiB).
   storeBytes: 2 * 1024 * mebibyte,
   cacheBytes: 768 * mebibyte,
   keptBytes: 256 * mebibyte,

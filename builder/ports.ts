@@ -8,7 +8,7 @@ export interface BuilderPorts {
   readonly bundles: BundleStore;
 }
 
-/** Reads a bundle's definition where hostile code may run: never in the builder's own process. The sandbox satisfies it. */
+/** Reads a bundle's definition in the sandbox: user code never runs in the builder's own process. */
 export interface Inspector {
   inspect(request: InspectRequest): Promise<Inspection>;
 }
@@ -19,7 +19,7 @@ export interface InspectRequest {
     /** File of the bundle's text. */ readonly path: string;
     readonly needsNode: boolean;
   };
-  /** Whose it is: places to compute in are shared out by owner. */
+  /** The owner, among whom sandbox capacity is shared. */
   readonly owner?: string;
   readonly timeoutMs: number;
 }
@@ -38,8 +38,8 @@ export type Inspection =
     };
 
 /**
- * Where runners find bundles. Names are `<sha-256 of the text>` for a bundle and `<the same>.map` for its source map, so what
- * lies under a name never changes and putting twice is harmless.
+ * Store from which runners read bundles. A bundle's name is the SHA-256 of its text, and `<SHA-256>.map` for its source map. So the
+ * content of a name never changes, and storing it twice is harmless.
  */
 export interface BundleStore {
   has(name: string): Promise<boolean>;
@@ -52,33 +52,33 @@ export interface BuildRequest extends ComponentCode {
   readonly language?: "js" | "ts" | "auto";
   /** `Build.lockfile` of an earlier build: its versions and integrity hashes are used again. */
   readonly lockfile?: string | null;
-  /** The owner it is built for: owners take turns. Requests without one share their turns. */
+  /** Owners take turns in the queue. Requests without an owner count as one owner. */
   readonly owner?: string;
 }
 
 /** Reads files at external addresses that the egress policy allows. */
 export interface Addresses {
   /**
-   * Follows redirects, judging each. What is no http or https address is refused.
+   * Follows redirects and applies the policy to each. Refuses addresses that are not http or https.
    * @throws InvalidInput, Forbidden, LimitExceeded when the text is larger than a component may be, Unavailable
    */
   read(url: string, signal: AbortSignal): Promise<AddressedText>;
 }
 
 export type AddressedText =
-  /** `url`: where it was found in the end. */
+  /** `url`: the address after redirects. */
   | { readonly outcome: "found"; readonly url: string; readonly text: string }
-  /** Answered with another status than 200, of the 4xx. */
+  /** The server responded with a 4xx status. */
   | { readonly outcome: "missing"; readonly status: number };
 
-/** What is asked of a builder. */
+/** The requests that a builder answers. */
 export interface BuilderCalls {
   build(request: BuildRequest): Promise<Build>;
   /** The component at an address, with the modules and package.json files that belong to it. */
   collect(url: string, owner?: string): Promise<ComponentCode>;
 }
 
-/** Brings requests to the builder and takes answers back. */
+/** Receives requests for the builder and returns its answers. */
 export interface BuildRequests {
   serve(calls: BuilderCalls): Promise<{ stop(): Promise<void> }>;
 }

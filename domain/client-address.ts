@@ -8,7 +8,7 @@ export type TrustedProxies = { readonly networks: readonly string[] } | { readon
 
 export const noProxies: TrustedProxies = { networks: [] };
 
-/** A request, as far as it says where it comes from. */
+/** The parts of a request that show where it comes from. */
 export interface Arrival {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly socket: { readonly remoteAddress?: string | undefined; readonly localPort?: number | undefined };
@@ -17,7 +17,7 @@ export interface Arrival {
 export interface Client {
   readonly address: string;
   readonly protocol: "http" | "https";
-  /** Headers that tell code of users the same: those of a trusted proxy as they came, otherwise the facts of the connection. */
+  /** The same as headers, for user code: those of a trusted proxy, otherwise values of the connection. */
   readonly forwarded: Readonly<Record<"x-forwarded-for" | "x-forwarded-proto" | "x-forwarded-port", string>>;
 }
 
@@ -51,7 +51,7 @@ export function clientReader(trusted: TrustedProxies): (arrival: Arrival) => Cli
   };
 }
 
-/** Whether a connection from this address may speak for others. */
+/** Returns whether forwarding headers from this address are trusted. */
 export function trustsPeer(trusted: TrustedProxies): (address: string) => boolean {
   const isTrusted = trustOf(trusted);
   return (address) => isTrusted(plain(address), 0);
@@ -88,7 +88,7 @@ function trustOf(trusted: TrustedProxies): IsTrusted {
   };
 }
 
-/** With a port or without, IPv6 in brackets or without. Undefined for anything else, such as `unknown`. */
+/** Parses an address with or without a port, IPv6 with or without brackets. Undefined for anything else, such as `unknown`. */
 function parseEntry(entry: string): string | undefined {
   const text = entry.trim();
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
@@ -96,7 +96,7 @@ function parseEntry(entry: string): string | undefined {
   return isAddress ? plain(bare) : undefined;
 }
 
-/** IPv4 as such, also on a socket that serves both families. */
+/** Converts an IPv4-mapped IPv6 address, as of a dual-stack socket, to IPv4. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
 
 function headerOf(headers: Arrival["headers"], name: string): string {

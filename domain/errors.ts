@@ -1,6 +1,6 @@
 /**
- * Errors are for what the caller cannot go on with; expected outcomes are values. Every error that reaches
- * an edge of the system (HTTP, a condition, a log line) is one of these.
+ * Errors are for failures that the caller cannot handle; expected outcomes are values. Every error that reaches an edge of the
+ * system (HTTP, a condition, a log line) is one of these.
  *
  * `code` is stable and snake_case: it is the API's `code` and the metrics' label. `message` says what failed,
  * with which value, and what would be right. `details` is JSON for machines. No secret ever enters either.

@@ -47,7 +47,7 @@ export const kindNouns: Readonly<Record<IdKind, string>> = {
 /** Fills with random bytes; a platform passes its cryptographic source. */
 export type RandomBytes = (bytes: number) => Uint8Array;
 
-// Lower-case only: an id must survive as the name of a Kubernetes resource and come back the same.
+// Lower-case only: an id is also the name of a Kubernetes resource.
 const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
 const newLength = 12;
 // A resource name has at most 63 characters, and an owner's namespace adds "hw-u-".

@@ -14,7 +14,7 @@ export interface PageQuery {
 
 /**
  * A request for a page. `after` the cursor: the first `limit` items that follow it in list order. `before`: the `limit`
- * items nearest to it among those that precede it, in list order still (SQL: read them in reverse, then turn them round).
+ * items nearest to it among those that precede it, still in list order (SQL: read them in reverse order, then reverse them).
  */
 export interface PageRequest {
   readonly limit: number;
@@ -39,8 +39,7 @@ export const maxLimit = 100;
  */
 export function parsePageQuery(query: PageQuery, form: CursorForm = "resource", limitIfAbsent = defaultLimit): PageRequest {
   const { after, before } = query;
-  if (after !== undefined && before !== undefined)
-    throw new InvalidInput("after and before are both given: a page lies on one side of one cursor");
+  if (after !== undefined && before !== undefined) throw new InvalidInput("after and before are both set: use one of them");
   const limit = parseLimit(query.limit, "limit", limitIfAbsent);
   if (after !== undefined) return { limit, cursor: { side: "after", id: idOfCursor(after, form) } };
   if (before !== undefined) return { limit, cursor: { side: "before", id: idOfCursor(before, form) } };

@@ -1,4 +1,4 @@
-/** Names of streams, buckets and subjects: the one place that knows how they are spelled. */
+/** Names of streams, buckets and subjects. No other file spells them. */
 export const streams = {
   invocations: "INVOCATIONS",
   runs: "RUNS",
@@ -31,11 +31,11 @@ export const deploymentKey = (pool: string, source: string): string => `${pool}.
 export const runnerKey = (pool: string, runner: string): string => `${pool}.${runner}`;
 /** Key of a heartbeat in the bucket REPLICAS: of the processes of one role that share work. */
 export const replicaKey = (role: string, replica: string): string => `${role}.${replica}`;
-/** The server tells here, without its value, of each entry of the bucket once it is stored: to hear it takes no consumer. */
+/** NATS publishes a message here, without the value, for each stored entry of the bucket. Subscribing needs no consumer. */
 export const changedSubject = (bucket: string, key: string): string => `changed.${bucket}.${key}`;
 
 export const invokeSubject = (pool: string, partition: number, source: string): string => `invoke.${pool}.${partition}.${source}`;
-/** In place of a source. */
+/** The subject's last token when it names no single source. */
 export const packToken = "pack";
 /** A pack holds invocations of several sources of one partition. */
 export const packSubject = (pool: string, partition: number | "*"): string => `invoke.${pool}.${partition}.${packToken}`;
@@ -50,25 +50,24 @@ export const runsOfPartition = (partition: number): string => `runs.${partition}
 /** The partition of a commit's subject. */
 export const partitionOfRun = (subject: string): number => Number(subject.split(".", 2)[1]);
 
-/** Of STATE. Nothing is stored there: who publishes there is told the sequence of the source's last commit, see platform/jetstream/runs/commits.ts. */
+/** Subject of STATE that stores nothing: NATS refuses each message with the sequence of the source's last commit (platform/jetstream/runs/commits.ts). */
 export const lastRunSubject = (partition: number, owner: string, source: string): string => `last.${partition}.${owner}.${source}`;
 
 /** Due deliveries, and the schedules that make them due. */
 export const deliverSubject = (webhook: string, delivery: string): string => `deliver.${webhook}.${delivery}`;
 export const retrySubject = (webhook: string, delivery: string): string => `retry.${webhook}.${delivery}`;
 /**
- * Scheduled events lie among the retries, and when they are due among the due deliveries: no webhook's id is `event`. The key names one
- * of a source.
+ * Scheduled events use the subjects of retries, and of due deliveries once they are due, with `event` in place of the webhook's id. The
+ * key names a scheduled event of a source.
  */
 export const scheduledEvents = "event";
 export const scheduledEventKey = (source: string, emitId: string): string => `${source}.${emitId}`;
-/** Here delivery announces to live streams, best effort, each scheduled event of a source that has become due. */
+/** Delivery announces here each scheduled event of a source that has become due, best effort, for live streams. */
 export const emittedSubject = (source: string): string => `emitted.${source}`;
-/** Requests to deliver again, among what is due: no webhook's id is `again`. */
+/** Requests for redelivery, on the subjects of due deliveries: no webhook's id is `again`. */
 export const redeliverySubject = (webhook: string): string => `deliver.again.${webhook}`;
 /**
- * Events to be delivered once more, one at a time in each lane, so that a source's arrive in their order. There are several lanes because a
- * listener that takes its time holds up its own.
+ * Replayed events: one at a time in each lane, so that the events of a source arrive in order. A slow listener delays its own lane only.
  */
 export const replayLaneCount = 4;
 export const replaySubject = (lane: number, source: string): string => `replay.${lane}.${source}`;
@@ -77,13 +76,13 @@ export const replayConsumer = (lane: number): string => `replay-${lane}`;
 /** The line of an ordered webhook: what is to be delivered there, in the order of commits. How far it has come is in the bucket LINES. */
 export const lineSubject = (webhook: string): string => `ordered.${webhook}`;
 
-/** Request/reply towards delivery: one event to a webhook, now. */
+/** Request to delivery: post one event to a webhook now. */
 export const webhookTestSubject = "webhook.test";
 
-/** Request/reply among delivery replicas: to the one that posts to ordered webhooks, to append a delivery to a queue or to attempt its head now. */
+/** Request to the delivery replica that posts to ordered webhooks: append a delivery to a queue, or attempt its head now. */
 export const orderedQueueSubject = (kind: "append" | "attempt"): string => `webhook.ordered.${kind}`;
 
-/** The queue of a workflow: what it has heard and nobody has run. */
+/** The queue of a workflow: events delivered to it that have not run. */
 export const workflowSubject = (workflow: string): string => `workflow.${workflow}`;
 
 /**
@@ -94,17 +93,17 @@ export const poolRequests = ["arm", "consumers", "move"] as const;
 export type PoolRequest = (typeof poolRequests)[number];
 export const poolRequestSubject = (pool: string, request: PoolRequest): string => `pool.${pool}.${request}`;
 
-/** Request/reply towards the builder. */
+/** Requests to the builder. */
 export const buildSubject = "build.request";
-/** Request/reply towards the operator: calls of components that somebody configures. */
+/** Requests to the operator: calls of components during their configuration. */
 export const configureSubject = "configure.request";
-/** Request/reply towards the operator that leads: whether there is one, and what it knows of runners. */
+/** Request to the leading operator: whether there is one, and what it knows of runners. */
 export const operatorStatusSubject = "operator.status";
-/** Inbox-like subjects for answers of runs; the asker owns `<token>`. */
+/** Inbox-like subjects for answers of runs; `<token>` belongs to the client that waits. */
 export const answerSubject = (token: string, run: string): string => `answer.${token}.${run}`;
 export const answerFilter = (token: string): string => `answer.${token}.>`;
 
-/** Prop names may hold anything; a subject token may not. */
+/** Encodes a prop name, which may contain any character, as a subject token. */
 function subjectToken(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, (c) => `=${c.codePointAt(0)?.toString(16)}`);
 }

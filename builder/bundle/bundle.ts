@@ -19,7 +19,7 @@ export interface BundleRequest {
   readonly dependencies: Dependencies;
   /** Folder of the set of packages. */
   readonly packages: string;
-  /** Nothing is to be strict, although a module of the component is an ES module: a package fails otherwise. */
+  /** Disables strict mode, although a module of the component is an ES module: a package fails otherwise. */
   readonly isSloppy?: boolean;
 }
 
@@ -73,7 +73,7 @@ function tooLarge(bytes: number, limit: number, largest: readonly BundlePart[]):
   );
 }
 
-/** `iife` lets modules hold what strict code may not, and none await at its top level; in `esm` it is the other way round. */
+/** `iife` allows sloppy code but no top-level await; `esm` allows top-level await but only strict code. */
 type Format = "esm" | "iife";
 
 interface Output {
@@ -83,7 +83,7 @@ interface Output {
   readonly format: Format;
 }
 
-/** Begins with `esm`, the format of most components, and changes what a package cannot bear. */
+/** Starts with `esm`, the format of most components, and changes the format if a package's code is not strict. */
 async function run(options: PluginOptions, format: Format, signal: AbortSignal): Promise<Output> {
   try {
     return { ...(await rebuild(buildOptions(options, format), options, signal)), format };
@@ -118,13 +118,13 @@ async function rebuild(build: BuildOptions, options: PluginOptions, signal: Abor
     return { text: file("bundle.js"), map: file("bundle.js.map"), metafile };
   } finally {
     signal.removeEventListener("abort", cancel);
-    // A process that died has nothing left to free.
+    // The process has ended: there is nothing to free.
     await esbuild.dispose().catch(() => undefined);
   }
 }
 
 /**
- * `conditions` holds `node` alone: with `import` added, a CommonJS file's require would be given ES modules.
+ * `conditions` is only `node`: with `import`, `require` in a CommonJS file would resolve to ES modules.
  * `tsconfigRaw` keeps esbuild from looking for a tsconfig.json above the packages.
  */
 function buildOptions(options: PluginOptions, format: Format): BuildOptions {
@@ -172,14 +172,14 @@ function buildOptions(options: PluginOptions, format: Format): BuildOptions {
 }
 
 /**
- * CommonJS is not strict in Node, and older components assign to undeclared names. A bundle is one scope: where a single module of
- * the component is an ES module, all is strict, unless a package has code that cannot be.
+ * CommonJS is not strict in Node, and older components assign to undeclared names. A bundle is one scope: if one module of the component
+ * is an ES module, everything is strict, unless a package has code that cannot be strict.
  */
 const isStrict = ({ isSloppy }: PluginOptions, format: Format): boolean => format === "esm" && !isSloppy;
 
 /**
- * Free uses of `Buffer` and `process` were spelled out by `define`, and built-ins are calls of `__builtin`, so the text tells,
- * after everything unused has been dropped. A hit inside a string costs 2 MB of an isolate, a miss would break the component.
+ * `define` has replaced free uses of `Buffer` and `process`, and built-ins are calls of `__builtin`, so the text shows what the code uses
+ * after tree shaking. A match inside a string costs 2 MB of an isolate; a missed use would break the component.
  */
 function needsNode(text: string): boolean {
   return /__builtin\(|globalThis\s*(?:\?\.|\.)\s*(?:Buffer|process)\b|globalThis\[|=\s*globalThis\b/.test(text);

@@ -6,17 +6,17 @@ import { maxMemoryBytes, residentBytesOfEsbuild } from "../cache/process-memory.
 
 const watchMs = 100;
 
-/** Lets one use of esbuild happen at a time, each owner in turn, and brings esbuild back when a use ended it. */
+/** Runs one use of esbuild at a time, with owners in turn, and restarts esbuild after a use that ended its process. */
 export interface EsbuildLane {
-  /** @throws InvalidInput `code_too_complex` when esbuild died of it, took longer than `timeoutMs`, or more memory than there is for it. */
+  /** @throws InvalidInput `code_too_complex` when esbuild crashed, exceeded `timeoutMs`, or exceeded its memory. */
   run<T>(owner: string, work: () => Promise<T>, timeoutMs: number): Promise<T>;
   whenIdle(): Promise<void>;
 }
 
 /**
- * esbuild is one process for all who use it here. Code nested a hundred thousand levels deep overflows its stack, some code keeps it
- * busy for minutes, and once gone it stays gone until `stop` is called. One at a time, so that a death has one cause and takes
- * no other build with it. It starts with the first use, and ends when there was none for `idleMs`.
+ * All builds share one esbuild process. Code nested a hundred thousand levels deep overflows its stack, some code keeps it busy for
+ * minutes, and after a crash it does not restart until `stop` is called. One use at a time, so that a crash has one cause and fails no
+ * other build. The process starts with the first use and ends after `idleMs` without one.
  */
 export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): EsbuildLane {
   const lane = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
@@ -47,7 +47,7 @@ async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>
     reject(tooComplex(why));
   };
   const timer = setTimeout(() => end(` in ${timeoutMs / 1_000} s`), timeoutMs);
-  // A few lines have it multiply texts, and what it takes is taken from all that runs on this machine.
+  // A few lines of code can make esbuild multiply texts until the machine has no memory left.
   const watch = setInterval(() => {
     void residentBytesOfEsbuild().then((bytes) => bytes > maxMemoryBytes && end(` with ${formatBytes(maxMemoryBytes)} of memory`));
   }, watchMs);
@@ -66,5 +66,5 @@ async function survive<T>(work: () => Promise<T>, timeoutMs: number): Promise<T>
 const tooComplex = (why: string, cause?: unknown): Error =>
   refuse("code_too_complex", `the code, or a package it imports, is too complex to be bundled${why}`, {}, cause);
 
-/** esbuild's message for every call that its process did not answer. */
+/** esbuild's message for each call that was pending when its process ended. */
 const isEnd = (error: unknown): boolean => error instanceof Error && /^The service (was stopped|is no longer running)/.test(error.message);

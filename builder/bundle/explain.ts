@@ -23,7 +23,7 @@ function isOutside({ text, location }: Message, bundled: Bundled): boolean {
   return !isInside(bundled, resolve(bundled.packages, dirname(location.file), pattern));
 }
 
-/** What esbuild says, about the user's module where it can be. */
+/** Converts esbuild's errors, with the position in the user's module where possible. */
 export async function explainBundle(error: unknown, bundled: Bundled): Promise<unknown> {
   if (!(error instanceof Error) || !("errors" in error)) return error;
   // BuildFailure's own type.
@@ -40,14 +40,14 @@ export async function explainBundle(error: unknown, bundled: Bundled): Promise<u
   return refuseFile(first, isOutside(first, bundled) ? outsidePackages : inPlainWords(first));
 }
 
-/** Code that is not strict can be bundled, unless a module awaits at its top level. */
+/** Sloppy code cannot be bundled together with a module that has top-level await. */
 function inPlainWords(message: Message): string {
   if (!cannotBeStrict(message)) return message.text;
   const what = message.text.replace(/ (?:and )?cannot be used with the "esm" output format due to strict mode$/, "");
   return `${what}: strict code may not hold this, and a component that awaits at its top level is strict with all its packages; move the await into run or a hook`;
 }
 
-/** What is said of a package's file. */
+/** An error in a package's file. */
 function refuseFile(message: Message, text: string): Error {
   const file = message.location?.file.replace(/^.*node_modules\//, "");
   return refuse(
@@ -57,14 +57,14 @@ function refuseFile(message: Message, text: string): Error {
   );
 }
 
-/** What our plugin says of the package: its name, and the version that is installed. */
+/** The plugin's data about a package: its name and installed version. */
 function packageOf({ detail }: Message): { package?: string; version?: string } {
   const details: unknown = detail;
   if (typeof details !== "object" || details === null || !("package" in details)) return {};
   return { package: String(details.package), ...("version" in details && { version: String(details.version) }) };
 }
 
-/** Which version of which package does not have the name that is imported, rather than which of its files. */
+/** Names the package and version that lack the imported name, instead of the file. */
 async function missingExport({ text }: Message, { packages, dependencies }: Bundled) {
   const [, key, name] = /^No matching export in "node_modules\/((?:@[^/"]+\/)?[^/"]+)\/[^"]*" for import "([^"]*)"/.exec(text) ?? [];
   if (key === undefined || name === undefined) return undefined;

@@ -8,7 +8,7 @@ type Package = Extract<Specifier, { kind: "package" }>;
 const manifest = z.looseObject({ name: z.string().max(214), version: z.string().max(100), exports: z.unknown().optional() });
 const maxNames = 5;
 
-/** Says of an installed package that it has nothing under a path, and what could be imported instead. */
+/** Error for a path that an installed package does not have, with the paths that it has. */
 export async function nothingToImport(packages: string, key: string, { name, range, subpath }: Package): Promise<Nothing> {
   const { described, exports, version } = await describePackage(packages, key, range, name);
   const names = subpathsIn(exports).slice(0, maxNames);
@@ -27,11 +27,11 @@ interface Described {
   /** `axios 1.6.8 (asked for: ^1)`. */
   readonly described: string;
   readonly exports: unknown;
-  /** That is installed. */
+  /** The installed version. */
   readonly version: string | undefined;
 }
 
-/** @param range as asked for; null or `latest` when no version was */
+/** @param range as requested; null or `latest` if no version was requested */
 export async function describePackage(packages: string, key: string, range: string | null, name?: string): Promise<Described> {
   const found = await readManifest(join(packages, "node_modules", key, "package.json"));
   const known = name ?? found?.name ?? key;

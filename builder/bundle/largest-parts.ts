@@ -2,7 +2,7 @@ import type { Metafile } from "esbuild";
 import { modulePathOf } from "../scan/code-frame.ts";
 import type { Dependencies } from "../npm/dependencies.ts";
 
-/** A package, or the component's own files, and the bytes that it takes of a bundle. */
+/** A package, or the component's own files, with its bytes in a bundle. */
 export interface BundlePart {
   readonly name: string;
   readonly bytes: number;
@@ -12,7 +12,7 @@ const maxParts = 5;
 /** Of all: what takes less is not worth a word. */
 const minShare = 0.01;
 
-/** What takes the most of a bundle, the largest first. */
+/** The largest parts of a bundle, the largest first. */
 export function largestParts({ outputs }: Metafile, { wanted }: Pick<Dependencies, "wanted">): readonly BundlePart[] {
   const bytesByName = new Map<string, number>();
   for (const { inputs } of Object.values(outputs)) {

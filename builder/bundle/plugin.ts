@@ -105,9 +105,9 @@ async function resolvePackageImport(
 ): Promise<OnResolveResult | undefined> {
   const { path } = args;
   if (isPath(path)) {
-    // Decided by the name alone, whether or not there is such a file.
+    // Decided by the name alone, so that the error does not reveal whether the file exists.
     if (!isInside(options, resolve(args.resolveDir, path)))
-      return { errors: [{ text: `a package imports "${path}", which lies outside the packages` }] };
+      return { errors: [{ text: `a package imports "${path}", which is outside the packages` }] };
   } else {
     // "punycode/" with the slash is the package of that name.
     if (isBuiltin(path)) return builtin(options, path.replace(/^node:/, ""));
@@ -125,7 +125,7 @@ async function resolvePackageImport(
   if (isPlain && goodImports.has(key)) return undefined;
   const found = await find(esbuild, options, args, name, from);
   if (!found || found.path?.endsWith(".node") === true) return missing(path);
-  // esbuild's own resolution knows more of the file (package.json's "type", side effects); ours only checked where it leads.
+  // esbuild's own result has more data about the file (package.json's "type", side effects); ours only checks the path.
   if (!isPlain) return found;
   goodImports.set(key, true);
   return undefined;
@@ -167,7 +167,7 @@ const nativeHint = ": native addons cannot be loaded in the sandbox; use a packa
 const throwing = (path: string): string =>
   `throw Object.assign(new Error(${JSON.stringify(`Cannot find module '${path}'${path.endsWith(".node") ? nativeHint : ""}`)}), { code: "MODULE_NOT_FOUND" });`;
 
-/** The same whether there is such a file or not. */
+/** The same error whether or not the file exists. */
 export const outsidePackages = "a package imports a file outside the packages";
 
 /**

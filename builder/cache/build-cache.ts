@@ -5,7 +5,7 @@ import type { Build } from "../../domain/component/definition.ts";
 import { DiskRoom } from "./disk-room.ts";
 import type { BundleText } from "../bundle/bundle.ts";
 
-/** Builds made before and the texts of their bundles, in memory and on disk. */
+/** Caches builds and the texts of their bundles, in memory and on disk. */
 export interface BuildCache {
   find(key: string): Promise<Build | undefined>;
   add(key: string, build: Build): Promise<void>;

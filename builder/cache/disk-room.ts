@@ -2,14 +2,13 @@ import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { measureFolder } from "../npm/folder-size.ts";
 
-/** What a file takes beside its bytes, and an empty one as well. */
+/** Disk space of a file beside its bytes. */
 export const fileBytes = 4096;
-/** Written a moment ago it may be about to be read. */
+/** A newer file may be read in a moment. */
 const freshMs = 120_000;
 
 /**
- * Keeps a folder of files that may all be lost below so many bytes: repeated builds must not fill the disk, which may be
- * that of the databases too.
+ * Bounds the bytes of a folder of disposable files: repeated builds must not fill the disk, which the databases may share.
  */
 export class DiskRoom {
   readonly #folder: string;
@@ -34,7 +33,7 @@ export class DiskRoom {
   }
 }
 
-/** Of the files directly in a folder the oldest go, down to nine tenths of the room. */
+/** Deletes the oldest files directly in a folder until nine tenths of the limit remain. */
 async function removeOldest(folder: string, maxBytes: number): Promise<void> {
   const files = (
     await Promise.all(

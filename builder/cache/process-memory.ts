@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 const pageBytes = 4096;
 const ownBytes = 1_280 * 2 ** 20;
 
-/** What a process may use that does the builder's work: the largest bundles take half of it. In a container with a limit, not so much that all of it is ended. */
+/** Max memory of a process that installs or bundles; the largest bundles use half. In a container less than its limit, so that the container survives. */
 export const maxMemoryBytes = Math.min(ownBytes, 0.6 * (process.constrainedMemory() || Infinity));
 
-/** Bytes that a process uses; 0 where the system does not report them. */
+/** Resident bytes of a process; 0 if the system does not report them. */
 export async function residentBytesOf(pid: number | string | undefined): Promise<number> {
   return Number((await read(`/proc/${pid}/statm`)).split(" ")[1] ?? 0) * pageBytes;
 }

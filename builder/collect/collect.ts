@@ -16,7 +16,7 @@ import { rawAddress } from "./raw-address.ts";
 export interface CollectParts {
   readonly addresses: Addresses;
   readonly esbuild: EsbuildLane;
-  /** Who waits in its line. */
+  /** The owner in the queue of esbuild. */
   readonly owner: string;
   readonly scanMs: number;
   readonly limits: CollectLimits;
@@ -28,19 +28,19 @@ interface RelativeImport {
   readonly place: Place;
 }
 
-/** What is known of the component so far. */
+/** The files of the component found so far. */
 interface Collection {
   /** Of modules and package.json files, by path on the server. */
   readonly texts: Map<string, string>;
   /** Modules that import packages without naming a version. */
   readonly unversioned: Map<string, readonly string[]>;
-  /** Folders that imports pass: one may leave the folder of all modules and enter it again by its name (`../mods/app.mjs`). */
+  /** Folders on the paths of imports: a path may leave the common folder and enter it again by name (`../mods/app.mjs`). */
   readonly passed: Set<string>;
 }
 
 /**
- * The component at an address: its entry, what that imports by relative paths, and what these import. Paths are relative to the
- * deepest folder that holds all of them and that no import leaves.
+ * Fetches the component at an address: its entry and all modules imported by relative paths. Their paths are relative to the deepest
+ * folder that contains all of them and that no import leaves.
  * @throws InvalidInput `import_not_found` with the importing file and the addresses that were asked, `syntax_error`; Forbidden; LimitExceeded; Unavailable
  */
 export async function collect(address: string, parts: CollectParts): Promise<ComponentCode> {
@@ -82,16 +82,13 @@ async function readEntry(address: string, addresses: Addresses, signal: AbortSig
   const found = await addresses.read(rawAddress(address), signal);
   const { origin, pathname } = new URL(found.outcome === "found" ? found.url : rawAddress(address));
   if (found.outcome === "missing")
-    throw new InvalidInput(`${origin}${pathname} answered ${found.status}: the text of a component is expected there`, {
+    throw new InvalidInput(`${origin}${pathname} responded with ${found.status}: use an address of a component's code`, {
       code: "component_not_found",
     });
   if (isWebPage(found.text))
-    throw new InvalidInput(
-      `${origin}${pathname} answered with a web page: the address of the code itself is needed, as "raw" links have it`,
-      {
-        code: "component_not_found",
-      },
-    );
+    throw new InvalidInput(`${origin}${pathname} responded with a web page: use the address of the code itself, such as a "raw" link`, {
+      code: "component_not_found",
+    });
   return { entry: { path: pathOf(pathname), text: found.text }, origin };
 }
 
@@ -109,7 +106,7 @@ function decode(path: string): string {
   }
 }
 
-/** Fetches what modules import and answers with what of it is new. */
+/** Fetches the imports of modules. @returns the modules that are new */
 async function collectImports(
   level: readonly Fetched[],
   collection: Collection,
@@ -133,7 +130,7 @@ async function readImports(module: Fetched, { unversioned, passed }: Collection,
   return relative.map(({ text, place }) => ({ importer: module, specifier: text, place }));
 }
 
-/** False when it is there already. */
+/** @returns false if it was already added */
 function keep({ texts }: Collection, path: string, text: string, limits: CollectLimits): boolean {
   if (texts.has(path)) return false;
   texts.set(path, text);

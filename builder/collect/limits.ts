@@ -1,18 +1,18 @@
 import { codeLimits } from "../../domain/component/component-code.ts";
 
-/** What fetching one component may cost. */
+/** Limits for fetching one component. */
 export interface CollectLimits {
   /** Modules and package.json files beside the entry. */
   readonly files: number;
-  /** Of all texts that are kept, UTF-8. */
+  /** UTF-8 bytes of all texts of the component. */
   readonly bytes: number;
-  /** Of all texts that are read: servers that answer every address are asked no further. */
+  /** Bytes of all responses, which stops at servers that return a page for every address. */
   readonly readBytes: number;
   /** Requests, including those for addresses without a file. */
   readonly requests: number;
-  /** How many imports lie between the entry and a module. */
+  /** Imports between the entry and a module. */
   readonly depth: number;
-  /** Requests under way at a time. */
+  /** Concurrent requests. */
   readonly parallel: number;
   readonly totalMs: number;
 }

@@ -25,7 +25,7 @@ const maxShown = 6;
 export async function locateModule(wanted: Wanted, fetcher: ModuleFetcher): Promise<Fetched> {
   const { importer, specifier } = wanted;
   const path = joinPath(importer.path, specifier);
-  if (path === undefined) throw refused(wanted, `import "${specifier}" is refused: it leads above the root of the server`);
+  if (path === undefined) throw refused(wanted, `import "${specifier}" is refused: it is above the root of the server`);
   const asked: Asked[] = [];
   for (const paths of inOrder(path)) {
     const answers = await Promise.all(paths.map(async (each) => ({ path: each, answer: await fetcher.read(each) })));
@@ -37,7 +37,7 @@ export async function locateModule(wanted: Wanted, fetcher: ModuleFetcher): Prom
   throw notFound(wanted, asked, fetcher);
 }
 
-/** A name with a known extension is nearly always meant as it stands. */
+/** A name with a known extension is nearly always the file's name. */
 function inOrder(path: string): readonly (readonly string[])[] {
   const { files, folder } = candidatesOf(path);
   const [exact, ...others] = files;
@@ -47,9 +47,9 @@ function inOrder(path: string): readonly (readonly string[])[] {
 
 function notFound(wanted: Wanted, asked: readonly Asked[], { addressOf }: ModuleFetcher): Error {
   const { importer, specifier, place } = wanted;
-  const told = asked.slice(0, maxShown).map(({ path, status }) => `${addressOf(path)} (${status === 200 ? "a web page" : status})`);
+  const tried = asked.slice(0, maxShown).map(({ path, status }) => `${addressOf(path)} (${status === 200 ? "a web page" : status})`);
   const more = asked.length > maxShown ? ` and ${asked.length - maxShown} more` : "";
-  const message = `${addressOf(importer.path)} imports "${specifier}", and nothing is found for it: asked ${told.join(", ")}${more}`;
+  const message = `${addressOf(importer.path)} imports "${specifier}", but no file was found: requested ${tried.join(", ")}${more}`;
   return refuseAt("import_not_found", message, { texts: new Map([[importer.path, importer.text]]) }, place);
 }
 

@@ -14,14 +14,14 @@ export interface Fetched {
 export interface ModuleFetcher {
   /** By path without the leading slash. @throws what `Addresses.read` throws, LimitExceeded */
   read(path: string): Promise<AddressedText>;
-  /** Without query and fragment, for people. */
+  /** Without query and fragment, for messages. */
   addressOf(path: string): string;
 }
 
 interface Options {
   readonly addresses: Addresses;
   readonly origin: string;
-  /** Read before, and not asked for again. */
+  /** Already read, without another request. */
   readonly entry: Fetched;
   readonly limits: CollectLimits;
   readonly signal: AbortSignal;
@@ -40,7 +40,7 @@ export function createModuleFetcher({ addresses, origin, entry, limits, signal }
     const answer = await queue.add(() => addresses.read(url.href, signal), { signal });
     if (answer.outcome === "missing") return answer;
     bytes += Buffer.byteLength(answer.text);
-    if (bytes > limits.readBytes) throw tooMuch(`more than ${formatBytes(limits.readBytes)} were read`);
+    if (bytes > limits.readBytes) throw tooMuch(`its server returned more than ${formatBytes(limits.readBytes)}`);
     // Sites that answer every address show a page where there is no file; no module begins like one.
     return isWebPage(answer.text) ? { outcome: "missing", status: 200 } : answer;
   }
@@ -50,9 +50,9 @@ export function createModuleFetcher({ addresses, origin, entry, limits, signal }
     read(path) {
       const known = answers.get(path);
       if (known !== undefined) return known;
-      if (answers.size >= limits.requests) throw tooMuch(`more than ${limits.requests} addresses were asked`);
+      if (answers.size >= limits.requests) throw tooMuch(`it needs more than ${limits.requests} requests`);
       const asked = ask(path);
-      // Whoever waits for it hears of a failure; the same asked in vain must not end the process.
+      // Callers that await it receive the failure; without one, it must not end the process as an unhandled rejection.
       asked.catch(() => undefined);
       answers.set(path, asked);
       return asked;

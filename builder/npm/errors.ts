@@ -3,7 +3,7 @@ import { refuseAt, refuse } from "../errors.ts";
 import type { Modules } from "../scan/modules.ts";
 import type { Import } from "../scan/scan.ts";
 
-/** Turns what npm's libraries throw into what the author of the component, or the operator of the registry, can act on. */
+/** Converts errors of npm's libraries into errors that the component's author, or the registry's operator, can act on. */
 export function explainInstall(error: unknown, modules: Modules, imports: readonly Import[]): Error {
   if (error instanceof HeadwaterError) return error;
   const failure = parseFailure(error);
@@ -33,14 +33,17 @@ export function explainInstall(error: unknown, modules: Modules, imports: readon
         `the registry refuses package ${name ?? "?"} (${failure.code.slice(1)}): the credentials in npm's configuration do not give access to it`,
       );
     case "ERESOLVE":
-      return at("peer_conflict", `the packages do not go together: ${failure.message}; name a version that fits, such as "package@^1"`);
+      return at(
+        "peer_conflict",
+        `the packages have conflicting peer dependencies: ${failure.message}; import a version that fits, such as "package@^1"`,
+      );
     case "EBADPLATFORM":
       return at("package_refused", `package ${name ?? "?"} is not made for this platform`);
     case "EINTEGRITY":
     case "Z_DATA_ERROR":
       return at(
         "integrity_mismatch",
-        `package ${name ?? "?"} is not what its integrity hash promises: build again without the lockfile if you trust the registry`,
+        `package ${name ?? "?"} does not match its integrity hash: build again without the lockfile if you trust the registry`,
       );
     case "EALLOWGIT":
     case "EALLOWREMOTE":
@@ -98,7 +101,7 @@ function parseFailure(error: unknown): Failure {
   const latest = typeof packument === "object" && packument !== null && "latest" in packument ? text(packument.latest) : undefined;
   const failure = {
     code: text(fields["code"]),
-    message: withoutPaths(withoutCredentials(text(fields["message"]) ?? "no reason is told")),
+    message: withoutPaths(withoutCredentials(text(fields["message"]) ?? "npm gave no reason")),
     host,
     spec,
     latest,

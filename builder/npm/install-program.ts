@@ -15,17 +15,17 @@ export interface InstallOrder {
   readonly limits: BuildLimits;
 }
 
-/** What it answers, once. */
+/** Its answer, sent once. */
 export type InstallAnswer =
   | { readonly outcome: "installed" }
   /** One of our errors. */
   | { readonly outcome: "refused"; readonly status: number; readonly code: string; readonly message: string; readonly details: unknown }
-  /** One of npm's, as far as it is read further on. */
+  /** An error of npm, reduced to the fields that are read. */
   | { readonly outcome: "failed"; readonly fields: Readonly<Record<string, unknown>> };
 
 /**
- * A process of its own, which may be killed at any instant: npm's libraries hold what a package says of itself in memory as a whole, a few
- * megabytes of it may become hundreds of thousands of files, and nothing that was begun there can be stopped.
+ * Runs in its own process, which can be killed at any time. npm's libraries hold a package's metadata in memory, a few megabytes of which
+ * can mean hundreds of thousands of files, and they cannot be interrupted.
  */
 process.once("disconnect", () => process.exit());
 process.once("message", (order: InstallOrder) => {
@@ -43,7 +43,7 @@ async function answerTo(order: InstallOrder): Promise<InstallAnswer> {
   }
 }
 
-/** No scripts, no bin links, nothing that does not come from the registry. The tree is vetted between deciding and downloading. */
+/** No scripts, no bin links, only packages of the registry. The tree is checked after it is resolved and before it is downloaded. */
 async function install({ directory, npm, cache, limits }: InstallOrder): Promise<void> {
   const { default: Tree } = await import("@npmcli/arborist");
   const options = {
@@ -70,8 +70,8 @@ async function install({ directory, npm, cache, limits }: InstallOrder): Promise
 }
 
 /**
- * Packages that were imported without versions, or with old ones, may each name another version of a third as their peer. Most get on
- * with it all the same, and nobody could say in an import what would be right, so the wish of whoever is nearer to the root counts.
+ * Packages may require different versions of a third one as their peer. Most work nevertheless, and an import cannot resolve the conflict,
+ * so the version of the package nearer to the root is used.
  */
 async function decide(Tree: typeof Arborist, options: ArboristOptions): Promise<{ arborist: Arborist; tree: ArboristTree }> {
   const strict = new Tree(options);

@@ -69,7 +69,7 @@ async function perform(order: InstallOrder, signal: AbortSignal): Promise<Instal
       if (excess !== undefined) end(excess);
     });
   }, watchMs);
-  const gone = new Promise<void>((done) => program.once("exit", () => done()));
+  const exited = new Promise<void>((done) => program.once("exit", () => done()));
   program.once("error", end);
   program.once("message", (answer: InstallAnswer) => resolve(answer)); // by our own program
   // V8 ends a process whose heap is full.
@@ -81,11 +81,11 @@ async function perform(order: InstallOrder, signal: AbortSignal): Promise<Instal
     clearInterval(watch);
     signal.removeEventListener("abort", abort);
     // What it was writing is removed next.
-    await gone;
+    await exited;
   }
 }
 
-/** It may write where it installs, and start nothing. */
+/** It may write only where it installs, and start no processes. */
 function start({ directory, cache }: InstallOrder): ChildProcess {
   return fork(join(import.meta.dirname, "install-program.ts"), [], {
     execArgv: [
@@ -102,7 +102,7 @@ function start({ directory, cache }: InstallOrder): ChildProcess {
   });
 }
 
-/** The registry's word on sizes is its publisher's word, so the folder is measured while it fills. */
+/** Sizes in the registry come from publishers, so the folder is measured during the install. */
 async function excessWhile(program: ChildProcess, { directory, limits }: InstallOrder): Promise<Error | undefined> {
   if ((await residentBytesOf(program.pid)) > maxMemoryBytes) return tooMuchMemory();
   return excessOf(await measureFolder(directory, { bytes: limits.unpackedBytes, files: limits.unpackedFiles }), limits);
@@ -118,7 +118,7 @@ function excessOf({ bytes, files }: FolderSize, limits: BuildLimits): Error | un
   });
 }
 
-const tooMuchMemory = (): Error => tooLarge("take more memory to install than there is for it", {});
+const tooMuchMemory = (): Error => tooLarge("need more memory to install than the builder may use", {});
 
 const tooLarge = (what: string, details: unknown): Error =>
   new LimitExceeded(`the packages ${what}: import less, or a smaller package`, { code: "packages_too_large", details });

@@ -16,7 +16,7 @@ export interface PackageSet {
 }
 
 export interface PackageStore {
-  /** Finds the set in the store, or installs it. Equal wishes at the same time share one install. */
+  /** Finds the set in the store, or installs it. Concurrent equal requests share one install. */
   provide(wanted: Readonly<Record<string, string>>, lockfile: string | null, owner: string): Promise<PackageSet>;
   /** An empty set, for components that import nothing. */
   readonly empty: string;
@@ -27,7 +27,7 @@ interface Options {
   readonly npm: NpmConfig;
   readonly limits: BuildLimits;
   readonly clock: Clock;
-  /** Lets one install run at a time, each owner in turn. */
+  /** Runs one install at a time, with owners in turn. */
   readonly enqueue: <T>(owner: string, work: () => Promise<T>) => Promise<T>;
 }
 
@@ -92,7 +92,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
       await writeFile(join(filling, "package-lock.json"), installed.lockfile);
       await writeFile(join(filling, marker), JSON.stringify({ bytes: installed.bytes }));
       const set = sha256(installed.lockfile);
-      // A set of this name is there already when another wish led to the same packages.
+      // The set exists if another request resolved to the same packages.
       await rename(filling, join(paths.sets, set)).catch((error: unknown) =>
         stat(join(paths.sets, set, marker)).catch(() => {
           throw error;

@@ -5,8 +5,8 @@ import type { Warning } from "../../domain/component/warning.ts";
 const maxArguments = 10_000;
 
 /**
- * Warnings that follow from a bundle's text, without running it. Bundles have no comments, and names of properties as they were written. Only what
- * is plainly written is found: a channel in a variable, or `respond` taken out of its prop, is not.
+ * Warnings from a bundle's text, without running it. Bundles have no comments, and their property names are not minified. Only literal
+ * uses are found: not a channel in a variable, nor `respond` taken out of its prop.
  */
 export function codeWarnings({ props }: ComponentDefinition, bundle: string): readonly Warning[] {
   return [...props.flatMap((prop) => responseWarnings(prop, bundle)), ...channelWarnings(bundle)];

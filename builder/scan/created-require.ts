@@ -14,14 +14,14 @@ const declared = new RegExp(
 const standIn = "_equire";
 
 /**
- * ES modules that want `require` make one of their own, by `createRequire(import.meta.url)`, and what they ask it for would not be
- * bundled. Here its calls with a name become calls of `require`, which the bundler follows; all else stays with what they made.
+ * ES modules that need `require` create it with `createRequire(import.meta.url)`, which the bundler does not follow. Its calls with a
+ * literal name become calls of `require`, which the bundler follows; other uses stay.
  */
 export function withPlainRequire(text: string): string {
   if (!calling.test(text)) return text;
   const names = new Set(Array.from(text.matchAll(declared), ([, name = ""]) => name));
   const own = names.has("require") ? text.replaceAll(/(?<![\w$.])require\b(?!\(\s{0,100}["'])/g, standIn) : text;
-  // A short name is a bundler's, and may be something else's in the next function.
+  // A short name comes from a minifier, and may mean something else in the next function.
   const others = [...names].filter((name) => name !== "require" && /req/i.test(name)).map((name) => name.replaceAll("$", "\\$"));
   if (others.length === 0) return own;
   return own.replaceAll(new RegExp(`(?<![\\w$.])(?:${others.slice(0, 100).join("|")})\\((?=\\s{0,100}["'])`, "g"), "require(");

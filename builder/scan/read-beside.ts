@@ -3,7 +3,7 @@ import { posix } from "node:path";
 /** Bounded, as all repetitions are here: packages are hostile, and what tries each length from each place takes minutes of the thread that all builds share. */
 const space = "\\s{0,100}";
 const quoted = `["']([^"'\\\\]{1,1000})["']`;
-/** `fs.readFileSync(…)`, with or without an encoding, of a file whose path is said in one of the ways below. */
+/** `fs.readFileSync(…)`, with or without an encoding, of a file whose path has one of the forms below. */
 const reading = (path: string): RegExp =>
   new RegExp(
     `(?<![\\w$])[\\w$]{1,100}(?:\\.default)?\\.readFileSync\\(${space}${path}${space}(?:,${space}(["'][\\w-]{1,100}["'])${space})?\\)`,
@@ -19,8 +19,8 @@ const ways: readonly RegExp[] = [
 export const textOf = "text-beside:";
 
 /**
- * Packages read files that lie beside their modules, of which nothing is there when they run. Where the path is written out, the file's
- * text becomes a part of the bundle.
+ * Packages read files in their own folders, which do not exist at run time. If the path is a literal, the file's text becomes part of the
+ * bundle.
  */
 export function withFilesBeside(text: string): string {
   if (!text.includes("readFileSync(")) return text;

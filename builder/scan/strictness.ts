@@ -8,13 +8,13 @@ export const cannotBeStrict = ({ text }: Pick<Message, "text">): boolean => text
 
 const awaitAsName = 'Cannot use "await" as an identifier here';
 
-/** Whether a module of old uses `await` as a name: any module may await at its top level, as far as esbuild can tell. */
+/** Whether a sloppy module uses `await` as a name: esbuild would read it as a top-level await. */
 export const usesAwaitAsName = ({ text }: Pick<Message, "text">): boolean => text.startsWith(awaitAsName);
 
 /** Of the same length as `await`, so that columns stay what they are. */
 const standIn = "$wait";
 
-/** Gives the variables of that name another one; members and keys stay. */
+/** Renames variables called `await`; members and keys stay. */
 export function withoutAwaitAsName(text: string): string {
   return text.replaceAll(/(?<![\w$.])await(?![\w$]|\s{0,100}:)/g, standIn);
 }

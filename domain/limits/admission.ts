@@ -71,7 +71,7 @@ export class AdmissionGate {
     this.#limits = limits;
   }
 
-  /** Applies a runner's report; undefined: the runner is gone. */
+  /** Applies a runner's report; undefined: the runner has ended. */
   update(pool: string, runner: string, report: BacklogReport | undefined, now: number): void {
     const { reports, accepted } = this.#pool(pool);
     if (report === undefined) return void reports.delete(runner);

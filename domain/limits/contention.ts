@@ -1,4 +1,4 @@
-/** An owner without activity for this long counts as gone. */
+/** An owner without activity for this long counts as inactive. */
 const activeForMs = 10_000;
 
 interface Activity {

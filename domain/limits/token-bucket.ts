@@ -11,7 +11,7 @@ export class TokenBucket {
     this.#tokens = options.burst;
   }
 
-  /** Takes a token that is there or will be. @returns ms until it is there */
+  /** Takes a token, from the future if none is left. @returns ms until that token is available */
   reserve(nowMs: number): number {
     this.#refill(nowMs);
     this.#tokens--;

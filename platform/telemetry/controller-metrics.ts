@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { ControllerMetrics } from "../../operator/controller/metrics.ts";
 
 export interface OperatorMetrics {
-  /** The metrics of one controller; `leader` shows with which operator they are moving. */
+  /** The metrics of one controller. Only those of the leader change. */
   controller(name: string): ControllerMetrics;
   leads(leads: boolean): void;
 }
@@ -13,11 +13,11 @@ const byController = ["controller"] as const;
 export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   const registers = [registry];
   const names = { labelNames: byController, registers };
-  const depth = new Gauge({ name: "headwater_controller_queue_depth", help: "Resources that wait to be reconciled.", ...names });
+  const depth = new Gauge({ name: "headwater_controller_queue_depth", help: "Resources queued to be reconciled.", ...names });
   const added = new Counter({ name: "headwater_controller_queue_adds_total", help: "Resources put into the queue.", ...names });
   const retries = new Counter({
     name: "headwater_controller_queue_retries_total",
-    help: "Resources that failed and wait for another try.",
+    help: "Resources queued again after a failed pass.",
     ...names,
   });
   const waited = new Histogram({
@@ -34,19 +34,19 @@ export function createOperatorMetrics(registry: Registry): OperatorMetrics {
   });
   const passes = new Counter({
     name: "headwater_controller_reconcile_total",
-    help: "Passes over resources, by what came of them.",
+    help: "Passes over resources, by result.",
     labelNames: ["controller", "result"],
     registers,
   });
   const errors = new Counter({
     name: "headwater_controller_reconcile_errors_total",
-    help: "Passes that failed; conflicts are none.",
+    help: "Passes that failed, without conflicts.",
     ...names,
   });
-  const leader = new Gauge({ name: "headwater_controller_leader", help: "1 while this operator is the one that reconciles.", registers });
+  const leader = new Gauge({ name: "headwater_controller_leader", help: "1 while this operator is the leader.", registers });
   return {
     controller: (controller) => {
-      for (const metric of [depth, added, retries, errors]) metric.labels({ controller }); // Zero rather than absent, so that rates begin.
+      for (const metric of [depth, added, retries, errors]) metric.labels({ controller }); // Zero rather than absent: rate() needs a first value.
       return {
         queue: {
           added: () => added.inc({ controller }),

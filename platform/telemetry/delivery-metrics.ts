@@ -2,19 +2,19 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { DeliveryMetrics } from "../../delivery/ports.ts";
 
 export interface DeliveryBacklog {
-  /** Commits whose events are not all handed on. */
+  /** Commits whose events are not all routed. */
   readonly unrouted: number;
   /** Deliveries whose next attempt is due. */
   readonly due: number;
-  /** Deliveries that wait for the time of their next attempt. */
+  /** Deliveries whose next attempt is in the future. */
   readonly scheduled: number;
-  /** Deliveries in the lines of ordered webhooks. */
+  /** Deliveries queued for ordered webhooks. */
   readonly ordered: number;
   /** Commits that are not in Postgres. */
   readonly unrecorded: number;
 }
 
-/** What a stream holds, and may hold; -1: any number of bytes. */
+/** Bytes stored in a stream, and its limit; -1: no limit. */
 export interface StreamBytes {
   readonly stream: string;
   readonly bytes: number;
@@ -25,7 +25,7 @@ const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 const lagSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600, 86_400];
 const listeners = ["webhook", "source", "workflow"] as const;
 
-/** Both functions ask NATS at each scrape; while it does not answer, what they would tell is absent. */
+/** Both functions ask NATS at each scrape. While NATS does not answer, their metrics are absent. */
 export function createDeliveryMetrics(
   registry: Registry,
   look: () => Promise<DeliveryBacklog>,
@@ -34,11 +34,11 @@ export function createDeliveryMetrics(
   const registers = [registry];
   const attempts = new Counter({
     name: "headwater_delivery_attempts_total",
-    help: "Attempts to deliver an event to a listener, by what came of them.",
+    help: "Attempts to deliver an event to a listener, by outcome.",
     labelNames: ["listener", "outcome"],
     registers,
   });
-  for (const listener of listeners) attempts.inc({ listener, outcome: "delivered" }, 0); // Zero rather than absent, so that rates begin.
+  for (const listener of listeners) attempts.inc({ listener, outcome: "delivered" }, 0); // Zero rather than absent: rate() needs a first value.
   const duration = new Histogram({
     name: "headwater_delivery_attempt_seconds",
     help: "Time of an attempt.",
@@ -48,7 +48,7 @@ export function createDeliveryMetrics(
   });
   const lag = new Histogram({
     name: "headwater_delivery_lag_seconds",
-    help: "Time from the commit of an event, or from the time it asked for, to its delivery.",
+    help: "Time from the commit of an event, or from its delivery_ts, to its delivery.",
     labelNames: ["listener"],
     buckets: lagSeconds,
     registers,
@@ -67,7 +67,7 @@ export function createDeliveryMetrics(
 function backlogGauges(registry: Registry, look: () => Promise<DeliveryBacklog>): void {
   const waiting: Gauge<"state"> = new Gauge({
     name: "headwater_delivery_backlog",
-    help: "What is still to be done: commits that are not routed, deliveries that are due, deliveries that wait for a retry, deliveries in line for ordered webhooks, commits that are not in Postgres.",
+    help: "Pending work, by state: unrouted commits, due deliveries, deliveries scheduled for a retry, deliveries queued for ordered webhooks, commits not recorded in Postgres.",
     labelNames: ["state"],
     registers: [registry],
     async collect() {
@@ -92,6 +92,6 @@ function streamGauges(registry: Registry, look: () => Promise<readonly StreamByt
       },
     });
   };
-  gauge("headwater_stream_bytes", "What a stream holds.", ({ bytes }) => bytes);
-  gauge("headwater_stream_limit_bytes", "What a stream may hold.", ({ maxBytes }) => maxBytes);
+  gauge("headwater_stream_bytes", "Bytes stored in a stream.", ({ bytes }) => bytes);
+  gauge("headwater_stream_limit_bytes", "Max bytes of a stream.", ({ maxBytes }) => maxBytes);
 }

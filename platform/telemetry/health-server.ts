@@ -5,7 +5,7 @@ import { Unavailable } from "../../domain/errors.ts";
 
 export interface HealthServerOptions {
   readonly listen: { readonly host: string; /** 0: any free one. */ readonly port: number };
-  /** Resolves when this process can do its work now; the message of its error is shown. It must not take longer than the probe waits. */
+  /** Resolves when this process can do its work; otherwise rejects, and the response shows the message. Must end before the probe times out. */
   readonly checkReady: () => Promise<void>;
   readonly registry: Registry;
 }
@@ -13,8 +13,8 @@ export interface HealthServerOptions {
 const readyTimeoutMs = 3_000;
 
 /**
- * What whoever runs the process asks it, for every role alike: `/healthz` (it lives), `/readyz` (it can do its work), `/metrics`.
- * Nothing else, and no authentication: it is for the cluster's own network.
+ * Serves probes and metrics of a process, the same for every role: `/healthz` (alive), `/readyz` (able to work), `/metrics`. Without
+ * authentication: it is for the cluster's own network.
  * @throws Unavailable when the address is taken
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<{ readonly port: number; stop(): Promise<void> }> {
@@ -31,7 +31,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<{
   const server = createServer((request, response) => {
     const answer = request.method === "GET" || request.method === "HEAD" ? answers[(request.url ?? "").split("?")[0] ?? ""] : undefined;
     response.setHeader("content-type", "text/plain; charset=utf-8");
-    if (answer === undefined) return void response.writeHead(404).end("there is /healthz, /readyz and /metrics\n");
+    if (answer === undefined) return void response.writeHead(404).end("not found: use /healthz, /readyz or /metrics\n");
     answer(response).catch(() => response.writeHead(500).end());
   });
   try {
@@ -40,7 +40,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<{
   } catch (cause) {
     throw new Unavailable(`HEADWATER_HEALTH_LISTEN: cannot listen on ${listen.host}:${listen.port}: ${messageOf(cause)}`, { cause });
   }
-  server.unref(); // Nothing waits for a probe.
+  server.unref(); // Probes do not keep the process alive.
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : listen.port,
@@ -53,7 +53,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<{
   };
 }
 
-/** @returns what is wrong, if anything */
+/** @returns the problem; undefined when the check passes */
 async function inTime(check: Promise<void>): Promise<string | undefined> {
   const late = Promise.withResolvers<string>();
   const timer = setTimeout(() => late.resolve(`no answer within ${readyTimeoutMs} ms`), readyTimeoutMs);

@@ -4,15 +4,14 @@ export type { Logger } from "pino";
 
 export interface LoggerOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
-  /** Where lines go; standard output when absent, made readable on a terminal. */
+  /** Default: standard output, formatted when it is a terminal. */
   readonly destination?: NodeJS.WritableStream;
   /** Fields of every line, such as the role. */
   readonly base?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * What never enters a log, wherever a careless field puts it. Props, payloads and keys are not logged in the first
- * place: this is the net below.
+ * Fields that are redacted at any of three levels. Props, payloads and keys are not logged in the first place; this catches mistakes.
  */
 const secretFields = [
   "password",
@@ -34,13 +33,10 @@ const redact = {
   censor: "[redacted]",
 };
 
-/** Loaded where somebody reads. */
+/** Loaded only for a terminal. */
 const pretty = process.stdout.isTTY ? (await import("pino-pretty")).default : undefined;
 
-/**
- * JSON lines, readable ones on a terminal. No pino transports: those are worker threads, which the children of a
- * runner must not have.
- */
+/** JSON lines; formatted text on a terminal. No pino transports: they are worker threads, which children of a runner must not have. */
 export function createLogger(options: LoggerOptions): Logger {
   const settings = {
     level: options.level,

@@ -5,7 +5,7 @@ export interface MirrorState {
   readonly pending: number;
 }
 
-/** `mirror` is looked at whenever somebody asks for metrics. */
+/** Reads `mirror` on every scrape. */
 export function createMirrorMetrics(registry: Registry, mirror: MirrorState): void {
   const gauge = (name: string, help: string, read: () => number): unknown =>
     new Gauge({
@@ -18,8 +18,8 @@ export function createMirrorMetrics(registry: Registry, mirror: MirrorState): vo
     });
   gauge(
     "headwater_mirror_lag_seconds",
-    "How far lists of the API are behind what this operator was told of the cluster.",
+    "Age of the oldest change of the cluster that the API's lists do not show yet.",
     () => mirror.lagSeconds,
   );
-  gauge("headwater_mirror_pending", "Resources whose last state is not in the lists of the API yet.", () => mirror.pending);
+  gauge("headwater_mirror_pending", "Resources whose latest state the API's lists do not show yet.", () => mirror.pending);
 }

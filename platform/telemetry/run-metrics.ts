@@ -14,7 +14,7 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
     labelNames: ["pool", "outcome"],
     registers,
   });
-  runs.inc({ pool, outcome: "returned" }, 0); // Zero rather than absent, so that rates begin.
+  runs.inc({ pool, outcome: "returned" }, 0); // Zero rather than absent: rate() needs a first value.
   const duration = new Histogram({
     name: "headwater_run_duration_seconds",
     help: "Time of a run in the sandbox.",
@@ -24,7 +24,7 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
   });
   const waited = new Histogram({
     name: "headwater_invocation_wait_seconds",
-    help: "Time from the storing of an invocation to its run.",
+    help: "Time from storing an invocation to the start of its run.",
     labelNames: ["pool"],
     buckets: seconds,
     registers,
@@ -42,8 +42,8 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
         this.set({ pool }, of(look()));
       },
     });
-  gauge("headwater_runs_running", "Runs under way in this runner.", ({ running }) => running);
-  gauge("headwater_runs_waiting", "Invocations that wait in this runner.", ({ waiting }) => waiting);
+  gauge("headwater_runs_running", "Runs in progress in this runner.", ({ running }) => running);
+  gauge("headwater_runs_waiting", "Invocations queued in this runner.", ({ waiting }) => waiting);
   parked(registry, pool, () => look());
   full(registry, pool, () => look());
   return {
@@ -62,7 +62,7 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
 function parked(registry: Registry, pool: string, look: () => QueueCounts): void {
   const gauge: Gauge<"pool" | "reason"> = new Gauge({
     name: "headwater_runs_parked",
-    help: "Sources that wait because their owner runs as much as it may, or has used up a quota.",
+    help: "Sources that wait because their owner has reached its concurrent runs or its daily quota.",
     labelNames: ["pool", "reason"],
     registers: [registry],
     collect() {
@@ -76,7 +76,7 @@ function parked(registry: Registry, pool: string, look: () => QueueCounts): void
 function full(registry: Registry, pool: string, look: () => QueueCounts): void {
   const gauge: Gauge<"pool" | "kind"> = new Gauge({
     name: "headwater_backlog_full",
-    help: "Sources and owners whose backlog in this runner is at its bound: their endpoints answer 429.",
+    help: "Sources and owners whose backlog in this runner is full: their endpoints respond with 429.",
     labelNames: ["pool", "kind"],
     registers: [registry],
     collect() {

@@ -29,7 +29,7 @@ export function createSandboxMetrics(registry: Registry, pool: string, read: () 
   gauge("headwater_sandbox_isolates", "Warm isolates in this runner.", ({ isolates }) => isolates);
   gauge("headwater_sandbox_sources", "Warm sources in these isolates.", ({ sources }) => sources);
   gauge("headwater_sandbox_children", "Child processes of this runner that hold isolates.", ({ children }) => children);
-  gauge("headwater_sandbox_resident_bytes", "Resident memory of those processes.", ({ residentBytes }) => residentBytes);
+  gauge("headwater_sandbox_resident_bytes", "Resident memory of the sandbox processes.", ({ residentBytes }) => residentBytes);
   counter("headwater_sandbox_evictions_total", "Warm sources evicted to make room for others.", ({ evictions }) => evictions);
   counter("headwater_sandbox_start_failures_total", "Child processes that could not be started.", ({ startFailures }) => startFailures);
 }

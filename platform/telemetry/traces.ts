@@ -5,30 +5,30 @@ import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, Trace
 import type { Span, SpanOptions, Traces } from "../../domain/traces.ts";
 
 export interface TracesOptions {
-  /** Base address of a collector that takes OTLP as JSON over HTTP, `http://collector:4318`; what it is to be told with each request is in OTEL_EXPORTER_OTLP_HEADERS. */
+  /** Base URL of a collector for OTLP as JSON over HTTP, `http://collector:4318`. Request headers are in OTEL_EXPORTER_OTLP_HEADERS. */
   readonly endpoint: string;
-  /** Share of the traces begun here that are recorded, 0 to 1. Those that come from elsewhere are recorded as their callers decided. */
+  /** Share of the traces started here that are recorded, 0 to 1. For other traces their caller has decided. */
   readonly share: number;
-  /** Unless OTEL_SERVICE_NAME says otherwise. */
+  /** OTEL_SERVICE_NAME overrides it. */
   readonly service: string;
   readonly version: string;
   readonly log: { warn(fields: object, message: string): void };
 }
 
 export interface StartedTraces extends Traces {
-  /** Sends what has not been sent, for a moment at most. */
+  /** Sends pending spans, for two seconds at most. */
   stop(): Promise<void>;
 }
 
 const sendEveryMs = 1_000;
-/** While the collector is away, so many wait; then more are lost. */
-const mostWaiting = 8_192;
-const farewellMs = 2_000;
-const tellAgainMs = 60_000;
+/** Spans that wait while the collector does not answer; more are lost. */
+const maxQueuedSpans = 8_192;
+const flushTimeoutMs = 2_000;
+const minWarningIntervalMs = 60_000;
 
-/** Spans, and a collector to which they go in batches. A collector that is slow or away costs spans and nothing else. */
+/** Sends spans to a collector in batches. A collector that is slow or down costs spans and nothing else. */
 export function startTraces({ endpoint, share, service, version, log }: TracesOptions): StartedTraces {
-  tellOfFailures(log);
+  logExportFailures(log);
   const own = resourceFromAttributes({ "service.name": service, "service.version": version, "service.instance.id": crypto.randomUUID() });
   const provider = new TracerProvider({
     resource: own.merge(detectResources({ detectors: [envDetector] })),
@@ -37,14 +37,14 @@ export function startTraces({ endpoint, share, service, version, log }: TracesOp
       new BatchSpanProcessor({
         exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }),
         scheduledDelayMillis: sendEveryMs,
-        maxQueueSize: mostWaiting,
+        maxQueueSize: maxQueuedSpans,
       }),
     ],
   });
   const tracer = provider.getTracer("headwater", version);
   return {
     start: (name, options) => startSpan(tracer, name, options),
-    stop: () => Promise.race([provider.shutdown().catch(() => undefined), after(farewellMs)]),
+    stop: () => Promise.race([provider.shutdown().catch(() => undefined), after(flushTimeoutMs)]),
   };
 }
 
@@ -61,7 +61,7 @@ function startSpan(tracer: Tracer, name: string, { kind, traceparent, startedAt,
     },
     context,
   );
-  // What is not recorded is no place to go on from: then the last one that may be is passed on.
+  // A span that is not recorded cannot be a parent: pass on the last recorded one.
   const passed = span.isRecording() || traceparent === undefined ? traceparentOf(span.spanContext()) : traceparent;
   return {
     traceparent: passed,
@@ -74,7 +74,7 @@ function startSpan(tracer: Tracer, name: string, { kind, traceparent, startedAt,
   };
 }
 
-/** Of a text that `parseTraceparent` let pass. */
+/** @param traceparent accepted by `parseTraceparent` */
 function contextOf(traceparent: string): SpanContext {
   const [, traceId = "", spanId = "", flags = "00"] = traceparent.split("-");
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
@@ -84,12 +84,12 @@ function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-0${traceFlags & 1}`;
 }
 
-/** The SDK tells of each batch that is lost: once a minute is enough. */
-function tellOfFailures(log: TracesOptions["log"]): void {
-  let toldAt = Number.NEGATIVE_INFINITY;
-  const tell = (message: string): void => {
-    if (performance.now() - toldAt < tellAgainMs) return;
-    toldAt = performance.now();
+/** The SDK reports each lost batch: logs one a minute. */
+function logExportFailures(log: TracesOptions["log"]): void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  const warn = (message: string): void => {
+    if (performance.now() - loggedAt < minWarningIntervalMs) return;
+    loggedAt = performance.now();
     log.warn(
       { op: "traces.send", cause: message.slice(0, 500) },
       "spans do not reach the collector at OTEL_EXPORTER_OTLP_ENDPOINT, and are lost",
@@ -97,7 +97,7 @@ function tellOfFailures(log: TracesOptions["log"]): void {
   };
   const silent = (): void => undefined;
   diag.setLogger(
-    { error: tell, warn: tell, info: silent, debug: silent, verbose: silent },
+    { error: warn, warn, info: silent, debug: silent, verbose: silent },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
 }

@@ -124,7 +124,7 @@ describe("a component of a repository", () => {
     const missing = await headwater.call<Source>("POST", "/components", { component_url: `${repository}/${entry}?token=secret` });
     expect([missing.status, missing.body.error]).toEqual([
       422,
-      expect.stringContaining(`${repository}/${entry} imports "./label", and nothing is found for it`),
+      expect.stringContaining(`${repository}/${entry} imports "./label", but no file was found`),
     ]);
     expect(missing.body.error).not.toContain("secret");
     const denied = await headwater.call<Source>("POST", "/components", { component_url: "http://169.254.169.254/latest/meta-data" });

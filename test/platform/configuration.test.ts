@@ -64,7 +64,7 @@ describe("parseConfiguration", () => {
     [{ HEADWATER_EGRESS_ALLOW: "10.0.0.0/33" }, "must be networks such as"],
     [{ HEADWATER_TRUSTED_PROXIES: "10.0.0.1" }, "must be networks such as 10.0.0.0/8,fd00::/8, or a number of proxies"],
     [{ HEADWATER_TRUSTED_PROXIES: "1,10.0.0.0/8" }, "must be networks such as"],
-    [{ HEADWATER_ROLES: "api,worker" }, "'worker' is no role: choose among"],
+    [{ HEADWATER_ROLES: "api,worker" }, "'worker' is not a role: use"],
     [{ HEADWATER_PUBLIC_URL: "ftp://x" }, "must be an http or https address"],
     [{ HEADWATER_DELIVERY_RETRY: "5" }, "must be waits such as 5s"],
     [{ HEADWATER_DELIVERY_PROXY: "proxy:3128" }, "HEADWATER_DELIVERY_PROXY is invalid: must be an http or https address"],
@@ -104,7 +104,7 @@ describe("parseConfiguration", () => {
 
 it("describes every setting with its unit, default and reason", () => {
   const text = describeConfiguration();
-  expect(text).toContain("HEADWATER_RUN_TIMEOUT\n      longest time a run may take\n      seconds · default: 300");
+  expect(text).toContain("HEADWATER_RUN_TIMEOUT\n      max duration of a run\n      seconds · default: 300");
   expect(text).not.toMatch(/undefined/);
 });
 

@@ -176,16 +176,16 @@ describe("refused", () => {
     const error = await failure(collect(`${origin}/x/main.mjs?token=secret`));
     expect(error).toMatchObject({ status: 422, code: "import_not_found", details: { file: "x/lib/a.mjs", line: 2, column: 15 } });
     expect(error.message).toContain(
-      `${origin}/x/lib/a.mjs imports "../b", and nothing is found for it: asked ${origin}/x/b (404), ${origin}/x/b.mjs (404)`,
+      `${origin}/x/lib/a.mjs imports "../b", but no file was found: requested ${origin}/x/b (404), ${origin}/x/b.mjs (404)`,
     );
     expect(error.message).not.toContain("secret");
   });
 
   test.each([
-    ["no text", "/none.mjs", 422, "answered 404: the text of a component is expected there"],
-    ["a page", "/page", 422, "answered with a web page"],
+    ["no text", "/none.mjs", 422, "responded with 404: use an address of a component's code"],
+    ["a page", "/page", 422, "responded with a web page"],
     ["a module above the root of the server", "/above.mjs", 422, 'import "../x.mjs" is refused'],
-    ["a module that is a page", "/to-page.mjs", 422, 'imports "./page", and nothing is found for it'],
+    ["a module that is a page", "/to-page.mjs", 422, 'imports "./page", but no file was found'],
     ["a syntax error", "/broken.mjs", 422, "broken.mjs:1:"],
     ["a large text", "/large.mjs", 413, "is larger than 100000 bytes"],
     ["a redirect without end", "/loop", 422, "redirects more than 5 times"],
@@ -236,7 +236,7 @@ describe("refused", () => {
     const few = await collecting({ requests: 10 });
     expect(await failure(few.collect(`${wide}/0.mjs`))).toMatchObject({
       status: 413,
-      message: expect.stringContaining("more than 10 addresses"),
+      message: expect.stringContaining("more than 10 requests"),
     });
     const small = await collecting({ bytes: 5_000 });
     expect(await failure(small.collect(`${wide}/0.mjs`))).toMatchObject({

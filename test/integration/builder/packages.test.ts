@@ -348,7 +348,7 @@ describe("hostile packages", () => {
       const { builder } = await openBuilder({ npm });
       const error = await failure(builder.build({ code: component('import one from "one";', "JSON.stringify(one)") }));
       expect(error).toMatchObject({ status: 422, code: "bundle_error" });
-      expect(error.message).toContain(`a package imports "${target}", which lies outside the packages`);
+      expect(error.message).toContain(`a package imports "${target}", which is outside the packages`);
     }
   });
 

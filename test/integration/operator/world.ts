@@ -125,7 +125,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
       events: { record: ({ kind, metadata }, { reason }) => void recordedEvents.push(`${kind}/${metadata.name} ${reason}`) },
       fetchComponent: async (url) => {
         const text = addresses.get(url);
-        if (text === undefined) throw new InvalidInput(`'${url}' answered 404: the text of a component is expected there`);
+        if (text === undefined) throw new InvalidInput(`'${url}' responded with 404: use an address of a component's code`);
         return typeof text === "string" ? { code: text } : text;
       },
     };
