@@ -113,11 +113,13 @@ export class Bucket<T> {
     return published.seq;
   }
 
-  async delete(key: string, { expectedRevision }: Pick<PutOptions, "expectedRevision"> = {}): Promise<void> {
-    await this.#connection.publisher.publish(this.#subject(key), "", {
+  /** Resolves with the revision of the deletion. @throws Unavailable */
+  async delete(key: string, { expectedRevision }: Pick<PutOptions, "expectedRevision"> = {}): Promise<number> {
+    const published = await this.#connection.publisher.publish(this.#subject(key), "", {
       headers: { "KV-Operation": "DEL", "Nats-TTL": deletionTtl },
       ...(expectedRevision === undefined ? {} : { expectedLastSubjectSequence: expectedRevision }),
     });
+    return published.seq;
   }
 
   /** Resolves when the entries there are have been told; goes on, across interruptions, until stopped. */

@@ -42,7 +42,7 @@ export function fencedEntries<T>(
       const { value, revision } = await entries.read(key);
       if (value === undefined) return;
       checkLeads();
-      await entries.delete(key, { expectedRevision: revision });
+      await seen(await entries.delete(key, { expectedRevision: revision }));
     },
   };
 }

@@ -29,12 +29,16 @@ export function createOwnerLimits(connection: Connection) {
     block: async (owner: string, untilMs: number): Promise<void> => {
       await entries.put(owner, untilMs, { ttlSeconds: Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000)) });
     },
-    unblock: (owner: string) => entries.delete(owner),
+    unblock: async (owner: string): Promise<void> => {
+      await entries.delete(owner);
+    },
     /** Good for an hour. */
     setWeight: async (owner: string, weight: number): Promise<void> => {
       await entries.put(weightKey(owner), weight, { ttlSeconds: weightTtlSeconds });
     },
-    removeWeight: (owner: string) => entries.delete(weightKey(owner)),
+    removeWeight: async (owner: string): Promise<void> => {
+      await entries.delete(weightKey(owner));
+    },
   };
 }
 

@@ -53,6 +53,19 @@ test("a leader that stalls between its check and its write is refused by the rev
   expect(await former.get("sub_raced")).toBe("two");
 });
 
+test("writing and deleting a fenced entry wait until readers have seen the revision", async () => {
+  const seen: number[] = [];
+  const entries = fencedEntries<string>(nats.connection, "ROUTES", {
+    leads: () => true,
+    seen: async (revision) => void seen.push(revision),
+  });
+  await entries.put("sub_seen", "one");
+  await entries.delete("sub_seen");
+  await entries.delete("sub_seen");
+  const [put = 0, deleted = 0, ...more] = seen;
+  expect([put > 0, deleted > put, more]).toEqual([true, true, []]);
+});
+
 test("a fenced entry can be written again after its deletion, and deleted twice", async () => {
   const entries = fencedEntries<string>(nats.connection, "ROUTES", { leads: () => true });
   await entries.put("sub_again", "one");
