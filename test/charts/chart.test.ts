@@ -41,7 +41,7 @@ suite(`the chart${missing}`, () => {
     expect(kept.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toContain("Namespace headwater-default");
   });
 
-  it("sets up tables and streams before new code runs on an upgrade, and beside the servers on an install", async () => {
+  it("migrates tables and streams before new code runs on an upgrade, and after the servers start on an install", async () => {
     const job = async (...flags: string[]) =>
       objectsOf(await render(...flags)).find(({ kind, metadata }) => kind === "Job" && metadata.name.startsWith("headwater-setup"));
     expect((await job())?.metadata.annotations).toBeUndefined();
@@ -81,7 +81,7 @@ suite(`the chart${missing}`, () => {
     expect(configured.toSorted()).toEqual(expected === undefined ? [] : both);
   });
 
-  it("has an admin API only when asked for, with a token that no value holds", async () => {
+  it("enables the admin API only on request, with a token that is in no value", async () => {
     const mounted = async (...flags: string[]) => {
       const objects = objectsOf(await render(...flags));
       const text = (kind: string, name: string): string =>
@@ -98,7 +98,7 @@ suite(`the chart${missing}`, () => {
     expect(await mounted(...own)).toEqual({ secret: "own-admin", makes: false, may: false });
   });
 
-  it("asks of a cluster what docs/kubernetes.md says", async () => {
+  it("requires the versions that docs/kubernetes.md names", async () => {
     const page = readFileSync(join(chart, "../../docs/kubernetes.md"), "utf8");
     expect(page).toContain(
       `Kubernetes ${/kubeVersion: ">=(\d+\.\d+)/.exec(readFileSync(join(chart, "Chart.yaml"), "utf8"))?.[1]} or later`,
@@ -107,7 +107,7 @@ suite(`the chart${missing}`, () => {
     expect(page).toContain(`${cpus} CPUs and ${gibibytes.toFixed(1)} GiB requested`);
   });
 
-  it("says what each value is for", () => {
+  it("describes every value", () => {
     const schema: unknown = JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8"));
     expect(undescribed(schema, "")).toEqual([]);
   });

@@ -46,7 +46,7 @@ describe.skipIf(disk === undefined)(`the liveness probe of nats-server${missing}
     );
   }
 
-  it("has it go on while the disk is full, ends it when there is room again, and the next one stores", async () => {
+  it("keeps nats-server running while the disk is full, and ends it once there is space, so that the next one stores", async () => {
     const publish = async (): Promise<boolean> => {
       const connection = await connect(server.connection);
       try {
@@ -72,7 +72,7 @@ describe.skipIf(disk === undefined)(`the liveness probe of nats-server${missing}
     expect([await publish(), await isAlive()]).toEqual([true, true]);
   }, 120_000);
 
-  it("ends one that does not answer", async () => {
+  it("ends a server that does not respond", async () => {
     expect(await isAlive(1)).toBe(false);
   });
 });

@@ -53,7 +53,7 @@ function environmentOf(given: z.infer<typeof environment>, secret: SecretTexts):
 
 suite(`the chart's NATS servers${missing}`, () => {
   /** Method: what the chart renders and the Secrets of an installation, on real servers; only addresses and paths are those of this machine. */
-  it("find each other, and keep streams together", async () => {
+  it("find each other and replicate streams", async () => {
     const objects = objectsOf(await render("--set", `nats.replicas=${count}`));
     const find = (kind: string) => objects.find((each) => each.kind === kind && each.metadata.name === "headwater-nats");
     const configuration = configMap.parse(find("ConfigMap")).data["nats-server.conf"];

@@ -52,7 +52,7 @@ const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasK
 const suite = missing === undefined ? describe : describe.skip;
 
 suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
-  it("refuses another number of NATS servers than there is, in words", async () => {
+  it("refuses a changed number of NATS servers with an explanation", async () => {
     const upgrade = ["template", "headwater", chart, "--namespace", "headwater", "--is-upgrade", "--dry-run=server"];
     const upgraded = (replicas: number) => helm(upgrade.concat("--kubeconfig", kube.kubeconfigPath, "--set", `nats.replicas=${replicas}`));
     const [same, more] = [await upgraded(1), await upgraded(3)];
@@ -122,7 +122,7 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
     expect(await can(account, verb, resource, namespace)).toBe(allowed);
   });
 
-  it("lets the operator bind one role and no other", async () => {
+  it("lets the operator bind only one role", async () => {
     const bind = (name: string) => can("operator", "bind", "clusterroles.rbac.authorization.k8s.io", undefined, name);
     expect([await bind("headwater-owner-secrets"), await bind("cluster-admin"), await bind("edit")]).toEqual([true, false, false]);
   });

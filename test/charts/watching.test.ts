@@ -77,7 +77,7 @@ describe("the alerts of the chart", () => {
     expect(mistakes(expr)).toEqual([]);
   });
 
-  it("are those of docs/operations.md, word by word", () => {
+  it("equal those of docs/operations.md", () => {
     const page = readFileSync(join(root, "docs/operations.md"), "utf8");
     const [, section = ""] = /^### Alerts\n([\s\S]*?)^### /m.exec(page) ?? [];
     const documented = [...section.matchAll(/^\| `Headwater.*$/gm)].map(([row]) => row);
@@ -89,7 +89,7 @@ describe("the alerts of the chart", () => {
     expect(documented).toEqual(written);
   });
 
-  it("name operations that the log knows", () => {
+  it("name operations that are logged", () => {
     const named = alerts.flatMap(({ annotations }) => annotations.description.match(/(?<=`)[a-z]+\.[a-z_]+(?=`)/g) ?? []);
     const folders = ["api", "ingress", "operator", "runner", "delivery", "platform", "wiring"];
     const sources = folders.flatMap((folder) =>
@@ -110,7 +110,7 @@ describe("the dashboard of the chart", () => {
     for (const { labels } of selectors) expect(labels).toContain("job");
   });
 
-  it("shows every role, and each metric but those that others imply", () => {
+  it("shows every role, and each metric that no other one implies", () => {
     const shown = new Set(queries.flatMap(({ expr }) => parseExpression(expr).selectors.map(({ metric }) => metric)));
     const ours = metrics.filter(({ name }) => name.startsWith("headwater_"));
     const implied = [
@@ -122,7 +122,7 @@ describe("the dashboard of the chart", () => {
     expect(ours.filter((metric) => !seriesOf(metric).some((series) => shown.has(series))).map(({ name }) => name)).toEqual(implied);
   });
 
-  it("has panels that lie beside each other, each with an id of its own", () => {
+  it("has panels that do not overlap, with unique ids", () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)}:${y + Math.floor(index / w)}`),
     );
@@ -130,7 +130,7 @@ describe("the dashboard of the chart", () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  it("has the variables that its expressions name", () => {
+  it("defines the variables of its expressions", () => {
     const named = new Set(dashboardText.match(/(?<=\$\{?)(?!__)[a-z]+/g));
     expect(dashboard.templating.list.map(({ name }) => name).toSorted()).toEqual([...named].toSorted());
   });
@@ -146,13 +146,13 @@ const missing = findProgram("helm") === undefined ? " (skipped: helm was not fou
     expect(await find("ConfigMap", "headwater-dashboard")).toBeUndefined();
   });
 
-  it("makes the alerts a PrometheusRule that speaks of the release's namespace", async () => {
+  it("creates a PrometheusRule with the release's namespace", async () => {
     const rule = await find("PrometheusRule", "headwater", "--set", "alerts.enabled=true", "--namespace", "elsewhere");
     expect(rule?.["spec"]).toEqual(parse(alertsText.replaceAll("$namespace", "elsewhere")));
     expect(JSON.stringify(rule)).toContain('namespace=\\"elsewhere\\"');
   });
 
-  it("makes the dashboard a ConfigMap that the sidecar of Grafana finds", async () => {
+  it("creates a ConfigMap that Grafana's sidecar finds", async () => {
     const map = await find("ConfigMap", "headwater-dashboard", "--set", "dashboards.enabled=true");
     expect(map?.metadata["labels"]).toMatchObject({ grafana_dashboard: "1" });
     const { data } = z.object({ data: z.record(z.string(), z.string()) }).parse(map);

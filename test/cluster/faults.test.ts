@@ -132,7 +132,7 @@ const faults: readonly Fault[] = [
 const skipped = (needsNode: boolean | undefined): string | undefined =>
   needsNode === true && nodeShell === undefined ? "HEADWATER_TEST_NODE_SHELL names no command" : undefined;
 
-describe("under load, nothing acknowledged is lost", () => {
+describe("faults under load lose no accepted request", () => {
   for (const { what, act, needsNode } of faults) {
     const skip = skipped(needsNode);
     const title = `when ${what}${skip === undefined ? "" : ` (skipped: ${skip})`}`;
@@ -175,8 +175,8 @@ async function expectTruth(): Promise<void> {
 const withHook = (body: string): string =>
   `export default { name: "Hooked", hooks: { async deactivate() { ${body} } }, props: { http: "$.interface.http" }, run() {} };`;
 
-describe("nothing is stuck in Terminating", () => {
-  it("a namespace with sources in it is deleted: hooks run, finalizers end", async () => {
+describe("deletion", () => {
+  it("runs hooks and ends finalizers of a namespace with sources", async () => {
     const name = "headwater-test-gone";
     await makeNamespace(name, { "headwater.dev/owner": "u_gone" });
     for (let n = 0; n < 3; n++) await deploy(`hooked-${n}`, withHook(`console.log("bye")`), {}, name);
@@ -184,7 +184,7 @@ describe("nothing is stuck in Terminating", () => {
     expect((await tryKubectl(["get", "namespace", name])).stderr).toContain("NotFound");
   }, 240_000);
 
-  it("a component whose hook never returns: it is ended after a run's longest time, and the source goes", async () => {
+  it("deletes a source whose hook never returns after the maximum duration of a run", async () => {
     await deploy("stubborn", withHook("await new Promise(() => setInterval(() => undefined, 1_000));"));
     await kubectl(["-n", owned, "delete", "source", "stubborn", "--wait=false"]);
     await until(
@@ -195,7 +195,7 @@ describe("nothing is stuck in Terminating", () => {
     );
   }, 240_000);
 
-  it("leaves no pod behind that does not go", async () => {
+  it("leaves no pod in Terminating", async () => {
     await until(
       async () => (await list("pods", "-n", namespace)).every(({ metadata }) => metadata.deletionTimestamp === undefined),
       "no pod is terminating",

@@ -18,15 +18,15 @@ const sourcesSchema = z.object({ data: z.array(z.object({ id: z.string(), name: 
 const code = (text: string): string =>
   `export default { name: "Says", props: { http: { type: "$.interface.http", customResponse: true } }, run() { this.http.respond({ status: 200, body: "${text}" }); } };`;
 
-describe("two doors, one object", () => {
-  it("makes every example ready", async () => {
+describe("an installation, over kubectl and REST", () => {
+  it("reports every example as ready", async () => {
     for (const file of readdirSync(examples).filter((name) => name.endsWith(".yaml") && !notApplied.includes(name)))
       await kubectl(["-n", owned, "apply", "-f", join(examples, file)]);
     await kubectl(["-n", owned, "wait", "--for=condition=Ready", "sources,components,subscriptions,webhooks", "--all", "--timeout=120s"]);
     for (const source of await list("sources", "-n", owned)) expect(isReady(source), JSON.stringify(source.status)).toBe(true);
   });
 
-  it("runs what kubectl applied in a runner pod, and its events arrive at a webhook", async () => {
+  it("runs an applied source in a runner pod, and delivers its events to a webhook", async () => {
     const sources = await countingSources("story", 1);
     const load = await startLoad(sources, 20);
     await load.more(40);
@@ -36,7 +36,7 @@ describe("two doors, one object", () => {
     await kubectl(["-n", owned, "delete", "source/story-0", "webhook/story-0", "subscription/story-0"]);
   });
 
-  it("shows it in REST, and what REST makes in kubectl", async () => {
+  it("shows an applied source over REST, and a source of REST in kubectl", async () => {
     const applied = await deploy("by-kubectl", code("one"));
     const shown = sourcesSchema.parse(JSON.parse((await call("GET", "/users/me/sources?limit=100")).text));
     expect(shown.data.map(({ id }) => id)).toContain(applied.id);
@@ -57,7 +57,7 @@ describe("two doors, one object", () => {
     );
   });
 
-  it("greets with commands that work as pasted", async () => {
+  it("prints commands in NOTES that work as pasted", async () => {
     const { stdout } = await helm(["get", "notes", "headwater", "--namespace", namespace]);
     const commands = stdout.split("\n").filter((line) => line.startsWith("  "));
     expect(commands).toHaveLength(3);
@@ -68,7 +68,7 @@ describe("two doors, one object", () => {
     expect(shown).toContain("source.headwater.dev/");
   });
 
-  it("says what is wrong with a source in a namespace without an owner, and heals when it gets one", async () => {
+  it("reports NamespaceHasNoOwner until the namespace gets an owner", async () => {
     await makeNamespace("headwater-test-unowned");
     const source = {
       apiVersion: "headwater.dev/v1alpha1",
@@ -84,7 +84,7 @@ describe("two doors, one object", () => {
     await kubectl(["delete", "namespace", "headwater-test-unowned"], "", 120_000);
   });
 
-  it("serves a source within seconds of kubectl apply, its component being built", async () => {
+  it("serves a source within seconds of kubectl apply, including its build", async () => {
     const times: number[] = [];
     const common = { apiVersion: "headwater.dev/v1alpha1" };
     const component = { ...common, kind: "Component", metadata: { name: "quick", namespace: owned }, spec: { code: code("quick") } };

@@ -6,7 +6,7 @@ import { kubectl, list } from "./kubectl.ts";
 import { countingSources, startLoad } from "./load.ts";
 
 describe("helm uninstall", () => {
-  it("keeps definitions, resources, keys and data, and an install finds them again", async () => {
+  it("keeps definitions, resources, keys and data for the next install", async () => {
     const [source] = await countingSources("kept", 1);
     const load = await startLoad(source === undefined ? [] : [source], 20);
     await load.more(20);
@@ -30,7 +30,7 @@ describe("helm uninstall", () => {
     await again.stop();
   }, 400_000);
 
-  it("goes whole when one takes everything away", async () => {
+  it("leaves no object after the documented removal", async () => {
     await kubectl([
       "delete",
       "sources,subscriptions,autosubscriptions,webhooks,components,accounts,workflows",

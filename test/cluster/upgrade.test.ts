@@ -16,7 +16,7 @@ afterAll(async () => {
 const keysOf = async (): Promise<unknown> => (await get("secret", "headwater-keys", namespace))["data"];
 
 describe("helm upgrade and rollback under load", () => {
-  it("changes every role without a request refused or an event lost, and keeps the keys", async () => {
+  it("replaces every role without refusing a request or losing an event, and keeps the keys", async () => {
     const keys = await keysOf();
     const load = await startLoad(sources, 30);
     await load.more(30);
@@ -31,7 +31,7 @@ describe("helm upgrade and rollback under load", () => {
     expect(await keysOf()).toEqual(keys);
   }, 400_000);
 
-  it("goes back by helm rollback", async () => {
+  it("returns to the previous revision by helm rollback", async () => {
     const load = await startLoad(sources, 30);
     await load.more(30);
     const { code, stderr } = await helm(["rollback", "headwater", "--namespace", namespace, "--wait", "--timeout", "240s"]);
@@ -42,7 +42,7 @@ describe("helm upgrade and rollback under load", () => {
     expect(deployment).not.toContain('"debug"');
   }, 400_000);
 
-  it("takes a changed definition into the cluster", async () => {
+  it("updates a changed definition", async () => {
     await kubectl(["annotate", "crd", "sources.headwater.dev", "helm.sh/resource-policy-"]);
     await install("upgrade");
     const { metadata } = await get("crd", "sources.headwater.dev", "");

@@ -50,7 +50,7 @@ const forbidden = [
   "metadata of the cloud",
 ];
 
-describe("the walls around user code", () => {
+describe("isolation of user code", () => {
   it.each([...forbidden, "NATS"])("keeps a component's fetch from %s", async (what) => {
     const { text } = await request(endpoint, "POST", JSON.stringify({ url: `http://${addresses[what]}/` }), {
       "content-type": "application/json",
@@ -64,14 +64,14 @@ describe("the walls around user code", () => {
     expect(["timeout", "EHOSTUNREACH", "ECONNREFUSED", "ENETUNREACH"]).toContain(outcome);
   });
 
-  it("lets a process in a runner pod reach NATS, and what is allowed by name", async () => {
+  it("lets a process in a runner pod reach NATS and allowed addresses", async () => {
     const [host, port] = addresses["NATS"]?.split(":") ?? [];
     expect(await broken(host, Number(port))).toBe("reached");
     const [probe, at] = (await probeAddress()).split(":");
     expect(await broken(probe, Number(at))).toBe("reached");
   });
 
-  it("gives runner pods no token, no shell, and nothing to write to but their own folders", async () => {
+  it("gives runner pods no token, no shell, and write access to their own folders only", async () => {
     const [runner] = await list("pods", "-n", namespace, "-l", "app.kubernetes.io/component=runner,pod-template-hash");
     const spec = z
       .looseObject({ automountServiceAccountToken: z.boolean(), volumes: z.array(z.record(z.string(), z.unknown())) })
@@ -92,7 +92,7 @@ describe("the walls around user code", () => {
     expect((await call("GET", "/users/me")).status).toBe(200);
   });
 
-  it("keeps all pods to the profile restricted", async () => {
+  it("runs all pods under the profile restricted", async () => {
     const { stderr } = await tryKubectl([
       "label",
       "--dry-run=server",

@@ -62,7 +62,7 @@ function move(command: string): Promise<{ readonly code: number | null; readonly
 }
 
 describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
-  it("copies what can be copied, switched off, and says what is missing for the rest", async () => {
+  it("copies resources switched off, and reports what the others lack", async () => {
     const { code, output, complaints } = await move("copy");
     expect(code).toBe(1);
     const { sources, webhooks } = await moved();
@@ -82,7 +82,7 @@ describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
     expect(complaints).toContain("subscriptions sub_4: p_flow was not copied");
   });
 
-  it("has copied the subscriptions between what was copied, and all sources' as they are", async () => {
+  it("copies the subscriptions of copied resources", async () => {
     const { sources, webhooks } = await moved();
     const subscriptions: { emitter_id: string; listener_id: string; event_name: string }[] = await data("/users/me/subscriptions");
     expect(subscriptions.map(({ emitter_id, listener_id, event_name }) => [emitter_id, listener_id, event_name]).toSorted()).toEqual(
@@ -94,7 +94,7 @@ describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
     );
   });
 
-  it("copies nothing twice, and a missing resource once it is available", async () => {
+  it("copies no resource twice, and a missing one once it is available", async () => {
     const { body } = await here.ask("POST", "/v1/accounts", { body: { app: "shop", credentials: { key: "change-me" } } });
     const before = await moved();
     const account: string = body.data.id;
@@ -109,7 +109,7 @@ describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
     expect(await data("/users/me/subscriptions")).toHaveLength(3);
   });
 
-  it("switches off there, then on here, what is on there", async () => {
+  it("switches active sources off in the service, then on here", async () => {
     expect(there.changes).toEqual([]);
     const { code } = await move("switch");
     expect(code).toBe(0);
@@ -121,7 +121,7 @@ describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
     expect(await Promise.all(["dc_feed", "dc_cron", "dc_hook", "dc_shop"].map(isActive))).toEqual([true, false, true, true]);
   });
 
-  it("goes on where it was ended between the two", async () => {
+  it("continues after an interruption between the two", async () => {
     const before = await moved();
     await here.ask("PUT", `/v1/sources/${before.sources["dc_feed"]}`, { body: { active: false } });
     await writeFile(file(), JSON.stringify({ ...before, switching: ["dc_feed"] }));

@@ -41,7 +41,7 @@ describe("docs/operations.md", () => {
     expect(rows.filter((row) => !section("Metrics").includes(`${row.trimEnd()} |`))).toEqual([]);
   });
 
-  it("knows every metric that some file registers", async () => {
+  it("lists every metric that a file registers", async () => {
     expect(sorted((await ours()).map(({ name }) => name))).toEqual(metricNames());
   });
 });

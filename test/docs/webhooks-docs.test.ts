@@ -108,12 +108,12 @@ describe.each(languages)("the code for $fence", (language) => {
 });
 
 describe("docs/webhooks.md", () => {
-  it("has code for no other language, besides the shell's that is run with the pages", () => {
+  it("has code only in tested languages and the shell", () => {
     const fences = blocks.map(({ language }) => language).filter((fence) => !["sh", "text", "json", "yaml", "sql"].includes(fence));
     expect(fences).toEqual(languages.map(({ fence }) => fence));
   });
 
-  it("gives the waits of the retry schedule, and when each attempt is made", () => {
+  it("lists the delays of the retry schedule and the time of each attempt", () => {
     const units: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000 };
     const span = (text: string): number => {
       const [number = "", unit = ""] = text.split(" ");
@@ -131,7 +131,7 @@ describe("docs/webhooks.md", () => {
     }
   });
 
-  it("has ids kept for as long as attempts may be made", () => {
+  it("recommends keeping ids as long as attempts may be made", () => {
     const dayMs = 86_400_000;
     const waits = (retryAfterMs: number): number =>
       Array.from({ length: maxAttempts - 1 }, (_, index) => nextAttempt(index + 1, 1, retryAfterMs) ?? 0).reduce((sum, wait) => sum + wait);
