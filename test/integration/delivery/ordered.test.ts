@@ -49,7 +49,7 @@ const change = async (webhook: string, body: object) => {
 };
 
 describe("an ordered webhook", () => {
-  it("hears 500 events of several sources in the order of their commits, one at a time, however its endpoint fails", async () => {
+  it("receives 500 events of several sources in the order of their commits, one at a time, although attempts fail", async () => {
     world.waits = [10, 20, 40, 80, 160, 320];
     await world.deliver();
     // Each number decides for itself how it fails first; three hang until the attempt is over.
@@ -67,10 +67,10 @@ describe("an ordered webhook", () => {
     expect(endpoint.taken).toEqual(sent);
     expect(disorder(sent, endpoint.heard)).toBeUndefined();
     expect(endpoint.heard.length).toBeGreaterThan(600);
-    await until(async () => (await stored()) === 0, "nothing stays in line");
+    await until(async () => (await stored()) === 0, "nothing stays queued");
   }, 150_000);
 
-  it("goes on behind a dead letter", async () => {
+  it("continues after a dead letter", async () => {
     world.waits = [10, 10];
     await world.deliver();
     const endpoint = await listen((n) => (n === "3" ? 500 : 200));
@@ -87,7 +87,7 @@ describe("an ordered webhook", () => {
     expect(sent).toHaveLength(8);
   });
 
-  it("holds up nobody with its queue", async () => {
+  it("does not delay other webhooks", async () => {
     world.waits = [3_600_000];
     const delivery = await world.deliver();
     const dead = await listen(() => 500);
@@ -100,7 +100,7 @@ describe("an ordered webhook", () => {
     expect(inOrder.taken).toEqual(sent);
     expect(inOrder.mostAtOnce()).toBe(1);
     expect(dead.heard).toEqual(["0"]);
-    await until(() => delivery.queuedOrdered() === 300, "the metric tells of what waits");
+    await until(() => delivery.queuedOrdered() === 300, "the metric counts the queued deliveries");
 
     // A retry that is asked for is made at once, and lets the others go when it succeeds.
     dead.answer = () => 200;
@@ -112,7 +112,7 @@ describe("an ordered webhook", () => {
     await until(() => delivery.queuedOrdered() === 0, "nothing waits");
   }, 60_000);
 
-  it("goes on where it was after a restart, with the attempt that is due", async () => {
+  it("continues after a restart with the attempt that is due", async () => {
     world.waits = [200, 3_600_000];
     const first = await world.deliver();
     const endpoint = await listen((n) => (n === "2" ? 503 : 200));
@@ -135,7 +135,7 @@ describe("an ordered webhook", () => {
     expect(await attempts(id, "retry")).toHaveLength(2);
   });
 
-  it("is switched on and off without a loss: what is in line stays in order, what is under way goes its way", async () => {
+  it("loses nothing when order is switched on and off, and keeps queued deliveries in order", async () => {
     world.waits = [3_600_000];
     await world.deliver();
     const endpoint = await listen(() => 500);
@@ -159,7 +159,7 @@ describe("an ordered webhook", () => {
     expect(endpoint.taken.slice(8).toSorted()).toEqual(["0", "1"]);
   });
 
-  it("hears replays behind what is in line", async () => {
+  it("receives replayed events after queued ones", async () => {
     world.waits = [3_600_000];
     await world.deliver();
     const endpoint = await listen(() => 500);
@@ -178,14 +178,14 @@ describe("an ordered webhook", () => {
       replay,
     }));
     await publishReplay(world.streams.connection, events);
-    await until(async () => (await stored()) > 0, "they are in line");
+    await until(async () => (await stored()) > 0, "they are queued");
     endpoint.answer = () => 200;
     await change(id, { active: true });
     await until(() => endpoint.taken.length === 6, "all");
     expect(endpoint.taken).toEqual(["0", "1", "2", "10", "11", "12"]);
   });
 
-  it("that is switched off has its line as dead letters, in order; one that is deleted leaves nothing", async () => {
+  it("turns its queue into dead letters in order when it is switched off, and removes the queue when it is deleted", async () => {
     world.waits = [100];
     await world.deliver();
     const endpoint = await listen((n) => (n === "0" ? "hang" : 200));
@@ -195,30 +195,34 @@ describe("an ordered webhook", () => {
     await change(id, { active: false });
     await until(async () => (await deadLetters(id)).length === 4, "dead letters");
     expect(endpoint.heard).toEqual(["0"]);
-    await until(async () => (await stored()) === 0, "nothing is in line");
+    await until(async () => (await stored()) === 0, "nothing is queued");
 
     world.waits = [3_600_000];
     const other = await listen(() => 500);
     const deleted = await world.subscribedWebhook(other.url, ordered);
     await emitMany(4);
-    await until(async () => (await stored()) > 0, "something is in line");
+    await until(async () => (await stored()) > 0, "something is queued");
     await world.remove(deleted.id);
-    await until(async () => (await stored()) === 0, "the line is gone");
+    await until(async () => (await stored()) === 0, "the queue is removed");
   }, 60_000);
 
-  it("has what comes when its line is full as dead letters", async () => {
+  it("turns deliveries into dead letters while its queue is full", async () => {
     world.waits = [3_600_000];
-    await world.deliver({}, { maxQueued: 3 });
+    const delivery = await world.deliver({}, { maxQueued: 3 });
     const endpoint = await listen(() => 500);
     const { id } = await world.subscribedWebhook(endpoint.url, ordered);
-    for (let n = 0; n < 5; n++) await world.emit({ n });
-    await until(async () => (await deadLetters(id)).length === 2, "two are too many");
+    for (let n = 0; n < 5; n++) {
+      await world.emit({ n });
+      // Deliveries that arrive together are stored together, also beyond the bound.
+      if (n < 3) await until(() => delivery.queuedOrdered() === n + 1, `delivery ${n} is queued`);
+    }
+    await until(async () => (await deadLetters(id)).length === 2, "two exceed the bound");
     expect((await deadLetters(id))[0]?.cause).toContain("3 deliveries wait for this ordered webhook");
     // An attempt that is still under way would fail after the change, and wait for an hour.
     await until(async () => (await attempts(id, "retry")).length === 1, "the first attempt has failed");
     endpoint.answer = () => 200;
     await change(id, { active: true });
-    await until(() => endpoint.taken.length === 3, "those in line");
+    await until(() => endpoint.taken.length === 3, "the queued ones are delivered");
     expect(endpoint.taken).toEqual(["0", "1", "2"]);
   });
 });
