@@ -3,14 +3,14 @@ const minutes = 60 * seconds;
 const hours = 60 * minutes;
 
 /**
- * Wait before each attempt after the first, which is made at once. Ten attempts, the last about a day after the event.
+ * Waits before the attempts after the first, which is made at once. There are ten attempts, the last about a day after the event.
  */
 const waits: readonly { readonly delayMs: number; readonly because: string }[] = [
   { delayMs: 5 * seconds, because: "a connection was reset, a pod was replaced" },
   { delayMs: 30 * seconds, because: "a process restarts" },
   { delayMs: 2 * minutes, because: "a rolling deployment passes" },
   { delayMs: 10 * minutes, because: "a bad deployment is rolled back" },
-  { delayMs: 30 * minutes, because: "somebody is called and looks" },
+  { delayMs: 30 * minutes, because: "an engineer is called and looks" },
   { delayMs: 1 * hours, because: "a short incident ends" },
   { delayMs: 3 * hours, because: "a long incident ends" },
   { delayMs: 6 * hours, because: "the next working day begins" },
