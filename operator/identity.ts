@@ -76,6 +76,3 @@ export function namespaceHasNoOwner(namespace: string) {
     message: `namespace ${namespace} has no owner: label it headwater.dev/owner=<id of a user or organization> (one namespace each)`,
   } as const;
 }
-
-/** How often to check for an owner where changes of the namespace's label are not watched. */
-export const ownerRetryMs = 30_000;

@@ -196,5 +196,3 @@ export interface OperatorConfig {
   /** How often Secrets, ConfigMaps and memberships are read, because changes of them are not watched. Default: 2 minutes. */
   readonly externalPollMs?: number;
 }
-
-export const defaultExternalPollMs = 120_000;

@@ -3,9 +3,9 @@ import { accountKind, appLabelOf, referencesOfAccount, type AccountResource } fr
 import { labels } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { findIdentified, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
-import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
-import { spread } from "../spread.ts";
+import { findIdentified, namespaceHasNoOwner } from "../identity.ts";
+import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
+import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { AccessTokens, type TokenRefresh, type RefreshProblem } from "./access-tokens.ts";
 import { isMissingToken, readCredentials, sizeProblem, type Missing, type SecretTexts } from "./credentials.ts";
 

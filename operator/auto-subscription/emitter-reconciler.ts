@@ -5,8 +5,7 @@ import { Conflict } from "../../domain/errors.ts";
 import { parseKey } from "../controller/informer.ts";
 import { ownedBy } from "../controller/ownership.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { endSubscription } from "./end-subscription.ts";
-import { covers, madeBy, madeForEmitter, subscribedBy, subscribersOf, type AutoSubscriptionLookup } from "./made.ts";
+import { covers, madeBy, madeForEmitter, subscribedBy, subscribersOf, type AutoSubscriptionLookup, endSubscription } from "./made.ts";
 
 interface Identified {
   readonly id?: string | undefined;

@@ -1,3 +1,7 @@
+import { subscriptionKind } from "../../crds/subscription.ts";
+import { NotFound } from "../../domain/errors.ts";
+import { parseKey } from "../controller/informer.ts";
+import type { OperatorPorts } from "../ports.ts";
 import type { AutoSubscriptionResource } from "../../crds/auto-subscription.ts";
 import type { Resource } from "../../crds/resource.ts";
 
@@ -33,4 +37,12 @@ export function covers(auto: AutoSubscriptionResource, emitter: Resource<unknown
 
 export function subscribersOf({ metadata }: Resource): readonly string[] {
   return (metadata.annotations[subscribedBy] ?? "").split(",").filter((uid) => uid !== "");
+}
+
+/** Ignores a Subscription that is already gone. */
+export async function endSubscription(key: string, { store }: Pick<OperatorPorts, "store">): Promise<void> {
+  const { namespace, name } = parseKey(key);
+  await store.delete(subscriptionKind, namespace, name).catch((error: unknown) => {
+    if (!(error instanceof NotFound)) throw error;
+  });
 }

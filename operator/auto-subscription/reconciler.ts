@@ -3,13 +3,13 @@ import { subscriptionKind } from "../../crds/subscription.ts";
 import { keyOf, parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { idOf, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
+import { idOf, namespaceHasNoOwner } from "../identity.ts";
+import { ownerRetryMs } from "../polling.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { listenerEndOf } from "../subscription/ends.ts";
 import { notFound } from "../subscription/plan.ts";
 import { reaches, reachOf } from "../subscription/reach.ts";
-import { endSubscription } from "./end-subscription.ts";
-import { madeBy, type AutoSubscriptionLookup } from "./made.ts";
+import { madeBy, type AutoSubscriptionLookup, endSubscription } from "./made.ts";
 
 /** How often its Subscriptions are counted. The status is written only when the number changes. */
 const countIntervalMs = 30_000;

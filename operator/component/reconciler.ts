@@ -2,7 +2,8 @@ import { componentKind, type ComponentSpec, type ComponentStatus, type Component
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
 import { parseKey } from "../controller/informer.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { idOf, labelWithId, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
+import { idOf, labelWithId, namespaceHasNoOwner } from "../identity.ts";
+import { ownerRetryMs } from "../polling.ts";
 import type { OperatorPorts } from "../ports.ts";
 
 type Verdict = Parameters<typeof readyConditions>[0];

@@ -9,10 +9,9 @@ import { hookError } from "./plan/hooks.ts";
 import type { Observed, Fallback } from "./observe/observed.ts";
 import type { PlanInputs } from "./plan/inputs.ts";
 import type { Blocked } from "./plan/blocked.ts";
-import { nextTickTime } from "./plan/next-tick.ts";
 import { withFields, type StatusFields, type Step } from "./plan/step.ts";
 import { blockedMessage, named, refusedMessage } from "./update/update-messages.ts";
-import { componentIdOf, endpointAddress, fallbackView, type Desired } from "./plan/desired.ts";
+import { componentIdOf, endpointAddress, fallbackView, nextTickTime, type Desired } from "./plan/desired.ts";
 
 export function reportReady(observed: Observed, desired: Desired, inputs: PlanInputs): readonly Step[] {
   const { active } = observed.source.spec;

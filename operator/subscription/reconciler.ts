@@ -3,10 +3,10 @@ import { subscriptionKind, type SubscriptionResource } from "../../crds/subscrip
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { idOf, ownerRetryMs } from "../identity.ts";
-import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
+import { idOf } from "../identity.ts";
+import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
+import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { writeRoute } from "../route-entry.ts";
-import { spread } from "../spread.ts";
 import { urlProblem } from "../webhook/problem.ts";
 import type { SealedKeys, SigningKeys } from "../webhook/signing-keys.ts";
 import { emitterOf, listenerEndOf } from "./ends.ts";

@@ -6,10 +6,10 @@ import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
 import type { EndConnections } from "../end-connections.ts";
-import { idOf, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
-import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../ports.ts";
+import { idOf, namespaceHasNoOwner } from "../identity.ts";
+import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
+import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { writeRoute } from "../route-entry.ts";
-import { spread } from "../spread.ts";
 import { disabledProblem, urlProblem } from "./problem.ts";
 import { previousKeyEndsInMs, referencesOf, type SealedKeys, type SigningKeys } from "./signing-keys.ts";
 

@@ -3,7 +3,8 @@ import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
 import type { EndConnections } from "../end-connections.ts";
-import { idOf, ownerRetryMs, namespaceHasNoOwner } from "../identity.ts";
+import { idOf, namespaceHasNoOwner } from "../identity.ts";
+import { ownerRetryMs } from "../polling.ts";
 import type { OperatorPorts } from "../ports.ts";
 
 const notExecuted = {

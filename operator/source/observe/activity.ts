@@ -10,7 +10,7 @@ import type { OperatorPorts, SourceActivity } from "../../ports.ts";
 import { buildFor } from "../apply/additional-props.ts";
 import { componentNameOf } from "./component-of.ts";
 import { healthFields, statusHealth } from "../health.ts";
-import { nextTickTime } from "../plan/next-tick.ts";
+import { nextTickTime } from "../plan/desired.ts";
 import { wasReady } from "./settled.ts";
 import { withFields, type StatusFields } from "../plan/step.ts";
 

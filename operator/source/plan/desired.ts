@@ -1,9 +1,10 @@
+import type { SourceResource } from "../../../crds/source.ts";
 import type { ComponentResource } from "../../../crds/component.ts";
 import type { Build } from "../../../domain/component/definition.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
 import { runtimeProps } from "../../../domain/component/prop-values.ts";
-import { timersOf } from "../../../domain/schedule/source-timers.ts";
+import { nextTickOf, timersOf } from "../../../domain/schedule/source-timers.ts";
 import { boundProps } from "../apply/additional-props.ts";
 import type { Observed, Fallback } from "../observe/observed.ts";
 import type { PlanInputs } from "./inputs.ts";
@@ -122,4 +123,10 @@ export function fallbackView(observed: Observed, { version }: Fallback): Observe
   const { sourceGeneration, generation } = version.deployment;
   const metadata = { ...source.metadata, generation: sourceGeneration ?? generation };
   return { ...observed, source: { ...source, metadata, spec: version.spec } };
+}
+
+/** When the source's next timer ticks, RFC 3339; undefined without timers or while paused. @param armedAt epoch ms */
+export function nextTickTime({ spec }: SourceResource, { definition }: Build, now: number, armedAt = now): string | undefined {
+  const next = spec.active ? nextTickOf(definition, spec.props, now, armedAt) : undefined;
+  return next === undefined ? undefined : new Date(next).toISOString();
 }

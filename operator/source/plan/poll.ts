@@ -1,5 +1,5 @@
-import { defaultExternalPollMs, type OperatorConfig, type OperatorPorts } from "../../ports.ts";
-import { spread } from "../../spread.ts";
+import { defaultExternalPollMs, spread } from "../../polling.ts";
+import type { OperatorConfig, OperatorPorts } from "../../ports.ts";
 import type { Observed } from "../observe/observed.ts";
 import { blockedBy } from "./policies.ts";
 import { hasLiveSecrets } from "../apply/secret-props.ts";
