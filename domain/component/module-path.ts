@@ -1,12 +1,12 @@
 /**
- * Paths of a component's modules: segments joined by `/`, relative to a root that is above all of them. What an import leads to
- * follows from paths alone, so the same rules hold for files in a request and for addresses.
+ * Paths of a component's modules: segments joined by `/`, relative to a common root. An import resolves by paths alone, so the same
+ * rules hold for uploaded files and for URLs.
  */
 
-/** In the order in which they are looked for. */
+/** Extensions of modules, in the order of resolution. */
 const extensions = [".mjs", ".js", ".ts", ".mts", ".cjs", ".json"] as const;
-/** What TypeScript may have called what an import names as JavaScript. */
-const writtenAs: Readonly<Record<string, readonly string[]>> = {
+/** TypeScript extensions that an import with a JavaScript extension may refer to. */
+const typescriptExtensions: Readonly<Record<string, readonly string[]>> = {
   ".js": [".ts", ".tsx"],
   ".mjs": [".mts", ".ts"],
   ".cjs": [".cts", ".ts"],
@@ -14,19 +14,19 @@ const writtenAs: Readonly<Record<string, readonly string[]>> = {
 };
 const maxCharacters = 255;
 
-/** Relative, with neither empty segments nor `.` and `..`, at most 255 characters. */
+/** Is the path relative, without empty, `.` and `..` segments, and at most 255 characters long? */
 export function isModulePath(path: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- they are what is refused.
+  // oxlint-disable-next-line no-control-regex -- control characters are refused.
   if (path.length > maxCharacters || /[\\\u0000-\u001f]|^[a-z]:/i.test(path)) return false;
   return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 
-/** Begins with `./` or `../`, or is one of them without the slash. */
+/** Does the specifier begin with a `.` or `..` segment? */
 export function isRelative(specifier: string): boolean {
   return /^\.{1,2}(\/|$)/.test(specifier);
 }
 
-/** Where a relative import leads, seen from the module that has it; undefined when that is above the root. Ends in `/` for a folder. */
+/** Resolves a relative import of a module. Undefined if the path is above the root; ends in `/` for a folder. */
 export function joinPath(importer: string, specifier: string): string | undefined {
   const segments = importer.split("/").slice(0, -1);
   const written = specifier.replace(/[?#].*$/s, "");
@@ -39,7 +39,7 @@ export function joinPath(importer: string, specifier: string): string | undefine
   return segments.join("/") + (isFolder && segments.length > 0 ? "/" : "");
 }
 
-/** The topmost folder that a relative import passes: `a` for `../../b/d.mjs` in `a/b/c/e.mjs`, although it ends in `a/b`. */
+/** The topmost folder on the way of a relative import: `a` for `../../b/d.mjs` in `a/b/c/e.mjs`, although the module is in `a/b`. */
 export function topmostFolder(importer: string, specifier: string): string {
   const segments = importer.split("/").slice(0, -1);
   let depth = segments.length;
@@ -52,13 +52,13 @@ export function topmostFolder(importer: string, specifier: string): string {
   return segments.slice(0, Math.max(0, topmost)).join("/");
 }
 
-/** The paths at which a module may lie that an import names, the likeliest first: exactly that, the same in TypeScript, with an extension, in a folder. */
+/** Candidate paths of an imported module, in the order of resolution: exact, TypeScript, with an extension, as a folder. */
 export function candidatesOf(path: string): { readonly files: readonly string[]; readonly folder: readonly string[] } {
   const folder = path === "" || path.endsWith("/") ? path : `${path}/`;
   const index = extensions.map((extension) => `${folder}index${extension}`);
   if (folder === path) return { files: [], folder: index };
   const extension = extensionOf(path);
-  const typed = (writtenAs[extension] ?? []).map((other) => path.slice(0, -extension.length) + other);
+  const typed = (typescriptExtensions[extension] ?? []).map((other) => path.slice(0, -extension.length) + other);
   const extended = isModuleExtension(extension) ? [] : extensions.map((other) => path + other);
   return { files: [path, ...typed, ...extended], folder: index };
 }
@@ -81,14 +81,14 @@ export function foldersUpFrom(folder: string): readonly string[] {
   return Array.from({ length: segments.length + 1 }, (_, index) => segments.slice(0, segments.length - index).join("/"));
 }
 
-/** The deepest folder that holds all of them. */
+/** The deepest folder that contains all paths. */
 export function commonFolder(paths: readonly string[]): string {
   const [first = [], ...rest] = paths.map((path) => path.split("/").slice(0, -1));
   const length = first.findIndex((segment, index) => rest.some((other) => other[index] !== segment));
   return first.slice(0, length < 0 ? first.length : length).join("/");
 }
 
-/** A path below a folder, as seen from there. */
+/** A path relative to a folder that contains it. */
 export function pathFrom(folder: string, path: string): string {
   return folder === "" ? path : path.slice(folder.length + 1);
 }

@@ -33,7 +33,7 @@ const knownFields = [
   "alertType",
   "content",
 ];
-/** Names of other members of `this`, or that JavaScript reads implicitly. */
+/** Names of other members of `this`, and names that JavaScript reads implicitly. */
 const reservedNames: ReadonlyMap<string, string> = new Map([
   ["$emit", "this.$emit is the function that emits, so its value is never seen"],
   ["run", "run is the component's own function: choose another name"],

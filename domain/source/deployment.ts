@@ -84,13 +84,13 @@ export interface Route {
   /** The last commit before the subscription. Events up to it are not delivered. */
   readonly after?: CommitPosition;
   /**
-   * Of a webhook that is ordered, or was at some time: what commits behind this one emit goes to it by way of the one replica that routes to
-   * ordered webhooks. Absent for one that is ordered: every commit does.
+   * For a webhook that is or was ordered: events of later commits are routed by the one replica that routes to ordered webhooks. Absent
+   * for an ordered webhook: that replica routes all commits.
    */
   readonly orderedSince?: CommitPosition;
 }
 
-/** By way of the one replica that routes to ordered webhooks, as far as it is about commits behind `orderedSince`. */
+/** Does the one replica for ordered webhooks route it, from `orderedSince` on? */
 export const isRoutedInOrder = ({ listener, orderedSince }: Route): boolean =>
   listener.kind === "webhook" && (listener.ordered === true || orderedSince !== undefined);
 

@@ -1,4 +1,4 @@
-// Letters that Unicode does not take apart into a base and marks.
+// Letters that Unicode does not decompose into a base letter and marks.
 const folded: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",

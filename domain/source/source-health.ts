@@ -2,11 +2,11 @@ import { disabledCode } from "../run/kills.ts";
 import type { RunError } from "../run/run-error.ts";
 
 /**
- * The first line that applies is the state:
+ * The state is the first row that applies:
  *
  * | state     | when                                                                                   |
  * |-----------|----------------------------------------------------------------------------------------|
- * | paused    | the running version has `active: false`                                                          |
+ * | paused    | the running version has `active: false`                                                |
  * | deploying | the operator has not finished the last change, which has not failed so far            |
  * | disabled  | runners refuse to run it, because its runs killed their processes                      |
  * | failing   | the last change could not be deployed, or the last run of what is deployed has failed  |

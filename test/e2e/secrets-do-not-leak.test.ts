@@ -269,7 +269,7 @@ describe("no secret comes to light", () => {
     const run = await call<{ data: { status: string } }>("POST", `/sources/${idOfSource}/runs`, {});
     expect(run.body.data.status, run.text).toBe("succeeded");
     // It seals behind its readiness: whoever stops it before only finds less done.
-    const isSealed = () => headwater.output().includes("everything kept is sealed with the newest key");
+    const isSealed = () => headwater.output().includes("all stored secrets are sealed with the newest key");
     await until(isSealed, "everything is sealed anew", 60_000, headwater.output);
   }, 180_000);
 

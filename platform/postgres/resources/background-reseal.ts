@@ -7,8 +7,8 @@ import type { Logger } from "../../telemetry/logger.ts";
 const retryMs = 5_000;
 
 /**
- * After a key was added, in the background: nothing waits for it, and the next start goes on where this one ended. Whoever wants to know
- * when it is done reads it in the log.
+ * Seals all stored secrets with the newest key, in the background. Nothing waits for it: a restart continues, and the log reports the
+ * end.
  */
 export function startResealing(
   database: Pick<Database, "db">,
@@ -19,12 +19,15 @@ export function startResealing(
   const { signal } = stopping;
   const resealAll = async (): Promise<void> => {
     const { resources, unreadable } = await resealResources(database, (sealed) => secrets.reseal(sealed), signal);
-    if (resources > 0) logger.info({ op: "keys.reseal", resources }, "everything kept is sealed with the newest key");
+    if (resources > 0) logger.info({ op: "keys.reseal", resources }, "all stored secrets are sealed with the newest key");
     if (unreadable.length > 0)
-      logger.warn({ op: "keys.reseal", unreadable: unreadable.slice(0, 20) }, "some secrets were sealed with keys that are not here");
+      logger.warn(
+        { op: "keys.reseal", unreadable: unreadable.slice(0, 20) },
+        "some secrets cannot be opened, because their keys are missing",
+      );
   };
   const onFailure = (error: unknown): void =>
-    logger.warn({ op: "keys.reseal", err: error }, "not everything is sealed with the newest key yet, trying again");
+    logger.warn({ op: "keys.reseal", err: error }, "secrets could not be sealed with the newest key, retrying");
   const running = retry(resealAll, { firstMs: retryMs, signal, onFailure }).catch(() => undefined); // Stopped.
   return {
     stop: async () => {

@@ -167,11 +167,11 @@ describe("after a key was added", () => {
     await postgres.client.query("alter table resources rename to resources_away");
     const resealing = startResealing(database, secrets, { logger: createLogger({ level: "debug", destination }) });
     try {
-      await until(() => printed.includes("not everything is sealed with the newest key yet"), "it fails");
+      await until(() => printed.includes("secrets could not be sealed with the newest key"), "it fails");
     } finally {
       await postgres.client.query("alter table resources_away rename to resources");
     }
-    await until(() => printed.includes("everything kept is sealed with the newest key"), "everything is sealed anew");
+    await until(() => printed.includes("all stored secrets are sealed with the newest key"), "everything is sealed anew");
     await resealing.stop();
     expect(keyIdsOf(await everything())).toEqual(new Set([kid]));
   });
