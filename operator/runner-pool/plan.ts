@@ -31,43 +31,35 @@ export function planWorkloads(
   const matchLabels = podSelector(settings.release, name);
   const metadata = metadataOf(pool, settings, ownership);
   const data = secretData(name, secret);
+  const template = podTemplate({ pool: name, spec: pool.spec, settings, secretHash: hashOf(data) });
+  const policy = networkPolicySpec(settings, matchLabels, pool.spec.egressAllow);
+  const annotations = { [credentialsVersionAnnotation]: secret.credentialsVersion };
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata, automountServiceAccountToken: false },
-    {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { ...metadata, annotations: { [credentialsVersionAnnotation]: secret.credentialsVersion } },
-      type: "Opaque",
-      data,
-    },
-    {
-      apiVersion: "networking.k8s.io/v1",
-      kind: "NetworkPolicy",
-      metadata,
-      spec: networkPolicySpec(settings, matchLabels, pool.spec.egressAllow),
-    },
-    {
-      apiVersion: "policy/v1",
-      kind: "PodDisruptionBudget",
-      metadata,
-      // Not minAvailable: with a single runner it would block draining its node forever.
-      spec: { maxUnavailable: 1, selector: { matchLabels }, unhealthyPodEvictionPolicy: "AlwaysAllow" },
-    },
-    {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata,
-      spec: {
-        replicas,
-        selector: { matchLabels },
-        revisionHistoryLimit: 2,
-        progressDeadlineSeconds: 120,
-        // Start the new pod first, so that a pool of one keeps running during a rollout.
-        strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-        template: podTemplate({ pool: name, spec: pool.spec, settings, secretHash: hashOf(data) }),
-      },
-    },
+    { apiVersion: "v1", kind: "Secret", metadata: { ...metadata, annotations }, type: "Opaque", data },
+    { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata, spec: policy },
+    { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata, spec: disruptionBudget(matchLabels) },
+    { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: deploymentSpec(matchLabels, replicas, template) },
   ];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Not `minAvailable`: with a single runner it would block draining its node forever. */
+function disruptionBudget(matchLabels: Labels) {
+  return { maxUnavailable: 1, selector: { matchLabels }, unhealthyPodEvictionPolicy: "AlwaysAllow" } as const;
+}
+
+function deploymentSpec(matchLabels: Labels, replicas: number, template: ReturnType<typeof podTemplate>) {
+  return {
+    replicas,
+    selector: { matchLabels },
+    revisionHistoryLimit: 2,
+    progressDeadlineSeconds: 120,
+    // Start the new pod first, so that a pool of one keeps running during a rollout.
+    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    template,
+  } as const;
 }
 
 function metadataOf(

@@ -57,66 +57,88 @@ const maxPauseMs = 5_000;
 
 /** Does not connect yet. @throws InvalidInput when no cluster is configured */
 export async function connectKubernetes(options: KubernetesOptions = {}): Promise<Kubernetes> {
-  const access = options.access ?? (await findAccess());
-  const transports = createTransports(access, {
-    connections,
-    timeoutMs: options.timeoutMs ?? 15_000,
-    silenceMs: options.watchSilenceMs ?? 90_000,
-  });
-  const base = new URL(access.server);
-  const prefix = base.pathname === "/" ? "" : base.pathname;
-  const agent = options.userAgent ?? "headwater";
+  return new Connection(options.access ?? (await findAccess()), options);
+}
 
-  async function send(request: KubernetesRequest, over: keyof Transport, renew = false): Promise<Dispatcher.ResponseData> {
-    const { authorization, tls } = await access.credentials(renew);
-    const response = await transports
+class Connection implements Kubernetes {
+  readonly server: string;
+  readonly namespace: string;
+  readonly #access: ClusterAccess;
+  readonly #transports: ReturnType<typeof createTransports>;
+  readonly #origin: string;
+  /** Path of the server's URL; empty for the root. */
+  readonly #prefix: string;
+  readonly #userAgent: string;
+
+  constructor(access: ClusterAccess, { timeoutMs = 15_000, watchSilenceMs = 90_000, userAgent = "headwater" }: KubernetesOptions) {
+    const { origin, pathname } = new URL(access.server);
+    this.server = access.server;
+    this.namespace = access.namespace;
+    this.#access = access;
+    this.#transports = createTransports(access, { connections, timeoutMs, silenceMs: watchSilenceMs });
+    this.#origin = origin;
+    this.#prefix = pathname === "/" ? "" : pathname;
+    this.#userAgent = userAgent;
+  }
+
+  request(request: KubernetesRequest): Promise<unknown> {
+    return withRetries(() => this.#sendAndParse(request), request);
+  }
+
+  stream(request: KubernetesRequest & { readonly signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>> {
+    return withRetries(async () => {
+      const response = await this.#send(request, "watches");
+      if (response.statusCode < 300) return response.body;
+      throw errorOf(response, await response.body.text(), request);
+    }, request);
+  }
+
+  close(): Promise<void> {
+    return this.#transports.close();
+  }
+
+  async #sendAndParse(request: KubernetesRequest): Promise<unknown> {
+    const response = await this.#send(request, "requests");
+    const text = await response.body.text().catch((error: unknown) => rethrow(error, request));
+    if (response.statusCode < 300) return parsed(text);
+    throw errorOf(response, text, request);
+  }
+
+  async #send(request: KubernetesRequest, over: keyof Transport, renew = false): Promise<Dispatcher.ResponseData> {
+    const { authorization, tls } = await this.#access.credentials(renew);
+    const response = await this.#transports
       .for(tls)
       [over].request({
-        origin: base.origin,
-        path: prefix + request.path + searchOf(request.query),
+        origin: this.#origin,
+        path: this.#prefix + request.path + searchOf(request.query),
         method: request.method,
-        headers: {
-          accept: request.accept ?? "application/json",
-          "user-agent": agent,
-          ...access.headers,
-          ...(authorization === undefined ? {} : { authorization }),
-          ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
-        },
+        headers: this.#headersOf(request, authorization),
         body: request.body === undefined ? null : JSON.stringify(request.body),
         ...(request.signal === undefined ? {} : { signal: request.signal }),
       })
-      .catch((error: unknown) => {
-        throw request.signal?.aborted === true ? request.signal.reason : unreachable(error, nameOf(request));
-      });
+      .catch((error: unknown) => rethrow(error, request));
     // Closing may end a body that is no longer read, and an unhandled "error" event would end the process. Readers still get the error.
     response.body.on("error", () => undefined);
     // The token may just have been replaced: read it again once.
     if (response.statusCode !== 401 || renew) return response;
     await response.body.dump();
-    return send(request, over, true);
+    return this.#send(request, over, true);
   }
 
-  async function sendAndParse(request: KubernetesRequest): Promise<unknown> {
-    const response = await send(request, "requests");
-    const text = await response.body.text().catch((error: unknown) => {
-      throw request.signal?.aborted === true ? request.signal.reason : unreachable(error, nameOf(request));
-    });
-    if (response.statusCode < 300) return parsed(text);
-    throw errorOf(response, text, request);
+  #headersOf({ accept, body, contentType }: KubernetesRequest, authorization: string | undefined): ClusterAccess["headers"] {
+    return {
+      accept: accept ?? "application/json",
+      "user-agent": this.#userAgent,
+      ...this.#access.headers,
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined ? {} : { "content-type": contentType ?? "application/json" }),
+    };
   }
+}
 
-  return {
-    server: access.server,
-    namespace: access.namespace,
-    request: (request) => withRetries(() => sendAndParse(request), request),
-    stream: (request) =>
-      withRetries(async () => {
-        const response = await send(request, "watches");
-        if (response.statusCode < 300) return response.body;
-        throw errorOf(response, await response.body.text(), request);
-      }, request),
-    close: () => transports.close(),
-  };
+/** @throws the signal's reason if the request was cancelled, else Unavailable */
+function rethrow(error: unknown, request: KubernetesRequest): never {
+  throw request.signal?.aborted === true ? request.signal.reason : unreachable(error, nameOf(request));
 }
 
 /** Retries requests that the server refused without executing them, and reads whose response was lost. */

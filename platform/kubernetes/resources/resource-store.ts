@@ -29,10 +29,9 @@ const maxPageSize = 1_000;
  * newer Headwater. The status is ours alone and replaced as a whole, in one request.
  */
 export function createKubernetesResourceStore(kubernetes: Kubernetes, options: KubernetesStoreOptions = {}): ResourceStore {
-  const { request } = kubernetes;
   const sizes = createPageSizes();
   const read = (kind: Kind, namespace: string, name: string): Promise<unknown> =>
-    request({ method: "GET", path: resourcePath(kind, namespace, name) });
+    kubernetes.request({ method: "GET", path: resourcePath(kind, namespace, name) });
   return {
     get: async (kind, namespace, name) => resourceFrom(kind, await read(kind, namespace, name)),
     async find(kind, namespace, name) {
@@ -54,7 +53,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
     async create(kind, given) {
       const body = newObject(kind, given);
       const query = { fieldManager: fieldManager, fieldValidation: "Strict" };
-      return resourceFrom(kind, await request({ method: "POST", path: collectionPath(kind, given.namespace), query, body }));
+      return resourceFrom(kind, await kubernetes.request({ method: "POST", path: collectionPath(kind, given.namespace), query, body }));
     },
     async update(kind, resource) {
       const { namespace, name, resourceVersion } = resource.metadata;
@@ -63,7 +62,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
       const body = changedObject(kind, stored, resource);
       if (body === undefined) return resourceFrom(kind, stored);
       const query = { fieldManager: fieldManager, fieldValidation: "Strict" };
-      return resourceFrom(kind, await request({ method: "PUT", path: resourcePath(kind, namespace, name), query, body }));
+      return resourceFrom(kind, await kubernetes.request({ method: "PUT", path: resourcePath(kind, namespace, name), query, body }));
     },
     async updateStatus(kind, resource) {
       const { namespace, name, resourceVersion } = resource.metadata;
@@ -72,7 +71,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
         { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
         { op: "add", path: "/status", value: parseStatus(kind, name, resource.status) },
       ];
-      const response = await request({
+      const response = await kubernetes.request({
         method: "PATCH",
         path: `${resourcePath(kind, namespace, name)}/status`,
         query: { fieldManager: fieldManager },
@@ -83,7 +82,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
     },
     async delete(kind, namespace, name) {
       const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" };
-      await request({ method: "DELETE", path: resourcePath(kind, namespace, name), body });
+      await kubernetes.request({ method: "DELETE", path: resourcePath(kind, namespace, name), body });
     },
     watch: (kind, version, signal) => watchKind(kubernetes, kind, version, signal, options),
   };
