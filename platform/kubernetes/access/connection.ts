@@ -57,7 +57,15 @@ const maxPauseMs = 5_000;
 
 /** Does not connect yet. @throws InvalidInput when no cluster is configured */
 export async function connectKubernetes(options: KubernetesOptions = {}): Promise<Kubernetes> {
-  return new Connection(options.access ?? (await findAccess()), options);
+  const connection = new Connection(options.access ?? (await findAccess()), options);
+  // A plain object, which callers can spread to replace one function.
+  return {
+    server: connection.server,
+    namespace: connection.namespace,
+    request: (request) => connection.request(request),
+    stream: (request) => connection.stream(request),
+    close: () => connection.close(),
+  };
 }
 
 class Connection implements Kubernetes {
