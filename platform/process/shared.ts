@@ -3,7 +3,7 @@ interface Open<T> {
   users: number;
 }
 
-/** What roles of one process share, by a key: opened for the first who wants it, closed when the last one lets go. */
+/** Values that roles of one process share, by key. The first user opens a value, the last one to release it closes it. */
 export class Shared<Key, T> {
   readonly #open = new Map<Key, Open<T>>();
   readonly #close: (value: T) => Promise<void>;
@@ -12,12 +12,12 @@ export class Shared<Key, T> {
     this.#close = close;
   }
 
-  /** @throws what `open` throws; then the next one to want it tries again */
+  /** @throws what `open` throws; the next call then tries again */
   async use(key: Key, open: () => Promise<T>): Promise<{ readonly value: T; readonly release: () => Promise<void> }> {
     const shared = this.#open.get(key) ?? { value: open(), users: 0 };
     this.#open.set(key, shared);
     shared.users++;
-    const letGo = (): boolean => {
+    const removeUser = (): boolean => {
       if (--shared.users > 0) return false;
       return this.#open.get(key) === shared && this.#open.delete(key);
     };
@@ -26,11 +26,11 @@ export class Shared<Key, T> {
       return {
         value,
         release: async () => {
-          if (letGo()) await this.#close(value);
+          if (removeUser()) await this.#close(value);
         },
       };
     } catch (error) {
-      letGo();
+      removeUser();
       throw error;
     }
   }

@@ -60,7 +60,7 @@ export async function installationSecrets(roots: Roots, postgres: PostgresAddres
     "headwater-nats": {
       "auth.conf": lines(await authentication(keys, [{ pool: defaultPool }], "/data")),
       "cluster-auth.conf": lines({ authorization: { user: "headwater", password: routesPassword, timeout: 5 } }),
-      // For the addresses of the other servers: whoever dials tells it there.
+      // Part of the routes' addresses: a server authenticates with it at the other servers.
       "routes-password": routesPassword,
     },
     "headwater-api": { ...master, "nats.creds": await roleCredentials(keys, "api"), DATABASE_URL: databaseUrl("api") },

@@ -85,20 +85,11 @@ export async function ensurePoolKeys(directory: string, pool: string): Promise<s
  * @returns the number of keys @throws InvalidInput without an existing key
  */
 export async function rotateMasterKey(directory: string): Promise<number> {
-  return rotate(masterFile(directory), newMasterKey);
-}
-
-/** Replace the runners' copy, which contains both keys, before anything is sealed with the new one. */
-export async function rotatePoolKey(directory: string, pool: string): Promise<void> {
-  await rotate(poolFile(directory, pool), newPoolKey);
+  const { keys } = await changeKeys(masterFile(directory), async (before) => ({ keys: [await newMasterKey(), ...before.keys] }));
+  return keys.length;
 }
 
 type Key = KeySet["keys"][number];
-
-async function rotate(file: string, make: () => Promise<Key>): Promise<number> {
-  const { keys } = await changeKeys(file, async (before) => ({ keys: [await make(), ...before.keys] }));
-  return keys.length;
-}
 
 async function importPool(directory: string, pool: string): Promise<Keys> {
   const given = await readKeys(poolPublicFile(directory, pool));

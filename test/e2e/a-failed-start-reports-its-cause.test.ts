@@ -79,7 +79,7 @@ const starts: readonly (readonly [string, () => Readonly<Record<string, string>>
   [
     "a setting that does not exist",
     () => ({ HEADWATER_LISTN: "127.0.0.1:1" }),
-    /^HEADWATER_LISTN is no setting: did you mean HEADWATER_LISTEN\?/,
+    /^HEADWATER_LISTN is not a setting: did you mean HEADWATER_LISTEN\?/,
   ],
 ];
 

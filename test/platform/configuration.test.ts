@@ -69,8 +69,8 @@ describe("parseConfiguration", () => {
     [{ HEADWATER_DELIVERY_RETRY: "5" }, "must be waits such as 5s"],
     [{ HEADWATER_DELIVERY_PROXY: "proxy:3128" }, "HEADWATER_DELIVERY_PROXY is invalid: must be an http or https address"],
     [{ HEADWATER_WEBHOOK_DISABLE_AFTER: "5" }, "must be a wait such as 12h or 5d, or never"],
-    [{ HEADWATER_LISTN: "x" }, "HEADWATER_LISTN is no setting: did you mean HEADWATER_LISTEN?"],
-    [{ HEADWATER_COMPLETELY_DIFFERENT_NAME: "x" }, "--help lists what there is"],
+    [{ HEADWATER_LISTN: "x" }, "HEADWATER_LISTN is not a setting: did you mean HEADWATER_LISTEN?"],
+    [{ HEADWATER_COMPLETELY_DIFFERENT_NAME: "x" }, "--help lists all settings"],
   ])("refuses %o", (env, message) => {
     expect(() => parseConfiguration(env)).toThrow(message);
   });

@@ -92,7 +92,7 @@ function isUnknown(name: string): boolean {
 }
 
 function unknownSetting(name: string): string {
-  return `${name} is no setting${suggestion(name, names, ": --help lists what there is")}`;
+  return `${name} is not a setting${suggestion(name, names, ": --help lists all settings")}`;
 }
 
 function invalidSetting(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
