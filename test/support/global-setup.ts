@@ -10,12 +10,12 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** Address of the Postgres that all test files of a run share; DATABASE_URL when it is set. */
     postgresUrl: string;
-    /** Where kube-api.ts asks for API servers. */
+    /** URL of the broker of API servers (kube/kube-broker.ts). */
     kubeBroker: string;
   }
 }
 
-/** One Postgres for the run, started at once, and API servers of Kubernetes, started when a file asks for one. */
+/** Starts one Postgres for the run, and Kubernetes API servers when a file asks for one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // A run that is ended by a signal has no teardown.
   process.once("exit", killOwnChildren);
@@ -27,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Without fsync; each file makes a database of its own on it (see postgres.ts). */
+/** Starts Postgres without fsync. Each file creates its own database on it (see postgres.ts). */
 async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["DATABASE_URL"];
   if (given !== undefined && given !== "") {

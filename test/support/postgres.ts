@@ -5,17 +5,17 @@ import { urlOfRole, type DatabaseRole } from "../../platform/postgres/roles.ts";
 import { rolePasswords, setupUser } from "./postgres-users.ts";
 
 export interface TestPostgres {
-  /** Address of a database of this test file's own, empty at first; available from `beforeAll` on. */
+  /** URL of an empty database for this test file; available from `beforeAll` on. */
   readonly url: string;
-  /** The same as its owner, who is no superuser: what `--setup` connects as. */
+  /** The same database as its owner, the user of `--setup`, which is not a superuser. */
   readonly setupUrl: string;
-  /** The same as the user of a role. It may do what {@link setUpRoles} or `grantRights` gave it here. */
+  /** The same database as the user of a role, with the rights of {@link setUpRoles} or `grantRights`. */
   urlOf(role: DatabaseRole): string;
-  /** A client of a superuser connected to it, closed after the tests. */
+  /** A superuser's client, closed after the tests. */
   readonly client: pg.Client;
 }
 
-/** A fresh database for the test file that calls this at its top level, on the one server of the run. A connection left open fails the file. */
+/** Creates a database for the test file that calls this at its top level. A connection that is left open fails the file. */
 export function withPostgres(): TestPostgres {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const server = inject("postgresUrl");
@@ -67,7 +67,7 @@ async function onServer(url: string, use: (client: pg.Client) => Promise<unknown
   }
 }
 
-/** The server notices a closed socket a moment after the client: hence the deadline. */
+/** Counts connections. The server notices a closed socket later than the client, so this waits up to a deadline. */
 async function openConnections(admin: pg.Client, database: string): Promise<number> {
   const deadline = Date.now() + 2_000;
   for (;;) {

@@ -6,9 +6,9 @@ import { installCrds } from "./kube-crds.ts";
 import { provideKubeAssets } from "./kube-release.ts";
 
 export type BrokerRequest =
-  /** The programs, or why there are none. */
+  /** The programs, or the reason why they are missing. */
   | { readonly ask: "assets" }
-  /** The one server that files share, with our CRDs; started when it is first asked for. */
+  /** The server that files share, with our CRDs; started on the first request. */
   | { readonly ask: "shared" }
   | { readonly ask: "own"; readonly flags: readonly string[] }
   | { readonly ask: "stopServer" | "killServer" | "startServer" | "stop"; readonly url: string };
@@ -26,8 +26,8 @@ export interface KubeBroker {
 }
 
 /**
- * Starts API servers for test files on request. It lives in the process that outlives the files, so that a file that is killed
- * leaves none behind, and a run that needs none starts none.
+ * Starts API servers for test files on request. The broker runs in the process that outlives the files: a file that is killed leaves no
+ * server behind, and a run that needs no server starts none.
  */
 export async function startKubeBroker(): Promise<KubeBroker> {
   const servers = new Map<string, KubeApiServer>();
@@ -106,7 +106,7 @@ function listen(server: Server): Promise<string> {
   });
 }
 
-/** The same promise for every caller. */
+/** Calls `make` once and returns the same promise to every caller. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());

@@ -11,9 +11,9 @@ export interface TestNatsCluster {
   /** Address and credentials, of all servers. */
   readonly connection: NatsConnection;
   readonly servers: readonly NatsServer[];
-  /** Ends one, by kill -9 unless told otherwise, and it stays away; the returned function starts it again, on the same ports, and the same data unless its disk is lost. */
+  /** Stops one server, with kill -9 by default. The returned function starts it on the same ports, and the same data unless its disk is lost. */
   takeAway(n: number, how?: TakeAway): Promise<() => Promise<void>>;
-  /** Resolves when that one has all that the others have. */
+  /** Resolves when the server has all the data of the others. */
   untilCaughtUp(n: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface TakeAway {
 
 const returnTimeoutMs = 60_000;
 
-/** Several servers that keep streams together, as with the chart's `nats.replicas`, on loopback. Resolves when each of them takes part. */
+/** Starts a NATS cluster on loopback, like the chart's `nats.replicas`. Resolves when each server has joined. */
 export async function startNatsCluster(directory: string, keys: NatsKeys | undefined, count = 3): Promise<TestNatsCluster> {
   const { path: binary } = await findNatsServer();
   const ports: number[] = [];
@@ -34,7 +34,7 @@ export async function startNatsCluster(directory: string, keys: NatsKeys | undef
     if (!ports.includes(port)) ports.push(port);
   }
   const dataDirectory = (n: number): string => join(directory, `nats-${n}`);
-  // Without keys a server makes up a password of its own, and a client could not go from one to another.
+  // Without keys each server would generate its own password, and a client could not fail over to another server.
   if (keys === undefined)
     for (const n of ports.keys()) {
       await mkdir(dataDirectory(n), { recursive: true });
@@ -71,9 +71,9 @@ export async function startNatsCluster(directory: string, keys: NatsKeys | undef
     untilCaughtUp: async (n) => {
       const deadline = performance.now() + returnTimeoutMs;
       for (;;) {
-        const told = await fetch(`http://127.0.0.1:${get(n).monitoringPort}/healthz`).catch(() => undefined);
-        if (told?.ok === true) break;
-        if (performance.now() > deadline) throw new Error(`server ${n} has not caught up: ${await told?.text()}`);
+        const health = await fetch(`http://127.0.0.1:${get(n).monitoringPort}/healthz`).catch(() => undefined);
+        if (health?.ok === true) break;
+        if (performance.now() > deadline) throw new Error(`server ${n} has not caught up: ${await health?.text()}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
       // A server reports that it is healthy before it has enabled JetStream for the account.

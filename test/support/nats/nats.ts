@@ -9,13 +9,13 @@ export interface TestNats {
   /** For `connect({ ...nats.connection })`; available from `beforeAll` on. */
   readonly connection: NatsConnection;
   readonly server: NatsServer;
-  /** Kills the server as a crash would and starts it again on the same data and port. */
+  /** Kills the server with SIGKILL and starts it again on the same data and port. */
   crash(): Promise<void>;
 }
 
 type Options = Omit<NatsOptions, "dataDirectory">;
 
-/** A nats-server of its own for the test file that calls this at its top level; it fails the file when the server outlives it. */
+/** Starts a nats-server for the test file that calls this at its top level. A server that outlives the file fails it. */
 export function withNats(options: Options = {}): TestNats {
   let directory: TemporaryDirectory;
   let server: NatsServer;
@@ -50,7 +50,7 @@ export function withNats(options: Options = {}): TestNats {
   };
 }
 
-/** The server all tests use. */
+/** Path of the nats-server that all tests use. */
 export async function natsBinary(): Promise<string> {
   return (await findNatsServer({ onProgress: (line) => process.stderr.write(`${line}\n`) })).path;
 }
