@@ -30,9 +30,9 @@ interface Step<E extends Emit> {
 /** Size of the cache of `unique` (specification, "Limits"). */
 const uniqueCacheSize = 100;
 /** Longer ids are stored as fingerprints, because each commit of the source contains them. */
-const longestKept = 1024;
+const maxStoredIdLength = 1024;
 /** Bound on log lines about such emits. */
-const mostErrors = 100;
+const maxErrors = 100;
 
 /**
  * Orders the emits of one run oldest to newest and drops those that the component's dedupe strategy has seen (specification,
@@ -40,7 +40,7 @@ const mostErrors = 100;
  * `greatest` as numbers.
  */
 export function acceptEmits<E extends Emit>(strategy: DedupeState["strategy"], state: DedupeState, emits: readonly E[]): Accepted<E> {
-  const { usable, errors } = strategy === "none" ? { usable: emits, errors: [] } : sift(strategy, emits);
+  const { usable, errors } = strategy === "none" ? { usable: emits, errors: [] } : splitUsable(strategy, emits);
   return { ...apply(strategy, state, orderByTime(usable)), errors };
 }
 
@@ -73,7 +73,7 @@ function apply<E extends Emit>(strategy: DedupeState["strategy"], state: DedupeS
 
 function rememberedId({ id }: Emit): string {
   const text = String(id);
-  return text.length <= longestKept ? text : fingerprint(text);
+  return text.length <= maxStoredIdLength ? text : fingerprint(text);
 }
 
 function acceptUnique<E extends Emit>(ids: readonly string[], emits: readonly E[]): Step<E> {
@@ -114,20 +114,20 @@ function acceptLast<E extends Emit>(last: string | null, emits: readonly E[]): S
   };
 }
 
-function sift<E extends Emit>(strategy: DedupeStrategy, emits: readonly E[]): { usable: readonly E[]; errors: readonly RunError[] } {
+function splitUsable<E extends Emit>(strategy: DedupeStrategy, emits: readonly E[]): { usable: readonly E[]; errors: readonly RunError[] } {
   const errors: RunError[] = [];
   const usable = emits.filter((emit, index) => {
-    const error = complaint(strategy, emit, index);
+    const error = emitError(strategy, emit, index);
     if (error !== undefined) errors.push(error);
     return error === undefined;
   });
-  const [last] = errors.splice(mostErrors);
+  const [last] = errors.splice(maxErrors);
   if (last === undefined) return { usable, errors };
-  const message = `${emits.length - usable.length - mostErrors} more emits of this run were not emitted, the first of them for this: ${last.message}`;
+  const message = `${emits.length - usable.length - maxErrors} more emits of this run were not emitted, the first of them for this: ${last.message}`;
   return { usable, errors: [...errors, { ...last, message }] };
 }
 
-function complaint(strategy: DedupeStrategy, emit: Emit, index: number): RunError | undefined {
+function emitError(strategy: DedupeStrategy, emit: Emit, index: number): RunError | undefined {
   const which = `emit ${index + 1} of this run${emit.summary ? ` ("${emit.summary.slice(0, 100)}")` : ""}`;
   if (dedupeIdOf(emit) === null) {
     return {

@@ -8,10 +8,10 @@ export type ProcessedEvents = readonly string[];
 /** At most 4 KB of a commit. */
 export const maxProcessedEvents = 256;
 
-export function hasProcessed(heard: ProcessedEvents | undefined, delivery: string | undefined): boolean {
-  return delivery !== undefined && heard?.includes(delivery) === true;
+export function hasProcessed(processed: ProcessedEvents | undefined, delivery: string | undefined): boolean {
+  return delivery !== undefined && processed?.includes(delivery) === true;
 }
 
-export function addProcessed(heard: ProcessedEvents = [], delivery: string): ProcessedEvents {
-  return [...heard.slice(-(maxProcessedEvents - 1)), delivery];
+export function addProcessed(processed: ProcessedEvents = [], delivery: string): ProcessedEvents {
+  return [...processed.slice(-(maxProcessedEvents - 1)), delivery];
 }

@@ -215,7 +215,7 @@ describe("delivery to webhooks", () => {
     ]);
   });
 
-  it("buries a delivery after its last attempt, and at once when the endpoint is gone for good", async () => {
+  it("makes a dead letter after the last attempt, and at once after a 410", async () => {
     const failing = await receiver((_request, response) => response.writeHead(500).end());
     const gone = await receiver((_request, response) => response.writeHead(410).end());
     const source = newSource();
@@ -238,7 +238,7 @@ describe("delivery to webhooks", () => {
     });
   });
 
-  it("does not let endpoints that hang, refuse, fail or redirect slow anybody else", async () => {
+  it("is not slowed by endpoints that hang, refuse, fail or redirect", async () => {
     const healthy = await receiver();
     const hanging = await receiver(() => undefined);
     const failing = await receiver((_request, response) => response.writeHead(500).end());
@@ -278,7 +278,7 @@ describe("delivery to webhooks", () => {
     await patient.close();
   }, 90_000);
 
-  it("does not let webhooks that hang keep another one of the same host waiting", async () => {
+  it("is not delayed by webhooks of the same host that hang", async () => {
     const hanging: ServerResponse[] = [];
     const { received, url } = await receiver(
       (request, response) => void (request.url === "/hangs" ? hanging.push(response) : response.end()),
@@ -303,7 +303,7 @@ describe("delivery to webhooks", () => {
     await patient.close();
   });
 
-  it("delivers again, with the same ids, what it had not settled when it was stopped", async () => {
+  it("repeats deliveries that were not settled when it stopped, with the same ids", async () => {
     let open = false;
     const { received, url } = await receiver((_request, response) => {
       response.statusCode = open ? 200 : 503;
@@ -321,7 +321,7 @@ describe("delivery to webhooks", () => {
     await until(() => ids.every((id) => delivered().has(id)), "all ids");
   });
 
-  it("does not repeat what was under way when it stopped gracefully", async () => {
+  it("does not repeat deliveries that were in flight at a graceful stop", async () => {
     let calls = 0;
     const { received, url } = await receiver((_request, response) => {
       calls++;
@@ -340,7 +340,7 @@ describe("delivery to webhooks", () => {
     expect(calls).toBe(2);
   });
 
-  it("delivers while Postgres is away from the start on, and records afterwards", async () => {
+  it("delivers while Postgres is down from the start, and records when it is back", async () => {
     const { received, url } = await receiver();
     const source = newSource();
     await subscribe(source, url);

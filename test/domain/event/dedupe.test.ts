@@ -37,7 +37,7 @@ describe("unique", () => {
     expect(runAll("unique", [[1, "1", `${long}a`, `${long}b`, `${long}a`]])).toEqual([[1, `${long}a`, `${long}b`]]);
   });
 
-  test("tells ids of thousands of characters apart, and remembers them in a few", () => {
+  test("distinguishes ids of thousands of characters, and stores them as short fingerprints", () => {
     const long = "x".repeat(60_000);
     expect(
       runAll("unique", [
@@ -77,7 +77,7 @@ describe("greatest", () => {
     );
   });
 
-  test("tells integers beyond 2^53 apart", () => {
+  test("distinguishes integers beyond 2^53", () => {
     fc.assert(
       fc.property(runsOf(fc.bigInt({ min: 9007199254740000n, max: 9007199254741100n })), (runs) => {
         const before: bigint[] = [];

@@ -40,7 +40,7 @@ test("metadata has no id and no summary if the emit had none", () => {
   ]);
 });
 
-test("what a workflow emits lies under raw_event, what it throws does not", () => {
+test("an event of a workflow is under raw_event, its error is not", () => {
   const options = { emitter: "p_1", indexedAtMs: 0, expand: true };
   expect(eventSummary(event("[1]"), options).event).toEqual({ raw_event: [1] });
   expect(eventSummary(event('{"error":{}}', "$errors"), options).event).toEqual({ error: {} });
@@ -56,7 +56,7 @@ test("data up to 1 KiB, and expanded data of any size, is whole", () => {
   );
 });
 
-test("larger data becomes an object of some 1 KiB that says so and keeps what fits", () => {
+test("larger data becomes an object of about 1 KiB with the fields that fit and $truncated", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), fc.string({ minLength: 300, maxLength: 2000 }))), (data) => {
       const payload = JSON.stringify({ ...data, tail: "é".repeat(600) });

@@ -21,7 +21,7 @@ const route: fc.Arbitrary<Route> = fc.record(
 
 describe("matching", () => {
   const base = { owner: "u_1", channel: "" };
-  test("an emitter matches itself on its own channel, while it is the subscriber's or whose it was said to be", () => {
+  test("an emitter matches on its channel while the subscriber, or the named owner, owns it", () => {
     fc.assert(
       fc.property(event, owner, fc.option(owner, { nil: undefined }), channel, (emitted, subscriber, other, wanted) => {
         const named = { emitter: emitted.emitter, owner: subscriber, ...(other === undefined ? {} : { emitterOwner: other }) };
@@ -29,7 +29,7 @@ describe("matching", () => {
       }),
     );
   });
-  test("an id alone opens nothing: another owner's emitter is not heard", () => {
+  test("another owner's emitter does not match by its id", () => {
     const emitted = { emitter: "dc_1", owner: "u_2", channel: "" };
     expect(matches({ ...base, emitter: "dc_1" }, emitted)).toBe(false);
     expect(matches({ ...base, emitter: "dc_1", emitterOwner: "o_1" }, emitted)).toBe(false);

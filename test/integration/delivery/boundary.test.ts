@@ -68,7 +68,7 @@ async function subscribe(webhook: string, channel: string): Promise<void> {
 
 const heardBy = ({ received }: Receiver): readonly number[] => received.map(({ body }) => Number(body));
 
-it("holds for what is committed after it was answered, and for nothing from before it was asked for", async () => {
+it("delivers events committed after the subscription was created, and none from before its request", async () => {
   await world.deliver({}, { deliveryDeadlineMs: 30_000 });
   const receiver = await world.receive();
   const { id } = await world.createWebhook(receiver.url);
@@ -92,7 +92,7 @@ it("holds for what is committed after it was answered, and for nothing from befo
   }
 }, 120_000);
 
-it("delivers nothing from before it also when whoever delivers was away", async () => {
+it("delivers no events from before the subscription after delivery was down", async () => {
   const receiver = await world.receive();
   const { id } = await world.createWebhook(receiver.url);
   const emitter = new Emitter("away");

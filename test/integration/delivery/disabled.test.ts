@@ -31,7 +31,7 @@ async function redrive(webhook: string): Promise<void> {
 }
 
 describe("a webhook whose endpoint answers 410", () => {
-  it("is disabled at once, says so, keeps what comes, and takes it up when it is enabled again", async () => {
+  it("is disabled at once and reports it, keeps deliveries as dead letters, and continues when it is enabled", async () => {
     await world.deliver();
     const receiver = await world.receive();
     receiver.status = 410;
@@ -66,7 +66,7 @@ describe("a webhook whose endpoint answers 410", () => {
     await until(async () => !(await known()).includes(id), "nothing is held against it any more");
   });
 
-  it("stays so when whoever delivers or the operator begins anew", async () => {
+  it("stays disabled after a restart of delivery or the operator", async () => {
     const first = await world.deliver();
     const receiver = await world.receive();
     receiver.status = 410;
@@ -85,7 +85,7 @@ describe("a webhook whose endpoint answers 410", () => {
     expect(await shown(id)).toMatchObject({ active: false, disabled: { reason: "EndpointGone" } });
   });
 
-  it("is told of on $errors of the source whose event ended it, to everybody but itself", async () => {
+  it("emits an error event on $errors of the source, to all listeners except the webhook itself", async () => {
     await world.deliver();
     const [receiver, told] = [await world.receive(), await world.receive()];
     receiver.status = 410;
@@ -114,8 +114,8 @@ describe("a webhook whose endpoint answers 410", () => {
   });
 });
 
-describe("a webhook at whose endpoint nothing arrives", () => {
-  it("is disabled when that has lasted, by a failure and not by the clock", async () => {
+describe("a webhook without a successful delivery", () => {
+  it("is disabled by a failure after the configured time, not by the clock", async () => {
     await world.deliver({}, { disableAfterMs: 400, nextAttempt: () => 100 });
     const receiver = await world.receive();
     receiver.status = 503;
@@ -138,7 +138,7 @@ describe("a webhook at whose endpoint nothing arrives", () => {
     await until(async () => !(await known()).includes(id) || (await deadLetters(id)).length === 1, "an end");
   });
 
-  it("is not disabled when something arrives in between", async () => {
+  it("is not disabled when a delivery succeeds in between", async () => {
     await world.deliver({}, { disableAfterMs: 1, nextAttempt: (attempt) => [50][attempt - 1] });
     const receiver = await world.receive();
     const { id } = await world.subscribedWebhook(receiver.url);
@@ -154,7 +154,7 @@ describe("a webhook at whose endpoint nothing arrives", () => {
     expect(await deadLetters(id)).toEqual([]);
   });
 
-  it("begins afresh at another address", async () => {
+  it("starts a new failure period with another URL", async () => {
     await world.deliver();
     const [gone, moved] = [await world.receive(), await world.receive()];
     gone.status = 410;

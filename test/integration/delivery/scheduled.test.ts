@@ -103,7 +103,7 @@ const bodies = (): readonly string[] => posted.map(({ body }) => body);
 const scheduledMessages = async (): Promise<number> => (await streams.connection.manager.streams.info(names.deliveries)).state.messages;
 
 describe("an event with delivery_ts", () => {
-  it("is listed until it is due, and then goes to those who listen by then and into the history", async () => {
+  it("is listed until it is due, then delivered to the listeners of that time and added to the history", async () => {
     const source = newSource();
     const ended = await subscribe(source);
     await start();
@@ -125,13 +125,13 @@ describe("an event with delivery_ts", () => {
       [String(given.deliverAt), '{"n":1}'],
       [expect.any(String), '{"n":2}'],
     ]);
-    await until(() => announced.length === 1, "streams hear of it");
+    await until(() => announced.length === 1, "it is announced to live streams");
     expect(announced).toEqual([{ source, owner: "u_1", emitId: given.emitId, channel: "", dedupeId: "task", ts: 1, payload: '{"n":1}' }]);
     end();
     await until(async () => (await scheduledMessages()) === 0, "nothing of it is left in the stream");
   });
 
-  it("goes nowhere when it was deleted before it was due", async () => {
+  it("is not delivered when it was deleted before it was due", async () => {
     const source = newSource();
     await subscribe(source);
     await start();
@@ -145,7 +145,7 @@ describe("an event with delivery_ts", () => {
     expect([bodies(), (await stored(source)).length]).toEqual([['{"n":1}'], 1]);
   });
 
-  it("goes nowhere when its source was deleted", async () => {
+  it("is not delivered when its source was deleted", async () => {
     const source = newSource();
     await subscribe(source);
     await start();
@@ -185,7 +185,7 @@ describe("an event with delivery_ts", () => {
     await until(async () => (await stored(source)).length === 1, "it is in the history");
   });
 
-  it("is delivered again under its id, and kept once, when the role dies before it is in the history", async () => {
+  it("is delivered again under its id, and stored once, when delivery crashes before it is in the history", async () => {
     const source = newSource();
     await subscribe(source);
     const first = await start(({ history: whole }) => ({

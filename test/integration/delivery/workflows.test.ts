@@ -78,7 +78,7 @@ async function queueOf(workflow: string): Promise<readonly Delivery[]> {
   return kept;
 }
 
-it("keeps what a workflow hears, whole and in order, for the workflow alone", async () => {
+it("stores deliveries to a workflow complete, in order, and for that workflow only", async () => {
   const subscription = await subscribe("dc_one", "p_one");
   await subscribe("dc_one", "p_two");
   await subscribe("dc_other", "p_three");
@@ -95,7 +95,7 @@ it("keeps what a workflow hears, whole and in order, for the workflow alone", as
   expect(await queueOf("p_three")).toEqual([]);
 });
 
-it("keeps errors for whoever hears $errors, and events with a time when it has come", async () => {
+it("retains `$errors` for its subscribers and delivers scheduled events when they are due", async () => {
   await subscribe("dc_failing", "p_errors", "$errors");
   await subscribe("dc_failing", "p_late");
   await start();
@@ -107,7 +107,7 @@ it("keeps errors for whoever hears $errors, and events with a time when it has c
   expect((await queueOf("p_errors"))[0]?.event).toMatchObject({ channel: "$errors", source: "dc_failing" });
 });
 
-it("keeps it through a restart of the delivery role, and once", async () => {
+it("stores a delivery once across a restart of the delivery role", async () => {
   const subscription = await subscribe("dc_again", "p_again");
   await start();
   await commit("dc_again", [event("3-0")]);
