@@ -13,7 +13,7 @@ export interface ServedIngress {
   readonly port: number;
   readonly stored: Invocation[];
   readonly log: object[];
-  /** What a run sends to whoever waits for it. */
+  /** A reply of a run to the caller that waits for it. */
   answer(run: string, answer: Answer): void;
   url(path: string): string;
 }

@@ -16,7 +16,7 @@ import { natsBinary } from "../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { streamOptions } from "./jetstream/support.ts";
 
-/** Whoever may ask the operator is believed to have asked whose component it is: with each role's own credentials, on a real server. */
+/** A role with the right to send configure requests is trusted to have checked the component's owner. Uses each role's own credentials on a real NATS server. */
 const props: ConfiguredProps = { outcome: "props", props: [{ name: "a", type: "string" }] };
 const request = { namespace: "hw-u-1", component: "c", call: { kind: "props" } };
 const asked: string[] = [];

@@ -270,8 +270,8 @@ describe("a call", () => {
   });
 
   it.each([
-    ["computes for ever", `options() { for (;;); }`, "configure_timeout"],
-    ["waits for ever", `async options() { await new Promise((ok) => setTimeout(ok, 60_000)); }`, "configure_timeout"],
+    ["computes forever", `options() { for (;;); }`, "configure_timeout"],
+    ["waits forever", `async options() { await new Promise((ok) => setTimeout(ok, 60_000)); }`, "configure_timeout"],
     ["waits for nothing", `async options() { await new Promise(() => {}); }`, "run_stalled"],
   ])("that %s is ended", async (_, options, code) => {
     const [ended] = (await failure(withOptions(options), ask("x"), {}, { limits: { timeoutMs: 3_000, memoryMb: 128 } })) as string[];

@@ -3,7 +3,7 @@ import type { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 
 const pollMs = 50;
 /** An entry that does not even compute is not waited for any longer. */
-const longestMs = 10_000;
+const maxWaitMs = 10_000;
 
 /**
  * Watches the entries that are open in one isolate. Some operations of V8 never look whether they should stop: an entry that goes on
@@ -42,7 +42,7 @@ export class OpenEntries {
       const { user, system } = process.cpuUsage(before);
       const waitedMs = performance.now() - since;
       const shareMs = (user + system) / 1_000 / Math.max(1, this.#slots.taken);
-      if (this.#isLost || waitedMs > longestMs || (waitedMs > computedMs && shareMs > computedMs)) return false;
+      if (this.#isLost || waitedMs > maxWaitMs || (waitedMs > computedMs && shareMs > computedMs)) return false;
       await sleep(pollMs);
     }
     return true;

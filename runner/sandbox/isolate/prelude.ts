@@ -82,9 +82,9 @@ const typicalComponent = `
     try { globalThis.__builtin?.(name); } catch {}
   }
   __register({ default: {
-    name: "typical", props: { db: "$.service.db", http: "$.interface.http", text: { type: "string" } }, methods: { tell() { console.log("%s", "x", { a: [1] }); } },
+    name: "typical", props: { db: "$.service.db", http: "$.interface.http", text: { type: "string" } }, methods: { print() { console.log("%s", "x", { a: [1] }); } },
     async run(event) {
-      this.tell();
+      this.print();
       this.db.set("key", (this.db.get("key") ?? 0) + 1);
       this.http.respond({ status: 200, headers: { a: "b" }, body: { ok: true } });
       this.$emit({ event }, { id: 1, summary: "s", name: "n", ts: Date.now() });

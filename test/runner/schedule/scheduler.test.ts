@@ -23,7 +23,7 @@ interface ReadySource {
   readonly isUrgent: boolean;
 }
 
-/** The scheduler beside the plainest account of what it was told. */
+/** The scheduler, beside a simple record of the calls that it received. */
 class Watched {
   readonly scheduler: Scheduler;
   readonly limits: SchedulerLimits;
@@ -259,7 +259,7 @@ describe("the scheduler", () => {
       return started;
     };
     expect([computing(0, 0), computing(0.5, 100), computing(8, 100), computing(40, 100), computing(0.5, 100)]).toEqual([2, 8, 4, 1, 8]);
-    // One run that computes for seconds is enough to tell, and soon forgotten.
+    // One run that computes for seconds changes the average, but not for long.
     expect([computing(5_000, 1), computing(0.5, 60)]).toEqual([1, 8]);
   });
 

@@ -8,7 +8,7 @@ import { startRegistry, type FakePackage } from "../../integration/builder/regis
 import { failure, openBuilder } from "../../integration/builder/support.ts";
 import { until } from "../processes.ts";
 
-/** Components and packages that attack the builder: they keep it from others, or have it tell what lies on its disk. */
+/** Components and packages that attack the builder: they block it for others, or try to read its disk. */
 const megabyte = (piece: string): string => piece.repeat(2 ** 20 / piece.length);
 
 /** Quadratic, a megabyte of these took from fifteen minutes to half a day of a core; now none takes a second. */

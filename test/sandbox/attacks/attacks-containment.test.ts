@@ -183,7 +183,7 @@ const liars: readonly Attack[] = [
   ["an error of fifty million characters", `throw new Error("x".repeat(5e7));`, contained],
   ["an error whose name spans lines", `throw Object.assign(new Error("m"), { name: "A\\n    at host (file:///x)" });`, /^threw:/],
   [
-    "a log of something that inspects itself for ever",
+    "a log of a value that inspects itself forever",
     `console.log({ [Symbol.for("nodejs.util.inspect.custom")]() { for (;;); } });`,
     contained,
   ],

@@ -29,7 +29,7 @@ const overTls = (what: string, given: string): Attack => [
   /^returned:\["limit_exceeded","limit_exceeded"\]$/,
 ];
 attackTable(
-  "keys that take for ever to open",
+  "keys that take forever to open",
   range,
   [
     opened("two thousand million rounds", pem("ENCRYPTED PRIVATE KEY", endlessKey())),

@@ -111,7 +111,7 @@ describe("private networks", () => {
     ["a.router.l\u00adan", "TXT"],
     ["a.router.LOCAL。", "NS"],
     ["1。0.0.10.in-addr.arpa", "PTR"],
-  ])("tell no names: %s %s", async (name, type) => {
+  ])("do not reveal names: %s %s", async (name, type) => {
     expect(
       await returned(`return await __builtin("dns").promises.resolve("${name}", "${type}").then(() => "resolved", (e) => e.code)`),
     ).toBe("egress_denied");

@@ -14,7 +14,7 @@ export interface TestServers {
   readonly https: string;
   /** Another origin than `http`. */
   readonly other: string;
-  /** Nobody listens there. */
+  /** A port without a listener. */
   readonly closed: string;
   readonly httpPort: number;
   readonly tcpPort: number;

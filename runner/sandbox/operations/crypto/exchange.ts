@@ -19,7 +19,7 @@ const ecdh: SyncOperation = (_context, [curve, secret, other, form]) => {
   };
 };
 
-/** `crypto.dhGroup(name)` → prime and generator. The guest reckons with them itself: Node would test the prime for seconds. */
+/** `crypto.dhGroup(name)` → prime and generator. The guest computes with them itself: Node would test the prime for seconds. */
 const dhGroup: SyncOperation = (_context, [name]) => {
   const group = getDiffieHellman(choiceArgument(name, "group", groups));
   return { prime: ownedBytes(group.getPrime()), generator: ownedBytes(group.getGenerator()) };

@@ -60,7 +60,7 @@ function input(spec: KeySpec): {
   return {
     key: typeof key === "string" ? key : Buffer.from(key),
     format,
-    // Node's types tell private from public encodings; OpenSSL refuses what does not fit.
+    // Node's types distinguish private from public encodings. OpenSSL refuses a wrong combination.
     ...(type === undefined ? {} : { type: type as "pkcs8" }),
     ...(passphrase === undefined ? {} : { passphrase: typeof passphrase === "string" ? passphrase : Buffer.from(passphrase) }),
   };

@@ -6,9 +6,9 @@ import { withSlot } from "../slots.ts";
 
 const concurrent = 8;
 const maxNameLength = 1024;
-/** Domains of private networks and clusters (RFC 6761, 6762, 8375, 9476; ICANN's `internal`): their servers tell what is there. */
+/** Domains of private networks and clusters (RFC 6761, 6762, 8375, 9476; ICANN's `internal`): their name servers reveal what is in the network. */
 const privateDomains = /(?:^|\.)(?:local|localhost|internal|home\.arpa|svc|lan|corp|intranet|private|test)$/;
-/** Of ASCII, what names have none of. */
+/** ASCII characters that names do not contain. */
 const strange = /[\0-)+,/:-@[-^`{-\x7f]/;
 const recordTypes = ["A", "AAAA", "CAA", "CNAME", "MX", "NAPTR", "NS", "PTR", "SOA", "SRV", "TXT"] as const;
 
