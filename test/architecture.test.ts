@@ -65,6 +65,13 @@ describe("architecture", () => {
     expect(wrong.map(describeImport)).toEqual([]);
   });
 
+  it("keeps the order of the runner's rooms: intake, schedule, run, commit", () => {
+    const rooms = ["intake", "schedule", "run", "commit"];
+    const roomOf = (file: string): number => (file.startsWith("runner/") ? rooms.indexOf(file.split("/")[1] ?? "") : -1);
+    const wrong = local.filter(({ from, to }) => roomOf(to) >= 0 && roomOf(from) > roomOf(to));
+    expect(wrong.map(describeImport)).toEqual([]);
+  });
+
   it("has no import cycles, not even of types", () => {
     expect(cycles()).toEqual([]);
   });

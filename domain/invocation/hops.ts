@@ -1,4 +1,4 @@
-import type { RunError } from "../run/run-error.ts";
+import type { RunError } from "../run/run-products.ts";
 
 /**
  * Sources that listen to each other may form a cycle. Each event counts the deliveries to sources that led to it. A run above the limit

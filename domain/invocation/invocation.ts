@@ -1,12 +1,10 @@
 import type { Configuration, Configured } from "../component/configure.ts";
 import type { DryRun, DryRunOutcome } from "../run/dry-run.ts";
 import type { EventMetadata } from "../event/event-metadata.ts";
-import type { RunError } from "../run/run-error.ts";
-import type { HttpResponse, LogRecord } from "../run/run-products.ts";
+import type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
 import type { TraceContext } from "../traces.ts";
 
-export type { RunError } from "../run/run-error.ts";
-export type { HttpResponse, LogRecord } from "../run/run-products.ts";
+export type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
 
 /**
  * Why an invocation exists. `configure` does not run a source, but calls a function of a component while a user configures it, see

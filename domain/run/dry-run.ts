@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
-import type { RunError } from "./run-error.ts";
-import type { HttpResponse, LogRecord } from "./run-products.ts";
+import type { HttpResponse, LogRecord, RunError } from "./run-products.ts";
 
 /**
  * A run that stores nothing: an invocation with the trigger `dry-run`, which wakes runners like any other. It reads its source's state

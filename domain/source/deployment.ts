@@ -1,7 +1,7 @@
 import type { BoundProp } from "../component/configure.ts";
 import type { DedupeStrategy } from "../component/definition.ts";
 import type { Hook } from "../invocation/invocation.ts";
-import type { RunError } from "../run/run-error.ts";
+import type { RunError } from "../run/run-products.ts";
 
 /** A source as runners see it: an entry of the key-value bucket DEPLOYMENTS under `deploymentKey(pool, source)`, written by the operator. */
 export interface Deployment {
