@@ -4,14 +4,21 @@ import { sourceKind, type SourceSpec, type SourceStatus } from "../crds/source.t
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../crds/subscription.ts";
 import type { ApiConfig } from "./config.ts";
 import type { Registry } from "./components/ports.ts";
-import { createRegistry } from "./components/registry.ts";
+import { createRegistry } from "./resources/registry.ts";
 import type { ApiPorts } from "./ports.ts";
 import { Access } from "./resources/access.ts";
 import { Components } from "./resources/components.ts";
 import { ResourceWatch } from "./resources/watch/resource-watch.ts";
 import { Streams } from "./streams/streams.ts";
+import { Gcra } from "./http/access/gcra.ts";
+import type { Call } from "./http/request/call.ts";
+import { operationsOf, type Operation } from "./http/routing/operation.ts";
+import { StartedRuns } from "./resources/started-runs.ts";
 
-/** Dependencies of all routes. */
+/** Unknown users that a user can name: enough for typing errors, too few to guess existing users. */
+const guessLimit = { requests: 20, windowMs: 3_600_000 } as const;
+
+/** Dependencies of all operations. */
 export interface ApiContext {
   readonly config: ApiConfig;
   readonly ports: ApiPorts;
@@ -22,7 +29,15 @@ export interface ApiContext {
   readonly subscriptions: ResourceWatch<SubscriptionSpec, SubscriptionStatus>;
   readonly autoSubscriptions: ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>;
   readonly streams: Streams;
+  readonly startedRuns: StartedRuns;
+  /** Counts the unknown users that each user has named as new members. */
+  readonly unknownUsers: Gcra;
 }
+
+export type ApiOperation = Operation<Call, ApiContext>;
+
+/** Declares an operation of `/v1`. */
+export const operation = operationsOf<Call, ApiContext>();
 
 export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<ApiContext & { stop(): Promise<void> }> {
   const { store, log } = ports;
@@ -45,6 +60,8 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
     subscriptions: watches.subscriptions,
     autoSubscriptions: watches.autoSubscriptions,
     streams,
+    startedRuns: new StartedRuns(),
+    unknownUsers: new Gcra(guessLimit, ports.clock),
     stop: async () => {
       await streams.stop();
       await Promise.all(Object.values(watches).map((watch) => watch.stop()));

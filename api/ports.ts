@@ -17,7 +17,6 @@ import type { PageRequest } from "../domain/page.ts";
 import type { HealthState, LatestRuns } from "../domain/source/source-health.ts";
 import type { Tick } from "../domain/schedule/ticks.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
-import type { Readiness } from "./http/telemetry/readiness.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -59,7 +58,13 @@ export interface ApiPorts {
   /** Absent: tracing is off. */
   readonly traces?: Traces | undefined;
   /** The checks of `/readyz`. */
-  readonly readiness: Pick<Readiness, "read">;
+  readonly readiness: { read(): Promise<ReadinessReport> };
+}
+
+export interface ReadinessReport {
+  readonly ready: boolean;
+  /** "ok" or what is missing, by name. */
+  readonly checks: Readonly<Record<string, string>>;
 }
 
 export interface ServerLimits {

@@ -25,6 +25,20 @@ const rules: Readonly<Record<string, Rule>> = {
   ...Object.fromEntries(roles.map((role) => [role, { values: inner, types: [] }])),
 };
 
+/** Layers of api, each of which imports only those before it. A new folder needs a place in this order. */
+const apiLayers: readonly (readonly string[])[] = [
+  ["ports.ts", "config.ts"],
+  ["http"],
+  ["openapi", "resources", "streams"],
+  ["context.ts"],
+  ["list-operations.ts"],
+  ...["owners", "accounts", "keys", "organizations", "components", "subscriptions", "sources", "webhooks"].map((folder) => [folder]),
+  ...["configuration", "deliveries", "events", "runs", "replays", "workflows", "admin"].map((folder) => [folder]),
+  ["operations.ts"],
+  ["app.ts"],
+  ["start.ts"],
+];
+
 /** Entry points of processes of their own: they wire what runs in them. */
 const entryPoints = ["runner/sandbox/children/child.ts"];
 
@@ -72,6 +86,11 @@ describe("architecture", () => {
     expect(wrong.map(describeImport)).toEqual([]);
   });
 
+  it("keeps the layers of api: imports never climb", () => {
+    const wrong = local.filter(({ from, to }) => folderOf(from) === "api" && folderOf(to) === "api" && !isLower(to, from));
+    expect(wrong.map(describeImport)).toEqual([]);
+  });
+
   it("has no import cycles, not even of types", () => {
     expect(cycles()).toEqual([]);
   });
@@ -110,6 +129,19 @@ function importsOf(file: string): Import[] {
 
 function targetOf(file: string, specifier: string): string {
   return specifier.startsWith(".") ? relative(root, join(root, dirname(file), specifier)) : `npm:${specifier}`;
+}
+
+/** Ports are the lowest layer in every folder of api. */
+function apiLayerOf(file: string): number {
+  const [, room = "", ...rest] = file.split("/");
+  const name = rest.at(-1) === "ports.ts" ? "ports.ts" : room;
+  return apiLayers.findIndex((layer) => layer.includes(name));
+}
+
+function isLower(to: string, from: string): boolean {
+  const [lower, upper] = [apiLayerOf(to), apiLayerOf(from)];
+  const isSameFolder = to.split("/")[1] === from.split("/")[1];
+  return lower >= 0 && (lower < upper || (lower === upper && (isSameFolder || lower === 0)));
 }
 
 const folderOf = (file: string): string => file.split("/")[0] ?? "";

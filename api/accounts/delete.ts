@@ -8,7 +8,7 @@ import { unlessDeleted } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Listed } from "../ports.ts";
 import type { ApiContext } from "../context.ts";
-import { asItRuns } from "../resources/running-source.ts";
+import { asItRuns } from "../resources/source.ts";
 import type { SourceResource } from "../resources/source.ts";
 import type { AccountResource } from "./spec.ts";
 

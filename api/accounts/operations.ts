@@ -1,37 +1,81 @@
-import { accountKind } from "../../crds/account.ts";
+import { accountKind, appLabelOf } from "../../crds/account.ts";
+import { labels } from "../../crds/resource.ts";
+import { operation, type ApiContext } from "../context.ts";
+import type { Call } from "../http/request/call.ts";
+import { ownerParameters } from "../http/request/parameters.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { nothing, one } from "../http/response/schemas.ts";
+import { pathOf } from "../http/routing/handle.ts";
+import { listOperations } from "../list-operations.ts";
 import { createAccount } from "./create.ts";
 import { deleteAccount } from "./delete.ts";
-import { accountChanges, accountFields, deletionFields } from "./request.ts";
+import { accountChanges, accountFields, deletionFields, listFields } from "./request.ts";
+import { accountResponse } from "./response.ts";
+import { accountSchema } from "./schemas.ts";
 import type { AccountResource } from "./spec.ts";
 import { updateAccount } from "./update.ts";
-import { noContent, ok, type Call } from "../http/request/call.ts";
-import { pathOf } from "../http/routing/handle.ts";
-import { parse } from "../http/request/parameters.ts";
-import { accountResponse } from "./response.ts";
-import type { ApiContext } from "../context.ts";
 
-/** Accounts. Responses never contain credentials. */
-export function accountRoutes(context: ApiContext) {
-  const { access, ports } = context;
-  const accountOf = (call: Call): Promise<AccountResource> => access.get(accountKind, "account", pathOf(call, "id"), call.user);
-  return {
-    create: async (call: Call) => {
-      const fields = parse(accountFields, call.body);
-      const account = await createAccount(fields, await access.owner(call), context);
-      await ports.pages.show(accountKind, account);
+const accountOf = (call: Call, { access }: ApiContext): Promise<AccountResource> =>
+  access.get(accountKind, "account", pathOf(call, "id"), call.user);
+
+/** Responses never contain credentials. */
+export const accountOperations = [
+  ...listOperations({
+    path: "accounts",
+    id: "Accounts",
+    noun: "accounts",
+    kind: accountKind,
+    schema: accountSchema,
+    filters: listFields,
+    selectionOf: ({ app }) => (app === undefined || app === "" ? {} : { labels: { [labels.app]: appLabelOf(app) } }),
+    respond: async (accounts) => accounts.map((account) => accountResponse(account)),
+  }),
+  operation({
+    route: "POST /accounts",
+    id: "createAccount",
+    summary: "Store the credentials of an app",
+    query: ownerParameters,
+    body: accountFields,
+    responses: one(accountSchema),
+    handle: async (call, context) => {
+      const account = await createAccount(call.body(), await context.access.owner(call), context);
+      await context.ports.pages.show(accountKind, account);
       return ok(accountResponse(account));
     },
-    get: async (call: Call) => ok(accountResponse(await accountOf(call))),
-    update: async (call: Call) => {
-      const changes = parse(accountChanges, call.body);
-      const account = await updateAccount(await accountOf(call), changes, context);
-      await ports.pages.show(accountKind, account);
-      return ok(accountResponse(account, ports.clock.now()));
+  }),
+  operation({
+    route: "GET /accounts/:id",
+    id: "getAccount",
+    summary: "Get an account",
+    responses: one(accountSchema),
+    handle: async (call, context) => ok(accountResponse(await accountOf(call, context))),
+  }),
+  operation({
+    route: "PUT /accounts/:id",
+    id: "updateAccount",
+    summary: "Change an account",
+    description: "Absent fields stay unchanged. Null removes a field.",
+    body: accountChanges,
+    responses: one(accountSchema),
+    errors: [409],
+    handle: async (call, context) => {
+      const changes = call.body();
+      const account = await updateAccount(await accountOf(call, context), changes, context);
+      await context.ports.pages.show(accountKind, account);
+      return ok(accountResponse(account, context.ports.clock.now()));
     },
-    delete: async (call: Call) => {
-      const { force } = parse(deletionFields, call.parameters);
-      await deleteAccount(await accountOf(call), force === true, context);
+  }),
+  operation({
+    route: "DELETE /accounts/:id",
+    id: "deleteAccount",
+    summary: "Delete an account that no source uses",
+    query: deletionFields,
+    responses: nothing,
+    errors: [409],
+    handle: async (call, context) => {
+      const { force } = call.query();
+      await deleteAccount(await accountOf(call, context), force === true, context);
       return noContent;
     },
-  };
-}
+  }),
+];

@@ -1,10 +1,6 @@
 import { z } from "zod";
 import { appName, clientAuthentications, maxCredentialBytes } from "../../crds/account.ts";
-import { flag, text } from "../http/request/parameters.ts";
-import { httpUrl } from "../sources/request.ts";
-
-/** Absent and null are equivalent. */
-const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
+import { flag, httpUrl, optional, text } from "../http/request/parameters.ts";
 
 const maxFields = 50;
 const encoder = new TextEncoder();
@@ -16,6 +12,11 @@ const field = z.string().min(1, "a field has a name").max(100, "a field's name h
 const few = (values: object): boolean => Object.keys(values).length <= maxFields;
 const tooMany = `it must have at most ${maxFields} fields`;
 const name = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
+const about = {
+  name: "Display name.",
+  credentials: "Values by field.",
+  oauth: "How the access token is refreshed.",
+};
 
 const epochSeconds = z
   .int("it must be a time in epoch seconds")
@@ -37,11 +38,12 @@ const app = z.union(
   [nameSlug, z.object({ name_slug: nameSlug }).transform(({ name_slug }) => name_slug)],
   "it must be the name slug of an app, such as github, or an object with that as name_slug",
 );
+const aboutApp = "Name slug of an app, such as `github`.";
 
 export const accountFields = z.object({
-  app,
-  name: optional(name),
-  credentials: optional(z.record(field, secret).refine(few, tooMany).refine(small, tooLarge)),
+  app: app.describe(aboutApp),
+  name: optional(name).describe(about.name),
+  credentials: optional(z.record(field, secret).refine(few, tooMany).refine(small, tooLarge)).describe(about.credentials),
   oauth: optional(
     z.object({
       ...oauth,
@@ -50,14 +52,14 @@ export const accountFields = z.object({
       scope: optional(oauth.scope),
       expires_at: optional(oauth.expires_at),
     }),
-  ),
+  ).describe(about.oauth),
 });
 export type AccountFields = z.infer<typeof accountFields>;
 
 /** The body of PUT: absent fields stay, null removes a field. */
 export const accountChanges = z.object({
-  name: optional(name),
-  credentials: optional(z.record(field, secret.nullable()).refine(few, tooMany).refine(small, tooLarge)),
+  name: optional(name).describe(about.name),
+  credentials: optional(z.record(field, secret.nullable()).refine(few, tooMany).refine(small, tooLarge)).describe(about.credentials),
   oauth: z
     .object({
       token_url: oauth.token_url.optional(),
@@ -68,12 +70,16 @@ export const accountChanges = z.object({
       scope: oauth.scope.nullish(),
       expires_at: oauth.expires_at.nullish(),
     })
-    .nullish(),
+    .nullish()
+    .describe(about.oauth),
 });
 export type AccountChanges = z.infer<typeof accountChanges>;
 
 /** An empty value counts as absent. */
 export const listFields = z.object({
-  app: text.refine((app) => app === "" || appName.pattern.test(app), appName.message).optional(),
+  app: text
+    .refine((slug) => slug === "" || appName.pattern.test(slug), appName.message)
+    .optional()
+    .describe(aboutApp),
 });
-export const deletionFields = z.object({ force: flag.optional() });
+export const deletionFields = z.object({ force: flag.optional().describe("True: also deletes an account that sources use.") });

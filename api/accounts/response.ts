@@ -1,9 +1,9 @@
 import { derivedId } from "../resources/derived-id.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { Answered } from "../resources/response.ts";
+import type { Answered } from "../http/response/answered.ts";
 import { readText } from "../resources/stored-fields.ts";
 import type { AccountResource } from "./spec.ts";
-import type { accountSchema } from "../resources/schemas.ts";
+import type { accountSchema } from "./schemas.ts";
 
 /**
  * An account without its credentials, in the form that clients of the known service read: the app as an object, times as ISO 8601.

@@ -1,31 +1,114 @@
 import { NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { noContent, ok, okPage, type Asked } from "../http/request/call.ts";
+import { pages, parsePage } from "../http/request/parameters.ts";
+import { noContent, ok, okPage } from "../http/response/replies.ts";
+import { all, nothing, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { parse, parsePage } from "../http/request/parameters.ts";
+import { checkUserId, getMember, memberFields } from "../organizations/members.ts";
 import { deleteOrganization, organizationFields } from "../organizations/organizations.ts";
-import type { Organization, OwnerNotes } from "../owners/ports.ts";
+import { removeMember } from "../organizations/remove-member.ts";
+import { planResponse } from "../owners/plans.ts";
+import type { Member, Organization, OwnerNotes } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
-import type { AdminContext } from "./context.ts";
+import { adminOperation } from "./context.ts";
+import { administeredMemberSchema, administeredOrganizationSchema, planSchema } from "./schemas.ts";
+import { chosenPlan } from "./users.ts";
 
-export function organizationRoutes({ ports }: AdminContext) {
-  return {
-    list: async ({ parameters }: Asked) => okPage(await ports.accounts.pageOrganizations(parsePage(parameters)), organizationResponse),
-    create: async ({ body }: Asked) => {
-      const { name, orgname, email, admins } = parse(organizationFields, body);
+export const adminOrganizationOperations = [
+  adminOperation({
+    route: "GET /orgs",
+    id: "listOrganizations",
+    summary: "List all organizations",
+    query: pages,
+    responses: page(administeredOrganizationSchema),
+    handle: async ({ parameters }, { ports }) =>
+      okPage(await ports.accounts.pageOrganizations(parsePage(parameters)), organizationResponse),
+  }),
+  adminOperation({
+    route: "POST /orgs",
+    id: "createOrganization",
+    summary: "Create an organization",
+    body: organizationFields,
+    responses: one(administeredOrganizationSchema),
+    errors: [404, 409],
+    handle: async (call, { ports }) => {
+      const { name, orgname, email, admins } = call.body();
       const id = newId("organization", ports.randomBytes);
       await ports.accounts.createOrganization({ id, name, orgname, email }, [...new Set(admins)]);
       return ok(organizationResponse(await getOrganization(id, ports)));
     },
-    get: async (call: Asked) => ok(organizationResponse(await getOrganization(pathOf(call, "id"), ports))),
-    delete: async (call: Asked) => {
+  }),
+  adminOperation({
+    route: "GET /orgs/:id",
+    id: "getOrganization",
+    summary: "Get an organization",
+    responses: one(administeredOrganizationSchema),
+    handle: async (call, { ports }) => ok(organizationResponse(await getOrganization(pathOf(call, "id"), ports))),
+  }),
+  adminOperation({
+    route: "DELETE /orgs/:id",
+    id: "deleteOrganization",
+    summary: "Delete an organization that owns nothing and has no members",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, { ports }) => {
       const { id } = await getOrganization(pathOf(call, "id"), ports);
       await deleteOrganization(id, ports);
       return noContent;
     },
-  };
-}
+  }),
+  adminOperation({
+    route: "GET /orgs/:id/members",
+    id: "listMembers",
+    summary: "List the members of an organization",
+    responses: all(administeredMemberSchema),
+    handle: async (call, { ports }) => {
+      const { id } = await getOrganization(pathOf(call, "id"), ports);
+      return ok((await ports.accounts.listMembers(id)).map(memberResponse));
+    },
+  }),
+  adminOperation({
+    route: "PUT /orgs/:id/members/:user_id",
+    id: "putMember",
+    summary: "Add a member, or change their role",
+    body: memberFields,
+    responses: one(administeredMemberSchema),
+    handle: async (call, { ports }) => {
+      const { role } = call.body();
+      const { id } = await getOrganization(pathOf(call, "id"), ports);
+      const user = checkUserId(pathOf(call, "user_id"));
+      await ports.accounts.putMember(user, id, role);
+      return ok(memberResponse(await getMember(id, user, ports.accounts)));
+    },
+  }),
+  adminOperation({
+    route: "DELETE /orgs/:id/members/:user_id",
+    id: "removeMember",
+    summary: "Remove a member",
+    responses: nothing,
+    handle: async (call, { ports }) => {
+      const user = checkUserId(pathOf(call, "user_id"));
+      const { id } = await getOrganization(pathOf(call, "id"), ports);
+      await removeMember({ user, organization: id }, ports);
+      return noContent;
+    },
+  }),
+  adminOperation({
+    route: "PUT /orgs/:id/plan",
+    id: "chooseOrganizationPlan",
+    summary: "Choose the plan of an organization",
+    body: chosenPlan,
+    responses: one(planSchema),
+    handle: async (call, { ports: { accounts } }) => {
+      const { id } = await getOrganization(pathOf(call, "id"), { accounts });
+      await accounts.choosePlan(id, call.body().plan);
+      return ok(planResponse(await accounts.planOf(id)));
+    },
+  }),
+];
+
+const memberResponse = ({ id, username, email, role }: Member) => ({ user_id: id, username, email, role });
 
 function organizationResponse({ id, name, orgname, email, createdAt, plan }: Organization & OwnerNotes) {
   return { id, name, orgname, email, plan, created_at: epochSeconds(createdAt) };

@@ -1,38 +1,50 @@
 import { z } from "zod";
-import { noContent, ok, type Asked } from "../http/request/call.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { all, nothing, one } from "../http/response/schemas.ts";
+import type { AnonymousCall } from "../http/request/call.ts";
+import { parse } from "../http/request/parse.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { parse, text } from "../http/request/parameters.ts";
 import { nameField } from "../owners/names.ts";
 import { defaultMaxOrganizations, planFields, planResponse } from "../owners/plans.ts";
-import { getOrganization } from "./organizations.ts";
-import type { AdminContext } from "./context.ts";
-import { getUser } from "./users.ts";
+import { adminOperation } from "./context.ts";
+import { planSchema } from "./schemas.ts";
 
-export const chosenPlan = z.object({ plan: text });
 const named = z.object({ name: nameField });
 
-/** Plans, and the choice of an owner's plan. */
-export function planRoutes({ ports }: AdminContext) {
-  const { accounts } = ports;
-  const choose = async (owner: string, body: unknown) => {
-    await accounts.choosePlan(owner, parse(chosenPlan, body).plan);
-    return ok(planResponse(await accounts.planOf(owner)));
-  };
-  return {
-    list: async () => ok((await accounts.listPlans()).map(planResponse)),
-    save: async (call: Asked) => {
-      const { name } = parse(named, { name: pathOf(call, "name") });
-      const { form, daily_invocations_quota, daily_compute_time_quota, weight, max_organizations } = parse(planFields, call.body);
+export const adminPlanOperations = [
+  adminOperation({
+    route: "GET /plans",
+    id: "listPlans",
+    summary: "List all plans",
+    responses: all(planSchema),
+    handle: async (_call, { ports }) => ok((await ports.accounts.listPlans()).map(planResponse)),
+  }),
+  adminOperation({
+    route: "PUT /plans/:name",
+    id: "savePlan",
+    summary: "Create a plan, or change it for all its owners",
+    body: planFields,
+    responses: one(planSchema),
+    handle: async (call, { ports }) => {
+      const name = planNameOf(call);
+      const { form, daily_invocations_quota, daily_compute_time_quota, weight, max_organizations } = call.body();
       const quotas = { dailyInvocations: daily_invocations_quota ?? null, dailyComputeMs: daily_compute_time_quota ?? null };
       const plan = { name, form, ...quotas, weight: weight ?? 1, maxOrganizations: max_organizations ?? defaultMaxOrganizations };
-      await accounts.savePlan(plan);
+      await ports.accounts.savePlan(plan);
       return ok(planResponse(plan));
     },
-    delete: async (call: Asked) => {
-      await accounts.deletePlan(parse(named, { name: pathOf(call, "name") }).name);
+  }),
+  adminOperation({
+    route: "DELETE /plans/:name",
+    id: "deletePlan",
+    summary: "Delete a plan that no owner has",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, { ports }) => {
+      await ports.accounts.deletePlan(planNameOf(call));
       return noContent;
     },
-    ofUser: async (call: Asked) => choose((await getUser(pathOf(call, "id"), ports)).id, call.body),
-    ofOrganization: async (call: Asked) => choose((await getOrganization(pathOf(call, "id"), ports)).id, call.body),
-  };
-}
+  }),
+];
+
+const planNameOf = (call: AnonymousCall): string => parse(named, { name: pathOf(call, "name") }).name;

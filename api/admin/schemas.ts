@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { planForms } from "../owners/ports.ts";
-import { memberSchema } from "../resources/schemas.ts";
+import { memberSchema } from "../organizations/members.ts";
 
 const notes = { plan: z.string().describe("Name of a plan."), created_at: z.int().describe("Epoch seconds.") };
 

@@ -1,29 +1,64 @@
 import { z } from "zod";
 import { Conflict, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { noContent, ok, okPage, type Asked } from "../http/request/call.ts";
+import { pages, parsePage, text } from "../http/request/parameters.ts";
+import { noContent, ok, okPage } from "../http/response/replies.ts";
+import { all, nothing, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { parse, parsePage } from "../http/request/parameters.ts";
+import { everyGrant, issueKey, keyFields, keyIdOf, keyResponse } from "../keys/keys.ts";
+import { createdKeySchema, keySchema } from "../keys/schemas.ts";
 import { emailField, nameField } from "../owners/names.ts";
 import { clearOwned, kindsOwnedBy } from "../owners/owned.ts";
+import { planResponse } from "../owners/plans.ts";
 import type { OwnerNotes, User } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
-import type { AdminContext } from "./context.ts";
+import { adminOperation } from "./context.ts";
+import { administeredUserSchema, planSchema } from "./schemas.ts";
 
-export const userFields = z.object({ username: nameField, email: emailField });
+const userFields = z.object({
+  username: nameField.describe("Unique: letters, digits, dots, dashes and underscores."),
+  email: emailField.describe("Email address."),
+});
+export const chosenPlan = z.object({ plan: text.describe("Name of a plan.") });
 
-export function userRoutes({ ports }: AdminContext) {
-  return {
-    list: async ({ parameters }: Asked) => okPage(await ports.accounts.pageUsers(parsePage(parameters)), userResponse),
-    create: async ({ body }: Asked) => {
-      const { username, email } = parse(userFields, body);
+export const adminUserOperations = [
+  adminOperation({
+    route: "GET /users",
+    id: "listUsers",
+    summary: "List all users",
+    query: pages,
+    responses: page(administeredUserSchema),
+    handle: async ({ parameters }, { ports }) => okPage(await ports.accounts.pageUsers(parsePage(parameters)), userResponse),
+  }),
+  adminOperation({
+    route: "POST /users",
+    id: "createUser",
+    summary: "Create a user",
+    body: userFields,
+    responses: one(administeredUserSchema),
+    errors: [409],
+    handle: async (call, { ports }) => {
+      const { username, email } = call.body();
       const id = newId("user", ports.randomBytes);
       await ports.accounts.createUser({ id, username, email });
       return ok(userResponse(await getUser(id, ports)));
     },
-    get: async (call: Asked) => ok(userResponse(await getUser(pathOf(call, "id"), ports))),
-    delete: async (call: Asked) => {
+  }),
+  adminOperation({
+    route: "GET /users/:id",
+    id: "getUser",
+    summary: "Get a user",
+    responses: one(administeredUserSchema),
+    handle: async (call, { ports }) => ok(userResponse(await getUser(pathOf(call, "id"), ports))),
+  }),
+  adminOperation({
+    route: "DELETE /users/:id",
+    id: "deleteUser",
+    summary: "Delete a user who owns nothing, with keys and memberships",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, { ports }) => {
       const { id } = await getUser(pathOf(call, "id"), ports);
       const owned = await kindsOwnedBy(id, ports);
       if (owned.length > 0)
@@ -35,8 +70,56 @@ export function userRoutes({ ports }: AdminContext) {
       await clearOwned(id, ports);
       return noContent;
     },
-  };
-}
+  }),
+  adminOperation({
+    route: "GET /users/:id/keys",
+    id: "listKeys",
+    summary: "List the API keys of a user",
+    responses: all(keySchema),
+    handle: async (call, { ports }) => {
+      const user = await getUser(pathOf(call, "id"), ports);
+      return ok((await ports.accounts.listKeys(user.id)).map(keyResponse));
+    },
+  }),
+  adminOperation({
+    route: "POST /users/:id/keys",
+    id: "createKey",
+    summary: "Create an API key for a user",
+    description: "Only this response contains the key itself.",
+    body: keyFields,
+    responses: one(createdKeySchema),
+    errors: [409],
+    handle: async (call, { ports }) => {
+      const fields = call.body();
+      const user = await getUser(pathOf(call, "id"), ports);
+      const { key, text: secret } = await issueKey(user.id, fields, everyGrant, ports);
+      return ok({ ...keyResponse(key), key: secret });
+    },
+  }),
+  adminOperation({
+    route: "DELETE /users/:id/keys/:key_id",
+    id: "revokeKey",
+    summary: "Revoke an API key",
+    responses: nothing,
+    handle: async (call, { ports }) => {
+      const user = await getUser(pathOf(call, "id"), ports);
+      await ports.accounts.revokeKey(user.id, keyIdOf(call, "key_id"));
+      return noContent;
+    },
+  }),
+  adminOperation({
+    route: "PUT /users/:id/plan",
+    id: "chooseUserPlan",
+    summary: "Choose the plan of a user",
+    body: chosenPlan,
+    responses: one(planSchema),
+    handle: async (call, { ports: { accounts } }) => {
+      const { id } = await getUser(pathOf(call, "id"), { accounts });
+      await accounts.choosePlan(id, call.body().plan);
+      return ok(planResponse(await accounts.planOf(id)));
+    },
+  }),
+];
 
 function userResponse({ id, username, email, createdAt, plan }: User & OwnerNotes) {
   return { id, username, email, plan, created_at: epochSeconds(createdAt) };

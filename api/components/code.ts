@@ -1,7 +1,7 @@
 import { defaultEntry, type ComponentCode } from "../../domain/component/component-code.ts";
 import { InvalidInput, Unavailable } from "../../domain/errors.ts";
 import type { ApiPorts } from "../ports.ts";
-import type { CodeFields } from "../sources/request.ts";
+import type { CodeFields } from "./request.ts";
 
 type WrittenCode = Pick<CodeFields, "component_code" | "component_files" | "component_entry" | "component_url">;
 

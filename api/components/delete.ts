@@ -8,7 +8,7 @@ import { unlessDeleted } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiPorts } from "../ports.ts";
-import { componentNamesOf } from "../sources/facts.ts";
+import { componentNamesOf } from "../resources/source.ts";
 
 /** A refusal names at most this many users of a component. */
 const maxNamed = 20;

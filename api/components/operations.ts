@@ -1,26 +1,52 @@
-import { z } from "zod";
 import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
-import { isId, kindOfId } from "../../domain/ids.ts";
-import { deleteComponent } from "./delete.ts";
-import { noContent, ok, type Call } from "../http/request/call.ts";
+import { suggestion } from "../../domain/nearest-name.ts";
+import { pageInfo } from "../../domain/page.ts";
+import { operation } from "../context.ts";
+import type { Reply } from "../http/request/call.ts";
+import { ownerParameters, ownPages, parsePage } from "../http/request/parameters.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { nothing, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { parse, text } from "../http/request/parameters.ts";
-import { componentResponse } from "./response.ts";
-import { whyNotFound } from "../resources/not-found.ts";
-import { labelOfKey, type ComponentResource } from "../resources/components.ts";
+import type { Answered } from "../http/response/answered.ts";
 import { codeOf } from "./code.ts";
-import { codeFields } from "../sources/request.ts";
-import type { ApiContext } from "../context.ts";
+import { deleteComponent } from "./delete.ts";
+import { componentOf } from "./find.ts";
+import type { ListedComponent, ListedComponents } from "./ports.ts";
+import { componentFields, detailedSearch, search, selection } from "./request.ts";
+import { componentResponse, listedComponentResponse, publishedComponentResponse } from "./response.ts";
+import { componentSchema, foundKeysSchema, listedComponentSchema } from "./schemas.ts";
+import { searchComponents, searchKeys } from "./search.ts";
 
-export const creation = codeFields.pick({ component_code: true, component_files: true, component_entry: true, component_url: true });
+const named = selection.extend(ownerParameters.shape);
+const none: ListedComponents = { items: [], total: 0 };
 
-export function componentRoutes(context: ApiContext) {
-  const { access, components, ports } = context;
-  return {
-    create: async (call: Call) => {
-      const fields = parse(creation, call.body);
+/** Paths without parameters come first: `/components/search` must not be taken for a key. */
+export const componentOperations = [
+  operation({
+    route: "GET /components",
+    id: "listComponents",
+    summary: "List saved components",
+    query: ownPages,
+    responses: page(listedComponentSchema),
+    handle: async (call, { access, ports }) => {
+      const request = parsePage(call.parameters);
+      const namespace = await ports.owners.find(await access.owner(call));
+      return pageOf(namespace === undefined ? none : await ports.library.listPage({ namespace }, request));
+    },
+  }),
+  operation({
+    route: "POST /components",
+    id: "saveComponent",
+    summary: "Save a component",
+    description: "Waits until the component is built. Saving the same code again returns the same component.",
+    query: ownerParameters,
+    body: componentFields,
+    takesFiles: true,
+    responses: one(componentSchema),
+    handle: async (call, { access, components, ports }) => {
+      const fields = call.body();
       const owner = await access.owner(call);
       const code = await codeOf(fields, owner, ports);
       if (code === undefined)
@@ -28,44 +54,93 @@ export function componentRoutes(context: ApiContext) {
       const saved = await components.save(owner, code, { url: fields.component_url });
       return ok(componentResponse(saved), saved.status.build?.warnings);
     },
-    get: async (call: Call) => ok(componentResponse(await componentOf(call, context))),
-    /** Takes only an id, because several components can share a key. */
-    delete: async (call: Call) => {
+  }),
+  operation({
+    route: "GET /components/search",
+    id: "searchComponents",
+    summary: "Find keys of components, including those of the registry",
+    description: "Best first, up to `limit` of each type. The response has no `data`: it is the form that known clients read.",
+    query: search.extend(ownerParameters.shape),
+    responses: { 200: foundKeysSchema },
+    handle: async (call, context) => ({ status: 200, json: await searchKeys(call.query(), call, context) }),
+  }),
+  operation({
+    route: "GET /components/search/details",
+    id: "searchComponentDetails",
+    summary: "Find components, including those of the registry",
+    query: detailedSearch.extend(ownerParameters.shape),
+    responses: page(listedComponentSchema),
+    handle: async (call, context) => {
+      const { similarity_threshold: similarity = 1, ...given } = call.query();
+      return pageOf(await searchComponents({ ...given, similarity }, call, context), false);
+    },
+  }),
+  operation({
+    route: "GET /components/registry",
+    id: "listRegistry",
+    summary: "List the components of the registry",
+    responses: page(listedComponentSchema),
+    handle: async (_call, { registry }) => pageOf({ items: [...registry.values()], total: registry.size }, false),
+  }),
+  operation({
+    route: "GET /components/registry/:key",
+    id: "getPublishedComponent",
+    summary: "Get a component of the registry",
+    query: selection,
+    responses: one(componentSchema),
+    handle: async (call, { registry }) => {
+      const key = pathOf(call, "key");
+      const { version } = call.query();
+      const found = registry.get(key);
+      if (found === undefined)
+        throw new NotFound(
+          `record not found: the registry has no component '${key.slice(0, 80)}'${suggestion(key, [...registry.keys()], ": GET /v1/components/registry lists what it has")}`,
+        );
+      if (version !== undefined && version !== "" && version !== found.definition.version)
+        throw new NotFound(
+          `the registry has version ${found.definition.version ?? ""} of ${key}, but not version '${version.slice(0, 80)}'`,
+        );
+      return ok(publishedComponentResponse(found));
+    },
+  }),
+  operation({
+    route: "GET /components/:key",
+    id: "getComponent",
+    summary: "Get a component",
+    query: named,
+    responses: one(componentSchema),
+    handle: async (call, context) => ok(componentResponse(await componentOf(call, context))),
+  }),
+  operation({
+    route: "DELETE /components/:key",
+    id: "deleteComponent",
+    summary: "Delete a component that no source or workflow uses",
+    description: "By id only, because several components can share a key.",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, { access, ports }) => {
       await deleteComponent(await access.get(componentKind, "component", pathOf(call, "key"), call.user), ports);
       return noContent;
     },
-  };
-}
+  }),
+  operation({
+    route: "GET /components/:key/versions",
+    id: "listVersions",
+    summary: "List saved components with the same key",
+    query: named.extend(ownPages.shape),
+    responses: page(listedComponentSchema),
+    handle: async (call, context) => {
+      const request = parsePage(call.parameters);
+      const { metadata } = await componentOf(call, context);
+      const keyLabel = metadata.labels[labels.componentKey];
+      if (keyLabel === undefined) throw new NotFound("the component has no key, so it has no other versions");
+      return pageOf(await context.ports.library.listPage({ namespace: metadata.namespace, keyLabel }, request));
+    },
+  }),
+];
 
-/** A key can be any string, so ids of other kinds are recognized first. */
-function componentNotFound(key: string, version: string | undefined): string {
-  const kind = kindOfId(key);
-  if (kind !== undefined && kind !== "component") return `record not found: ${whyNotFound("component", key)}`;
-  const which = version === undefined || version === "" ? "" : ` and the version '${version.slice(0, 80)}'`;
-  return `record not found: no component of yours has the key '${key.slice(0, 80)}'${which}; GET /v1/components lists yours, GET /v1/components/registry those of the registry`;
-}
-
-export const selection = z.object({ version: text.optional() });
-
-/**
- * Finds the component in the path by id, or by key: the user's newest, then that of each of their organizations; with `version`,
- * the newest that has it. @throws NotFound
- */
-export async function componentOf(call: Call, { access, ports }: ApiContext): Promise<ComponentResource> {
-  const key = pathOf(call, "key");
-  if (isId("component", key)) return access.get(componentKind, "component", key, call.user);
-  const { version } = parse(selection, call.parameters);
-  const keyLabel = labelOfKey(key);
-  const named = await access.owner(call);
-  const owners = named === call.user.id ? await access.ownersOf(call.user) : [named];
-  for (const owner of owners) {
-    const namespace = await ports.owners.find(owner);
-    if (namespace === undefined) continue;
-    const found =
-      version === undefined || version === ""
-        ? await ports.pages.findNewest(componentKind, { namespace, labels: { [labels.componentKey]: keyLabel } })
-        : await ports.library.findVersion(namespace, keyLabel, version);
-    if (found !== undefined && found.metadata.deletionTimestamp === undefined) return found;
-  }
-  throw new NotFound(componentNotFound(key, version));
+/** Searches are sorted by relevance and have no cursors, because positions in them are not stable. */
+function pageOf({ items, total }: ListedComponents, hasCursors = true): Reply<readonly Answered<typeof listedComponentSchema>[]> {
+  const page_info = pageInfo(hasCursors ? items.map(({ id }: ListedComponent) => id) : [], total);
+  return { status: 200, body: { page_info: { ...page_info, count: items.length }, data: items.map(listedComponentResponse) } };
 }

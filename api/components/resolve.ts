@@ -8,7 +8,7 @@ import { whyNotFound } from "../resources/not-found.ts";
 import type { User } from "../ports.ts";
 import type { ApiContext } from "../context.ts";
 import { codeOf } from "./code.ts";
-import type { CodeFields } from "../sources/request.ts";
+import type { CodeFields } from "./request.ts";
 
 /** A component in the namespace of the source's owner, and its build. */
 export interface Resolved {

@@ -1,8 +1,8 @@
 import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
 import type { ListedComponent, PublishedComponent } from "./ports.ts";
 import { sha256, type ComponentResource } from "../resources/components.ts";
-import type { Answered } from "../resources/response.ts";
-import type { componentSchema, listedComponentSchema } from "../resources/schemas.ts";
+import type { Answered } from "../http/response/answered.ts";
+import type { componentSchema, listedComponentSchema } from "./schemas.ts";
 import { readText } from "../resources/stored-fields.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 

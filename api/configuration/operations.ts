@@ -1,40 +1,107 @@
 import { z } from "zod";
 import type { ConfigureCall } from "../../domain/component/configure.ts";
 import { Invariant, LimitExceeded, Unavailable } from "../../domain/errors.ts";
-import { ok, type Call } from "../http/request/call.ts";
-import { parse, text } from "../http/request/parameters.ts";
+import { componentOf } from "../components/find.ts";
+import { selection } from "../components/request.ts";
+import { configurableProps } from "../components/schemas.ts";
+import { operation, type ApiContext } from "../context.ts";
+import type { Call } from "../http/request/call.ts";
+import { optional, ownerParameters, text } from "../http/request/parameters.ts";
+import { ok } from "../http/response/replies.ts";
+import { one } from "../http/response/schemas.ts";
 import type { ConfigureRequest } from "../ports.ts";
-import { componentNameOf } from "../sources/facts.ts";
-import { asItRuns } from "../resources/running-source.ts";
-import { componentOf } from "../components/operations.ts";
-import type { ApiContext } from "../context.ts";
-import { sourceOf } from "../sources/operations.ts";
-
-/** Absent and null are equivalent, for clients that always send every field. */
-const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
+import { asItRuns } from "../resources/source.ts";
+import { componentNameOf } from "../resources/source.ts";
+import { sourceOf } from "../sources/find-source.ts";
 
 /** Bound on the JSON of all values; each stored value may have 64 KiB. */
 const maxBytes = 512 * 1024;
 
-export const values = z.object({ configured_props: optional(z.record(z.string(), z.unknown())) });
-export const options = values.extend({
-  prop_name: text.min(1, "it must not be empty").max(255, "it must have at most 255 characters"),
-  page: optional(z.int("it must be an integer of at least 0").min(0, "it must be an integer of at least 0")),
-  prev_context: optional(z.unknown()),
-  query: optional(z.string().max(1_000, "it must have at most 1000 characters")),
+const values = z.object({ configured_props: optional(z.record(z.string(), z.unknown())).describe("Values by name of the prop.") });
+const aboutPage = "it must be an integer of at least 0";
+const options = values.extend({
+  prop_name: text
+    .min(1, "it must not be empty")
+    .max(255, "it must have at most 255 characters")
+    .describe("A prop whose options are a function."),
+  page: optional(z.int(aboutPage).min(0, aboutPage)).describe("Number of the page; the first is 0."),
+  prev_context: optional(z.unknown()).describe("The `context` of the previous page."),
+  query: optional(z.string().max(1_000, "it must have at most 1000 characters")).describe("What a person typed to search."),
 });
 
-type Configured = Omit<ConfigureRequest, "call">;
+const optionsSchema = z
+  .object({
+    options: z.array(z.unknown()).describe("Values, or `{label, value}`."),
+    context: z.unknown().describe("The prev_context of the next page; null if there is none."),
+    truncated: z.literal(true).optional().describe("There were more options than the limit."),
+  })
+  .meta({ id: "Options" });
+
+const propsSchema = z.object({ configurable_props: configurableProps }).meta({ id: "Props" });
 
 /** Calls a component's code while a user configures it, with the values chosen so far. */
-export function configurationRoutes(context: ApiContext) {
-  return {
-    componentOptions: async (call: Call) => listOptions(call, await ofComponent(call, context), context),
-    componentProps: async (call: Call) => listProps(call, await ofComponent(call, context), context),
-    sourceOptions: async (call: Call) => listOptions(call, await ofSource(call, context), context),
-    sourceProps: async (call: Call) => listProps(call, await ofSource(call, context), context),
-  };
-}
+const optionsOperation = {
+  onlyReads: true,
+  summary: "List the choices of a prop whose options are a function",
+  body: options,
+  responses: one(optionsSchema),
+  errors: [504],
+} as const;
+const propsOperation = {
+  onlyReads: true,
+  summary: "List all props for the values chosen so far",
+  body: values,
+  responses: one(propsSchema),
+  errors: [504],
+} as const;
+const named = selection.extend(ownerParameters.shape);
+
+/** Access is checked before the body is parsed. */
+export const componentConfigurationOperations = [
+  operation({
+    ...optionsOperation,
+    route: "POST /components/:key/options",
+    id: "listComponentOptions",
+    query: named,
+    handle: async (call, context) => {
+      const configured = await ofComponent(call, context);
+      return listOptions(call.body(), configured, context);
+    },
+  }),
+  operation({
+    ...propsOperation,
+    route: "POST /components/:key/props",
+    id: "listComponentProps",
+    query: named,
+    handle: async (call, context) => {
+      const configured = await ofComponent(call, context);
+      return listProps(call.body(), configured, context);
+    },
+  }),
+];
+
+export const sourceConfigurationOperations = [
+  operation({
+    ...optionsOperation,
+    route: "POST /sources/:id/options",
+    id: "listSourceOptions",
+    handle: async (call, context) => {
+      const configured = await ofSource(call, context);
+      return listOptions(call.body(), configured, context);
+    },
+  }),
+  operation({
+    ...propsOperation,
+    route: "POST /sources/:id/props",
+    id: "listSourceProps",
+    handle: async (call, context) => {
+      const configured = await ofSource(call, context);
+      return listProps(call.body(), configured, context);
+    },
+  }),
+];
+
+type Configured = Omit<ConfigureRequest, "call">;
 
 async function ofComponent(call: Call, context: ApiContext): Promise<Configured> {
   const { namespace, name } = (await componentOf(call, context)).metadata;
@@ -48,8 +115,8 @@ async function ofSource(call: Call, context: ApiContext): Promise<Configured> {
   return { namespace: source.metadata.namespace, component, source: source.metadata.name };
 }
 
-async function listOptions({ body }: Call, configured: Configured, { ports }: ApiContext) {
-  const { prop_name, page = 0, prev_context, query, configured_props } = parse(options, body);
+async function listOptions(fields: z.output<typeof options>, configured: Configured, { ports }: ApiContext) {
+  const { prop_name, page = 0, prev_context, query, configured_props } = fields;
   const call: ConfigureCall = {
     kind: "options",
     prop: prop_name,
@@ -62,8 +129,7 @@ async function listOptions({ body }: Call, configured: Configured, { ports }: Ap
   return ok({ options: result.options, context: result.context, ...(result.truncated ? { truncated: true } : {}) });
 }
 
-async function listProps({ body }: Call, configured: Configured, { ports }: ApiContext) {
-  const { configured_props } = parse(values, body);
+async function listProps({ configured_props }: z.output<typeof values>, configured: Configured, { ports }: ApiContext) {
   const result = await ports.configurations.configure({ ...configured, ...given(configured_props), call: { kind: "props" } });
   if (result.outcome !== "props") throw new Invariant(`the operator replied with ${result.outcome} instead of props`);
   return ok({ configurable_props: result.props.map(({ name, type, ...rest }) => ({ name, type, ...rest })) });

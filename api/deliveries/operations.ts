@@ -1,52 +1,64 @@
 import { z } from "zod";
-import { accepted, ok, okPage, type Call } from "../http/request/call.ts";
-import { pathOf } from "../http/routing/handle.ts";
-import { parse, parsePage, text } from "../http/request/parameters.ts";
+import { operation, type ApiContext } from "../context.ts";
+import { optionalParameter, pages, parsePage, text } from "../http/request/parameters.ts";
 import { checkTimes } from "../http/request/ranges.ts";
-import { attemptResponse, backlogResponse, deadLetterResponse } from "./response.ts";
+import { accepted, ok, okPage } from "../http/response/replies.ts";
+import { inProgress, one, page } from "../http/response/schemas.ts";
+import { pathOf } from "../http/routing/handle.ts";
 import { attemptOutcomes, type QueueHead, type StoredAttempt } from "../webhooks/ports.ts";
-import { redriveDeadLetters, retryDelivery } from "./redeliver.ts";
 import { webhookIdOf, webhookOf } from "../webhooks/webhook.ts";
-import type { ApiContext } from "../context.ts";
+import { redriveDeadLetters, retryDelivery } from "./redeliver.ts";
+import { attemptResponse, backlogResponse, deadLetterResponse } from "./response.ts";
+import { attemptSchema, backlogSchema, deadLetterSchema, purgedSchema, redrivenSchema, retriedSchema } from "./schemas.ts";
 
-const optional = <T>(schema: z.ZodType<T>) => z.union([z.literal("").transform(() => undefined), schema]).optional();
 const timeMessage = "it must be a time in epoch milliseconds";
 const epochMs = z.coerce.number(timeMessage).int(timeMessage).min(0, timeMessage);
-export const filter = z.object({
-  outcome: optional(z.enum(attemptOutcomes, `it must be one of ${attemptOutcomes.join(", ")}`)),
-  event_id: optional(text),
-  since: optional(epochMs),
-  until: optional(epochMs),
+const attemptFilter = z.object({
+  outcome: optionalParameter(z.enum(attemptOutcomes, `it must be one of ${attemptOutcomes.join(", ")}`)).describe(
+    "Only attempts with this outcome.",
+  ),
+  event_id: optionalParameter(text).describe("Id of an event, `<epoch milliseconds>-<sequence>`."),
+  since: optionalParameter(epochMs).describe("Start of the time range, epoch milliseconds."),
+  until: optionalParameter(epochMs).describe("End of the time range, epoch milliseconds."),
 });
-export const expansion = z.object({ expand: optional(z.literal("event", "it must be 'event'")) });
+const expansion = z.object({
+  expand: optionalParameter(z.literal("event", "it must be 'event'")).describe("`event`: returns whole events."),
+});
 const maxDeliveries = 1_000;
-export const redrive = z.object({
+const redrive = z.object({
   deliveries: z
     .array(text.max(200, "a delivery's id has at most 200 characters"))
     .max(maxDeliveries, `it must have at most ${maxDeliveries} ids; without it, all dead letters are redriven`)
-    .optional(),
+    .optional()
+    .describe("Ids of deliveries; by default all dead letters."),
 });
 
 /** Attempts, backlog and dead letters of a webhook, and their redelivery. */
-export function deliveryRoutes(context: ApiContext) {
-  const { deliveries, backlogs } = context.ports;
-  /** The last attempt that is still stored. */
-  const lastAttemptOf = async (head: QueueHead | undefined, webhook: string): Promise<StoredAttempt | undefined> => {
-    if (head === undefined || head.attempts === 0) return undefined;
-    return (await deliveries.pageAttempts(webhook, { limit: 1, cursor: null, delivery: head.delivery })).items[0];
-  };
-  return {
-    backlog: async (call: Call) => {
+export const deliveryOperations = [
+  operation({
+    route: "GET /webhooks/:id/backlog",
+    id: "getBacklog",
+    summary: "Get the backlog of a webhook",
+    description: "How many deliveries wait, until when, and which one an ordered webhook waits for.",
+    responses: one(backlogSchema),
+    handle: async (call, context) => {
       const webhook = await webhookIdOf(call, context);
-      const backlog = await backlogs.read(webhook);
-      return ok(backlogResponse(backlog, await lastAttemptOf(backlog.head, webhook)));
+      const backlog = await context.ports.backlogs.read(webhook);
+      return ok(backlogResponse(backlog, await lastAttemptOf(backlog.head, webhook, context)));
     },
-    attempts: async (call: Call) => {
-      const { outcome, event_id: event, since: sinceMs, until: untilMs } = parse(filter, call.parameters);
+  }),
+  operation({
+    route: "GET /webhooks/:id/deliveries",
+    id: "listAttempts",
+    summary: "List attempts at deliveries to a webhook",
+    query: attemptFilter.extend(pages.shape),
+    responses: page(attemptSchema),
+    handle: async (call, context) => {
+      const { outcome, event_id: event, since: sinceMs, until: untilMs } = call.query();
       checkTimes(sinceMs, untilMs);
-      const page = parsePage(call.parameters);
-      const found = await deliveries.pageAttempts(await webhookIdOf(call, context), {
-        ...page,
+      const request = parsePage(call.parameters);
+      const found = await context.ports.deliveries.pageAttempts(await webhookIdOf(call, context), {
+        ...request,
         ...(outcome === undefined ? {} : { outcome }),
         ...(event === undefined ? {} : { event }),
         ...(sinceMs === undefined ? {} : { sinceMs }),
@@ -54,22 +66,57 @@ export function deliveryRoutes(context: ApiContext) {
       });
       return okPage(found, attemptResponse);
     },
-    deadLetters: async (call: Call) => {
-      const { expand } = parse(expansion, call.parameters);
-      const page = parsePage(call.parameters);
-      const found = await deliveries.pageDeadLetters(await webhookIdOf(call, context), page);
+  }),
+  operation({
+    route: "GET /webhooks/:id/dead_letters",
+    id: "listDeadLetters",
+    summary: "List deliveries whose last attempt failed",
+    query: expansion.extend(pages.shape),
+    responses: page(deadLetterSchema),
+    handle: async (call, context) => {
+      const { expand } = call.query();
+      const request = parsePage(call.parameters);
+      const found = await context.ports.deliveries.pageDeadLetters(await webhookIdOf(call, context), request);
       return okPage(found, (letter) => deadLetterResponse(letter, expand === "event"));
     },
-    redrive: async (call: Call) => {
-      const { deliveries: chosen } = parse(redrive, call.body);
-      const queued = await redriveDeadLetters(await webhookOf(call, context), chosen, context);
+  }),
+  operation({
+    route: "DELETE /webhooks/:id/dead_letters",
+    id: "purgeDeadLetters",
+    summary: "Delete all dead letters",
+    responses: one(purgedSchema),
+    handle: async (call, context) => ok({ deleted: await context.ports.deliveries.deleteDeadLetters(await webhookIdOf(call, context)) }),
+  }),
+  operation({
+    route: "POST /webhooks/:id/dead_letters/redrive",
+    id: "redriveDeadLetters",
+    summary: "Deliver dead letters again",
+    body: redrive,
+    responses: inProgress(redrivenSchema),
+    errors: [409],
+    handle: async (call, context) => {
+      const { deliveries } = call.body();
+      const queued = await redriveDeadLetters(await webhookOf(call, context), deliveries, context);
       return accepted({ queued });
     },
-    purge: async (call: Call) => ok({ deleted: await deliveries.deleteDeadLetters(await webhookIdOf(call, context)) }),
-    retry: async (call: Call) => {
+  }),
+  operation({
+    route: "POST /deliveries/:id/retry",
+    id: "retryDelivery",
+    summary: "Attempt a delivery again now",
+    description: "A dead letter, or a delivery that waits for its next attempt.",
+    responses: inProgress(retriedSchema),
+    errors: [409],
+    handle: async (call, context) => {
       const delivery = pathOf(call, "id");
       const webhook = await retryDelivery(delivery, call.user, context);
       return accepted({ delivery_id: delivery, webhook_id: webhook, status: "queued" });
     },
-  };
+  }),
+];
+
+/** The last attempt that is still stored. */
+async function lastAttemptOf(head: QueueHead | undefined, webhook: string, { ports }: ApiContext): Promise<StoredAttempt | undefined> {
+  if (head === undefined || head.attempts === 0) return undefined;
+  return (await ports.deliveries.pageAttempts(webhook, { limit: 1, cursor: null, delivery: head.delivery })).items[0];
 }

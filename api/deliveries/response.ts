@@ -1,8 +1,8 @@
 import { isId } from "../../domain/ids.ts";
 import type { QueueHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
-import type { Tested } from "../webhooks/test.ts";
-import type { Answered } from "../resources/response.ts";
-import type { attemptSchema, backlogSchema, deadLetterSchema, lineHeadSchema, testedWebhookSchema } from "./schemas.ts";
+import { attemptResult as resultOf } from "../webhooks/response.ts";
+import type { Answered } from "../http/response/answered.ts";
+import type { attemptSchema, backlogSchema, deadLetterSchema, lineHeadSchema } from "./schemas.ts";
 
 /** One attempt at a delivery. A test has no source. */
 export function attemptResponse(stored: StoredAttempt): Answered<typeof attemptSchema> {
@@ -20,10 +20,6 @@ export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): 
     cause: reason,
     ...(isWhole ? { event: JSON.parse(payload) as unknown } : {}),
   };
-}
-
-export function testResponse({ outcome, delivery, ...answer }: Tested): Answered<typeof testedWebhookSchema> {
-  return { delivery_id: delivery, outcome, ...resultOf(answer) };
 }
 
 /** @param lastAttempt of the first delivery in the queue */
@@ -45,10 +41,6 @@ function headResponse(head: QueueHead, lastAttempt: StoredAttempt | undefined): 
     next_attempt_at_ms: nextAt ?? null,
     last_attempt: lastAttempt === undefined ? null : resultOf(lastAttempt),
   };
-}
-
-function resultOf({ at, durationMs, status, error }: Pick<StoredAttempt, "at" | "durationMs" | "status" | "error">) {
-  return { at_ms: at, duration_ms: durationMs, response_status: status, cause: error };
 }
 
 function subjectOf({ delivery, event, source, subscription, channel }: Omit<StoredAttempt | StoredDeadLetter | QueueHead, "id">) {

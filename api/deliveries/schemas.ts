@@ -1,18 +1,6 @@
 import { z } from "zod";
 import { attemptOutcomes } from "../webhooks/ports.ts";
-import { webhookSchema } from "../resources/schemas.ts";
-
-const ms = z.number().describe("Epoch milliseconds.");
-
-export const rotatedWebhookSchema = webhookSchema
-  .extend({
-    signing_key: z.string().optional().describe("`whsec_…`, only in this response."),
-    previous_key_until: z
-      .int()
-      .nullable()
-      .describe("Time until which the previous key also signs, epoch seconds; null: only the new one signs."),
-  })
-  .meta({ id: "RotatedWebhook" });
+import { attemptResult as result, ms } from "../webhooks/schemas.ts";
 
 const subject = {
   delivery_id: z.string(),
@@ -20,13 +8,6 @@ const subject = {
   source_id: z.string().nullable().describe("Null for a test."),
   subscription_id: z.string().nullable().describe("Null for a test."),
   event_name: z.string().describe("The channel; empty is the default one."),
-};
-
-const result = {
-  at_ms: ms,
-  duration_ms: z.number(),
-  response_status: z.int().nullable().describe("HTTP status of the endpoint's response; null: there was none."),
-  cause: z.string().nullable().describe("Why it failed; null: it was delivered."),
 };
 
 export const attemptSchema = z
@@ -65,10 +46,6 @@ export const backlogSchema = z
     line: z.object({ count: z.int(), head: lineHeadSchema.nullable() }).describe("The queue of an ordered webhook, including its head."),
   })
   .meta({ id: "Backlog", description: "Stored deliveries of a webhook that are not delivered yet." });
-
-export const testedWebhookSchema = z
-  .object({ delivery_id: z.string(), outcome: z.enum(["delivered", "failed"]), ...result })
-  .meta({ id: "TestedWebhook" });
 
 export const redrivenSchema = z
   .object({ queued: z.int().describe("Number of dead letters that are redelivered.") })

@@ -1,7 +1,9 @@
-import { hash } from "node:crypto";
 import { z } from "zod";
-import { Forbidden, InvalidInput } from "../../domain/errors.ts";
-import { newId } from "../../domain/ids.ts";
+import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { isId, newId } from "../../domain/ids.ts";
+import { keyHashOf } from "../http/access/authentication.ts";
+import type { AnonymousCall } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
 import { text } from "../http/request/parameters.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
@@ -14,12 +16,17 @@ const lastSecond = 253_402_300_799;
 const inSeconds = "it must be epoch seconds";
 
 export const keyFields = z.object({
-  name: text.min(1, "it must not be empty").max(100, "it must have at most 100 characters"),
+  name: text.min(1, "it must not be empty").max(100, "it must have at most 100 characters").describe("Display name."),
   scopes: z
     .array(z.enum(scopes, `it must be ${scopes.join(" or ")}`))
     .min(1, "it must name a scope at least")
-    .nullish(),
-  expires_at: z.int(inSeconds).max(lastSecond, inSeconds).nullish(),
+    .nullish()
+    .describe("`read` and `write`; by default those of the key that creates it, or both with the admin token."),
+  expires_at: z
+    .int(inSeconds)
+    .max(lastSecond, inSeconds)
+    .nullish()
+    .describe("Epoch seconds; by default that of the key that creates it, or never with the admin token."),
 });
 
 /** Grant of a key that was not created with another key. */
@@ -42,11 +49,6 @@ export async function issueKey(
   const made = `hw_${Buffer.from(randomBytes(32)).toString("base64url")}`;
   const key = { id: newId("apiKey", randomBytes), hash: keyHashOf(made), prefix: made.slice(0, 10), name: fields.name, ...grant };
   return { key: await accounts.createKey(user, key, maxKeys), text: made };
-}
-
-/** One SHA-256 is enough, because a key has 256 random bits; slow hashes are for passwords. */
-export function keyHashOf(key: string): string {
-  return hash("sha256", key);
 }
 
 /** The requested grant; absent parts default to `max`. */
@@ -75,4 +77,11 @@ export function keyResponse(key: ApiKey) {
     expires_at: expiresAt === null ? null : epochSeconds(expiresAt),
     last_used_at: lastUsedAt === null ? null : epochSeconds(lastUsedAt),
   };
+}
+
+/** @throws NotFound when the path has no valid id of a key */
+export function keyIdOf(call: AnonymousCall, name: string): string {
+  const id = pathOf(call, name);
+  if (!isId("apiKey", id)) throw new NotFound(`there is no API key '${id.slice(0, 80)}': its id looks like pk_…`);
+  return id;
 }

@@ -1,29 +1,41 @@
-import { NotFound } from "../../domain/errors.ts";
-import { isId } from "../../domain/ids.ts";
-import { noContent, ok, type Asked, type Call } from "../http/request/call.ts";
-import { pathOf } from "../http/routing/handle.ts";
-import { parse } from "../http/request/parameters.ts";
-import { issueKey, keyFields, keyResponse } from "./keys.ts";
-import type { ApiContext } from "../context.ts";
+import { operation } from "../context.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { all, nothing, one } from "../http/response/schemas.ts";
+import { issueKey, keyFields, keyIdOf, keyResponse } from "./keys.ts";
+import { createdKeySchema, keySchema } from "./schemas.ts";
 
 /** The caller's API keys. */
-export function keyRoutes({ ports }: Pick<ApiContext, "ports">) {
-  return {
-    list: async ({ user }: Call) => ok((await ports.accounts.listKeys(user.id)).map(keyResponse)),
-    create: async ({ user, grant, body }: Call) => {
-      const { key, text } = await issueKey(user.id, parse(keyFields, body), grant, ports);
+export const keyOperations = [
+  operation({
+    route: "GET /users/me/keys",
+    id: "listKeys",
+    summary: "List the caller's API keys",
+    responses: all(keySchema),
+    handle: async ({ user }, { ports }) => ok((await ports.accounts.listKeys(user.id)).map(keyResponse)),
+  }),
+  operation({
+    route: "POST /users/me/keys",
+    id: "createKey",
+    summary: "Create an API key",
+    description:
+      "The new key has at most the scopes and the lifetime of the key that creates it. Only this response contains the key itself.",
+    body: keyFields,
+    responses: one(createdKeySchema),
+    errors: [409],
+    handle: async (call, { ports }) => {
+      const { key, text } = await issueKey(call.user.id, call.body(), call.grant, ports);
       return ok({ ...keyResponse(key), key: text });
     },
-    revoke: async (call: Call) => {
+  }),
+  operation({
+    route: "DELETE /users/me/keys/:id",
+    id: "revokeKey",
+    summary: "Revoke an API key",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, { ports }) => {
       await ports.accounts.revokeKey(call.user.id, keyIdOf(call, "id"));
       return noContent;
     },
-  };
-}
-
-/** @throws NotFound when the path has no valid id of a key */
-export function keyIdOf(call: Asked, name: string): string {
-  const id = pathOf(call, name);
-  if (!isId("apiKey", id)) throw new NotFound(`there is no API key '${id.slice(0, 80)}': its id looks like pk_…`);
-  return id;
-}
+  }),
+];

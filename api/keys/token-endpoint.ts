@@ -1,23 +1,42 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, type Router } from "express";
 import { networkOf } from "../../domain/client-address.ts";
 import { HeadwaterError, Unauthenticated } from "../../domain/errors.ts";
-import { signedIn, signIn } from "../http/access/authentication.ts";
+import { keyHashOf, signedIn, signIn } from "../http/access/authentication.ts";
 import { readBodies } from "../http/request/body.ts";
 import type { DoorLimits } from "../http/access/door-limits.ts";
 import { known } from "../http/response/errors.ts";
 import { limitFailures } from "../http/access/failure-limit.ts";
 import { limitRate } from "../http/access/rate-limit.ts";
-import { otherMethods, type Route } from "../http/routing/route-table.ts";
-import { keyHashOf } from "./keys.ts";
-import { readTokenRequest, tokenResponse } from "./token-request.ts";
+import { otherMethods } from "../http/routing/mount.ts";
+import type { OperationDocument } from "../http/routing/operation.ts";
+import { tokenErrorSchema, tokenSchema } from "./schemas.ts";
+import { readTokenRequest, tokenFields, tokenResponse } from "./token-request.ts";
 import type { ApiContext } from "../context.ts";
 
 const path = "/oauth/token";
-export const tokenRoute: Route = { method: "POST", path };
+
+/** OAuth 2.0 client credentials (RFC 6749, section 4.4), for programs that cannot send an API key. Responses have no `data`. */
+export const tokenOperation: OperationDocument = {
+  route: `POST ${path}`,
+  id: "createToken",
+  summary: "Get an access token for a client",
+  description:
+    "OAuth 2.0 client credentials (RFC 6749, section 4.4). The token is the API key itself: it has the same scopes and expires with the key.",
+  authentication: "client",
+  body: tokenFields,
+  responses: {
+    200: tokenSchema,
+    400: tokenErrorSchema,
+    401: tokenErrorSchema,
+    413: tokenErrorSchema,
+    429: tokenErrorSchema,
+    503: tokenErrorSchema,
+  },
+};
 
 const maxBodyBytes = 16 * 1024;
 
-/** OAuth 2.0 client credentials (RFC 6749, section 4.4), for programs that cannot send an API key. Responses have no `data` envelope. */
+/** Serves {@link tokenOperation}, which authenticates in its own way. */
 export function tokenRouter({ config, ports }: Pick<ApiContext, "config" | "ports">, { failures, parsing }: DoorLimits): Router {
   const { accounts, bodies, clock } = ports;
   // The body has the credentials, so it is read before the caller is known.

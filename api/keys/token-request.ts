@@ -4,10 +4,13 @@ import type { KeyGrant } from "../owners/ports.ts";
 
 /** The form of RFC 6749, section 4.4.2, with the client's credentials as parameters or as HTTP Basic (section 2.3.1). */
 export const tokenFields = z.object({
-  grant_type: z.string(),
-  client_id: z.string().optional(),
-  client_secret: z.string().optional(),
-  scope: z.string().optional(),
+  grant_type: z.string().describe("`client_credentials`."),
+  client_id: z
+    .string()
+    .optional()
+    .describe("Id of your user, `u_…`, or of the API key, `pk_…`. Alternatively in the Authorization header (Basic)."),
+  client_secret: z.string().optional().describe("The API key. Alternatively in the Authorization header (Basic)."),
+  scope: z.string().optional().describe("Ignored: the token has the scopes of the key, as the response says."),
 });
 
 /** Upper bound of `expires_in`. A client that renews its token learns that its key was revoked. */

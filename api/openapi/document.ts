@@ -1,169 +1,179 @@
 import { z } from "zod";
-import type { Route } from "../http/routing/route-table.ts";
-import { errorReferences, errorResponses, errorStatuses } from "./error-answers.ts";
-import { commonParameters, meanings, selected } from "./fields.ts";
-import { jsonSchemaOf, type JsonSchema, type Schemas } from "./json-schema.ts";
-import type { Answer, Operation } from "./operation.ts";
-import { administration, operations, type Described, type OperationMap } from "./operations.ts";
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiOverride, type ZodOpenApiResponseObject } from "zod-openapi";
+import type { AliasesOf } from "../http/routing/aliases.ts";
+import { parseRoute, type OperationDocument, type ResponseBody, type Route, type RouteName } from "../http/routing/operation.ts";
+import { fieldParameters } from "../http/request/parameters.ts";
+import { errorResponses, errorStatuses } from "./error-responses.ts";
 import { pathParameters } from "./path-parameters.ts";
 
-const about = `Every request carries \`Authorization: Bearer <API key>\`.
-Fields and parameters that are not known are ignored, and \`warnings\` beside \`data\` names them. Where fields of \`data\` are chosen by include or exclude, the others are absent from it.`;
-
-export interface DescribedApi {
+export interface ApiDescription {
   readonly title: string;
   readonly description: string;
-  /** In front of the paths of its routes. */
+  /** Prefix of the paths of its operations. */
   readonly base: string;
-  /** What is sent as `Authorization: Bearer …`. */
+  /** Description of the token in `Authorization: Bearer …`. */
   readonly key: string;
-  readonly operations: OperationMap;
 }
 
-export const publicApi: DescribedApi = { title: "Headwater", description: about, base: "/v1", key: "An API key.", operations };
+/** An operation at one of its paths. */
+export interface DescribedOperation extends OperationDocument {
+  readonly tag: string;
+  readonly method: Route["method"];
+  readonly path: string;
+  /** `METHOD /path` of the operation, if this path is an alias. */
+  readonly aliasOf?: string;
+}
 
-export const adminApi: DescribedApi = {
-  title: "Headwater, administration",
-  description:
-    "For whoever runs the installation. Every request carries `Authorization: Bearer <admin token>`; API keys do not count here.",
-  base: "/admin/v1",
-  key: "The admin token.",
-  operations: administration,
-};
+/** Operations by the tag under which the document lists them. */
+export type OperationGroups = Readonly<Record<string, readonly OperationDocument[]>>;
 
-/** The OpenAPI document (3.1) of these routes. One without an operation is in it with its path and method alone. */
-export function describeApi(api: DescribedApi, routes: readonly Route[]): object {
-  const schemas: Schemas = new Map();
-  const paths: Record<string, Record<string, object>> = {};
-  const operationOf = ({ method, path }: Route) => api.operations.get(`${method} ${path}`);
-  for (const route of routes)
-    (paths[templateOf(route.path)] ??= {})[route.method.toLowerCase()] = describe(route, operationOf(route), schemas);
-  const responses = errorResponses(schemas);
-  const hasClients = routes.some((route) => operationOf(route)?.authentication === "client");
-  return {
-    openapi: "3.1.1",
-    info: { title: api.title, version: "1", description: api.description },
-    servers: [{ url: api.base }],
-    security: [{ key: [] }],
-    tags: [...new Set(routes.flatMap((route) => operationOf(route)?.tag ?? []))].map((name) => ({ name })),
-    paths,
-    components: {
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: api.key }, ...(hasClients ? { client } : {}) },
-      parameters: commonOnes(schemas),
-      responses,
-      schemas: Object.fromEntries([...schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+/** All operations, then all their aliases, which the document lists under a tag of their own. */
+export function describedOperations(groups: OperationGroups, aliasesOf: AliasesOf): readonly DescribedOperation[] {
+  const own = Object.entries(groups).flatMap(([tag, operations]) =>
+    operations.map((operation) => ({ ...operation, ...parseRoute(operation.route), tag })),
+  );
+  return [...own, ...own.flatMap((operation) => aliasOperations(operation, aliasesOf))];
+}
+
+/** An alias has the parameters and responses of its operation. Different encodings of a path are not listed. */
+function aliasOperations(operation: DescribedOperation, aliasesOf: AliasesOf): readonly DescribedOperation[] {
+  const { id, route } = operation;
+  return aliasesOf(route)
+    .filter(({ isEncoding }) => !isEncoding)
+    .map(({ path }) => ({
+      ...operation,
+      path,
+      route: `${operation.method} ${path}` as RouteName, // Paths begin with a slash.
+      id: `${id}Alias`,
+      tag: "Aliases",
+      aliasOf: route,
+      description: `Another path of \`${route}\`.`,
+    }));
+}
+
+/** Creates the OpenAPI document (3.1) of an API. */
+export function createApiDocument(api: ApiDescription, operations: readonly DescribedOperation[]): object {
+  const errors = errorResponses();
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const operation of operations)
+    (paths[templateOf(operation.path)] ??= {})[operation.method.toLowerCase()] = describe(operation, errors);
+  const hasClients = operations.some(({ authentication }) => authentication === "client");
+  const document = createDocument(
+    {
+      openapi: "3.1.1",
+      info: { title: api.title, version: "1", description: api.description },
+      servers: [{ url: api.base }],
+      security: [{ key: [] }],
+      tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+      paths,
+      components: {
+        securitySchemes: { key: { type: "http", scheme: "bearer", description: api.key }, ...(hasClients ? { client } : {}) },
+      },
     },
-  };
+    { override: simplify },
+  );
+  const parameters = [
+    ...Object.values(document.components?.parameters ?? {}),
+    ...Object.values(document.paths ?? {}).flatMap((path) => Object.values(path).flatMap(({ parameters: own = [] }) => own)),
+  ];
+  for (const parameter of parameters) if ("schema" in parameter) parameter.schema = parameterSchema(parameter.schema);
+  return document;
 }
 
-const client = { type: "http", scheme: "basic", description: "An OAuth client: the id of a user or an API key, and the key." };
+/** The schema of a parameter, whose description is that of the parameter. Parameters cannot be null, and empty ones count as absent. */
+function parameterSchema({ anyOf, description: _, ...schema }: ParameterSchema): object {
+  const [one, ...others] = anyOf?.filter(({ type, const: value }) => type !== "null" && value !== "") ?? [];
+  return one !== undefined && others.length === 0 ? { ...one, ...schema } : { ...(anyOf === undefined ? {} : { anyOf }), ...schema };
+}
+
+interface ParameterSchema {
+  readonly anyOf?: readonly { readonly type?: unknown; readonly const?: unknown }[];
+  readonly description?: string;
+}
+
+const client = {
+  type: "http",
+  scheme: "basic",
+  description: "An OAuth client: the id of a user or an API key, and the API key as its secret.",
+} as const;
+
+/** Omits what the code means and clients cannot use: bounds of JavaScript's integers, and that responses have no other fields. */
+const simplify: ZodOpenApiOverride = ({ jsonSchema, io }) => {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  // Responses may gain fields.
+  if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+};
 
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, "{$1}");
 
-function describe({ path }: Route, operation: Described | undefined, schemas: Schemas): object {
-  if (operation === undefined) return { parameters: pathParameters(path), responses: { default: { description: "Not described." } } };
-  const { id, tag, summary, description } = operation;
+function describe(operation: DescribedOperation, errorOf: (status: number) => ZodOpenApiResponseObject): ZodOpenApiOperationObject {
+  const { id, tag, summary, description, path, authentication, responses, headers = {} } = operation;
+  const query = queryOf(operation);
+  const header = Object.entries(headers).map(([name, about]) => [name, z.string().optional().describe(about)]);
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    parameters: [...pathParameters(path), ...parametersOf(operation, schemas)],
-    ...(operation.authentication === "client" ? { security: [{ client: [] }, {}] } : {}),
-    ...requestBody(operation, schemas),
-    responses: { ...answersOf(operation, schemas), ...errorReferences(errorStatuses(path, operation)) },
+    requestParams: {
+      path: pathParameters(path),
+      ...(query === undefined ? {} : { query }),
+      ...(header.length === 0 ? {} : { header: z.object(Object.fromEntries(header)) }),
+    },
+    ...(authentication === "client" ? { security: [{ client: [] }, {}] } : {}),
+    ...requestBody(operation),
+    responses: {
+      ...Object.fromEntries(Object.entries(responses).map(([status, body]) => [status, responseOf(body)])),
+      ...Object.fromEntries(errorStatuses(path, operation).map((status) => [status, errorOf(status)])),
+    },
   };
 }
 
-function parametersOf(operation: Operation, schemas: Schemas): readonly object[] {
-  const { query, headers = {}, body, bodyOrQuery, means, answers } = operation;
-  const isSelected = Object.values(answers).some(hasData);
-  return [
-    ...queryParameters(query, schemas, means),
-    // Which of them must be given is said of the body; here each may be absent.
-    ...(bodyOrQuery === true ? queryParameters(body, schemas, means).map((parameter) => ({ ...parameter, required: false })) : []),
-    ...(isSelected ? queryParameters(selected, schemas) : []),
-    ...Object.entries(headers).map(([name, description]) => ({ name, in: "header", description, schema: { type: "string" } })),
-  ];
+/** The query parameters, including fields of the body that may be given there, and the selection of fields of `data`. */
+function queryOf({ query, body, bodyOrQuery, responses }: OperationDocument): z.ZodObject | undefined {
+  const shape = {
+    ...query?.shape,
+    // The body's schema says which of them are required; as parameters all are optional.
+    ...(bodyOrQuery === true && body !== undefined ? optionalFields(body) : {}),
+    ...(Object.values(responses).some(hasData) ? fieldParameters.shape : {}),
+  };
+  return Object.keys(shape).length === 0 ? undefined : z.object(shape);
 }
 
-function queryParameters(query: z.ZodObject | undefined, schemas: Schemas, means?: Operation["means"]): readonly object[] {
-  const common: Readonly<Record<string, z.ZodType>> = commonParameters.shape;
-  return fieldsOf(query, schemas, means).map(({ name, ...field }) =>
-    common[name] !== undefined && common[name] === query?.shape[name]
-      ? { $ref: `#/components/parameters/${name}` }
-      : { name, in: "query", ...field, schema: withoutNone(field.schema) },
+const optionalFields = (body: z.ZodObject): z.core.$ZodLooseShape =>
+  Object.fromEntries(
+    Object.entries(body.shape).map(([name, field]) => [name, z.optional(field).describe(z.globalRegistry.get(field)?.description ?? "")]),
   );
-}
 
-/** A query cannot say null, and what is empty in it is as good as absent. */
-function withoutNone(schema: JsonSchema): JsonSchema {
-  const [one, ...others] = schema.anyOf?.filter(({ type, const: only }) => type !== "null" && only !== "") ?? [];
-  return one !== undefined && others.length === 0 ? one : schema;
-}
+const hasData = (body: ResponseBody): boolean => body instanceof z.ZodObject && "data" in body.shape;
 
-interface Field {
-  readonly name: string;
-  readonly required: boolean;
-  readonly description?: string;
-  readonly schema: JsonSchema;
-}
-
-function fieldsOf(schema: z.ZodObject | undefined, schemas: Schemas, means: Operation["means"] = {}): readonly Field[] {
-  if (schema === undefined) return [];
-  const { properties = {}, required = [] } = jsonSchemaOf(schema, schemas);
-  return Object.entries(properties).map(([name, { description = means[name] ?? meanings[name], ...rest }]) => ({
-    name,
-    required: required.includes(name),
-    ...(description === undefined ? {} : { description }),
-    schema: rest,
-  }));
-}
-
-function commonOnes(schemas: Schemas): Readonly<Record<string, object>> {
-  return Object.fromEntries(fieldsOf(commonParameters, schemas).map((field) => [field.name, { in: "query", ...field }]));
-}
-
-function requestBody({ body, bodyOrQuery, takesFiles, means, authentication }: Operation, schemas: Schemas): object {
+function requestBody({ body, bodyOrQuery, takesFiles, authentication }: OperationDocument): Pick<ZodOpenApiOperationObject, "requestBody"> {
   if (body === undefined) return {};
-  const fields = fieldsOf(body, schemas, means);
-  const required = fields.filter((field) => field.required).map(({ name }) => name);
-  const properties = Object.fromEntries(
-    fields.map(({ name, schema, description }) => [name, { ...schema, ...(description === undefined ? {} : { description }) }]),
-  );
-  const schema = { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+  const required = Object.values(body.shape).some((field) => field._zod.optin === undefined);
   return {
     requestBody: {
-      required: required.length > 0 && bodyOrQuery !== true,
-      ...(bodyOrQuery === true ? { description: "Its fields may be in the query as well; the query wins." } : {}),
+      required: required && bodyOrQuery !== true,
+      ...(bodyOrQuery === true ? { description: "The fields may also be query parameters, which take precedence." } : {}),
       content: {
-        ...(authentication === "client" ? { "application/x-www-form-urlencoded": { schema } } : {}),
-        "application/json": { schema },
-        ...(takesFiles === true ? { "multipart/form-data": { schema: form } } : {}),
+        ...(authentication === "client" ? { "application/x-www-form-urlencoded": { schema: body } } : {}),
+        "application/json": { schema: body },
+        ...(takesFiles === true ? { "multipart/form-data": { schema: componentForm } } : {}),
       },
     },
   };
 }
 
-const form = {
+const componentForm = {
   type: "object",
   description:
-    "Each part with a file name is a file of the component under that path; `entry` names the one that exports it. Other fields are those of JSON.",
+    "Each part with a file name is a file of the component under that path. `entry` names the file that exports the component. All other fields are those of the JSON body.",
   properties: { entry: { type: "string" } },
   additionalProperties: { type: "string" },
-};
+} as const;
 
-/** Fields are selected within `data`. */
-const hasData = (answer: Answer): boolean => answer instanceof z.ZodObject && "data" in answer.shape;
-
-const isSchema = (answer: Answer): answer is z.ZodType => answer !== null && "_zod" in answer;
-
-function answersOf({ answers }: Operation, schemas: Schemas): Readonly<Record<string, object>> {
-  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, schemas)]));
-}
-
-function answerOf(answer: Answer, schemas: Schemas): object {
-  if (answer === null) return { description: "Done." };
-  if (isSchema(answer)) return { description: "Done.", content: { "application/json": { schema: jsonSchemaOf(answer, schemas) } } };
-  return { description: answer.description, content: { [answer.contentType]: { schema: { type: "string" } } } };
+function responseOf(body: ResponseBody): ZodOpenApiResponseObject {
+  if (body === null) return { description: "Done." };
+  if ("_zod" in body) return { description: "Done.", content: { "application/json": { schema: body } } };
+  return { description: body.description, content: { [body.contentType]: { schema: { type: "string" } } } };
 }

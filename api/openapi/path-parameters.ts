@@ -1,6 +1,7 @@
+import { z } from "zod";
 import { idPrefixes, kindNouns, type IdKind } from "../../domain/ids.ts";
 
-/** By the segment in front of it: what a parameter of a path names. */
+/** Path parameters that are ids, by the path segment before them. */
 const kinds: Readonly<Record<string, IdKind>> = {
   "sources/:id": "source",
   "dc/:id": "source",
@@ -17,29 +18,28 @@ const kinds: Readonly<Record<string, IdKind>> = {
   "keys/:key_id": "apiKey",
   "orgs/:id": "organization",
 };
-const keys: Readonly<Record<string, string>> = {
+const others: Readonly<Record<string, string>> = {
   "components/:key": "Id of a component, `sc_…`, or its key.",
-  "deliveries/:id": "Id of a delivery, as attempts and dead letters tell it.",
+  "deliveries/:id": "Id of a delivery, as in attempts and dead letters.",
   "plans/:name": "Name of a plan.",
   "registry/:key": "Key of a component of the registry.",
 };
 
-/** The parameters of a path in the document. */
-export function pathParameters(path: string): readonly object[] {
-  return [...path.matchAll(/([^/]+)\/:([^/]+)/g)].map(([found, , name = ""]) => ({
-    name,
-    in: "path",
-    required: true,
-    ...described(found),
-  }));
+/** Documents the parameters of a path. Requests are not parsed by these schemas, because invalid ids are not found (404). */
+export function pathParameters(path: string): z.ZodObject {
+  const found = [...path.matchAll(/([^/]+)\/:([^/]+)/g)];
+  return z.object(Object.fromEntries(found.map(([segments, , name = ""]) => [name, parameterOf(segments)])));
 }
 
-function described(place: string): object {
-  const kind = kinds[place];
-  if (kind === undefined) return { description: keys[place] ?? "An id.", schema: { type: "string" } };
+function parameterOf(segments: string): z.ZodString {
+  const kind = kinds[segments];
+  if (kind === undefined) return z.string().describe(others[segments] ?? "An id.");
   const prefix = idPrefixes[kind];
   const id = `Id of ${kindNouns[kind]}, \`${prefix}_…\``;
   // A path may also name a source by its slug, which no pattern of ids describes.
-  if (kind === "source") return { description: `${id}, or its \`name_slug\`.`, schema: { type: "string" } };
-  return { description: `${id}.`, schema: { type: "string", pattern: `^${prefix}_[0-9a-z]{1,57}$` } };
+  if (kind === "source") return z.string().describe(`${id}, or its \`name_slug\`.`);
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-9a-z]{1,57}$`))
+    .describe(`${id}.`);
 }

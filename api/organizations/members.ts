@@ -7,8 +7,17 @@ import { memberRoles, type Accounts, type Member, type User } from "../owners/po
 const role = z.enum(memberRoles, `it must be ${memberRoles.join(" or ")}`);
 const name = text.max(255, "it must have at most 255 characters").nullish();
 
-export const memberFields = z.object({ role });
-export const invitationFields = z.object({ user_id: name, username: name, email: name, role: role.nullish() });
+export const memberFields = z.object({ role: role.describe("`admin` or `member`; admins manage members.") });
+export const invitationFields = z.object({
+  user_id: name.describe("Id of the user, `u_…`."),
+  username: name.describe("Exact username."),
+  email: name.describe("Email address of the user's account."),
+  role: role.nullish().describe("`admin` or `member`; by default the current role, or `member` for a new member."),
+});
+
+export const memberSchema = z
+  .object({ user_id: z.string().describe("`u_…`."), username: z.string(), role: z.enum(memberRoles) })
+  .meta({ id: "Member", description: "A member of an organization." });
 
 /** Omits the email address: an admin who adds a user by username must not learn it. */
 export const memberResponse = ({ id, username, role: given }: Member) => ({ user_id: id, username, role: given });

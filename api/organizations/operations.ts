@@ -1,33 +1,152 @@
-import { NotFound } from "../../domain/errors.ts";
-import { noContent, ok, type Call } from "../http/request/call.ts";
+import { Forbidden, NotFound, QuotaUsedUp } from "../../domain/errors.ts";
+import { operation, type ApiContext } from "../context.ts";
+import type { Call } from "../http/request/call.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { all, nothing, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { parse } from "../http/request/parameters.ts";
-import { createOwnOrganization, deleteOrganization, ownOrganizationFields } from "./organizations.ts";
+import type { User } from "../owners/ports.ts";
 import { quotaExceededUntil, quotaField } from "../owners/quota.ts";
-import type { ApiContext } from "../context.ts";
-import { administeredOrganization } from "./member-operations.ts";
+import { organizationSchema } from "../owners/schemas.ts";
+import {
+  checkUserId,
+  findInvited,
+  findMember,
+  getMember,
+  invitationFields,
+  memberFields,
+  memberResponse,
+  memberSchema,
+} from "./members.ts";
+import { createOwnOrganization, deleteOrganization, ownOrganizationFields } from "./organizations.ts";
+import { removeMember } from "./remove-member.ts";
 
-/** Organizations of the caller, in the form of `orgs` in `GET /users/me`. */
-export function organizationRoutes(context: ApiContext) {
-  const { access, ports } = context;
-  return {
-    create: async ({ user, body }: Call) => {
-      const { name, id, orgname, email } = await createOwnOrganization(parse(ownOrganizationFields, body), user, ports);
+/** Organizations of the caller, in the form of `orgs` in `GET /users/me`. Access is checked before the body is parsed. */
+export const organizationOperations = [
+  operation({
+    route: "POST /orgs",
+    id: "createOrganization",
+    summary: "Create an organization",
+    description:
+      "The caller becomes its admin. The plan limits how many organizations a user can create. A new organization gets the same plan.",
+    body: ownOrganizationFields,
+    responses: one(organizationSchema),
+    errors: [409],
+    handle: async (call, { ports }) => {
+      const { name, id, orgname, email } = await createOwnOrganization(call.body(), call.user, ports);
       return ok({ name, id, orgname, email });
     },
-    get: async (call: Call) => {
-      const organization = pathOf(call, "org_id");
-      await access.checkOrganization(call.user, organization);
-      const found = await ports.accounts.findOrganization(organization);
+  }),
+  operation({
+    route: "GET /orgs/:org_id",
+    id: "getOrganization",
+    summary: "Get an organization of the caller",
+    responses: one(organizationSchema),
+    handle: async (call, context) => {
+      const { ports } = context;
+      const found = await ports.accounts.findOrganization(await organizationOf(call, context));
       if (found === undefined) throw new NotFound();
       const { name, id, orgname, email } = found;
       const until = await quotaExceededUntil(id, await ports.accounts.planOf(id), ports);
       return ok({ name, id, orgname, email, ...quotaField(until) });
     },
-    /** Requires that the organization owns nothing and that the caller is its only member. */
-    delete: async (call: Call) => {
-      await deleteOrganization(await administeredOrganization(call, context), ports, call.user.id);
+  }),
+  operation({
+    route: "DELETE /orgs/:org_id",
+    id: "deleteOrganization",
+    summary: "Delete an organization that owns nothing and has no other member",
+    description: "Requires that the caller is an admin of the organization.",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, context) => {
+      await deleteOrganization(await administeredOrganization(call, context), context.ports, call.user.id);
       return noContent;
     },
-  };
+  }),
+  operation({
+    route: "GET /orgs/:org_id/members",
+    id: "listMembers",
+    summary: "List the members of an organization",
+    responses: all(memberSchema),
+    handle: async (call, context) =>
+      ok((await context.ports.accounts.listMembers(await organizationOf(call, context))).map(memberResponse)),
+  }),
+  operation({
+    route: "POST /orgs/:org_id/members",
+    id: "addMember",
+    summary: "Add a member by id, username or email address",
+    description: "Requires that the caller is an admin of the organization. Name the user by exactly one of the three.",
+    body: invitationFields,
+    responses: one(memberSchema),
+    errors: [409],
+    handle: async (call, context) => {
+      const { accounts } = context.ports;
+      const organization = await administeredOrganization(call, context);
+      const fields = call.body();
+      const { id } = await getInvited(fields, call.user, context);
+      const role = fields.role ?? (await findMember(organization, id, accounts))?.role ?? "member";
+      await accounts.putMember(id, organization, role, { keepsAdmin: true });
+      return ok(memberResponse(await getMember(organization, id, accounts)));
+    },
+  }),
+  operation({
+    route: "PUT /orgs/:org_id/members/:user_id",
+    id: "putMember",
+    summary: "Add a member, or change their role",
+    description: "Requires that the caller is an admin of the organization.",
+    body: memberFields,
+    responses: one(memberSchema),
+    errors: [409],
+    handle: async (call, context) => {
+      const { accounts } = context.ports;
+      const organization = await administeredOrganization(call, context);
+      const user = checkUserId(pathOf(call, "user_id"));
+      const { role } = call.body();
+      await accounts.putMember(user, organization, role, { keepsAdmin: true });
+      return ok(memberResponse(await getMember(organization, user, accounts)));
+    },
+  }),
+  operation({
+    route: "DELETE /orgs/:org_id/members/:user_id",
+    id: "removeMember",
+    summary: "Remove a member, or leave an organization",
+    description: "Requires that the caller is an admin of the organization, or the member.",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, context) => {
+      const user = checkUserId(pathOf(call, "user_id"));
+      const organization = user === call.user.id ? await organizationOf(call, context) : await administeredOrganization(call, context);
+      await removeMember({ user, organization, rule: { keepsAdmin: true } }, context.ports);
+      return noContent;
+    },
+  }),
+];
+
+type Context = Pick<ApiContext, "access" | "ports" | "unknownUsers">;
+
+/** The id of the organization in the path. @throws Forbidden unless the caller is a member */
+async function organizationOf(call: Call, { access }: Context): Promise<string> {
+  const id = pathOf(call, "org_id");
+  await access.checkOrganization(call.user, id);
+  return id;
+}
+
+/** The id of the organization in the path. @throws Forbidden unless the caller is its admin */
+async function administeredOrganization(call: Call, context: Context): Promise<string> {
+  const id = await organizationOf(call, context);
+  if ((await getMember(id, call.user.id, context.ports.accounts)).role === "admin") return id;
+  throw new Forbidden(`you are not an admin of organization ${id}: only admins may do this`, { code: "not_an_admin" });
+}
+
+/** @throws NotFound with the same message for every unknown user; QuotaUsedUp after too many unknown users */
+async function getInvited(fields: Parameters<typeof findInvited>[0], caller: User, { ports, unknownUsers }: Context): Promise<User> {
+  const { accounts, clock } = ports;
+  const left = unknownUsers.peek(caller.id);
+  if (!left.allowed)
+    throw new QuotaUsedUp("you have named too many unknown users: wait as Retry-After says", left.resetAt - clock.now(), {
+      code: "too_many_failures",
+    });
+  const found = await findInvited(fields, accounts);
+  if (found !== undefined) return found;
+  unknownUsers.take(caller.id);
+  throw new NotFound("there is no such user: give their user_id, their exact username, or the email address of their account");
 }

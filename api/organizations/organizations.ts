@@ -12,13 +12,17 @@ const name = text.min(1, "it must not be empty").max(255, "it must have at most 
 const optional = (field: z.ZodType<string>) => z.union([z.literal(""), field]).nullish();
 
 /** Fields of `POST /v1/orgs`. The admin API requires all of them, see {@link organizationFields}. */
-export const ownOrganizationFields = z.object({ name, orgname: optional(nameField), email: optional(emailField) });
+export const ownOrganizationFields = z.object({
+  name: name.describe("Display name."),
+  orgname: optional(nameField).describe("Unique: letters, digits, dots, dashes and underscores; by default derived from the name."),
+  email: optional(emailField).describe("Contact address; by default the caller's."),
+});
 
 export const organizationFields = z.object({
-  name,
-  orgname: nameField,
-  email: emailField,
-  admins: z.array(text).max(100, "it must name at most 100 users").default([]),
+  name: name.describe("Display name."),
+  orgname: nameField.describe("Unique: letters, digits, dots, dashes and underscores."),
+  email: emailField.describe("Contact address."),
+  admins: z.array(text).max(100, "it must name at most 100 users").default([]).describe("Ids of the users who manage its members."),
 });
 
 /** Code of the conflict that the accounts port throws for an orgname in use. */

@@ -1,15 +1,20 @@
-import { ok, type Call } from "../http/request/call.ts";
+import { operation } from "../context.ts";
+import { ok } from "../http/response/replies.ts";
+import { one } from "../http/response/schemas.ts";
+import { userSchema } from "./schemas.ts";
 import { describeUse } from "./use.ts";
-import type { ApiContext } from "../context.ts";
 
-/** The caller (specification, "User"), in the form of their plan. */
-export function userRoutes({ ports }: Pick<ApiContext, "ports">) {
-  return {
-    me: async ({ user }: Call) => {
+export const userOperations = [
+  operation({
+    route: "GET /users/me",
+    id: "getMe",
+    summary: "Get the caller with their organizations and usage",
+    responses: one(userSchema),
+    handle: async ({ user }, { ports }) => {
       const { id, username, email } = user;
       const [organizations, plan] = await Promise.all([ports.accounts.organizationsOf(id), ports.accounts.planOf(id)]);
       const orgs = organizations.map(({ name, id, orgname, email }) => ({ name, id, orgname, email }));
       return ok({ id, username, email, orgs, ...(await describeUse(id, plan, ports)) });
     },
-  };
-}
+  }),
+];

@@ -1,8 +1,8 @@
 import { billingPeriodOf, dayOf, exceededUntil } from "../../domain/limits/quota.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
-import type { Answered } from "../resources/response.ts";
-import type { userSchema } from "../resources/schemas.ts";
+import type { Answered } from "../http/response/answered.ts";
+import type { userSchema } from "./schemas.ts";
 import type { Plan } from "./ports.ts";
 import { quotaExceededUntil, quotaField } from "./quota.ts";
 

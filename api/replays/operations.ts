@@ -3,33 +3,54 @@ import { isDerived } from "../../domain/event/derived-events.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
 import { scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
-import { accepted, type Call } from "../http/request/call.ts";
-import { parse, text } from "../http/request/parameters.ts";
+import { operation } from "../context.ts";
+import { optionalText, text } from "../http/request/parameters.ts";
 import { checkEventIds } from "../http/request/ranges.ts";
-import { checkListener, replayEvents } from "./replay.ts";
+import { accepted } from "../http/response/replies.ts";
+import { inProgress } from "../http/response/schemas.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { ApiContext } from "../context.ts";
-import { sourceOf } from "../sources/operations.ts";
+import { sourceOf } from "../sources/find-source.ts";
+import { checkListener, replayEvents } from "./replay.ts";
 
-/** Absent, null and empty are equivalent. */
-const optionalText = text.nullish().transform((value) => (value === null || value === "" ? undefined : value));
-const eventId = optionalText.refine((value) => value === undefined || isEventId(value), "it must be <epoch milliseconds>-<sequence>");
-export const replayRequest = z.object({ start_id: eventId, end_id: eventId, event_name: optionalText, listener_id: optionalText });
+const eventId = optionalText(text).refine((value) => value === undefined || isEventId(value), "it must be <epoch milliseconds>-<sequence>");
+const replayRequest = z.object({
+  start_id: eventId.describe("First event of the range, inclusive."),
+  end_id: eventId.describe("Last event of the range, inclusive."),
+  event_name: optionalText(text).describe("Only events of this channel."),
+  listener_id: optionalText(text).describe("A webhook, source or workflow; by default all current listeners."),
+});
 
-export function replayRoutes(context: ApiContext) {
-  const { access } = context;
-  return {
-    create: async (call: Call) => {
-      const { start_id, end_id, event_name, listener_id } = parse(replayRequest, call.body);
+const replaySchema = z
+  .object({
+    id: z.string().describe("`rp_…`."),
+    source_id: z.string(),
+    events: z.int().describe("Number of events that are delivered again."),
+    start_id: z.string().nullable(),
+    end_id: z.string().nullable(),
+    event_name: z.string().nullable(),
+    listener_id: z.string().nullable(),
+  })
+  .meta({ id: "Replay" });
+
+export const replayOperations = [
+  operation({
+    route: "POST /sources/:id/replays",
+    id: "replayEvents",
+    summary: "Deliver past events again",
+    description: "Without fields, all stored events, to all listeners.",
+    body: replayRequest,
+    responses: inProgress(replaySchema),
+    handle: async (call, context) => {
+      const { start_id, end_id, event_name, listener_id } = call.body();
       checkEventIds(start_id, end_id);
       if (isDerived(event_name))
         throw new InvalidInput(`event_name '${event_name}' cannot be replayed: it shows runs, and contains no events`);
       if (event_name === scheduledChannel)
         throw new InvalidInput(`event_name '${event_name}' cannot be replayed: its events are delivered when they are due`);
       const found = await sourceOf(call, context);
-      const owner = await access.ownerOf(found);
+      const owner = await context.access.ownerOf(found);
       if (owner === undefined) throw new NotFound();
-      if (listener_id !== undefined) await checkListener(listener_id, call.user, access);
+      if (listener_id !== undefined) await checkListener(listener_id, call.user, context.access);
       const source = publicIdOf(found);
       const range = { startId: start_id, endId: end_id, channel: event_name };
       const { id, events } = await replayEvents({ source, owner, ...range, listener: listener_id, trace: call.trace }, context);
@@ -43,5 +64,5 @@ export function replayRoutes(context: ApiContext) {
         listener_id: listener_id ?? null,
       });
     },
-  };
-}
+  }),
+];

@@ -1,15 +1,13 @@
-import { z } from "zod";
 import type { Kind, Resource } from "../../crds/resource.ts";
 import { Forbidden, NotFound } from "../../domain/errors.ts";
 import { isId, type IdKind } from "../../domain/ids.ts";
 import type { Call } from "../http/request/call.ts";
-import { parse, text } from "../http/request/parameters.ts";
+import { ownerParameters } from "../http/request/parameters.ts";
+import { parse } from "../http/request/parse.ts";
 import type { ApiPorts, User } from "../ports.ts";
 import { notFound } from "./not-found.ts";
 
 type AccessPorts = Pick<ApiPorts, "accounts" | "store" | "pages" | "owners">;
-
-export const ownerParameters = z.object({ org_id: text.optional(), workspace_id: text.optional() });
 
 /** Checks access: users see their own resources and those of their organizations. */
 export class Access {

@@ -1,84 +1,109 @@
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { sourceKind } from "../../crds/source.ts";
 import type { DryRunOutcome } from "../../domain/run/dry-run.ts";
-import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
-import { isEventId } from "../../domain/event/event-id.ts";
-import { eventMetadata } from "../../domain/event/event-metadata.ts";
-import { isId, newId } from "../../domain/ids.ts";
-import type { RunSummary } from "../../domain/invocation/invocation.ts";
+import { HeadwaterError, NotFound } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
 import { parseLimit } from "../../domain/page.ts";
-import { defaultPool } from "../../domain/subjects.ts";
-import { accepted, dropBody, ok, okPage, type Call, type Reply } from "../http/request/call.ts";
+import { operation, type ApiContext } from "../context.ts";
+import { dropBody, type Reply } from "../http/request/call.ts";
+import { flag, pages, parsePage } from "../http/request/parameters.ts";
+import { accepted, ok, okPage } from "../http/response/replies.ts";
+import { all, inProgress, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { flag, parse, parsePage, text } from "../http/request/parameters.ts";
-import { checkQuota } from "../owners/quota.ts";
-import type { ManualRun } from "../ports.ts";
-import { publicIdOf } from "../resources/identity.ts";
 import { whyNotFound } from "../resources/not-found.ts";
-import { verdictOf } from "../resources/watch/verdict.ts";
-import type { Answered } from "../resources/response.ts";
+import type { Answered } from "../http/response/answered.ts";
+import { sourceIdOf } from "../sources/find-source.ts";
 import { dryRunResponse, runResponse } from "./response.ts";
-import type { dryRunSchema } from "./schemas.ts";
-import { defaultEventOf, untilRecorded } from "./run-now.ts";
-import { asItRuns } from "../resources/running-source.ts";
-import type { SourceResource } from "../resources/source.ts";
-import type { ApiContext } from "../context.ts";
-import { sourceIdOf, sourceOf } from "../sources/operations.ts";
+import { untilRecorded } from "./run-now.ts";
+import { dryRunSchema, logLineSchema, runSchema, startedRunSchema } from "./schemas.ts";
+import { runFields, startRun, type NewRun } from "./start-run.ts";
+import { tickResponse, tickSchema } from "./tick-response.ts";
 
-export const request = z.object({
-  event: z.unknown().optional(),
-  event_id: text.refine(isEventId, "it must be <epoch milliseconds>-<sequence>").nullish(),
-  emitter_id: text.nullish(),
-  dry_run: flag.nullish(),
+const filter = z.object({ failed: flag.optional().describe("True: only failed runs. False: only successful runs.") });
+const logParameters = z.object({
+  limit: z
+    .string()
+    .optional()
+    .meta({ description: "Maximum lines, 100 by default.", override: { type: "integer", minimum: 1 } }),
 });
-export const filter = z.object({ failed: flag.optional() });
-export const logParameters = z.object({ limit: z.string().optional() });
 
-/** Bound on runs that had not ended when their request returned. */
-const maxStarted = 10_000;
-const startedMs = 60 * 60 * 1_000;
-
-export function runRoutes(context: ApiContext) {
-  const { ports } = context;
-  /** Run → source, for runs that are not in the history because they have not ended. */
-  const started = new LRUCache<string, string>({ max: maxStarted, ttl: startedMs });
-  return {
-    /** Waits for the end of the run. The request succeeds even if the code throws. */
-    create: async (call: Call) => {
+export const runOperations = [
+  operation({
+    route: "GET /sources/:id/runs",
+    id: "listRuns",
+    summary: "List the runs of a source",
+    query: filter.extend(pages.shape),
+    responses: page(runSchema),
+    handle: async (call, context) => {
+      const { failed } = call.query();
+      const request = parsePage(call.parameters);
+      const source = await sourceIdOf(call, context);
+      const found = await context.ports.history.pageRuns(source, { ...request, ...(failed === undefined ? {} : { failed }) });
+      return okPage(found, runResponse);
+    },
+  }),
+  operation({
+    route: "POST /sources/:id/runs",
+    id: "runSource",
+    summary: "Run a source now",
+    description:
+      "Waits until the run ends. The response is 200 even if the code throws: see `status` and `error`. Without an event, the source runs with a tick of its first timer, or with an empty request to its HTTP interface.",
+    body: runFields,
+    responses: { ...one(z.union([runSchema, dryRunSchema])), ...inProgress(startedRunSchema) },
+    errors: [409, 504],
+    handle: async (call, context) => {
       const newRun = await startRun(call, context);
       dropBody(call);
       const { run, source } = newRun;
       if ("outcome" in newRun) return dryRunReply(newRun, await newRun.outcome, context);
       // The reply may be lost or exceed the size of a message; the history has it as well.
-      const summary = (await newRun.ended) ?? (await ports.history.findRun(source, run));
+      const summary = (await newRun.ended) ?? (await context.ports.history.findRun(source, run));
       if (summary !== undefined) return ok(runResponse(summary), await untilRecorded(source, run, context));
-      started.set(run, source);
+      context.startedRuns.add(run, source);
       return accepted(startedRun(run, source));
     },
-    list: async (call: Call) => {
-      const { failed } = parse(filter, call.parameters);
-      const page = parsePage(call.parameters);
-      const source = await sourceIdOf(call, context);
-      return okPage(await ports.history.pageRuns(source, { ...page, ...(failed === undefined ? {} : { failed }) }), runResponse);
-    },
-    get: async (call: Call) => {
+  }),
+  operation({
+    route: "GET /sources/:id/runs/:run_id",
+    id: "getRun",
+    summary: "Get a run with its logs",
+    description: "A run that took longer than its request has the status `running` until it ends.",
+    responses: one(z.union([runSchema, startedRunSchema])),
+    handle: async (call, context) => {
       const source = await sourceIdOf(call, context);
       const id = pathOf(call, "run_id");
-      const found = await ports.history.findRun(source, id);
+      const found = await context.ports.history.findRun(source, id);
       if (found !== undefined) return ok(runResponse(found));
-      if (started.get(id) === source) return ok(startedRun(id, source));
+      if (context.startedRuns.has(id, source)) return ok(startedRun(id, source));
       throw runNotFound(source, id);
     },
-    /** The last hundred lines or `limit`, newest first. */
-    logs: async (call: Call) => {
-      const { limit } = parse(logParameters, call.parameters);
+  }),
+  operation({
+    route: "GET /sources/:id/ticks",
+    id: "listTicks",
+    summary: "List the results of the ticks of a source's timers",
+    description: "Ticks that were due while the source was active, newest first.",
+    query: pages,
+    responses: page(tickSchema),
+    handle: async (call, context) => {
+      const request = parsePage(call.parameters, "event");
       const source = await sourceIdOf(call, context);
-      const lines = await ports.history.lastLogs(source, parseLimit(limit ?? 100));
+      return okPage(await context.ports.history.pageTicks(source, request), tickResponse, "event");
+    },
+  }),
+  operation({
+    route: "GET /sources/:id/logs",
+    id: "listLogs",
+    summary: "List the last lines of a source's log, newest first",
+    query: logParameters,
+    responses: all(logLineSchema),
+    handle: async (call, context) => {
+      const { limit } = call.query();
+      const source = await sourceIdOf(call, context);
+      const lines = await context.ports.history.lastLogs(source, parseLimit(limit ?? 100));
       return ok(lines.toReversed().map(({ run, record }) => ({ ...record, run_id: run })));
     },
-  };
-}
+  }),
+];
 
 const startedRun = (id: string, source: string) => ({ id, source_id: source, status: "running", trigger: "manual" }) as const;
 
@@ -87,81 +112,8 @@ function runNotFound(source: string, id: string): NotFound {
   return new NotFound(`record not found: ${why}`);
 }
 
-/**
- * The argument of `run`: the given event, or the event of this or another visible source with the given id, or, without either, what
- * the source's own trigger would send.
- */
-async function eventOf(
-  { event, event_id: id, emitter_id }: z.infer<typeof request>,
-  resource: SourceResource,
-  { user }: Call,
-  context: ApiContext,
-): Promise<Pick<ManualRun, "event" | "metadata">> {
-  const { access, ports } = context;
-  const source = publicIdOf(resource);
-  const emitter = emitter_id ?? source;
-  if (id === undefined || id === null) {
-    if (emitter !== source) throw new InvalidInput(`emitter_id ${emitter} is given without event_id: send both`);
-    const given = event === undefined ? await defaultEventOf(resource, context) : event;
-    return given === undefined ? {} : { event: given };
-  }
-  if (event !== undefined) throw new InvalidInput("event and event_id are both given: a run receives one event");
-  if (emitter !== source) await access.getListed(sourceKind, "source", emitter, user);
-  const found = await ports.history.findEvent(emitter, id);
-  if (found === undefined)
-    throw new NotFound(`event ${id} of ${emitter} is not found: it never existed, or was deleted`, { code: "event_not_found" });
-  return { event: JSON.parse(found.payload) as unknown, metadata: eventMetadata(found, emitter) };
-}
-
-interface NewRun {
-  readonly run: string;
-  readonly source: string;
-}
-
-/** Stores the invocation. Only this function holds the event, see `dropBody`. */
-async function startRun(
-  call: Call,
-  context: ApiContext,
-): Promise<NewRun & ({ readonly ended: Promise<RunSummary | undefined> } | { readonly outcome: Promise<DryRunOutcome | undefined> })> {
-  const { access, config, ports } = context;
-  const fields = parse(request, call.body);
-  const resource = await sourceOf(call, context);
-  checkRunnable(resource);
-  const [run, source] = [newId("run", ports.randomBytes), publicIdOf(resource)];
-  const owner = await access.ownerOf(resource);
-  const manual = {
-    run,
-    source,
-    owner: owner ?? source,
-    pool: resource.status.pool ?? defaultPool,
-    generation: resource.status.runningGeneration ?? resource.metadata.generation,
-    ...(await eventOf(fields, resource, call, context)),
-    ...(call.trace === undefined ? {} : { trace: call.trace }),
-  };
-  if (fields.dry_run === true) return { run, source, ...(await ports.runs.dryRun({ ...manual, timeoutMs: config.runTimeoutMs })) };
-  if (owner !== undefined) await checkQuota(owner, ports);
-  return { run, source, ...(await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs))) };
-}
-
 function dryRunReply(newRun: NewRun, outcome: DryRunOutcome | undefined, { config }: ApiContext): Reply<Answered<typeof dryRunSchema>> {
   if (outcome !== undefined) return ok(dryRunResponse(newRun, outcome));
   const message = `the dry run did not end within ${Math.round(config.runTimeoutMs / 1000)} s, or no runner started it: it stored nothing, try again`;
   throw new HeadwaterError(504, "dry_run_timeout", message);
-}
-
-function checkRunnable(source: SourceResource): void {
-  const id = publicIdOf(source);
-  if (!asItRuns(source).spec.active)
-    throw new Conflict(`source ${id} is inactive: activate it with PUT /v1/sources/${id} and {"active": true}`, {
-      code: "source_inactive",
-    });
-  const verdict = verdictOf(source, source.metadata.generation);
-  if (verdict?.outcome === "ready" || isPreviousRunning(source)) return;
-  const why = verdict?.message ?? "it is being deployed; try again in a moment";
-  throw new Conflict(`source ${id} is not deployed: ${why}`, { code: "source_not_ready" });
-}
-
-/** The previous version runs while an update is pending or has failed, but not while it is being replaced. */
-function isPreviousRunning({ status }: SourceResource): boolean {
-  return status.running !== undefined && status.deployment !== undefined;
 }

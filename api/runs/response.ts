@@ -1,6 +1,6 @@
 import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/run/dry-run.ts";
 import type { RunSummary } from "../../domain/invocation/invocation.ts";
-import type { Answered } from "../resources/response.ts";
+import type { Answered } from "../http/response/answered.ts";
 import type { dryRunSchema, runSchema } from "./schemas.ts";
 
 /** A run; `result` is what it returned, as JSON. Times in epoch ms, since a second holds many runs. */

@@ -3,7 +3,7 @@ import type { Warning } from "../../domain/component/warning.ts";
 import { waitUntil } from "../../domain/retry.ts";
 import type { ApiContext } from "../context.ts";
 import { findComponent } from "../sources/facts.ts";
-import { asItRuns } from "../resources/running-source.ts";
+import { asItRuns } from "../resources/source.ts";
 import type { SourceResource } from "../resources/source.ts";
 
 /** The event of a manual run without one. @throws InvalidInput when `run` needs an event and the source has no trigger that defines it */

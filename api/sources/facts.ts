@@ -3,18 +3,7 @@ import type { KnownComponent } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { SourceFacts } from "./response.ts";
 import type { ApiContext } from "../context.ts";
-import { asItRuns } from "../resources/running-source.ts";
-import type { SourceResource } from "../resources/source.ts";
-
-/** The running component: the referenced one, or the one that the operator created from the source's code. */
-export function componentNameOf({ spec, status }: SourceResource): string | undefined {
-  return spec.componentRef?.name ?? status.component;
-}
-
-/** Names of all components that the source needs: those of its spec and of its running version. */
-export function componentNamesOf(source: SourceResource): readonly (string | undefined)[] {
-  return [componentNameOf(source), componentNameOf(asItRuns(source))];
-}
+import { asItRuns, componentNameOf, type SourceResource } from "../resources/source.ts";
 
 /** The component of the running version. */
 export async function findComponent(source: SourceResource, { components }: ApiContext): Promise<KnownComponent | undefined> {

@@ -1,7 +1,9 @@
 import { sourceKind } from "../../crds/source.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { Call } from "../http/request/call.ts";
+import { pathOf } from "../http/routing/handle.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import type { SourceResource } from "../resources/source.ts";
 import type { ApiContext } from "../context.ts";
 
 /**
@@ -31,4 +33,15 @@ async function idsIn(owner: string, slug: string, { owners, pages }: ApiContext[
   if (namespace === undefined) return [];
   const { items } = await pages.listPage(sourceKind, { namespace, slug }, { limit: 2, cursor: null });
   return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(publicIdOf);
+}
+
+/** Finds the source in the path, by id or slug, if the caller may see it. @throws NotFound */
+export async function sourceOf(call: Call, context: ApiContext): Promise<SourceResource> {
+  return context.access.get(sourceKind, "source", await sourceIdFor(pathOf(call, "id"), call, context), call.user);
+}
+
+/** The public id of that source, for its history. @throws NotFound */
+export async function sourceIdOf(call: Call, context: ApiContext): Promise<string> {
+  const id = await sourceIdFor(pathOf(call, "id"), call, context);
+  return publicIdOf(await context.access.getListed(sourceKind, "source", id, call.user));
 }

@@ -4,10 +4,10 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { errorLine, type HealthState, type LatestRuns } from "../../domain/source/source-health.ts";
 import { nextTickOf } from "../../domain/schedule/source-timers.ts";
 import { epochSeconds } from "../resources/identity.ts";
-import { asItRuns } from "../resources/running-source.ts";
+import { asItRuns } from "../resources/source.ts";
 import type { SourceResource } from "../resources/source.ts";
-import type { Answered } from "../resources/response.ts";
-import type { sourceSchema } from "../resources/schemas.ts";
+import type { Answered } from "../http/response/answered.ts";
+import type { sourceSchema } from "./schemas.ts";
 
 /** Facts about a source that are not in its resource. */
 export interface HealthFacts {

@@ -1,71 +1,112 @@
+import type { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
-import { dropBody, noContent, ok, type Call } from "../http/request/call.ts";
-import { pathOf } from "../http/routing/handle.ts";
-import { parse } from "../http/request/parameters.ts";
-import { publicIdOf } from "../resources/identity.ts";
-import { sourceResponse } from "./response.ts";
-import { createSource } from "./create.ts";
-import type { Deployment } from "./deploy.ts";
-import { deleteSource } from "./delete.ts";
-import { factsOf } from "./facts.ts";
-import { sourceIdFor } from "./find-source.ts";
-import { deletionFields, sourceFields, updateFields } from "./request.ts";
+import { operation, type ApiContext } from "../context.ts";
+import { dropBody, type Call, type Input } from "../http/request/call.ts";
+import { ownerParameters } from "../http/request/parameters.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { nothing, one } from "../http/response/schemas.ts";
+import { listOperations } from "../list-operations.ts";
 import type { SourceResource } from "../resources/source.ts";
-import { updateSource } from "./update.ts";
 import { untilAutoSubscribed } from "../subscriptions/until-auto-subscribed.ts";
-import type { ApiContext } from "../context.ts";
+import { createSource } from "./create.ts";
+import { deleteSource } from "./delete.ts";
+import type { Deployment } from "./deploy.ts";
+import { factsOf, factsOfAll } from "./facts.ts";
+import { sourceOf } from "./find-source.ts";
+import { selectionOf, sourceFilters } from "./list-filters.ts";
+import { deletionFields, sourceFields, updateFields } from "./request.ts";
+import { sourceResponse } from "./response.ts";
+import { sourceSchema } from "./schemas.ts";
+import { updateSource } from "./update.ts";
 
-export function sourceRoutes(context: ApiContext) {
-  /** Makes the caller's next list show the source like this response. */
-  const respondTo = async (user: string, source: SourceResource) => {
-    await context.ports.pages.show(sourceKind, source);
-    const facts = await factsOf(source, context);
-    return ok(sourceResponse(source, facts, user), facts.component?.warnings);
-  };
-  return {
-    create: async (call: Call) => {
-      const deployment = await created(call, context);
+export const sourceOperations = [
+  ...listOperations({
+    path: "sources",
+    id: "Sources",
+    noun: "sources",
+    kind: sourceKind,
+    schema: sourceSchema,
+    filters: sourceFilters,
+    selectionOf: (filters) => ({ sources: selectionOf(filters) }),
+    respond: async (sources, namespace, context) => {
+      const facts = await factsOfAll(namespace, sources, context);
+      return sources.map((source) => sourceResponse(source, facts(source)));
+    },
+  }),
+  operation({
+    route: "POST /sources",
+    id: "createSource",
+    summary: "Deploy a component",
+    description: "Waits until the source is deployed and its hooks have run. A source that cannot be deployed is deleted.",
+    query: ownerParameters,
+    body: sourceFields,
+    takesFiles: true,
+    responses: one(sourceSchema),
+    errors: [404, 504],
+    handle: async (call, context) => {
+      const deployment = await startCreation(call, context);
       dropBody(call);
       const source = await deployment.deployed();
       await untilAutoSubscribed(source, context);
-      return respondTo(call.user.id, source);
+      return changedReply(source, call.user.id, context);
     },
-    get: async (call: Call) => {
+  }),
+  operation({
+    route: "GET /sources/:id",
+    id: "getSource",
+    summary: "Get a source",
+    responses: one(sourceSchema),
+    handle: async (call, context) => {
       const source = await sourceOf(call, context);
       return ok(sourceResponse(source, await factsOf(source, context)));
     },
-    update: async (call: Call) => {
-      const deployment = await updated(call, context);
+  }),
+  operation({
+    route: "PUT /sources/:id",
+    id: "updateSource",
+    summary: "Change a source",
+    description:
+      "Changes the given fields and deploys the source again. Together with code, absent `name` and `active` get the defaults of a new source. If the update fails, the previous version keeps running, and GET shows that version.",
+    query: deletionFields,
+    body: updateFields,
+    takesFiles: true,
+    responses: one(sourceSchema),
+    errors: [409, 504],
+    handle: async (call, context) => {
+      const deployment = await startUpdate(call, context);
       dropBody(call);
-      return respondTo(call.user.id, await deployment.deployed());
+      return changedReply(await deployment.deployed(), call.user.id, context);
     },
-    delete: async (call: Call) => {
-      const { ignore_hook_errors } = parse(deletionFields, call.parameters);
+  }),
+  operation({
+    route: "DELETE /sources/:id",
+    id: "deleteSource",
+    summary: "Delete a source with its timers, its endpoint and its history",
+    query: deletionFields,
+    responses: nothing,
+    errors: [409],
+    handle: async (call, context) => {
+      const { ignore_hook_errors } = call.query();
       await deleteSource(await sourceOf(call, context), ignore_hook_errors === true, context);
       return noContent;
     },
-  };
-}
+  }),
+];
 
-/** Like {@link updated}, only this function holds the code, see `dropBody`. */
-async function created(call: Call, context: ApiContext): Promise<Deployment> {
-  const fields = parse(sourceFields, call.body);
+/** Like {@link startUpdate}, only this function holds the code, see `dropBody`. */
+async function startCreation(call: Call & Input<unknown, z.output<typeof sourceFields>>, context: ApiContext): Promise<Deployment> {
+  const fields = call.body();
   return createSource(fields, await context.access.owner(call), call.user, context);
 }
 
-async function updated(call: Call, context: ApiContext): Promise<Deployment> {
-  const { ignore_hook_errors } = call.parameters;
-  const fields = parse(updateFields, { ...call.body, ...(ignore_hook_errors === undefined ? {} : { ignore_hook_errors }) });
+async function startUpdate(call: Call & Input<unknown, z.output<typeof updateFields>>, context: ApiContext): Promise<Deployment> {
+  const fields = call.body();
   return updateSource(await sourceOf(call, context), fields, call.user, context);
 }
 
-/** Finds the source in the path, by id or slug, if the caller may see it. @throws NotFound */
-export async function sourceOf(call: Call, context: ApiContext): Promise<SourceResource> {
-  return context.access.get(sourceKind, "source", await sourceIdFor(pathOf(call, "id"), call, context), call.user);
-}
-
-/** The public id of that source, for its history. @throws NotFound */
-export async function sourceIdOf(call: Call, context: ApiContext): Promise<string> {
-  const id = await sourceIdFor(pathOf(call, "id"), call, context);
-  return publicIdOf(await context.access.getListed(sourceKind, "source", id, call.user));
+/** Makes the caller's next list show the source like this response. */
+async function changedReply(source: SourceResource, user: string, context: ApiContext) {
+  await context.ports.pages.show(sourceKind, source);
+  const facts = await factsOf(source, context);
+  return ok(sourceResponse(source, facts, user), facts.component?.warnings);
 }

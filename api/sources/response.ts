@@ -3,14 +3,14 @@ import { configurablePropsResponse, configuredPropsResponse } from "../../domain
 import { nameSlug } from "../../domain/source/name-slug.ts";
 import type { KnownComponent } from "../resources/components.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
-import type { Answered } from "../resources/response.ts";
+import type { Answered } from "../http/response/answered.ts";
 import { ownerField } from "../resources/owner-field.ts";
 import { readFields, readText } from "../resources/stored-fields.ts";
 import { healthResponse, type HealthFacts } from "./health-response.ts";
-import { asItRuns } from "../resources/running-source.ts";
+import { asItRuns } from "../resources/source.ts";
 import { settingsShown } from "./settings.ts";
 import type { SourceResource } from "../resources/source.ts";
-import { sourceSchema } from "../resources/schemas.ts";
+import { sourceSchema } from "./schemas.ts";
 
 /** Facts about a source that are not in its resource. */
 export interface SourceFacts extends HealthFacts {

@@ -14,13 +14,11 @@ import { changeSource } from "./change.ts";
 import { withAdditional } from "../../domain/component/definition.ts";
 import { definitionFor } from "./definition-for.ts";
 import { untilDeployed, type Deployment } from "./deploy.ts";
-import { componentNameOf } from "./facts.ts";
 import { storedProps } from "./props.ts";
-import { asItRuns } from "../resources/running-source.ts";
+import { asItRuns, componentNameOf, type SourceResource } from "../resources/source.ts";
 import type { SourceFields, UpdateFields } from "./request.ts";
 import { namesCode, resolveComponent, type Resolved } from "../components/resolve.ts";
 import { settingsIn } from "./settings.ts";
-import type { SourceResource } from "../resources/source.ts";
 
 /**
  * Changes the given fields. With code, name and active have the specification's defaults ("PUT /sources/{id}"). A request without

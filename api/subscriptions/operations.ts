@@ -1,49 +1,132 @@
+import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { ok, type Call } from "../http/request/call.ts";
+import { operation } from "../context.ts";
 import { checkChannel } from "../http/request/channels.ts";
+import { ownerParameters } from "../http/request/parameters.ts";
+import { ok } from "../http/response/replies.ts";
+import { one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
+import { listOperations } from "../list-operations.ts";
 import { checkPresent } from "../resources/owner-present.ts";
-import { subscriptionResponse } from "./response.ts";
-import { checkSubscription } from "./check.ts";
+import { createAutoSubscription, deleteAutoSubscription, findAutoSubscription } from "./auto-subscription.ts";
+import { checkListener, checkSubscription } from "./check.ts";
 import { createSubscription } from "./create.ts";
 import { deleteSubscription } from "./delete.ts";
 import { findOfCaller, findSubscription } from "./find.ts";
-import { parseSubscription } from "./request.ts";
-import type { ApiContext } from "../context.ts";
+import { autoSubscriptionFields, connectedIn, listeningIn, subscriptionFields } from "./request.ts";
+import { autoSubscriptionResponse, subscriptionResponse } from "./response.ts";
+import { autoSubscriptionSchema, subscriptionSchema } from "./schemas.ts";
 
 /** The system channels whose events are delivered. */
 const deliveredChannels = ["$errors", "$logs"];
 
-export function subscriptionRoutes(context: ApiContext) {
-  const { access } = context;
-  return {
-    create: async (call: Call) => {
-      const request = parseSubscription(call.parameters);
+export const subscriptionOperations = [
+  ...listOperations({
+    path: "subscriptions",
+    id: "Subscriptions",
+    noun: "subscriptions",
+    kind: subscriptionKind,
+    schema: subscriptionSchema,
+    isUnpaged: true,
+    respond: async (subscriptions) => subscriptions.map(subscriptionResponse),
+  }),
+  operation({
+    route: "POST /subscriptions",
+    id: "subscribe",
+    summary: "Deliver the events of an emitter to a listener",
+    description: "In effect when the response is sent. An equal request returns the same subscription.",
+    query: ownerParameters,
+    body: subscriptionFields,
+    bodyOrQuery: true,
+    responses: one(subscriptionSchema),
+    handle: async (call, context) => {
+      const { access, ports } = context;
+      const request = connectedIn(call.body());
       checkChannel(request.channel, deliveredChannels);
       const owner = await access.owner(call);
       const check = async (): Promise<void> => {
         await checkSubscription(request, owner, call.user, access);
-        await checkPresent(owner, context.ports);
+        await checkPresent(owner, ports);
       };
       await check();
       const created = await createSubscription(request, owner, check, context);
-      await context.ports.pages.show(subscriptionKind, created);
+      await ports.pages.show(subscriptionKind, created);
       return ok(subscriptionResponse(created));
     },
-    /** Does not look up the ends, which may be deleted. */
-    delete: async (call: Call) => {
-      const request = parseSubscription(call.parameters);
-      const found = await findOfCaller(call, access, (owner) => findSubscription(request, owner, context));
+  }),
+  operation({
+    route: "DELETE /subscriptions",
+    id: "unsubscribe",
+    summary: "Delete a subscription by its ends",
+    description: "The ends may be deleted already.",
+    query: subscriptionFields.extend(ownerParameters.shape),
+    responses: one(subscriptionSchema),
+    handle: async (call, context) => {
+      const request = connectedIn(call.query());
+      const found = await findOfCaller(call, context.access, (owner) => findSubscription(request, owner, context));
       if (found === undefined)
         throw new NotFound(`no subscription of ${request.listener} to ${request.emitter} with event_name '${request.channel}' is found`);
       await deleteSubscription(found, context);
       return ok(subscriptionResponse(found));
     },
-    deleteById: async (call: Call) => {
-      const found = await access.get(subscriptionKind, "subscription", pathOf(call, "id"), call.user);
+  }),
+  operation({
+    route: "DELETE /subscriptions/:id",
+    id: "deleteSubscription",
+    summary: "Delete a subscription by its id",
+    responses: one(subscriptionSchema),
+    handle: async (call, context) => {
+      const found = await context.access.get(subscriptionKind, "subscription", pathOf(call, "id"), call.user);
       await deleteSubscription(found, context);
       return ok(subscriptionResponse(found));
     },
-  };
-}
+  }),
+  ...listOperations({
+    path: "auto_subscriptions",
+    id: "AutoSubscriptions",
+    noun: "auto-subscriptions",
+    kind: autoSubscriptionKind,
+    schema: autoSubscriptionSchema,
+    isUnpaged: true,
+    respond: async (autoSubscriptions) => autoSubscriptions.map(autoSubscriptionResponse),
+  }),
+  operation({
+    route: "POST /auto_subscriptions",
+    id: "subscribeToAll",
+    summary: "Deliver the errors or logs of all future sources to a listener",
+    query: ownerParameters,
+    body: autoSubscriptionFields,
+    bodyOrQuery: true,
+    responses: one(autoSubscriptionSchema),
+    errors: [404],
+    handle: async (call, context) => {
+      const { access, ports } = context;
+      const request = listeningIn(call.body());
+      const owner = await access.owner(call);
+      const check = async (): Promise<void> => {
+        await checkListener(request.listener, owner, call.user, access);
+        await checkPresent(owner, ports);
+      };
+      await check();
+      const created = await createAutoSubscription(request, owner, check, context);
+      await ports.pages.show(autoSubscriptionKind, created);
+      return ok(autoSubscriptionResponse(created));
+    },
+  }),
+  operation({
+    route: "DELETE /auto_subscriptions",
+    id: "unsubscribeFromAll",
+    summary: "Delete an auto-subscription and the subscriptions that it created",
+    description: "The listener may be deleted already.",
+    query: autoSubscriptionFields.extend(ownerParameters.shape),
+    responses: one(autoSubscriptionSchema),
+    handle: async (call, context) => {
+      const request = listeningIn(call.query());
+      const found = await findOfCaller(call, context.access, (owner) => findAutoSubscription(request, owner, context));
+      if (found === undefined) throw new NotFound(`no auto-subscription of ${request.listener} to ${request.channel} is found`);
+      await deleteAutoSubscription(found, context);
+      return ok(autoSubscriptionResponse(found));
+    },
+  }),
+];

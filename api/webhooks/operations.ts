@@ -1,95 +1,123 @@
-import { labels } from "../../crds/resource.ts";
-import { secretsOf, webhookKind } from "../../crds/webhook.ts";
-import { newId, resourceNameOf } from "../../domain/ids.ts";
-import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
-import { noContent, ok, type Call } from "../http/request/call.ts";
-import { parse } from "../http/request/parameters.ts";
-import { confirmOwned } from "../resources/owner-present.ts";
-import { unlessDeleted } from "../resources/change.ts";
-import { publicIdOf } from "../resources/identity.ts";
-import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
-import { testResponse } from "../deliveries/response.ts";
-import { rotationResponse, webhookResponse, type WebhookChange } from "./response.ts";
-import { deleteSubscriptionsTo } from "../subscriptions/of-listener.ts";
-import { newAddress } from "./address.ts";
+import { webhookKind } from "../../crds/webhook.ts";
+import { operation, type ApiContext } from "../context.ts";
+import type { Call } from "../http/request/call.ts";
+import { ownerParameters } from "../http/request/parameters.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { nothing, one } from "../http/response/schemas.ts";
+import { listOperations } from "../list-operations.ts";
 import { changeWebhook } from "./change.ts";
+import { createWebhook } from "./create.ts";
+import { deleteWebhook } from "./delete.ts";
 import { changes, creation, rotation, test } from "./request.ts";
+import { rotationResponse, testResponse, webhookResponse, type WebhookChange } from "./response.ts";
 import { endPreviousKey, rotateKey } from "./rotate.ts";
+import { createdWebhookSchema, rotatedWebhookSchema, testedWebhookSchema, webhookSchema } from "./schemas.ts";
 import { testWebhook } from "./test.ts";
 import { webhookOf, type WebhookResource } from "./webhook.ts";
-import type { ApiContext } from "../context.ts";
 
-export { creation };
-
-export function webhookRoutes(context: ApiContext) {
-  const { access, ports } = context;
-  /** Makes the caller's next list show the webhook like this response. */
-  const changed = async ({ user }: Call, webhook: WebhookResource): Promise<WebhookChange> => {
-    await ports.pages.show(webhookKind, webhook);
-    return { userId: user.id, changedAt: ports.clock.now() };
-  };
-  return {
-    create: async (call: Call) => {
-      const { url: given, name, description, ordered = false } = parse(creation, call.parameters);
-      const { url, credentials } = newAddress(given);
-      const owner = await access.owner(call);
-      const id = newId("webhook", ports.randomBytes);
-      const signingKey = formatSigningKey(ports.randomBytes(32));
-      const holder = { kind: webhookKind.kind, namespace: await ports.owners.ensure(owner), name: resourceNameOf(id) };
-      const { key, basicAuth } = await keepOnce(
-        holder,
-        ports,
-      )({ key: signingKey, ...(credentials === undefined ? {} : { basicAuth: credentials }) });
-      const signingKeys = key === undefined ? [] : [key];
-      const webhook = await ports.store.create(webhookKind, {
-        name: holder.name,
-        namespace: holder.namespace,
-        labels: { [labels.id]: id, [labels.owner]: owner },
-        spec: {
-          url,
-          ...(name === undefined ? {} : { name }),
-          ...(description === undefined ? {} : { description }),
-          active: true,
-          ...(ordered ? { ordered } : {}),
-          signingKeys,
-          ...(basicAuth === undefined ? {} : { basicAuth }),
-        },
-      });
-      await confirmOwned(webhookKind, webhook, owner, ports);
-      await settleSecrets(webhook, secretsOf(webhook.spec), ports);
+export const webhookOperations = [
+  ...listOperations({
+    path: "webhooks",
+    id: "Webhooks",
+    noun: "webhooks",
+    kind: webhookKind,
+    schema: webhookSchema,
+    respond: (webhooks, _namespace, { access }) =>
+      Promise.all(webhooks.map(async (webhook) => webhookResponse(webhook, await access.ownerOf(webhook)))),
+  }),
+  operation({
+    route: "POST /webhooks",
+    id: "createWebhook",
+    summary: "Create a webhook",
+    query: ownerParameters,
+    body: creation,
+    bodyOrQuery: true,
+    responses: one(createdWebhookSchema),
+    handle: async (call, context) => {
+      const fields = call.body();
+      const owner = await context.access.owner(call);
+      const { webhook, signingKey } = await createWebhook(fields, owner, context);
       return ok({ ...webhookResponse(webhook, owner, { userId: call.user.id }), signing_key: signingKey });
     },
-    get: async (call: Call) => {
+  }),
+  operation({
+    route: "GET /webhooks/:id",
+    id: "getWebhook",
+    summary: "Get a webhook",
+    responses: one(webhookSchema),
+    handle: async (call, context) => {
       const webhook = await webhookOf(call, context);
-      return ok(webhookResponse(webhook, await access.ownerOf(webhook)));
+      return ok(webhookResponse(webhook, await context.access.ownerOf(webhook)));
     },
-    update: async (call: Call) => {
-      const given = parse(changes, call.parameters);
+  }),
+  operation({
+    route: "PUT /webhooks/:id",
+    id: "updateWebhook",
+    summary: "Change a webhook",
+    description: "Absent fields stay unchanged. Null removes a field.",
+    body: changes,
+    bodyOrQuery: true,
+    responses: one(webhookSchema),
+    errors: [409],
+    handle: async (call, context) => {
+      const given = call.body();
       const webhook = await changeWebhook(await webhookOf(call, context), given, context);
-      return ok(webhookResponse(webhook, await access.ownerOf(webhook), await changed(call, webhook)));
+      return ok(webhookResponse(webhook, await context.access.ownerOf(webhook), await changed(call, webhook, context)));
     },
-    /** Deletes the subscriptions first, and afterwards those that were created in the meantime. */
-    delete: async (call: Call) => {
-      const webhook = await webhookOf(call, context);
-      const { namespace, name } = webhook.metadata;
-      await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
-      await unlessDeleted(ports.store.delete(webhookKind, namespace, name));
-      await deleteSubscriptionsTo(publicIdOf(webhook), call.user, context);
-      await ports.deliveries.deleteWebhook(publicIdOf(webhook));
+  }),
+  operation({
+    route: "DELETE /webhooks/:id",
+    id: "deleteWebhook",
+    summary: "Delete a webhook and its subscriptions",
+    responses: nothing,
+    handle: async (call, context) => {
+      await deleteWebhook(await webhookOf(call, context), call.user, context);
       return noContent;
     },
-    rotateKey: async (call: Call) => {
-      const { overlap_seconds } = parse(rotation, call.parameters);
+  }),
+  operation({
+    route: "POST /webhooks/:id/rotate_key",
+    id: "rotateSigningKey",
+    summary: "Sign with a new key",
+    description: "The previous key also signs until the overlap ends.",
+    body: rotation,
+    bodyOrQuery: true,
+    responses: one(rotatedWebhookSchema),
+    errors: [409],
+    handle: async (call, context) => {
+      const { overlap_seconds } = call.body();
       const { webhook, signingKey } = await rotateKey(await webhookOf(call, context), overlap_seconds * 1_000, context);
-      return ok(rotationResponse(webhook, await access.ownerOf(webhook), { ...(await changed(call, webhook)), signingKey }));
+      const change = { ...(await changed(call, webhook, context)), signingKey };
+      return ok(rotationResponse(webhook, await context.access.ownerOf(webhook), change));
     },
-    endPreviousKey: async (call: Call) => {
+  }),
+  operation({
+    route: "DELETE /webhooks/:id/previous_key",
+    id: "endPreviousKey",
+    summary: "Sign only with the newest key",
+    responses: one(rotatedWebhookSchema),
+    errors: [409],
+    handle: async (call, context) => {
       const webhook = await endPreviousKey(await webhookOf(call, context), context);
-      return ok(rotationResponse(webhook, await access.ownerOf(webhook), await changed(call, webhook)));
+      return ok(rotationResponse(webhook, await context.access.ownerOf(webhook), await changed(call, webhook, context)));
     },
-    test: async (call: Call) => {
-      const { event } = parse(test, call.body);
+  }),
+  operation({
+    route: "POST /webhooks/:id/test",
+    id: "testWebhook",
+    summary: "Post a signed test event to a webhook now",
+    body: test,
+    responses: one(testedWebhookSchema),
+    errors: [409, 504],
+    handle: async (call, context) => {
+      const { event } = call.body();
       return ok(testResponse(await testWebhook(await webhookOf(call, context), event, context)));
     },
-  };
+  }),
+];
+
+/** Makes the caller's next list show the webhook like this response. */
+async function changed({ user }: Call, webhook: WebhookResource, { ports }: ApiContext): Promise<WebhookChange> {
+  await ports.pages.show(webhookKind, webhook);
+  return { userId: user.id, changedAt: ports.clock.now() };
 }

@@ -1,24 +1,30 @@
 import { z } from "zod";
-import { flag, text } from "../http/request/parameters.ts";
-import { httpUrl } from "../sources/request.ts";
+import { flag, httpUrl, optional, text } from "../http/request/parameters.ts";
 
-const shown = (max: number) => text.max(max, `it must have at most ${max} characters`);
+const name = text.max(255, "it must have at most 255 characters");
+const description = text.max(2_000, "it must have at most 2000 characters");
+const about = {
+  url: "http or https, with a host name.",
+  name: "Display name.",
+  description: "For people.",
+  ordered:
+    "True: events arrive in the order of their commits, one at a time; each waits until the previous one was delivered or became a dead letter.",
+};
 
-/** Absent and null are equivalent. */
-const optional = (max: number) =>
-  shown(max)
-    .nullish()
-    .transform((value) => value ?? undefined);
-
-export const creation = z.object({ url: httpUrl, name: optional(255), description: optional(2_000), ordered: flag.optional() });
+export const creation = z.object({
+  url: httpUrl.describe(about.url),
+  name: optional(name).describe(about.name),
+  description: optional(description).describe(about.description),
+  ordered: flag.optional().describe(about.ordered),
+});
 
 /** Absent fields stay, null removes a field. */
 export const changes = z.object({
-  url: httpUrl.optional(),
-  name: shown(255).nullable().optional(),
-  description: shown(2_000).nullable().optional(),
-  active: flag.optional(),
-  ordered: flag.optional(),
+  url: httpUrl.optional().describe(about.url),
+  name: name.nullable().optional().describe(about.name),
+  description: description.nullable().optional().describe(about.description),
+  active: flag.optional().describe("False: the webhook is paused."),
+  ordered: flag.optional().describe(about.ordered),
 });
 export type WebhookChanges = z.infer<typeof changes>;
 
@@ -31,7 +37,8 @@ export const rotation = z.object({
     .int(overlapMessage)
     .min(0, overlapMessage)
     .max(maxOverlapSeconds, overlapMessage)
-    .default(86_400),
+    .default(86_400)
+    .describe("How long the previous key also signs."),
 });
 
-export const test = z.object({ event: z.unknown().optional() });
+export const test = z.object({ event: z.unknown().optional().describe("The body that is posted; by default a test event.") });

@@ -2,11 +2,12 @@ import type { Resource } from "../../crds/resource.ts";
 import { disabledWebhook, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import { showCredentials, withoutCredentials } from "../../domain/secrets/url-credentials.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
-import type { Answered } from "../resources/response.ts";
+import type { Answered } from "../http/response/answered.ts";
 import { ownerField } from "../resources/owner-field.ts";
 import { readText } from "../resources/stored-fields.ts";
-import type { rotatedWebhookSchema } from "../deliveries/schemas.ts";
-import type { webhookSchema } from "../resources/schemas.ts";
+import type { StoredAttempt } from "./ports.ts";
+import type { rotatedWebhookSchema, testedWebhookSchema, webhookSchema } from "./schemas.ts";
+import type { Tested } from "./test.ts";
 
 /** Fields of some responses: the caller who created or changed it, the time of that (epoch ms), and a new signing key. */
 export interface WebhookChange {
@@ -51,4 +52,13 @@ export function rotationResponse(
     ...webhookResponse(webhook, owner, change),
     previous_key_until: previousKeyUntil === undefined ? null : epochSeconds(Date.parse(previousKeyUntil)),
   };
+}
+
+export function testResponse({ outcome, delivery, ...result }: Tested): Answered<typeof testedWebhookSchema> {
+  return { delivery_id: delivery, outcome, ...attemptResult(result) };
+}
+
+/** The result of an attempt. */
+export function attemptResult({ at, durationMs, status, error }: Pick<StoredAttempt, "at" | "durationMs" | "status" | "error">) {
+  return { at_ms: at, duration_ms: durationMs, response_status: status, cause: error };
 }

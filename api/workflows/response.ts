@@ -1,12 +1,14 @@
-import type { Resource } from "../../crds/resource.ts";
-import type { WorkflowSpec, WorkflowStatus } from "../../crds/workflow.ts";
+import { z } from "zod";
+import type { WorkflowResource } from "../../crds/workflow.ts";
 import { createdAt, publicIdOf } from "../resources/identity.ts";
-import type { Answered } from "../resources/response.ts";
+import type { Answered } from "../http/response/answered.ts";
 import { ownerField } from "../resources/owner-field.ts";
 import { readText } from "../resources/stored-fields.ts";
-import type { workflowSchema } from "../resources/schemas.ts";
+import { ownerId, seconds } from "../resources/schemas.ts";
 
-export type WorkflowResource = Resource<WorkflowSpec, WorkflowStatus>;
+export const workflowSchema = z
+  .object({ id: z.string().describe("`p_…`."), owner_id: ownerId, name: z.string(), active: z.boolean(), created_at: seconds })
+  .meta({ id: "Workflow" });
 
 /** A workflow. The specification gives it no fields but the id. */
 export function workflowResponse(workflow: WorkflowResource, owner: string | undefined): Answered<typeof workflowSchema> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { emptyState, type Commit } from "../../domain/run/commit.ts";
-import { userSchema } from "../../api/resources/schemas.ts";
+import { userSchema } from "../../api/owners/schemas.ts";
 import { acme, ada, withApi } from "./api/support.ts";
 
 let now = Date.UTC(2026, 1, 28, 22);

@@ -1,4 +1,4 @@
-import { keyHashOf } from "../../api/keys/keys.ts";
+import { keyHashOf } from "../../api/http/access/authentication.ts";
 import type { User } from "../../api/ports.ts";
 import type { Accounts } from "../../platform/postgres/accounts/index.ts";
 import { readOrCreateApiKey } from "../../platform/secrets/api-key-file.ts";

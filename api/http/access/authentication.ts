@@ -1,8 +1,8 @@
+import { hash } from "node:crypto";
 import type { RequestHandler, Response } from "express";
 import { Forbidden, Unauthenticated } from "../../../domain/errors.ts";
-import { keyHashOf } from "../../keys/keys.ts";
 import type { Accounts, KeyGrant, Scope, SignInKey, User } from "../../owners/ports.ts";
-import type { Asked, Call } from "../request/call.ts";
+import type { AnonymousCall, Call, Input } from "../request/call.ts";
 import { bearerOf, limitFailures, type FailureLimit } from "./failure-limit.ts";
 
 export interface SignedIn {
@@ -41,9 +41,9 @@ export function signedIn(response: Response): SignedIn {
   return found;
 }
 
-export function signedInCall(asked: Asked, response: Response): Call {
+export function signedInCall(call: AnonymousCall & Input, response: Response): Call & Input {
   const { user, grant } = signedIn(response);
-  return { ...asked, user, grant };
+  return { ...call, user, grant };
 }
 
 /** Refuses methods outside the key's scopes. Runs after {@link authenticate}. */
@@ -62,4 +62,9 @@ export const checkScope: RequestHandler = (request, response, next) => {
 function scopeOf(method: string): Scope | undefined {
   if (method === "OPTIONS") return undefined;
   return method === "GET" || method === "HEAD" ? "read" : "write";
+}
+
+/** One SHA-256 is enough, because a key has 256 random bits; slow hashes are for passwords. */
+export function keyHashOf(key: string): string {
+  return hash("sha256", key);
 }

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
+import type { z } from "zod";
 import type { BudgetEntry } from "../../../domain/limits/budget.ts";
 import { InvalidInput, Malformed } from "../../../domain/errors.ts";
 import type { RequestBodies } from "../../ports.ts";
@@ -14,7 +15,11 @@ export interface BodyRules {
   readonly holderOf: (request: Request, response: Response) => string;
   readonly limitBytes: (request: Request) => number;
   /** Absent: no request may contain a component's files. */
-  readonly uploads?: { readonly takes: (request: Request) => boolean; readonly limits: UploadLimits };
+  readonly uploads?: {
+    /** The schema of the body of an operation that takes files; undefined for other operations. */
+    readonly bodyOf: (request: Request) => z.ZodObject | undefined;
+    readonly limits: UploadLimits;
+  };
 }
 
 type Form = "json" | "form" | "upload";
@@ -52,7 +57,10 @@ async function readOne(
   response.once("close", () => memory.release());
   if (isJson) return bytes.length === 0 ? {} : parseJson(textOf(bytes));
   if (form === "form") return fieldsOf(textOf(bytes));
-  return uploads === undefined ? {} : parseUpload(request.headers["content-type"] ?? "", bytes, uploads.limits);
+  const schema = uploads?.bodyOf(request);
+  return uploads === undefined || schema === undefined
+    ? {}
+    : parseUpload(request.headers["content-type"] ?? "", bytes, schema, uploads.limits);
 }
 
 /** Memory of the parsed body; released when the response is sent, or earlier. */
@@ -66,7 +74,7 @@ function formOf(request: Request, { uploads }: BodyRules): Form | undefined {
   if (encoding === undefined && (length === undefined || length === "0")) return undefined;
   if (isJson(request)) return "json";
   if (isForm(request)) return "form";
-  if (uploads !== undefined && isMultipart(request) && uploads.takes(request)) return "upload";
+  if (uploads !== undefined && isMultipart(request) && uploads.bodyOf(request) !== undefined) return "upload";
   if (request.method === "GET" || request.method === "HEAD") return undefined;
   throw new Malformed(
     `the body's content type is '${type?.slice(0, 100)}': it must be application/json or application/x-www-form-urlencoded`,

@@ -1,5 +1,9 @@
 import { InvalidInput } from "../../../domain/errors.ts";
+import { scheduledChannel } from "../../../domain/schedule/scheduled-event.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
+
+/** The system channels that can be read. */
+export const readableChannels = ["$errors", "$logs", scheduledChannel];
 
 /**
  * Checks the name of a channel: names that begin with `$` are reserved for the system.

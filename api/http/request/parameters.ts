@@ -1,65 +1,8 @@
 import { z } from "zod";
-import { InvalidInput } from "../../../domain/errors.ts";
+import "zod-openapi"; // For the types of `override` and `param`.
+import { httpUrl as storedUrl } from "../../../crds/rules.ts";
 import { maxLimit, parsePageQuery, type CursorForm, type PageRequest } from "../../../domain/page.ts";
-
-/** @throws InvalidInput that names every invalid field and what it must be; `details` has values that are not secret */
-export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => {
-    const given = valueAt(value, issue.path);
-    return { field: issue.path.join("."), message: explain(issue, given), ...shownValue(issue.path, given) };
-  });
-  throw new InvalidInput(issues.map(({ field, message }) => (field === "" ? message : `${field} ${message}`)).join("; "), {
-    details: issues,
-  });
-}
-
-/** Fields that may contain secrets or user code. Add every field that is not known to be harmless. */
-const secretFields = new Set([
-  "credentials",
-  "oauth",
-  "configured_props",
-  "component_code",
-  "component_files",
-  "component_url",
-  "url",
-  "event",
-  "prev_context",
-  "query",
-]);
-const maxShown = 80;
-
-function shownValue(path: readonly PropertyKey[], given: unknown): { readonly value?: unknown } {
-  if (secretFields.has(String(path[0])) || given === undefined || typeof given === "object") return {};
-  return { value: typeof given === "string" ? given.slice(0, maxShown) : given };
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : undefined), value);
-}
-
-function explain(issue: z.core.$ZodIssue, given: unknown): string {
-  const expectation = expectationOf(issue);
-  return `is ${given === undefined && issue.path.length > 0 ? "missing" : "invalid"}: ${expectation}`;
-}
-
-/** The schema's own message, or what zod expected. Of alternatives without a message, the last one decides. */
-function expectationOf(issue: z.core.$ZodIssue): string {
-  const hasMessage = !issue.message.startsWith("Invalid input");
-  if (issue.code === "invalid_type" && (!hasMessage || issue.expected === "int")) return `it must be ${article(issue.expected)}`;
-  if (hasMessage) return issue.message;
-  const last = issue.code === "invalid_union" ? issue.errors.at(-1)?.[0] : undefined;
-  return last === undefined ? issue.message : expectationOf(last);
-}
-
-/** Common names of zod's types. */
-const typeNames: Readonly<Record<string, string>> = { record: "object", int: "integer" };
-
-function article(expected: string): string {
-  const type = typeNames[expected] ?? expected;
-  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
-}
+import { parse } from "./parse.ts";
 
 /** A string that Postgres can store: without U+0000, and without unpaired surrogates, as in a string that was cut within a pair. */
 export const text = z
@@ -67,26 +10,99 @@ export const text = z
   .refine((value) => !value.includes("\0"), "it must not contain U+0000")
   .refine((value) => value.isWellFormed(), "it must not contain half of a surrogate pair");
 
-/** A boolean, also as written in a query. */
-export const flag = z.union(
-  [z.boolean(), z.enum(["true", "1"]).transform(() => true), z.enum(["false", "0"]).transform(() => false)],
-  "it must be true or false",
-);
-
-export const fieldParameters = z.object({ include: text.optional(), exclude: text.optional() });
+/** A boolean, also as written in a query; the document shows only the boolean. */
+export const flag = z
+  .union(
+    [z.boolean(), z.enum(["true", "1"]).transform(() => true), z.enum(["false", "0"]).transform(() => false)],
+    "it must be true or false",
+  )
+  .meta({
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.anyOf;
+      jsonSchema.type = "boolean";
+    },
+  });
 
 /** A number of items in a query or a body; domain/page.ts parses it. */
-export const itemCount = z.union([z.string(), z.number()], "it must be an integer from 1 to 100");
+export const itemCount = z.union([z.string(), z.number()], "it must be an integer from 1 to 100").meta({
+  override: ({ jsonSchema }) => {
+    delete jsonSchema.anyOf;
+    Object.assign(jsonSchema, { type: "integer", minimum: 1 });
+  },
+});
 
-export const pageParameters = z.object({
-  limit: itemCount.optional(),
-  after: text.optional(),
-  before: text.optional(),
+/** Absent and null are equivalent, for clients that always send every field. */
+export const optional = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? undefined);
+
+/** Empty strings count as absent too: in some languages, unset fields are sent as empty strings. */
+export const optionalText = (schema: z.ZodType<string>) =>
+  schema.nullish().transform((value) => (value === "" ? undefined : (value ?? undefined)));
+
+/** A query parameter whose empty value counts as absent. The document shows only the schema itself. */
+export const optionalParameter = <T>(schema: z.ZodType<T>, message?: string) =>
+  z.union([z.literal("").transform(() => undefined), schema], message).optional();
+
+const tooLongUrl = "it must have at most 2048 characters";
+const invalidUrl = "it must begin with http:// or https:// and have a host name";
+
+/** An address that is only read. */
+export const looseHttpUrl = z
+  .string()
+  .max(2_048, tooLongUrl)
+  .refine((value) => value === "" || isHttpUrl(value), invalidUrl);
+
+/** A URL that is stored unchanged, and that no parser reads as another address. */
+export const httpUrl = z
+  .string()
+  .max(2_048, tooLongUrl)
+  .refine(isHttpUrl, invalidUrl)
+  .refine(
+    (value) => !isHttpUrl(value) || storedUrl.safeParse(value).success,
+    "it must be written as a URL is: a blank, a control character or a lone % as %20, %00 or %25, and no fragment next to the host",
+  );
+
+function isHttpUrl(value: string): boolean {
+  // URL is lenient ("http:x" has the host x); the specification is not.
+  return /^https?:\/\/[^/?#\s]/i.test(value) && URL.canParse(value) && new URL(value).hostname !== "";
+}
+
+/** Parameters of nearly all operations. Their schemas are shared instances: the document lists each once and refers to it. */
+const common = <Schema extends z.ZodType>(schema: Schema, id: string, description: string): Schema =>
+  schema.meta({ description, param: { id } });
+
+export const fieldParameters = z.object({
+  include: common(text.optional(), "include", "Comma-separated fields of `data` to return."),
+  exclude: common(text.optional(), "exclude", "Comma-separated fields of `data` to omit."),
+});
+
+/** The owner on whose behalf a request acts. */
+export const ownerParameters = z.object({
+  org_id: common(text.optional(), "org_id", "Acts on behalf of this organization, `o_…`, instead of the user."),
+  workspace_id: common(text.optional(), "workspace_id", "The same as `org_id`."),
+});
+
+/** A page of a list. */
+export const pages = z.object({
+  limit: itemCount.optional().meta({
+    default: 10,
+    description: "Maximum items of a page; more than 100 counts as 100.",
+    param: { id: "limit" },
+  }),
+  after: common(text.optional(), "after", "The page after this cursor: an `end_cursor` of `page_info`."),
+  before: common(text.optional(), "before", "The page before this cursor: a `start_cursor` of `page_info`. Not together with `after`."),
+});
+
+/** A page of a list of the caller, or of the organization in `org_id`. */
+export const ownPages = pages.extend(ownerParameters.shape);
+
+/** A page of a list of events. */
+export const eventPages = pages.extend({
+  limit: itemCount.optional().meta({ default: maxLimit, description: "Maximum items of a page, at most 100." }),
 });
 
 /** Parses `limit`, `after` and `before`. Empty cursors count as absent: clients copy them from the first page. @throws InvalidInput */
 export function parsePage(parameters: unknown, form: CursorForm = "resource", defaultLimit?: number): PageRequest {
-  const { limit, after, before } = parse(pageParameters, parameters);
+  const { limit, after, before } = parse(pages, parameters);
   const cursors = { after: after === "" ? undefined : after, before: before === "" ? undefined : before };
   return parsePageQuery({ limit, ...cursors }, form, defaultLimit);
 }

@@ -19,7 +19,7 @@ export interface KnownNames {
 
 /** Parameters and body of a request, with warnings about probable mistakes. */
 export interface Given {
-  readonly body: Fields;
+  readonly fields: Fields;
   /** Query and body together; where both have a name, the query's value. */
   readonly parameters: Fields;
   /** Query parameters without a value. They count as absent. */
@@ -58,14 +58,13 @@ const maxListed = 12;
  * Reads query and body by the names that the operation knows. Unknown names are accepted with a warning, since known clients send some.
  * @throws InvalidInput if ignoring a name would silently do something other than intended
  */
-export function readGiven(query: Fields, body: Fields, method: string, known: KnownNames | undefined): Given {
+export function readGiven(query: Fields, body: Fields, method: string, known: KnownNames): Given {
   refuseRepeated(query, known);
   const named = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
   const emptyParameters = Object.keys(query).filter((name) => query[name] === "");
-  if (known === undefined) return { body, parameters: { ...body, ...named }, emptyParameters, warnings: [] };
   // Known clients send fields of the body in the query.
-  const moved = Object.fromEntries(Object.entries(named).filter(([name]) => known.body.includes(name) && !known.query.includes(name)));
-  const given = { body: { ...body, ...moved }, parameters: { ...body, ...named }, emptyParameters };
+  const moved = Object.fromEntries(Object.entries(named).filter(([name]) => known.body.includes(name)));
+  const given = { fields: { ...body, ...moved }, parameters: { ...body, ...named }, emptyParameters };
   const unknownParameters = unknownOf(Object.keys(query), known);
   const unknownFields = unknownOf(Object.keys(body), known);
   refuseOtherPages(named, known);
@@ -93,8 +92,7 @@ export function checkSelectedFields(selected: FieldQuery, fields: readonly strin
 }
 
 /** No parameter takes several values: one of them would be ignored. */
-function refuseRepeated(query: Fields, known: KnownNames | undefined): void {
-  if (known === undefined) return;
+function refuseRepeated(query: Fields, known: KnownNames): void {
   const [repeated] = Object.entries(query).filter(([name, value]) => Array.isArray(value) && candidatesOf(known).includes(name));
   if (repeated === undefined) return;
   const [name, values] = repeated;

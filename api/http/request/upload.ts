@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { Busboy } from "@fastify/busboy";
+import { z } from "zod";
 import { HeadwaterError, InvalidInput, LimitExceeded, Malformed } from "../../../domain/errors.ts";
 
 export interface UploadLimits {
@@ -16,19 +17,23 @@ interface Upload {
 }
 
 const maxFields = 50;
-/** Fields that are parsed as JSON, because fields of a form are strings. */
-const jsonFields = new Set(["active", "emit_on_deploy", "configured_props"]);
 
 export const isMultipart = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
   /^multipart\/form-data *;/i.test(headers["content-type"] ?? "");
 
 /**
  * Converts a component sent as multipart/form-data to the equivalent JSON body: each part with a file name is one of
- * `component_files` under that name, the field `entry` is `component_entry`, and other fields keep their names.
+ * `component_files` under that name, the field `entry` is `component_entry`, and other fields keep their names. Fields of a form are
+ * strings: those that the schema does not read from strings are parsed as JSON.
  */
-export async function parseUpload(contentType: string, body: Buffer, limits: UploadLimits): Promise<Readonly<Record<string, unknown>>> {
+export async function parseUpload(
+  contentType: string,
+  body: Buffer,
+  schema: z.ZodObject,
+  limits: UploadLimits,
+): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return asJson(await parse(contentType, body, limits));
+    return asJson(await parse(contentType, body, limits), schema);
   } catch (error) {
     if (error instanceof HeadwaterError) throw error;
     throw new Malformed(`the body is not valid multipart/form-data: ${error instanceof Error ? error.message : String(error)}`, {
@@ -91,12 +96,19 @@ async function readText(stream: AsyncIterable<Buffer>, filename: string, limits:
   }
 }
 
-function asJson({ files, fields }: Upload): Readonly<Record<string, unknown>> {
+function asJson({ files, fields }: Upload, schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const body = [...fields].map(([name, value]): [string, unknown] => [
     name === "entry" ? "component_entry" : name,
-    jsonFields.has(name) ? parseField(name, value) : value,
+    readsText(schema.shape[name]) ? value : parseField(name, value),
   ]);
   return Object.fromEntries(files.size === 0 ? body : [...body, ["component_files", Object.fromEntries(files)]]);
+}
+
+/** Whether a field can have a string as its value. Unknown fields can. */
+function readsText(field: z.ZodType | undefined): boolean {
+  if (field === undefined) return true;
+  const { type, anyOf = [] } = z.toJSONSchema(field, { io: "input", unrepresentable: "any" });
+  return type === "string" || anyOf.some((alternative) => alternative.type === "string");
 }
 
 function parseField(name: string, value: string): unknown {

@@ -1,17 +1,18 @@
-import { routesOf, type Method, type Route, type RouteTable } from "./route-table.ts";
+import { parseRoute, type Route, type RouteName } from "./operation.ts";
 
 /**
- * Aliases: further addresses of a route that programs written for the known service use. An alias shares the handler of its route. The
- * OpenAPI document and the contract tests are generated from this table.
+ * Aliases: further paths of an operation that programs written for the known service use. Mounting, the OpenAPI document and the contract
+ * tests use this table.
  */
 type Alias =
-  /** Each route at or below one path is also at or below another. */
+  /** Each path at or below one path is also at or below another. */
   | { readonly below: `/${string}`; readonly as: `/${string}` }
   /** One route. The parameters of both paths have the same names. */
   | {
-      readonly route: `${Method} /${string}`;
+      readonly route: RouteName;
       readonly as: `/${string}`;
-      /** The same path, encoded differently. */ readonly isEncoding?: true;
+      /** The same path, encoded differently. */
+      readonly isEncoding?: true;
     };
 
 const aliases: readonly Alias[] = [
@@ -33,34 +34,25 @@ const aliases: readonly Alias[] = [
 ];
 
 export interface AliasRoute extends Route {
-  /** The route whose handler it shares. */
-  readonly of: Route;
   readonly isEncoding: boolean;
 }
 
-/** All aliases of these routes. */
-export function aliasesOf(routes: readonly Route[]): readonly AliasRoute[] {
-  return aliases.flatMap((alias) =>
-    routes.flatMap((of) => {
-      const path = aliasPath(alias, of);
-      return path === undefined ? [] : [{ method: of.method, path, of, isEncoding: "isEncoding" in alias }];
-    }),
-  );
+/** Returns the aliases of a route. */
+export type AliasesOf = (name: RouteName) => readonly AliasRoute[];
+
+/** The admin API has none. */
+export const noAliases: AliasesOf = () => [];
+
+/** All aliases of a route of `/v1`. */
+export function aliasesOf(name: RouteName): readonly AliasRoute[] {
+  const route = parseRoute(name);
+  return aliases.flatMap((alias) => {
+    const path = aliasPath(alias, name, route.path);
+    return path === undefined ? [] : [{ method: route.method, path, isEncoding: "isEncoding" in alias }];
+  });
 }
 
-function aliasPath(alias: Alias, { method, path }: Route): string | undefined {
-  if ("route" in alias) return alias.route === `${method} ${path}` ? alias.as : undefined;
+function aliasPath(alias: Alias, name: RouteName, path: string): string | undefined {
+  if ("route" in alias) return alias.route === name ? alias.as : undefined;
   return path === alias.below || path.startsWith(`${alias.below}/`) ? alias.as + path.slice(alias.below.length) : undefined;
-}
-
-/** The routes and their aliases for the OpenAPI document, which does not list different encodings of one path. */
-export function documentedRoutes(routes: readonly Route[]): readonly Route[] {
-  return [...routes, ...aliasesOf(routes).filter(({ isEncoding }) => !isEncoding)];
-}
-
-/** Adds the aliases to the table. An alias may add a method to a path that the table already has. */
-export function withAliases(table: RouteTable): RouteTable {
-  const all: Record<string, RouteTable[string]> = { ...table };
-  for (const { method, path, of } of aliasesOf(routesOf(table))) all[path] = { ...all[path], [method]: table[of.path]?.[method] };
-  return all;
 }

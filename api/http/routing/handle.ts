@@ -3,45 +3,66 @@ import { NotFound } from "../../../domain/errors.ts";
 import { selectFields, type FieldQuery } from "../../../domain/fields.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 import { bodyMemoryOf } from "../request/body.ts";
-import type { Asked, Handle, Reply } from "../request/call.ts";
+import type { AnonymousCall, Input, Reply } from "../request/call.ts";
 import { checkSelectedFields, readGiven, type KnownNames } from "../request/recognized-names.ts";
-import { fieldParameters, parse } from "../request/parameters.ts";
+import { fieldParameters } from "../request/parameters.ts";
+import { parse } from "../request/parse.ts";
 import { traceOf } from "../telemetry/traces.ts";
+import type { Operation, OperationDocument } from "./operation.ts";
 
 /** Adds the caller to a request. */
-export type CallOf<Call extends Asked> = (asked: Asked, response: Response) => Call;
+export type CallOf<Caller extends AnonymousCall> = (call: AnonymousCall & Input, response: Response) => Caller & Input;
 
-/** Adapts a route to express: parses the request, calls the route, and writes its reply. */
-export function handle<Call extends Asked>(
+/** Adapts an operation to express: reads the request, calls the operation, and writes its reply. */
+export function handle<Caller extends AnonymousCall, Context>(
+  operation: Operation<Caller, Context>,
   route: string,
-  act: Handle<Call>,
-  callOf: CallOf<Call>,
-  known: KnownNames | undefined,
+  context: Context,
+  callOf: CallOf<Caller>,
+  known: KnownNames,
 ): RequestHandler {
   return async (request, response) => {
     response.locals["route"] = route;
-    const { call, fields, warnings } = prepare(request, response, callOf, known);
-    write(response, await act(call), fields, warnings);
+    const { call, fields, warnings } = prepare(request, response, operation, callOf, known);
+    const reply = await operation.handle?.(call, context);
+    if (reply !== undefined) write(response, reply, fields, warnings);
   };
 }
 
-/** A separate function, so that only the call holds the body while the route runs, see `dropBody`. */
-function prepare<Call extends Asked>(request: Request, response: Response, callOf: CallOf<Call>, known: KnownNames | undefined) {
+/** A separate function, so that only the call holds the body while the operation runs, see `dropBody`. */
+function prepare<Caller extends AnonymousCall>(
+  request: Request,
+  response: Response,
+  { query, body, bodyOrQuery }: OperationDocument,
+  callOf: CallOf<Caller>,
+  known: KnownNames,
+) {
   const sent = (request.body ?? {}) as Readonly<Record<string, unknown>>; // Checked by body.ts.
   request.body = undefined;
   const { warnings, ...given } = readGiven(request.query, sent, request.method, known);
   const fields = parse(fieldParameters, given.parameters);
-  checkSelectedFields(fields, known?.fields);
-  const asked = { ...given, path: pathParameters(request.params), trace: traceOf(response), memory: bodyMemoryOf(response) };
-  return { call: callOf(asked, response), fields, warnings };
+  checkSelectedFields(fields, known.fields);
+  const call: AnonymousCall & Input = {
+    ...given,
+    path: pathParameters(request.params),
+    trace: traceOf(response),
+    memory: bodyMemoryOf(response),
+    query() {
+      return query === undefined ? {} : parse(query, this.parameters);
+    },
+    body() {
+      return body === undefined ? {} : parse(body, bodyOrQuery === true ? this.parameters : this.fields);
+    },
+  };
+  return { call: callOf(call, response), fields, warnings };
 }
 
 function pathParameters(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, typeof value === "string" ? value : ""]));
 }
 
-/** A parameter of the route's path. */
-export function pathOf(call: Asked, name: string): string {
+/** A parameter of the operation's path. */
+export function pathOf(call: AnonymousCall, name: string): string {
   const value = call.path[name];
   if (value === undefined || value.includes("\0")) throw new NotFound("record not found: no id contains U+0000");
   return value;

@@ -1,7 +1,7 @@
 import type { RequestHandler } from "express";
 import { NotFound } from "../../../domain/errors.ts";
 import { nearestName } from "../../../domain/nearest-name.ts";
-import type { Route } from "./route-table.ts";
+import type { Route } from "./operation.ts";
 
 /** Longer paths are not misspellings of routes. */
 const maxSegments = 8;

@@ -1,3 +1,5 @@
+import type { ReadinessReport } from "../../ports.ts";
+
 interface Log {
   info(fields: object, message?: string): void;
   warn(fields: object, message?: string): void;
@@ -9,12 +11,6 @@ export interface ReadinessCheck {
   readonly name: string;
   /** Resolves if it is available. @throws an error whose message says what is missing, without addresses or secrets */
   check(): Promise<void>;
-}
-
-export interface ReadinessReport {
-  readonly ready: boolean;
-  /** "ok" or what is missing, by name. */
-  readonly checks: Readonly<Record<string, string>>;
 }
 
 /** Reports are public, so they are reused for this long; reports of a failed check are not reused. */

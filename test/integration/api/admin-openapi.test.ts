@@ -1,19 +1,18 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { noContent, ok, type Asked } from "../../../api/http/request/call.ts";
-import { one, type Operations } from "../../../api/openapi/operation.ts";
-import { administration } from "../../../api/openapi/operations.ts";
-import type { RoutesOf } from "../../../api/openapi/typed-routes.ts";
+import { adminOperation } from "../../../api/admin/context.ts";
+import { adminOperations } from "../../../api/admin/router.ts";
 import { planSchema } from "../../../api/admin/schemas.ts";
+import { noAliases } from "../../../api/http/routing/aliases.ts";
+import { noContent, ok } from "../../../api/http/response/replies.ts";
+import { one } from "../../../api/http/response/schemas.ts";
+import { describedOperations } from "../../../api/openapi/document.ts";
 import { expectToFit, placesOf, type TestedOperation } from "./document-support.ts";
 import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
 
 const adminToken = "an-admin-token-of-many-characters-0123456789";
 const api = withApi({ adminToken, failureLimit: { requests: 10_000, windowMs: 60_000 } });
 
-const tested: readonly TestedOperation[] = [...administration].map(([route, operation]) => {
-  const [method = "", path = ""] = route.split(" ");
-  return { ...operation, route, method, path };
-});
+const tested: readonly TestedOperation[] = describedOperations(adminOperations, noAliases);
 const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
 
 let made = 0;
@@ -106,7 +105,7 @@ describe("a valid request is answered as the document says", () => {
     if (operation.route === "DELETE /orgs/:id/members/:user_id")
       await ask("PUT", `/orgs/${ids["orgs/:id"]}/members/${ids["members/:user_id"]}`, { role: "admin" });
     const { status } = await send(operation, ids);
-    expect(Object.keys(operation.answers)).toContain(String(status));
+    expect(Object.keys(operation.responses)).toContain(String(status));
   });
 });
 
@@ -148,12 +147,9 @@ describe("a body without its fields is refused, and they are named", () => {
   });
 });
 
-test("a route that is missing, or answers something else than its operation, does not compile", () => {
-  const operations = {
-    "GET /plan": { id: "getPlan", summary: "A plan", answers: one(planSchema) },
-    "DELETE /plan": { id: "deletePlan", summary: "No plan", answers: { 204: null } },
-  } as const satisfies Operations;
-  type Routes = RoutesOf<typeof operations, Asked>;
+test("does not compile an operation whose response differs from its schema", () => {
+  const get = { route: "GET /plan", id: "getPlan", summary: "A plan", responses: one(planSchema) } as const;
+  const remove = { route: "DELETE /plan", id: "deletePlan", summary: "No plan", responses: { 204: null } } as const;
   const plan = {
     name: "p",
     form: "free",
@@ -163,15 +159,15 @@ test("a route that is missing, or answers something else than its operation, doe
     max_organizations: 20,
   } as const;
   const { form: _, ...formless } = plan;
-  const DELETE = async () => noContent;
-  const right: Routes = { "/plan": { GET: async () => ok(plan), DELETE } };
-  // @ts-expect-error -- a field is missing
-  const without: Routes = { "/plan": { GET: async () => ok(formless), DELETE } };
-  // @ts-expect-error -- a field has another type
-  const other: Routes = { "/plan": { GET: async () => ok({ ...plan, name: 1 }), DELETE } };
-  // @ts-expect-error -- a method is missing
-  const fewer: Routes = { "/plan": { GET: async () => ok(plan) } };
-  // @ts-expect-error -- there is nothing to answer
-  const more: Routes = { "/plan": { GET: async () => ok(plan), DELETE: async () => ok(plan) } };
-  expect([right, without, other, fewer, more]).toHaveLength(5);
+  const declared = [
+    adminOperation({ ...get, handle: async () => ok(plan) }),
+    adminOperation({ ...remove, handle: async () => noContent }),
+    // @ts-expect-error -- a field is missing
+    adminOperation({ ...get, handle: async () => ok(formless) }),
+    // @ts-expect-error -- a field has another type
+    adminOperation({ ...get, handle: async () => ok({ ...plan, name: 1 }) }),
+    // @ts-expect-error -- the response has no data
+    adminOperation({ ...remove, handle: async () => ok(plan) }),
+  ];
+  expect(declared).toHaveLength(5);
 });

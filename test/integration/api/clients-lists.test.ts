@@ -97,7 +97,7 @@ test("the OpenAPI document contains every alias with the parameters of its route
     ["/workflows", "/users/me/workflows"],
   ] as const) {
     expect(paths[alias].get.parameters).toEqual(paths[path].get.parameters);
-    expect(paths[alias].get.description).toBe(`Another address of \`GET ${path.replace("{org_id}", ":org_id")}\`.`);
+    expect(paths[alias].get.description).toBe(`Another path of \`GET ${path.replace("{org_id}", ":org_id")}\`.`);
   }
   expect(Object.keys(paths).filter((path) => path.includes("%"))).toEqual([]);
 });

@@ -1,17 +1,18 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { errorSchema } from "../../../api/http/response/errors.ts";
-import { jsonSchemaOf, type JsonSchema } from "../../../api/openapi/json-schema.ts";
 import { pathParameters } from "../../../api/openapi/path-parameters.ts";
 import {
   expectToFit,
   isStream,
+  jsonSchemaOf,
   makeWorld,
   pathWith,
   placesOf,
   tested,
   withWholeApi,
   type Ids,
+  type JsonSchema,
   type TestedOperation,
 } from "./document-support.ts";
 import { keys, type Answer, type Ask } from "./support.ts";
@@ -91,9 +92,9 @@ function queryWith(operation: TestedOperation, name: string, values: readonly st
 }
 
 const fieldsOf = (schema: z.ZodObject | undefined): readonly (readonly [string, JsonSchema])[] =>
-  Object.entries(schema === undefined ? {} : (jsonSchemaOf(schema, new Map()).properties ?? {}));
+  Object.entries(schema === undefined ? {} : (jsonSchemaOf(schema).properties ?? {}));
 const requiredOf = ({ body, query }: TestedOperation): readonly string[] =>
-  [body, query].flatMap((schema) => (schema === undefined ? [] : (jsonSchemaOf(schema, new Map()).required ?? [])));
+  [body, query].flatMap((schema) => (schema === undefined ? [] : (jsonSchemaOf(schema).required ?? [])));
 const longestOf = ({ maxLength, anyOf = [] }: JsonSchema): number | undefined =>
   typeof maxLength === "number" ? maxLength : anyOf.map(longestOf).find((longest) => longest !== undefined);
 const fieldsNamed = (answer: Answer): readonly string[] =>
@@ -118,7 +119,7 @@ describe("a valid request is answered as the document says", () => {
     if (route === "DELETE /auto_subscriptions")
       await api.ask("POST", "/v1/auto_subscriptions", { body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } });
     const { status } = await sendTo(operation, ids);
-    expect(Object.keys(operation.answers)).toContain(String(status));
+    expect(Object.keys(operation.responses)).toContain(String(status));
   });
 });
 
@@ -135,10 +136,10 @@ describe("without a key, or with a bad one, it answers 401", () => {
 describe("ids of the right form that nothing has answer 404", () => {
   test.each(named(tested.filter(({ path }) => path.includes(":"))))("%s", async (_, operation) => {
     const { path } = operation;
-    const parameters = pathParameters(path).map((each) => z.object({ schema: z.object({ pattern: z.string().optional() }) }).parse(each));
+    const parameters = Object.values(jsonSchemaOf(pathParameters(path)).properties ?? {});
     const ids = placesOf(path).map((place, index) => [
       place,
-      (parameters[index]?.schema.pattern ?? "^no_").replace(/^\^(\w+_).*$/, "$1nothinghere"),
+      (parameters[index]?.pattern ?? "^no_").replace(/^\^(\w+_).*$/, "$1nothinghere"),
     ]);
     const { body } = validOf(operation, world);
     const { status } = await send(

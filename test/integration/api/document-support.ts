@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect } from "vitest";
+import type { z } from "zod";
+import { createSchema } from "zod-openapi";
 import type { ApiConfig } from "../../../api/config.ts";
 import { errorSchema } from "../../../api/http/response/errors.ts";
-import { errorStatuses } from "../../../api/openapi/error-answers.ts";
-import type { Described } from "../../../api/openapi/operations.ts";
-import { operations } from "../../../api/openapi/operations.ts";
+import { documentedOperations } from "../../../api/app.ts";
+import { aliasesOf } from "../../../api/http/routing/aliases.ts";
+import { describedOperations, type DescribedOperation } from "../../../api/openapi/document.ts";
+import { errorStatuses } from "../../../api/openapi/error-responses.ts";
 import type { ApiPorts } from "../../../api/ports.ts";
 import type { DryRunOutcome } from "../../../domain/run/dry-run.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
@@ -17,25 +20,30 @@ import { createDeliveryRecords } from "../../../platform/postgres/history/delive
 import { acme, ada, bob, withApi, type Answer, type TestApi } from "./support.ts";
 import { committedEvent } from "../committed-event.ts";
 
-/** The operations, as the document has them and as tests need them. */
-export interface TestedOperation extends Described {
-  /** `GET /sources/:id`. */
-  readonly route: string;
-  readonly method: string;
-  readonly path: string;
+export type TestedOperation = DescribedOperation;
+
+/** All operations of the document, with their aliases. */
+export const described: readonly TestedOperation[] = describedOperations(documentedOperations, aliasesOf);
+
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly pattern?: string;
+  readonly [keyword: string]: unknown;
 }
 
-export const described: readonly TestedOperation[] = [...operations].map(([route, operation]) => {
-  const [method = "", path = ""] = route.split(" ");
-  return { ...operation, route, method, path };
-});
+/** The JSON Schema of a request's value, as in the document. */
+export const jsonSchemaOf = (schema: z.ZodType): JsonSchema => createSchema(schema, { io: "input" }).schema as JsonSchema; // Its keywords.
 
 /** Operations that take an API key. The token endpoint has its own tests. */
 export const tested = described.filter(({ authentication }) => authentication === undefined);
 
 /** Streams stay open: their answers are not read to the end. */
-export const isStream = ({ answers }: TestedOperation): boolean =>
-  Object.values(answers).some((answer) => answer !== null && "contentType" in answer && answer.contentType === "text/event-stream");
+export const isStream = ({ responses }: TestedOperation): boolean =>
+  Object.values(responses).some((body) => body !== null && "contentType" in body && body.contentType === "text/event-stream");
 
 /** The API with everything that the document tells of, and little patience. Components answer for themselves in two words. */
 export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts> = {}): TestApi {
@@ -242,9 +250,9 @@ export const encodePart = (text: string): string => encodeURIComponent(text.toWe
 
 /** @throws unless the document tells of this answer: its status, its type, each of its fields. */
 export function expectToFit(operation: TestedOperation, answer: Answer, isSelected = false): void {
-  const { route, path, answers } = operation;
+  const { route, path, responses } = operation;
   const { status, body, text, headers } = answer;
-  const told = answers[status];
+  const told = responses[status];
   if (told === undefined) {
     expect(errorStatuses(path, operation), `${route} answers ${status} ${text.slice(0, 300)}`).toContain(status);
     expect(errorSchema.parse(body), route).toEqual(body);

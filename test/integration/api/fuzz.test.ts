@@ -1,16 +1,17 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import type { z } from "zod";
-import { jsonSchemaOf, type JsonSchema, type Schemas } from "../../../api/openapi/json-schema.ts";
 import {
   encodePart,
   expectToFit,
   isStream,
+  jsonSchemaOf,
   makeWorld,
   placesOf,
   tested,
   withWholeApi,
   type Ids,
+  type JsonSchema,
   type TestedOperation,
 } from "./document-support.ts";
 
@@ -129,9 +130,8 @@ function fitting({
   }
 }
 
-const schemas: Schemas = new Map();
 const anything: JsonSchema = {};
-const schemaOf = (schema: z.ZodType | undefined): JsonSchema => (schema === undefined ? anything : jsonSchemaOf(schema, schemas));
+const schemaOf = (schema: z.ZodType | undefined): JsonSchema => (schema === undefined ? anything : jsonSchemaOf(schema));
 
 /** An object of these fields: each absent, right, or anything; ids of the world where a right one helps to get further. */
 function bodyOf(schema: JsonSchema): fc.Arbitrary<unknown> {
@@ -213,7 +213,7 @@ function addressOf({ path }: TestedOperation, { ids, query }: Fuzzed): string {
 }
 
 const operations = tested.filter((operation) => !isStream(operation));
-const byRoute = new Map(operations.map((operation) => [operation.route, operation]));
+const byRoute = new Map<string, TestedOperation>(operations.map((operation) => [operation.route, operation]));
 const fuzzed = fc.constantFrom(...operations).chain(requestsOf);
 
 test("whatever is sent is answered, and as the document says", { timeout: 600_000 }, async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { accepted, type Call } from "../../../api/http/request/call.ts";
-import type { TabledOperations } from "../../../api/openapi/operations.ts";
-import type { RoutesOf } from "../../../api/openapi/typed-routes.ts";
+import { operation as declare } from "../../../api/context.ts";
+import { retriedSchema } from "../../../api/deliveries/schemas.ts";
+import { accepted } from "../../../api/http/response/replies.ts";
+import { inProgress } from "../../../api/http/response/schemas.ts";
 import { described, withWholeApi } from "./document-support.ts";
 
 const api = withWholeApi();
@@ -176,11 +177,11 @@ test("answers of the API itself allow nothing to be run", async () => {
   expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
 });
 
-test("a handler whose answer is not of its operation's schema does not compile", () => {
-  type Routes = RoutesOf<TabledOperations, Call>;
+test("does not compile an operation whose response differs from its schema", () => {
   const retried = { delivery_id: "d", webhook_id: "w", status: "queued" } as const;
-  const right: Routes["/deliveries/:id/retry"] = { POST: async () => accepted(retried) };
-  // @ts-expect-error -- the status is none of those that the schema has
-  const wrong: Routes["/deliveries/:id/retry"] = { POST: async () => accepted({ ...retried, status: "lost" }) };
-  expect([right, wrong]).toHaveLength(2);
+  const declaration = { route: "POST /retry", id: "retry", summary: "Retry", responses: inProgress(retriedSchema) } as const;
+  const valid = declare({ ...declaration, handle: async () => accepted(retried) });
+  // @ts-expect-error -- the schema does not have this status
+  const invalid = declare({ ...declaration, handle: async () => accepted({ ...retried, status: "lost" }) });
+  expect([valid, invalid]).toHaveLength(2);
 });

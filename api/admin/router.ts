@@ -1,0 +1,31 @@
+import express, { type Router } from "express";
+import type { DoorLimits } from "../http/access/door-limits.ts";
+import { readBodies } from "../http/request/body.ts";
+import type { AnonymousCall, Input } from "../http/request/call.ts";
+import { noAliases } from "../http/routing/aliases.ts";
+import { mount } from "../http/routing/mount.ts";
+import { adminDocumentPage } from "../openapi/pages.ts";
+import { authenticateAdmin } from "./authentication.ts";
+import type { AdminContext } from "./context.ts";
+import { adminOrganizationOperations } from "./organizations.ts";
+import { adminPlanOperations } from "./plans.ts";
+import { adminUserOperations } from "./users.ts";
+
+/** All operations of the admin API, by tag. */
+export const adminOperations = {
+  Users: adminUserOperations,
+  Organizations: adminOrganizationOperations,
+  Plans: adminPlanOperations,
+};
+
+/** The admin API, for operators of the installation: users, organizations, API keys and plans. */
+export function adminRouter(context: AdminContext, token: string, { failures, parsing }: DoorLimits): Router {
+  const { config, ports } = context;
+  const router = express.Router();
+  const bodies = { bodies: ports.bodies, parsing, holderOf: () => "admin", limitBytes: () => config.bodyBytes };
+  router.use(authenticateAdmin(token, failures), readBodies(bodies));
+  router.use(adminDocumentPage(adminOperations));
+  const options = { base: "/admin/v1", context, callOf: (call: AnonymousCall & Input) => call, aliasesOf: noAliases };
+  mount(router, Object.values(adminOperations).flat(), options);
+  return router;
+}

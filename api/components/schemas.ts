@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { componentTypes } from "../../domain/component/definition.ts";
+import { times } from "../resources/schemas.ts";
+
+const propSchema = z.looseObject({ name: z.string(), type: z.string() }).meta({
+  id: "Prop",
+  description: "A prop of a component, with all fields of its definition: label, description, optional, default, options …",
+});
+
+export const configurableProps = z.array(propSchema);
+
+export const componentSchema = z
+  .object({
+    id: z.string().describe("`sc_…`."),
+    code: z.string(),
+    entry: z.string().nullable().describe("Path of the file with the code, if it has one."),
+    files: z.array(z.string()).describe("Paths of the other files."),
+    code_hash: z.string().describe("SHA-256 of the code, hex."),
+    name: z.string().nullable(),
+    version: z.string().nullable(),
+    configurable_props: configurableProps,
+    ...times,
+  })
+  .meta({ id: "Component" });
+
+export const listedComponentSchema = z
+  .object({
+    id: z.string().describe("`sc_…`."),
+    key: z.string().nullable(),
+    code_hash: z.string().describe("SHA-256 of the code, hex."),
+    name: z.string(),
+    version: z.string().nullable(),
+    description: z.string().nullable(),
+    type: z.enum(componentTypes),
+    configurable_props: configurableProps,
+    registry: z.boolean().describe("Whether it is part of the registry."),
+    ...times,
+  })
+  .meta({ id: "ListedComponent", description: "A component in lists, without its code." });
+
+export const foundKeysSchema = z
+  .object({ sources: z.array(z.string()), actions: z.array(z.string()) })
+  .meta({ id: "FoundKeys", description: "Keys of components, best first." });

@@ -1,0 +1,24 @@
+import { pageInfo, type CursorForm } from "../../../domain/page.ts";
+import type { Warning } from "../../../domain/component/warning.ts";
+import type { Listed } from "../../ports.ts";
+import type { Reply } from "../request/call.ts";
+
+export const ok = <const Data extends object>(data: Data, warnings: readonly Warning[] = []): Reply<Data> => ({
+  status: 200,
+  body: { data, warnings },
+});
+
+/** The requested work is in progress. */
+export const accepted = <const Data extends object>(data: Data): Reply<Data> => ({ status: 202, body: { data } });
+
+/** A page of a list, with the cursors of adjacent pages. */
+export function okPage<Item extends { readonly id: string }, Shown extends object>(
+  { items, total }: Listed<Item>,
+  show: (item: Item) => Shown,
+  form?: CursorForm,
+): Reply<readonly Shown[]> {
+  const ids = items.map(({ id }) => id);
+  return { status: 200, body: { page_info: pageInfo(ids, total, form), data: items.map(show) } };
+}
+
+export const noContent: Reply<never> = { status: 204, text: "" };

@@ -1,0 +1,94 @@
+import type { z } from "zod";
+import type { Kind, Resource } from "../crds/resource.ts";
+import { pageInfo, type PageRequest } from "../domain/page.ts";
+import type { ApiContext, ApiOperation } from "./context.ts";
+import type { Call, Input, Reply } from "./http/request/call.ts";
+import { ownPages, pages, parsePage, requestsPage } from "./http/request/parameters.ts";
+import { page as pageOf } from "./http/response/schemas.ts";
+import { pathOf } from "./http/routing/handle.ts";
+import type { ResourceSelection } from "./ports.ts";
+import { publicIdOf } from "./resources/identity.ts";
+import type { Answered } from "./http/response/answered.ts";
+
+/** A list of the resources of one kind. */
+interface ResourceList<S, T, Schema extends z.ZodType, Filters extends z.ZodObject> {
+  /** Last segment of the paths. */
+  readonly path: string;
+  /** Suffix of the operations' ids. */
+  readonly id: string;
+  /** For the summaries. */
+  readonly noun: string;
+  readonly kind: Kind<S, T>;
+  readonly schema: Schema;
+  /** Filters among the query parameters, and the selection that they make. */
+  readonly filters?: Filters;
+  readonly selectionOf?: (filters: z.output<Filters>) => Pick<ResourceSelection, "labels" | "sources">;
+  /** Returns the newest 1,000 items unless the request asks for a page: the specification has no pages here. */
+  readonly isUnpaged?: true;
+  /** Converts the resources of a page, which are in one namespace. */
+  readonly respond: (page: readonly Resource<S, T>[], namespace: string, context: ApiContext) => Promise<readonly Answered<Schema>[]>;
+}
+
+const unpaged: PageRequest = { limit: 1_000, cursor: null };
+const nothing = { items: [], total: 0 } as const;
+
+/** Declares `GET /users/me/…` and `GET /orgs/:org_id/…`. Lists are newest first, without resources that are being deleted. */
+export function listOperations<
+  S,
+  T extends { readonly id?: string | undefined },
+  Schema extends z.ZodType<object>,
+  Filters extends z.ZodObject,
+>(list: ResourceList<S, T, Schema, Filters>): readonly ApiOperation[] {
+  const { path, id, noun, schema, filters } = list;
+  const responses = pageOf(schema);
+  return [
+    {
+      route: `GET /users/me/${path}`,
+      id: `listMy${id}`,
+      summary: `List the caller's ${noun}`,
+      // The specification has `org_id` on every operation: with it, these are the organization's.
+      query: ownPages.extend(filters?.shape ?? {}),
+      responses,
+      handle: async (call, context) => respondWith(list, await context.access.owner(call), call, context),
+    },
+    {
+      route: `GET /orgs/:org_id/${path}`,
+      id: `list${id}`,
+      summary: `List an organization's ${noun}`,
+      query: pages.extend(filters?.shape ?? {}),
+      responses,
+      handle: async (call, context) => {
+        const organization = pathOf(call, "org_id");
+        await context.access.checkOrganization(call.user, organization);
+        return respondWith(list, organization, call, context);
+      },
+    },
+  ];
+}
+
+async function respondWith<
+  S,
+  T extends { readonly id?: string | undefined },
+  Schema extends z.ZodType<object>,
+  Filters extends z.ZodObject,
+>(
+  { kind, selectionOf, isUnpaged, respond }: ResourceList<S, T, Schema, Filters>,
+  owner: string,
+  call: Call & Input,
+  context: ApiContext,
+): Promise<Reply> {
+  const { owners, pages: resources } = context.ports;
+  const request = isUnpaged === true && !requestsPage(call.parameters) ? unpaged : parsePage(call.parameters);
+  const selection = selectionOf?.(call.query() as z.output<Filters>) ?? {}; // The query's schema contains the filters.
+  const namespace = await owners.find(owner);
+  const { items, total } = namespace === undefined ? nothing : await resources.listPage(kind, { namespace, ...selection }, request);
+  const shown = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const data = namespace === undefined ? [] : await respond(shown, namespace, context);
+  // Cursors include excluded items: a page that has only these must not look like the end.
+  const { start_cursor, end_cursor } = pageInfo(items.map(publicIdOf), total);
+  const excluded_count = items.length - shown.length;
+  return {
+    status: 200,
+    body: { page_info: { total_count: total, count: data.length, start_cursor, end_cursor, excluded_count }, data },
+  };
+}

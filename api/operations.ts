@@ -1,0 +1,27 @@
+import { accountOperations } from "./accounts/operations.ts";
+import { componentOperations } from "./components/operations.ts";
+import { componentConfigurationOperations, sourceConfigurationOperations } from "./configuration/operations.ts";
+import type { ApiOperation } from "./context.ts";
+import { deliveryOperations } from "./deliveries/operations.ts";
+import { eventOperations } from "./events/operations.ts";
+import { streamOperations } from "./events/stream-operations.ts";
+import { keyOperations } from "./keys/operations.ts";
+import { organizationOperations } from "./organizations/operations.ts";
+import { userOperations } from "./owners/operations.ts";
+import { replayOperations } from "./replays/operations.ts";
+import { runOperations } from "./runs/operations.ts";
+import { sourceOperations } from "./sources/operations.ts";
+import { subscriptionOperations } from "./subscriptions/operations.ts";
+import { webhookOperations } from "./webhooks/operations.ts";
+import { workflowOperations } from "./workflows/operations.ts";
+
+/** All operations of `/v1`, by the tag under which the document lists them. */
+export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
+  "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations],
+  Components: [...componentOperations, ...componentConfigurationOperations],
+  Sources: [...sourceOperations, ...sourceConfigurationOperations],
+  "Runs and events": [...runOperations, ...eventOperations, ...replayOperations, ...streamOperations, ...workflowOperations],
+  Accounts: accountOperations,
+  "Webhooks and subscriptions": [...webhookOperations, ...subscriptionOperations],
+  Deliveries: deliveryOperations,
+};
