@@ -28,38 +28,38 @@ type ServerName = "nats" | "postgres";
 export type Target = RoleName | "sandbox" | ServerName;
 
 export interface ClusterOptions {
-  /** File; with it, resources are kept in that cluster. */
+  /** Path of a kubeconfig; with it, resources are stored in that cluster. */
   readonly kubeconfig?: string;
-  /** Further settings, of every role. */
+  /** Additional settings of every role. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Further settings of one role. With HEADWATER_HEALTH_LISTEN it runs without a parent, and is up when its `/readyz` says so. */
+  /** Additional settings of one role. With HEADWATER_HEALTH_LISTEN the role runs without a parent, and has started when `/readyz` is 200. */
   readonly envOf?: Partial<Record<RoleName, Readonly<Record<string, string>>>>;
 }
 
-/** What was killed may find the servers away when it comes back; then it is started once more. */
+/** A killed role is started again until this time has passed: its servers may be down when it starts. */
 const returnTimeoutMs = 120_000;
 
-/** Every role a process of its own, as in a cluster, and two of delivery; whatever is killed is started again. */
+/** Each role is a process, as in a cluster, with two processes of delivery. A killed process is started again. */
 export interface Cluster {
   readonly ingressUrl: string;
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
-  /** kill -9, of the processes of delivery one after the other; resolves when it runs again. */
+  /** Kills a process with kill -9, alternating between those of delivery. Resolves when it runs again. */
   kill(target: Target): Promise<void>;
-  /** kill -9 of a server, which stays away; the returned function starts it again, on the same data and port. */
+  /** Kills a server with kill -9. The returned function starts it again, on the same data and port. */
   takeAway(server: ServerName): Promise<() => Promise<void>>;
-  /** kill -9 of one NATS server of several, which loses its volume and comes back without it. */
+  /** Kills one of several NATS servers with kill -9, and starts it again without its volume. */
   loseVolume(): Promise<void>;
-  /** Streams, consumers and the NATS cluster get other leaders. */
+  /** Makes streams, consumers and the NATS cluster elect new leaders. */
   changeLeaders(): Promise<void>;
-  /** What is still to be delivered; undefined while the message server does not tell. */
+  /** The backlog of deliveries; undefined while NATS does not answer. */
   backlog(): Promise<Backlog | undefined>;
-  /** What lies in the stream of deliveries, for whoever wonders why: how many of each kind, the oldest few as they are stored, and what the delivery role says. */
+  /** The content of the stream of deliveries, for error messages: the number of each kind, the oldest messages, and the output of the delivery role. */
   leftDeliveries(): Promise<string>;
-  /** How many runs were committed: as many messages as the stream of runs has ever had. */
+  /** Number of committed runs: all messages that the stream of runs has ever had. */
   commits(): Promise<number>;
-  /** Its process stands still that long, as on a machine that was suspended or waits for its disk. */
+  /** Suspends the process for that time, like a suspended machine or a slow disk. */
   stall(target: RoleName | "nats", ms: number): Promise<void>;
-  /** One more runner beside the first; the returned functions end it, politely or with kill -9. */
+  /** Starts a second runner. The returned functions end it gracefully or with kill -9. */
   addRunner(): Promise<{ stop(): Promise<void>; kill(): Promise<void> }>;
   stop(): Promise<void>;
 }
@@ -189,7 +189,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   };
 }
 
-/** As the chart's Job does, twice at once. */
+/** Migrates as the chart's Job does, twice at once. */
 async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
   const runs = [1, 2].map(async () => {
     const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts"), "--setup"], {
@@ -265,7 +265,7 @@ async function asking<T>(server: NatsConnection, ask: (connection: Connection) =
       await connection.close();
     }
   } catch {
-    return undefined; // It is being started, or has not heard of the delivery role yet.
+    return undefined; // NATS is starting, or the delivery role has not created its consumer yet.
   }
 }
 
@@ -295,7 +295,7 @@ async function leftDeliveriesOf(server: NatsConnection): Promise<string> {
   }
 }
 
-/** One of the processes that hold isolates; its runner starts another one. */
+/** Kills one sandbox process and waits until its runner has started another one. */
 async function killSandboxChild(runner: number): Promise<void> {
   const children = () => isolateProcessesOf(runner);
   const before = children();
@@ -312,7 +312,7 @@ function isolateProcessesOf(parent: number): number[] {
       const isOf = Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1]) === parent;
       return isOf && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox/child");
     } catch {
-      return false; // It ended meanwhile.
+      return false; // The process has ended.
     }
   });
 }

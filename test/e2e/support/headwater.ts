@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, "..", "..", "..");
 
 export interface Headwater {
   readonly pid: number;
-  /** All that it printed. */
+  /** Everything printed so far. */
   readonly output: () => string;
   readonly key: string;
   /** Base of the REST API, with `/v1`. */
@@ -40,7 +40,7 @@ export interface HeadwaterOptions {
   readonly ports?: { readonly api: number; readonly ingress: number };
 }
 
-/** What `npm start` does with these settings, in a child; waits for nothing. */
+/** Starts `npm start` with these settings in a child, without waiting. */
 export function launch(env: Readonly<Record<string, string>>): { readonly child: ChildProcess; readonly output: () => string } {
   const child = spawn(process.execPath, [join(root, "scripts/launch.mjs"), "main.ts"], {
     cwd: root,
@@ -52,7 +52,7 @@ export function launch(env: Readonly<Record<string, string>>): { readonly child:
   return { child, output: () => output };
 }
 
-/** Starts everything as `npm start` does, in a child, and waits until it says that it is ready. */
+/** Starts `npm start` in a child and waits until it prints that it is ready. */
 export async function startHeadwater({ dataDirectory, env = {}, ports }: HeadwaterOptions): Promise<Headwater> {
   const api = ports?.api ?? (await steadyPort());
   const ingress = ports?.ingress ?? (await steadyPort());
@@ -64,7 +64,7 @@ export async function startHeadwater({ dataDirectory, env = {}, ports }: Headwat
     HEADWATER_LOG_LEVEL: "warn",
     ...env,
   });
-  await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", 90_000, output);
+  await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", 180_000, output);
   if (child.exitCode !== null) throw new Error(`Headwater did not start (exit code ${child.exitCode}):\n${output()}`);
   const key = (await readFile(join(dataDirectory, "api-key"), "utf8")).trim();
   const apiUrl = `http://127.0.0.1:${api}/v1`;
@@ -121,7 +121,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A webhook endpoint of the test's own. */
+/** Starts a webhook endpoint. */
 export async function startReceiver(status: () => number = () => 200): Promise<Receiver> {
   const received: Receiver["received"] = [];
   const server: Server = createServer((request, response) => {

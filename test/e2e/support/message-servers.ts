@@ -8,20 +8,20 @@ import { startNats } from "../../../platform/process/nats/nats-server.ts";
 import { startNatsCluster, type TakeAway } from "../../support/nats/nats-cluster.ts";
 import { natsBinary } from "../../support/nats/nats.ts";
 
-/** With several the streams have as many copies, and each kill is for another server. */
+/** Number of NATS servers, and of replicas of each stream. With several, each kill hits another server. */
 export const natsServers = Number(process.env["HEADWATER_TEST_NATS_SERVERS"] ?? 1);
 
-/** One server, or as many as `HEADWATER_TEST_NATS_SERVERS` says. */
+/** Starts one NATS server, or `HEADWATER_TEST_NATS_SERVERS`. */
 export function startMessageServers(directory: string, keys: NatsKeys): Promise<MessageServers> {
   return natsServers === 1 ? startOneNats(join(directory, "nats"), keys) : startSeveralNats(directory, keys);
 }
 
 export interface MessageServers {
   readonly connection: () => NatsConnection;
-  /** Of the one that is killed next. */
+  /** Process id of the server that is killed next. */
   readonly pid: () => number;
   takeAway(how?: TakeAway): Promise<() => Promise<void>>;
-  /** Has other servers lead the streams and their consumers, and the cluster. On a single server nothing happens. */
+  /** Makes streams, consumers and the cluster elect new leaders. Does nothing on a single server. */
   changeLeaders(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ async function changeLeaders(server: NatsConnection, keys: NatsKeys): Promise<vo
   await system.close();
 }
 
-/** One after the other is taken away, and none before the one before has all that it missed. */
+/** Takes the servers away in turn, each only after the one before has caught up. */
 async function startSeveralNats(directory: string, keys: NatsKeys): Promise<MessageServers> {
   const cluster = await startNatsCluster(directory, keys, natsServers);
   let turn = 0;
