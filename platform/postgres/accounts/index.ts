@@ -1,5 +1,6 @@
 import type { Accounts as ApiAccounts } from "../../../api/owners/ports.ts";
 import { createKeys } from "./keys.ts";
+import { createMemberships } from "./memberships.ts";
 import { createOrganizations } from "./organizations.ts";
 import { createPlans } from "./plans.ts";
 import { createUsers } from "./users.ts";
@@ -9,5 +10,5 @@ import type { Database } from "../connection.ts";
 export type Accounts = ApiAccounts & Pick<ReturnType<typeof createUsers>, "seedUser">;
 
 export function createAccounts({ db }: Pick<Database, "db">): Accounts {
-  return { ...createKeys(db), ...createUsers(db), ...createOrganizations(db), ...createPlans(db) };
+  return { ...createKeys(db), ...createUsers(db), ...createOrganizations(db), ...createMemberships(db), ...createPlans(db) };
 }
