@@ -46,7 +46,7 @@ const create = async (body: object = {}) => {
 const stored = (id: string, owner = ada.id) => api.store.get(accountKind, namespaceOfOwner(owner), id.replace("_", "-"));
 
 describe("accounts", () => {
-  it("are made, read, changed and deleted, and show no credentials", async () => {
+  it("are created, read, changed and deleted without showing credentials", async () => {
     const account = await create({ oauth });
     expect(account).toEqual({
       id: expect.stringMatching(/^apn_/),
@@ -71,7 +71,7 @@ describe("accounts", () => {
     expect(kept.at(0)).toEqual({ "credential.token": secrets[0], "oauth.client_secret": secrets[1], "oauth.refresh_token": secrets[2] });
   });
 
-  it("accept app as a slug or as an object, and show an object", async () => {
+  it("accept app as a slug or an object, and return an object", async () => {
     const [bySlug, byObject] = [await create({ app: "google_sheets" }), await create({ app: { id: "x", name_slug: "google_sheets" } })];
     expect(bySlug.app).toEqual({ id: expect.stringMatching(/^app_/), name_slug: "google_sheets", name: "Google Sheets" });
     expect(byObject.app).toEqual(bySlug.app);
@@ -81,13 +81,13 @@ describe("accounts", () => {
     ]);
   });
 
-  it("are named after their app unless they have a name, and may be empty", async () => {
+  it("get the name of their app by default, and can have no credentials", async () => {
     const account = await create({ name: null, credentials: null });
     expect(account.name).toBe("shop");
     expect((await stored(account.id)).spec).toEqual({ app: "shop", name: "shop", credentials: {} });
   });
 
-  it("keep what a change does not name; null removes", async () => {
+  it("keep absent fields on a change, and remove fields given as null", async () => {
     const { id } = await create({ credentials: { token: secrets[0], other: "x" }, oauth });
     const before = (await stored(id)).spec;
     await ask("PUT", `/v1/accounts/${id}`, { credentials: { third: "y" }, oauth: { scope: "read", client_secret: null } });
@@ -104,7 +104,7 @@ describe("accounts", () => {
     expect(incomplete.body.error).toContain("refresh_token");
   });
 
-  it("change as often as they are asked to at once", async () => {
+  it("apply all concurrent changes", async () => {
     const { id } = await create();
     const all = await Promise.all(
       Array.from({ length: 5 }, (_, n) => ask("PUT", `/v1/accounts/${id}`, { credentials: { [`f${n}`]: "x" } })),
@@ -142,7 +142,7 @@ describe("accounts", () => {
     expect(answer.body.error).toContain(named);
   });
 
-  it("are refused where the body is no JSON, without repeating it", async () => {
+  it("return 400 for a body that is not JSON, without quoting it", async () => {
     const answer = await api.ask("POST", "/v1/accounts", {
       raw: '{"app":"shop","credentials":{"token":"token-of-ada',
       headers: { "content-type": "application/json" },
@@ -151,7 +151,7 @@ describe("accounts", () => {
     expect(answer.status).toBe(400);
   });
 
-  it("are listed newest first, in pages, by app, for an owner alone", async () => {
+  it("are listed newest first, in pages, filtered by app, only for their owner", async () => {
     const [first, second] = [await create({ app: "calendar" }), await create({ app: "calendar" })];
     const page = await ask("GET", "/v1/accounts?app=calendar&limit=1");
     expect(page.body).toMatchObject({ page_info: { total_count: 2, count: 1 }, data: [{ id: second.id }] });
@@ -163,14 +163,14 @@ describe("accounts", () => {
     expect(ids).toEqual(expect.arrayContaining([first.id, second.id]));
   });
 
-  it("are nobody else's", async () => {
+  it("return 404 for other users", async () => {
     const { id } = await create();
     for (const [method, body] of [["GET"], ["PUT", { name: "His" }], ["DELETE"]] as const)
       expect((await ask(method, `/v1/accounts/${id}`, body, keys.bob)).status).toBe(404);
     expect((await stored(id)).spec.name).toBe("Mine");
   });
 
-  it("are an organization's where it is named, and its members'", async () => {
+  it("belong to the organization in org_id and are visible to its members", async () => {
     const answer = await ask("POST", `/v1/accounts?workspace_id=${acme.id}`, { app: "shop", credentials: {} });
     expect(answer.status).toBe(200);
     expect((await stored(answer.body.data.id, acme.id)).spec.app).toBe("shop");
@@ -178,7 +178,7 @@ describe("accounts", () => {
     expect((await ask("GET", `/v1/accounts?org_id=${acme.id}`, undefined, keys.bob)).status).toBe(403);
   });
 
-  it("say what is wrong with them", async () => {
+  it("report why they are unhealthy", async () => {
     const { id } = await create();
     const account = await stored(id);
     const ready = {
@@ -193,7 +193,7 @@ describe("accounts", () => {
     expect((await ask("GET", `/v1/accounts/${id}`)).body.data).toMatchObject({ healthy: false, problem: "invalid_grant" });
   });
 
-  it("never come back with a secret in an answer or the log", () => {
+  it("never return secrets in responses or log them", () => {
     for (const secret of secrets) {
       expect(answers.join("\n")).not.toContain(secret);
       expect(JSON.stringify(api.log)).not.toContain(secret);
@@ -205,7 +205,7 @@ describe("a source with an app prop", () => {
   const source = (configured_props: object, component_code = "name: uses shop; props: shop") =>
     ask("POST", "/v1/sources", { component_code, configured_props });
 
-  it("takes an account of its owner and of the prop's app, as an object or the id alone", async () => {
+  it("accepts an account of its owner and the prop's app, as an object or an id", async () => {
     const { id } = await create();
     for (const shop of [{ authProvisionId: id }, id]) {
       const answer = await source({ shop });
@@ -214,7 +214,7 @@ describe("a source with an app prop", () => {
     }
   });
 
-  it("says prop, account and both apps when it is another app's", async () => {
+  it("names the prop, the account and both apps if the account is of another app", async () => {
     const { id } = await create({ app: "slack" });
     const answer = await source({ shop: id });
     expect(answer.status).toBe(422);
@@ -222,14 +222,14 @@ describe("a source with an app prop", () => {
     for (const each of ["'shop'", id, "'slack'"]) expect(answer.body.error).toContain(each);
   });
 
-  it("does not find what does not exist, and just so what is another's", async () => {
+  it("reports missing accounts and accounts of others alike", async () => {
     const bobs = await ask("POST", "/v1/accounts", { app: "shop", credentials: {} }, keys.bob);
     const [none, others] = [await source({ shop: "apn_none" }), await source({ shop: bobs.body.data.id })];
     for (const answer of [none, others]) expect(answer.status).toBe(422);
     expect(others.body.error.replaceAll(bobs.body.data.id, "apn_none")).toBe(none.body.error);
   });
 
-  it("finds who uses it behind a hundred that only mention it", async () => {
+  it("finds the using source behind a hundred that only mention the account", async () => {
     const { id } = await create();
     const user = (await source({ shop: id })).body.data.id;
     const namespace = namespaceOfOwner(ada.id);
@@ -243,7 +243,7 @@ describe("a source with an app prop", () => {
     for (let n = 0; n < mentions.length; n++) await api.store.delete(sourceKind, namespace, `mentions-${n}`);
   });
 
-  it("checks a change as well, and keeps its account from being deleted, unless by force", async () => {
+  it("checks accounts on PUT, and prevents their deletion unless forced", async () => {
     const [used, other] = [await create(), await create()];
     const made = await source({ shop: used.id });
     const { id } = made.body.data;

@@ -14,7 +14,7 @@ const made = async (path: string, body: object) => {
   return answer.data;
 };
 
-test("an organization is not deleted while it owns something or has members, and it is told what and how many", async () => {
+test("refuses to delete an organization that owns resources or has members, and names them", async () => {
   const body = { name: "Short", orgname: "short", email: "short@example.com", admins: [ada.id, bob.id] };
   const { id } = await made("/orgs", body);
   await made("/orgs", { ...body, orgname: "beside" });
@@ -45,7 +45,7 @@ test("an organization is not deleted while it owns something or has members, and
   );
 });
 
-test("plans are deleted when nobody has them, and the one of all others never", async () => {
+test("deletes a plan that no owner has, but never the default plan", async () => {
   await admin("PUT", "/plans/short", { form: "free" });
   await admin("PUT", `/users/${bob.id}/plan`, { plan: "short" });
   for (const [plan, status, code] of [

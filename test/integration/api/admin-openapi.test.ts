@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 
 describe("the document of the admin API", () => {
-  test("is there for whoever has the token, and for nobody else", async () => {
+  test("is served only with the admin token", async () => {
     for (const key of [null, keys.ada, "wrong"]) expect((await ask("GET", "/openapi.json", undefined, key)).status).toBe(401);
     const { status, body, headers } = await ask("GET", "/openapi.json");
     expect([status, headers.get("content-type"), body.openapi]).toEqual([200, "application/json; charset=utf-8", "3.1.1"]);
@@ -69,7 +69,7 @@ describe("the document of the admin API", () => {
     expect((await api.ask("GET", "/v1/openapi.json", { key: null })).text).not.toContain("listUsers");
   });
 
-  test("tells of each operation, of each field what it means, and refers to nothing that is not there", async () => {
+  test("describes every operation and field, and has no dangling references", async () => {
     const { text, body } = await ask("GET", "/openapi.json");
     const told = Object.entries<Record<string, { operationId?: string; parameters: object[] }>>(body.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => [
@@ -99,7 +99,7 @@ interface Described {
   };
 }
 
-describe("a valid request is answered as the document says", () => {
+describe("a valid request gets a response that fits the document", () => {
   test.each(named(tested))("%s", async (_, operation) => {
     const ids = operation.method === "DELETE" ? await makeWorld() : world;
     if (operation.route === "DELETE /orgs/:id/members/:user_id")
@@ -109,7 +109,7 @@ describe("a valid request is answered as the document says", () => {
   });
 });
 
-describe("without the token, or with an API key, it answers 401", () => {
+describe("returns 401 without the token or with an API key", () => {
   test.each(named(tested))("%s", async (_, operation) => {
     for (const key of [null, keys.ada]) {
       const answer = await ask(
@@ -124,7 +124,7 @@ describe("without the token, or with an API key, it answers 401", () => {
   });
 });
 
-describe("ids that nothing has answer 404", () => {
+describe("returns 404 for unknown ids", () => {
   const none = {
     "users/:id": "u_none",
     "keys/:key_id": "pk_none",
@@ -139,7 +139,7 @@ describe("ids that nothing has answer 404", () => {
   });
 });
 
-describe("a body without its fields is refused, and they are named", () => {
+describe("names the missing fields of an empty body", () => {
   test.each(named(tested.filter(({ body }) => body !== undefined)))("%s", async (_, operation) => {
     const { status, body } = await send(operation, world, {});
     expect([status, body.code]).toEqual([422, "invalid_input"]);

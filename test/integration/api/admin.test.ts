@@ -16,7 +16,7 @@ const made = async (path: string, body: object) => {
 };
 
 describe("the admin token", () => {
-  test("opens every route, and nothing else does: no API key, no part of it, no token at all", async () => {
+  test("is required by every route: API keys and parts of the token are refused", async () => {
     const routes = [
       ["GET", "/users"],
       ["POST", "/users"],
@@ -38,11 +38,11 @@ describe("the admin token", () => {
     expect((await admin("GET", "/users")).status).toBe(200);
   });
 
-  test("is no API key", async () => {
+  test("is not accepted as an API key", async () => {
     expect((await api.ask("GET", "/v1/users/me", { key: adminToken })).status).toBe(401);
   });
 
-  test("is in no line of the log, and requests with it leave one each", async () => {
+  test("is never logged, and each request logs one line", async () => {
     await admin("GET", `/users/${ada.id}`);
     expect(JSON.stringify(api.log)).not.toContain(adminToken);
     expect(api.log.at(-1)).toMatchObject({ op: "http.request", "http.route": "/admin/v1/users/:id", "http.response.status_code": 200 });
@@ -50,7 +50,7 @@ describe("the admin token", () => {
 });
 
 describe("users", () => {
-  test("are made, found, listed and deleted", async () => {
+  test("are created, found, listed and deleted", async () => {
     const user = await made("/users", { username: "cleo", email: "cleo@example.com" });
     expect(user).toEqual({
       id: expect.stringMatching(/^u_[0-9a-z]{12}$/),
@@ -74,12 +74,12 @@ describe("users", () => {
     [{ username: "two words", email: "new@example.com" }, 422, "username is invalid: it must be letters, digits"],
     [{ username: "new", email: "nobody" }, 422, "email is invalid: it must be an address"],
     [{ username: "new" }, 422, "email is missing"],
-  ])("as %j answer %d: %s", async (body, status, message) => {
+  ])("as %j return %d: %s", async (body, status, message) => {
     const answer = await admin("POST", "/users", body);
     expect([answer.status, answer.body.error]).toEqual([status, expect.stringContaining(message)]);
   });
 
-  test("are not deleted while they own something, and it is told what", async () => {
+  test("are not deleted while they own resources, which the error names", async () => {
     const user = await made("/users", { username: "owner", email: "owner@example.com" });
     const { key } = await made(`/users/${user.id}/keys`, { name: "first" });
     const webhook = (await api.ask("POST", "/v1/webhooks?url=https://x.test/", { key })).body.data;
@@ -91,7 +91,7 @@ describe("users", () => {
     expect((await api.ask("GET", "/v1/users/me", { key })).status).toBe(401);
   });
 
-  test("that do not exist, or cannot, are not found", async () => {
+  test("return 404 for unknown and for malformed ids", async () => {
     for (const id of ["u_none", acme.id, "none", "%00"])
       for (const [method, path] of [
         ["GET", ""],
@@ -105,7 +105,7 @@ describe("users", () => {
 });
 
 describe("keys of a user", () => {
-  test("are made with any scope, shown once, listed and revoked", async () => {
+  test("are created with any scope, shown once, listed and revoked", async () => {
     const { key, ...rest } = await made(`/users/${bob.id}/keys`, { name: "for bob", scopes: ["read"] });
     expect(rest).toMatchObject({ name: "for bob", scopes: ["read"], expires_at: null });
     expect((await api.ask("GET", "/v1/users/me", { key })).body.data.id).toBe(bob.id);
@@ -118,7 +118,7 @@ describe("keys of a user", () => {
 });
 
 describe("organizations", () => {
-  test("are made with admins, who then say who belongs to them", async () => {
+  test("are created with admins, who manage the members", async () => {
     const body = { name: "New Ones", orgname: "new-ones", email: "new@example.com", admins: [ada.id, ada.id] };
     const organization = await made("/orgs", body);
     expect(organization).toMatchObject({ id: expect.stringMatching(/^o_/), name: "New Ones", orgname: "new-ones", plan: "default" });
@@ -132,7 +132,7 @@ describe("organizations", () => {
     expect([unknown.status, unknown.body.error]).toEqual([404, "the user does not exist"]);
   });
 
-  test("have members that are added, changed and removed", async () => {
+  test("add, change and remove members", async () => {
     const path = `/orgs/${others.id}/members/${ada.id}`;
     expect((await admin("PUT", path, { role: "member" })).body.data).toEqual(member(ada, "member"));
     expect((await admin("PUT", path, { role: "admin" })).body.data).toEqual(member(ada, "admin"));
@@ -150,7 +150,7 @@ describe("members of an organization", () => {
   const put = (id: string, role: string, key: string = keys.ada): Promise<Answer> =>
     api.ask("PUT", `${path}/${id}`, { key, body: { role } });
 
-  test("are seen by members, and said by admins alone", async () => {
+  test("are listed for members and managed only by admins", async () => {
     const member = ({ id, username }: typeof ada, role: string): object => ({ user_id: id, username, role });
     expect((await api.ask("GET", path)).body.data).toEqual([member(ada, "admin")]);
     expect((await api.ask("GET", path, { key: keys.bob })).status).toBe(403);
@@ -162,7 +162,7 @@ describe("members of an organization", () => {
     expect((await put("u_none", "member")).status).toBe(404);
   });
 
-  test("keep one admin at least", async () => {
+  test("keep at least one admin", async () => {
     await put(bob.id, "member");
     expect((await put(ada.id, "member")).body.code).toBe("last_admin");
     expect((await api.ask("DELETE", `${path}/${ada.id}`)).body.code).toBe("last_admin");
@@ -190,7 +190,7 @@ describe("plans", () => {
     );
   });
 
-  test("without one there is no limit", async () => {
+  test("have no limits by default", async () => {
     expect(await me()).toMatchObject({
       daily_invocations_quota: Number.MAX_SAFE_INTEGER,
       daily_invocations_used: 3,
@@ -199,7 +199,7 @@ describe("plans", () => {
     });
   });
 
-  test("the free form tells use of the day against quotas", async () => {
+  test("show the usage of the day against quotas in the free form", async () => {
     const plan = { form: "free", daily_invocations_quota: 100, daily_compute_time_quota: 60_000 };
     expect((await admin("PUT", "/plans/small", plan)).body.data).toEqual({ name: "small", ...plan, weight: 1, max_organizations: 20 });
     expect((await admin("PUT", `/users/${ada.id}/plan`, { plan: "small" })).body.data.name).toBe("small");
@@ -214,7 +214,7 @@ describe("plans", () => {
     expect((await admin("GET", `/users/${ada.id}`)).body.data.plan).toBe("small");
   });
 
-  test("the paid form tells use of the month, whose end is the next one's beginning", async () => {
+  test("show the usage of the month in the paid form", async () => {
     await admin("PUT", "/plans/pro", { form: "paid" });
     await admin("PUT", `/users/${ada.id}/plan`, { plan: "pro" });
     expect(await me()).toEqual({
@@ -226,7 +226,7 @@ describe("plans", () => {
     });
   });
 
-  test("are of users and of organizations, and what is none is refused", async () => {
+  test("apply to users and organizations, and unknown plans are refused", async () => {
     expect((await admin("PUT", `/orgs/${acme.id}/plan`, { plan: "pro" })).status).toBe(200);
     expect((await admin("GET", `/orgs/${acme.id}`)).body.data.plan).toBe("pro");
     expect((await admin("GET", "/plans")).body.data.map(({ name }: { name: string }) => name)).toEqual(["default", "pro", "small"]);
@@ -243,7 +243,7 @@ describe("plans", () => {
   });
 });
 
-test("wrong tokens are rate limited, and the right one never waits for them", async () => {
+test("limits wrong tokens without delaying the right one", async () => {
   const guesses = await Promise.all(Array.from({ length: 25 }, (_, n) => api.ask("GET", "/admin/v1/users", { key: `guess-${n}` })));
   expect(guesses.at(-1)?.body.code).toBe("too_many_failures");
   expect(Number(guesses.at(-1)?.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);

@@ -51,7 +51,7 @@ const ownedBy = async (owner: string): Promise<string[]> => {
 };
 
 describe("keys", () => {
-  test("are never more than 50, however many are made at once", async () => {
+  test("never exceed 50 with concurrent creations", async () => {
     const answers = await atOnce(60, () => api.ask("POST", "/v1/users/me/keys", { key: keys.bob, body: { name: "at once" } }));
     expect(statusesOf(answers)).toEqual([200, 409]);
     const { body } = await api.ask("GET", "/v1/users/me/keys", { key: keys.bob });
@@ -79,7 +79,7 @@ describe("an organization", () => {
 });
 
 describe("a webhook that is deleted", () => {
-  test("leaves no subscription and no auto-subscription to it, also none that is made meanwhile", async () => {
+  test("leaves no subscriptions to it, even if some are created concurrently", async () => {
     const source = await made("POST", "/v1/sources", { component_code: "name: emitter" });
     for (let round = 0; round < 8; round++) {
       const { id } = await made("POST", "/v1/webhooks", { url: "https://example.com/" });
@@ -97,7 +97,7 @@ describe("a webhook that is deleted", () => {
     }
   });
 
-  test("is deleted once, and not found after that, in the words of every answer", async () => {
+  test("is deleted by one of several concurrent requests, and not found by the others", async () => {
     const { id } = await made("POST", "/v1/accounts", { app: "shop", credentials: {} });
     const answers = await atOnce(8, () => api.ask("DELETE", `/v1/accounts/${id}`));
     expect(statusesOf(answers)).toEqual([204, 404]);
@@ -120,7 +120,7 @@ describe("a source that is not deployed in time", () => {
     return { asked, made };
   };
 
-  test("is refused and gone when its account was deleted meanwhile", async () => {
+  test("is refused and deleted if its account was deleted in the meantime", async () => {
     const { id } = await made("POST", "/v1/accounts", { app: "shop", credentials: {} });
     const props = { component_code: "name: shopper; props: shop", configured_props: { shop: { authProvisionId: id } } };
     const { asked, made: source } = await stuck(props);
@@ -130,7 +130,7 @@ describe("a source that is not deployed in time", () => {
     await until(async () => (await api.store.find(sourceKind, source.metadata.namespace, source.metadata.name)) === undefined);
   });
 
-  test("is kept else, and the answer says what it waits for", async () => {
+  test("is kept otherwise, and the response names what it waits for", async () => {
     const { asked, made: source } = await stuck({ component_code: "name: waiter" });
     const { generation } = source.metadata;
     const lastTransitionTime = new Date().toISOString();
@@ -154,7 +154,7 @@ describe("a user who is deleted", () => {
     return { id: data.id as string, key: key as string };
   };
 
-  test("gets nothing any more from a request that was under way", async () => {
+  test("gets no resources from a request in progress", async () => {
     const { id, key } = await user("leaving");
     const asked = api.ask("POST", "/v1/sources", { key, body: { component_code: "name: held" } });
     await held.promise;
@@ -165,7 +165,7 @@ describe("a user who is deleted", () => {
     expect(await ownedBy(id)).toEqual([]);
   });
 
-  test("leaves nothing that was made at the same time", async () => {
+  test("leaves no resources that were created concurrently", async () => {
     for (let round = 0; round < 6; round++) {
       const { id, key } = await user(`leaving-${round}`);
       const [deleted] = await Promise.all([

@@ -18,7 +18,7 @@ const newSource = async (name: string, query = ""): Promise<string> =>
 const resourceOf = async (id: string) => (await api.store.findById(autoSubscriptionKind, id)) ?? expect.fail(`${id} is not there`);
 
 describe("an auto-subscription", () => {
-  test("is made of parameters in the query or the body, and the query wins", async () => {
+  test("is created from the query or the body, and the query takes precedence", async () => {
     const [one, other] = [await newWebhook(), await newWebhook()];
     const { status, body } = await api.ask("POST", `${path}?event_name=%24errors&listener_id=${one}`);
     expect(status).toBe(200);
@@ -30,7 +30,7 @@ describe("an auto-subscription", () => {
     expect(await data("POST", `${path}?event_name=$errors&listener_id=${one}`, mixed)).toEqual(body.data);
   });
 
-  test("asked for several times, at once even, is one", async () => {
+  test("is created once by equal requests, also concurrent ones", async () => {
     const webhook = await newWebhook();
     const asked = Array.from({ length: 4 }, () => data("POST", `${path}?event_name=$logs&listener_id=${webhook}`));
     const ids = new Set((await Promise.all(asked)).map(({ id }) => id));
@@ -39,7 +39,7 @@ describe("an auto-subscription", () => {
     expect(items.filter(({ spec }) => spec.listener === webhook)).toHaveLength(1);
   });
 
-  test("that somebody made with kubectl is found, not made again", async () => {
+  test("created with kubectl is found and not created again", async () => {
     const webhook = await newWebhook();
     const namespace = namespaceOfOwner(ada.id);
     const given = { namespace, name: "by-hand", spec: { channel: "$errors", listenerRef: { kind: "Webhook", name: "x" } } } as const;
@@ -52,7 +52,7 @@ describe("an auto-subscription", () => {
     });
   });
 
-  test("covers what is created after it, and nothing that is there already", async () => {
+  test("covers sources created after it, and no existing ones", async () => {
     const webhook = await newWebhook();
     const earlier = await newSource("Earlier");
     const { id } = await data("POST", `${path}?event_name=$errors&listener_id=${webhook}`);
@@ -67,7 +67,7 @@ describe("an auto-subscription", () => {
     expect(items.filter(({ spec }) => spec.listener === webhook)).toEqual([]);
   });
 
-  test("is a second younger than what is there, where times are whole seconds", async () => {
+  test("is created a second after existing sources if times are whole seconds", async () => {
     const key = keys.bob;
     const webhook = await newWebhook("", key);
     const source = (await data("POST", "/v1/sources", { key, body: { component_code: "name: Whole second" } })).id;
@@ -81,7 +81,7 @@ describe("an auto-subscription", () => {
     expect(secondOf(await resourceOf(id))).toBeGreaterThan(there);
   });
 
-  test("of an organization is its members', and takes the organization's listeners alone", async () => {
+  test("of an organization is visible to members and accepts only the organization's listeners", async () => {
     const [mine, theirs] = [await newWebhook(), await newWebhook(`&org_id=${acme.id}`)];
     const ask = (listener: string, rest: string, key: string = keys.ada) =>
       api.ask("POST", `${path}?event_name=$errors&listener_id=${listener}${rest}`, { key });
@@ -98,7 +98,7 @@ describe("an auto-subscription", () => {
     expect((await api.ask("GET", `/v1/orgs/${acme.id}/auto_subscriptions`, { key: keys.bob })).status).toBe(403);
   });
 
-  test("is refused for listeners that do not exist, are another's or none, and for other streams", async () => {
+  test("is refused for unknown, foreign and invalid listeners, and for other channels", async () => {
     const [mine, bobs] = [await newWebhook(), await newWebhook("", keys.bob)];
     const cases: readonly [string, number][] = [
       [`event_name=$errors&listener_id=${bobs}`, 404],
@@ -121,7 +121,7 @@ describe("an auto-subscription", () => {
 });
 
 describe("the auto-subscriptions of a user", () => {
-  test("are listed newest first, whole or in pages, and are nobody else's", async () => {
+  test("are listed newest first, whole or in pages, only for their owner", async () => {
     const key = keys.bob;
     const webhook = await newWebhook("", key);
     const errors = await data("POST", `${path}?event_name=$errors&listener_id=${webhook}`, { key });
@@ -135,7 +135,7 @@ describe("the auto-subscriptions of a user", () => {
     expect((await data("GET", "/v1/users/me/auto_subscriptions")).map(({ id }: { id: string }) => id)).not.toContain(logs.id);
   });
 
-  test("end by the same parameters, by query or body, and can be made again", async () => {
+  test("are deleted by the parameters of their creation, and can be created again", async () => {
     const webhook = await newWebhook();
     const query = `?event_name=$logs&listener_id=${webhook}`;
     const made = await data("POST", path + query);
@@ -148,14 +148,14 @@ describe("the auto-subscriptions of a user", () => {
     expect((await api.ask("DELETE", path)).status).toBe(422);
   });
 
-  test("of an organization end without its id as well", async () => {
+  test("of an organization are deleted without org_id as well", async () => {
     const webhook = await newWebhook(`&org_id=${acme.id}`);
     const query = `?event_name=$logs&listener_id=${webhook}`;
     const made = await data("POST", `${path}${query}&org_id=${acme.id}`);
     expect(await data("DELETE", path + query)).toEqual(made);
   });
 
-  test("end when what they made has ended, and are made anew only then", async () => {
+  test("are deleted after their subscriptions, and can be created again only then", async () => {
     const webhook = await newWebhook();
     const query = `?event_name=$errors&listener_id=${webhook}`;
     const { id } = await data("POST", path + query);
@@ -169,7 +169,7 @@ describe("the auto-subscriptions of a user", () => {
     expect((await resourceOf(id)).metadata.uid).not.toBe(held.metadata.uid);
   });
 
-  test("end with their webhook", async () => {
+  test("are deleted with their webhook", async () => {
     const webhook = await newWebhook();
     const { id } = await data("POST", `${path}?event_name=$errors&listener_id=${webhook}`);
     expect((await api.ask("DELETE", `/v1/webhooks/${webhook}`)).status).toBe(204);

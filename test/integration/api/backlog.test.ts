@@ -21,15 +21,15 @@ async function failing(fields: object = {}) {
   return { receiver, webhook: await world.subscribedWebhook(receiver.url, fields) };
 }
 
-describe("what waits for a webhook", () => {
-  it("is nothing at first, and nobody else's to see", async () => {
+describe("the backlog of a webhook", () => {
+  it("is empty at first, and returns 404 for other users", async () => {
     const { webhook } = await failing();
     expect(await backlog(webhook.id)).toEqual(nothing);
     expect((await api.ask("GET", `/v1/webhooks/${webhook.id}/backlog`, { key: keys.bob })).status).toBe(404);
     expect((await api.ask("GET", "/v1/webhooks/wh_none/backlog")).status).toBe(404);
   });
 
-  it("in line is told with the event that holds it up, whoever delivers or not", async () => {
+  it("shows the queue with its head, whether or not delivery runs", async () => {
     world.waits = [hourMs];
     const from = Date.now();
     const delivery = await world.deliver();
@@ -76,7 +76,7 @@ describe("what waits for a webhook", () => {
     expect(await backlog(webhook.id)).toEqual(nothing);
   });
 
-  it("for a retry is counted, with the time of the next one", async () => {
+  it("counts retries, with the time of the next one", async () => {
     world.waits = [hourMs];
     const from = Date.now();
     const delivery = await world.deliver();
@@ -101,7 +101,7 @@ describe("what waits for a webhook", () => {
     expect((await backlog(webhook.id)).scheduled.count).toBe(2);
   });
 
-  it("is counted also when it is too much to look for the next one", async () => {
+  it("is counted even if it is too large to find the next retry", async () => {
     const { webhook } = await failing();
     const schedule = { kind: "at", atMs: Date.now() + hourMs } as const;
     const { publisher } = world.streams.connection;
@@ -118,7 +118,7 @@ describe("what waits for a webhook", () => {
     expect(await backlog(webhook.id)).toEqual({ ...nothing, scheduled: { count: 300, next_at_ms: null } });
   });
 
-  it("cannot be told while the message server is away, and the rest of the API can", async () => {
+  it("returns 503 while NATS is unavailable, unlike the rest of the API", async () => {
     const { webhook } = await failing();
     await world.streams.server.server.kill();
     const { status, body } = await api.ask("GET", `/v1/webhooks/${webhook.id}/backlog`);

@@ -35,7 +35,7 @@ const filled = (before: string, item: string, after: string, bytes: number): str
   before + item.repeat(Math.floor((bytes - before.length - after.length) / item.length)) + after;
 
 describe("a body", () => {
-  test("without code may have 1 MiB, one that may hold code 4 MiB", async () => {
+  test("has a limit of 1 MiB, or of 4 MiB if it may contain code", async () => {
     const webhook = (bytes: number) =>
       send("POST", "/v1/webhooks", filled('{"url":"https://example.com/","description":"', "x", '"}', bytes));
     expect((await webhook(2 ** 20 + 1)).body.code).toBe("body_too_large");
@@ -56,18 +56,18 @@ describe("a body", () => {
     expect([status, body.code]).toEqual([413, "too_many_values"]);
   });
 
-  test("of 100,000 levels is refused as too deep", async () => {
+  test("of 100,000 levels is refused as nested too deep", async () => {
     const { status, body } = await send("POST", "/v1/webhooks", `{"url":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
     expect([status, body.error]).toEqual([422, "the body is nested more than 64 levels deep"]);
   });
 
-  test("that is a form of more than 100,000 fields is refused", async () => {
+  test("with more than 100,000 form fields is refused", async () => {
     const headers = { "content-type": "application/x-www-form-urlencoded" };
     const { status, body } = await api.ask("POST", "/v1/webhooks", { raw: "a&".repeat(200_000), headers });
     expect([status, body.code]).toEqual([413, "too_many_values"]);
   });
 
-  test("may be compressed, and is measured as it was before that", async () => {
+  test("may be compressed, and its decompressed size is limited", async () => {
     const body = JSON.stringify({ name: "compressed", scopes: ["read"] });
     const bomb = "x".repeat(40 * 2 ** 20);
     for (const [encoding, compress] of [
@@ -102,7 +102,7 @@ describe("while a request waits", () => {
     return heapUsed + external;
   };
 
-  test("for a run, its body is not kept, and takes nothing of what its user may have parsed", async () => {
+  test("for a run, its body is released and does not count against the user's budget", async () => {
     const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: waits" } })).body.data;
     const [count, values] = [20, 90_000]; // Each takes 6 MB; half of 64 MiB are one user's.
     const before = usedBytes();
@@ -116,7 +116,7 @@ describe("while a request waits", () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set([202]));
   });
 
-  test("for a deployment, its body is not kept", async () => {
+  test("for a deployment, its body is released", async () => {
     const [count, values] = [10, 90_000];
     const before = usedBytes();
     const answers: Promise<string>[] = [];
@@ -129,7 +129,7 @@ describe("while a request waits", () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(["not_ready_in_time"]));
   });
 
-  test("for a component's code, its body counts: its user's next one is refused, and another user's is not", async () => {
+  test("for a component's code, its body counts against its user's budget, and not against that of others", async () => {
     const { id } = (await api.ask("POST", "/v1/components", { body: { component_code: "name: options; props: city" } })).body.data;
     const options = (key: string) =>
       send("POST", `/v1/components/${id}/options`, `{"prop_name":"city","configured_props":{"city":${many(90_000)}}}`, key);

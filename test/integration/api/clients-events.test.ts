@@ -34,7 +34,7 @@ beforeAll(async () => {
   await record(workflow, 15, 8);
 });
 
-describe("without a limit,", () => {
+describe("a list without a limit", () => {
   test.each([
     ["event_summaries returns up to 100 events", () => `/sources/${source}/event_summaries`, 100],
     ["event_summaries of $errors returns all errors", () => `/sources/${source}/event_summaries?event_name=$errors`, 15],
@@ -63,7 +63,7 @@ describe("the legacy list of events", () => {
   });
 });
 
-describe("metadata of an event", () => {
+describe("the metadata of an event", () => {
   test("has no id and no summary if the emit had none, in every list", async () => {
     for (const list of ["event_summaries?limit=1", "event_summaries?event_name=$errors&limit=1", "events?n=1"]) {
       const { body } = await api.ask("GET", `/v1/sources/${source}/${list}`);

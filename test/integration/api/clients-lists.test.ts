@@ -64,7 +64,7 @@ describe("a list without /users/me", () => {
     expect([status, headers.get("allow")?.split(", ").toSorted()]).toEqual([405, ["GET", "HEAD", "OPTIONS", "POST"]]);
   });
 
-  test("is refused for an organization that the caller does not belong to", async () => {
+  test("returns 403 for an organization of others", async () => {
     for (const path of [`/v1/sources?org_id=${acme.id}`, `/v1/workspaces/${acme.id}/accounts`])
       expect((await api.ask("GET", path, { key: keys.bob })).status).toBe(403);
   });

@@ -127,7 +127,7 @@ test("a user can be deleted after their components", async () => {
   expect((await admin("DELETE", `/users/${id}`)).status).toBe(204);
 });
 
-test("a webhook of an organization shows owner_id in every answer", async () => {
+test("a webhook of an organization shows owner_id in every response", async () => {
   const create = async (query: string) => (await api.ask("POST", `/v1/webhooks?url=https://owned.test${query}`)).body.data;
   const [mine, ours] = [await create(""), await create(`&org_id=${acme.id}`)];
   expect([mine.owner_id, ours.owner_id]).toEqual([undefined, acme.id]);

@@ -10,7 +10,7 @@ const names = (body: { data: { name: string }[] }) => body.data.map(({ name }) =
 const cursor = (id: string) => Buffer.from(id).toString("base64url");
 
 describe("GET /v1/components", () => {
-  test("lists one's own by pages, newest first, without code", async () => {
+  test("lists the caller's components in pages, newest first, without code", async () => {
     expect(await get("/v1/components")).toEqual({
       page_info: { total_count: 0, count: 0, start_cursor: null, end_cursor: null, excluded_count: 0 },
       data: [],
@@ -41,7 +41,7 @@ describe("GET /v1/components", () => {
     expect((await api.ask("GET", `/v1/components?${query}`)).status).toBe(422);
   });
 
-  test("lists an organization's to its members", async () => {
+  test("lists an organization's components for its members", async () => {
     await save("name: Ours; key: ours", `?org_id=${acme.id}`);
     expect(names(await get(`/v1/components?org_id=${acme.id}`))).toEqual(["Ours"]);
     expect((await api.ask("GET", `/v1/components?org_id=${acme.id}`, { key: keys.bob })).status).toBe(403);
@@ -49,7 +49,7 @@ describe("GET /v1/components", () => {
 });
 
 describe("versions", () => {
-  test("of a key are listed, newest first, by key and by id, and each is found", async () => {
+  test("of a key are listed newest first, by key and by id, and each is found", async () => {
     const first = await save("name: V1; key: with-versions");
     await save("name: V2; key: with-versions");
     expect(names(await get("/v1/components/with-versions/versions"))).toEqual(["V2", "V1"]);
@@ -65,7 +65,7 @@ describe("versions", () => {
 describe("search", () => {
   const details = (query: string, key?: string) => get(`/v1/components/search/details?${query}`, key);
 
-  test("finds one's own, one's organizations' and the registry's, and nobody else's", async () => {
+  test("finds components of the caller, their organizations and the registry only", async () => {
     await save("name: Weather Report; key: weather");
     await save("name: Weather of Acme; key: acme-weather", `?org_id=${acme.id}`);
     expect(names(await details("query=weather")).toSorted()).toEqual(["Weather Report", "Weather of Acme"]);
@@ -115,7 +115,7 @@ describe("search", () => {
 });
 
 describe("the registry", () => {
-  test("shows its components in the shape of saved ones", async () => {
+  test("shows its components in the form of saved ones", async () => {
     expect((await get("/v1/components/registry/hw-feed")).data).toEqual({
       id: expect.stringMatching(/^sc_[0-9a-z]{12}$/),
       code: published.code,
@@ -135,7 +135,7 @@ describe("the registry", () => {
       expect((await api.ask("GET", `/v1/components/registry/${key}`)).status).toBe(404);
   });
 
-  test("is deployed by key; an own component of the key wins, a copy made before does not", async () => {
+  test("is deployed by key; an own component with the key takes precedence, an earlier copy does not", async () => {
     const deploy = async (key: string) => (await api.ask("POST", "/v1/sources", { body: { key: "hw-feed" }, key })).body.data;
     const [one, two] = [await deploy(keys.bob), await deploy(keys.bob)];
     expect(two.component_id).toBe(one.component_id);

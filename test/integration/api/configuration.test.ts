@@ -38,7 +38,7 @@ async function answering<T>(other: Configurations["configure"], act: () => Promi
 }
 
 describe("options of a prop", () => {
-  test("are asked with all that was given, by id and by key", async () => {
+  test("are requested with all given values, by id and by key", async () => {
     const id = await save("name: Boards; key: boards-key; props: city");
     const body = { prop_name: "city", configured_props: { count: 2 }, page: 3, prev_context: { after: 0 }, query: "he" };
     const answered = await api.ask("POST", `/v1/components/${id}/options`, { body });
@@ -55,7 +55,7 @@ describe("options of a prop", () => {
     });
   });
 
-  test("say when they were cut, and take null for what is not given", async () => {
+  test("report truncation, and accept null for absent fields", async () => {
     const id = await save("name: Many");
     const body = { prop_name: "x", configured_props: null, page: null, prev_context: null, query: null };
     const cut = await answering(
@@ -80,7 +80,7 @@ describe("options of a prop", () => {
     expect(asked).toHaveLength(before);
   });
 
-  test("of somebody else's component are not found", async () => {
+  test("of another user's component return 404", async () => {
     const id = await save("name: Mine");
     for (const path of [
       `components/${id}/options`,
@@ -101,7 +101,7 @@ describe("options of a prop", () => {
       "user_code",
     ],
     [new HeadwaterError(504, "configure_timeout", "no runner answered"), 504, "configure_timeout"],
-  ])("come back as the error that they end with: %s", async (error, status, code) => {
+  ])("return the error of the call: %s", async (error, status, code) => {
     const id = await save("name: Failing");
     const failed = await answering(
       async () => {
@@ -114,7 +114,7 @@ describe("options of a prop", () => {
 });
 
 describe("props of a component", () => {
-  test("are shown name and type first", async () => {
+  test("begin with name and type", async () => {
     const id = await save("name: Shown; additional");
     const { body } = await api.ask("POST", `/v1/components/${id}/props`, { body: { configured_props: { a: 1 } } });
     expect(body).toEqual({ data: { configurable_props: told.map(({ name, type, ...rest }) => ({ name, type, ...rest })) } });
@@ -126,7 +126,7 @@ describe("a source whose component has additional props", () => {
   const create = (configured_props: object) =>
     api.ask("POST", "/v1/sources", { body: { component_code: "name: Additional; additional", configured_props } });
 
-  test("is checked by what the component tells for its values, and a secret among them is sealed", async () => {
+  test("is checked by the props that the component returns for its values, and secret values are sealed", async () => {
     const created = await create({ count: 5, pin: "1234" });
     expect(created.status).toBe(200);
     const source = await api.store.findById(sourceKind, created.body.data.id);
@@ -144,7 +144,7 @@ describe("a source whose component has additional props", () => {
     expect([refused.status, refused.body.code, refused.body.error]).toEqual([422, "invalid_props", message]);
   });
 
-  test("is asked about with its own name, keeps a secret that is not given, and is switched off without a call", async () => {
+  test("is requested by name, keeps absent secrets, and is paused without a call", async () => {
     const { body } = await create({ count: 5, pin: "1234" });
     const path = `/v1/sources/${body.data.id}`;
     const changed = await api.ask("PUT", path, { body: { configured_props: { count: 6 } } });
@@ -158,7 +158,7 @@ describe("a source whose component has additional props", () => {
     expect(last()).toMatchObject({ source: expect.any(String), component: expect.any(String), call: { prop: "count" } });
   });
 
-  test("is not made when the component throws", async () => {
+  test("is not created if the component throws", async () => {
     const failed = await answering(
       async () => {
         throw new UserCode("additionalProps threw Error: the API says no", { code: "user_code" });
@@ -168,7 +168,7 @@ describe("a source whose component has additional props", () => {
     expect([failed.status, failed.body.error]).toEqual([422, "additionalProps threw Error: the API says no"]);
   });
 
-  test("shows its props when they are known", async () => {
+  test("shows its props once they are known", async () => {
     const { body } = await create({ count: 5 });
     const source = await api.store.findById(sourceKind, body.data.id);
     if (source === undefined) throw new Error("the source is gone");

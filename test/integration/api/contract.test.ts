@@ -106,7 +106,7 @@ const fieldsNamed = (answer: Answer): readonly string[] =>
 const withoutStreams = tested.filter((operation) => !isStream(operation));
 const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
 
-describe("a valid request is answered as the document says", () => {
+describe("a valid request gets a response that fits the document", () => {
   test.each(named(tested))("%s", async (route, operation) => {
     if (isStream(operation)) {
       const answer = await open(`${pathWith(operation.path, world)}`);
@@ -123,7 +123,7 @@ describe("a valid request is answered as the document says", () => {
   });
 });
 
-describe("without a key, or with a bad one, it answers 401", () => {
+describe("returns 401 without a valid key", () => {
   test.each(named(tested))("%s", async (_, operation) => {
     const path = `/v1${operation.path.replaceAll(/:\w+/g, "none")}`;
     for (const key of [null, "wrong", ""]) {
@@ -133,7 +133,7 @@ describe("without a key, or with a bad one, it answers 401", () => {
   });
 });
 
-describe("ids of the right form that nothing has answer 404", () => {
+describe("returns 404 for unknown ids of the right form", () => {
   test.each(named(tested.filter(({ path }) => path.includes(":"))))("%s", async (_, operation) => {
     const { path } = operation;
     const parameters = Object.values(jsonSchemaOf(pathParameters(path)).properties ?? {});
@@ -151,7 +151,7 @@ describe("ids of the right form that nothing has answer 404", () => {
   });
 });
 
-describe("each required field that is missing is named", () => {
+describe("names each missing required field", () => {
   const demanding = withoutStreams.filter((operation) => requiredOf(operation).length > 0);
   test.each(named(demanding))("%s", async (_, operation) => {
     for (const missing of requiredOf(operation)) {
@@ -165,7 +165,7 @@ describe("each required field that is missing is named", () => {
   });
 });
 
-describe("a field of another type is named", () => {
+describe("names a field of the wrong type", () => {
   test.each(named(withoutStreams.filter(({ body }) => body !== undefined)))("%s", async (_, operation) => {
     const { body = {} } = validOf(operation, world);
     for (const [name, schema] of Object.entries(operation.body?.shape ?? {})) {
@@ -178,13 +178,13 @@ describe("a field of another type is named", () => {
   });
 });
 
-describe("what is too large is refused", () => {
+describe("refuses values that are too large", () => {
   test.each(named(withoutStreams.filter(({ body }) => body !== undefined)))("%s: a body", async (_, operation) => {
     const answer = await sendTo(operation, world, { body: { any: "x".repeat(200 * 1024) } });
     expect([answer.status, answer.body.code]).toEqual([413, "body_too_large"]);
   });
 
-  test.each(named(withoutStreams))("%s: a text", async (_, operation) => {
+  test.each(named(withoutStreams))("%s: a string", async (_, operation) => {
     const { body = {} } = validOf(operation, world);
     for (const [name, schema] of fieldsOf(operation.body)) {
       const longest = longestOf(schema);
@@ -201,7 +201,7 @@ describe("what is too large is refused", () => {
   });
 });
 
-describe("a parameter that is given twice is named", () => {
+describe("names a parameter that is given twice", () => {
   test.each(named(tested))("%s", async (_, operation) => {
     const isSelecting = !isStream(operation);
     const names = [...fieldsOf(operation.query).map(([name]) => name), ...(isSelecting ? ["include", "exclude"] : [])];

@@ -34,7 +34,7 @@ async function withDeadLetters(...values: readonly unknown[]) {
   return { receiver, webhook, ids };
 }
 
-describe("attempts of a webhook", () => {
+describe("attempts at deliveries to a webhook", () => {
   it("are listed newest first, by outcome, event and time, in pages", async () => {
     world.waits = [20];
     await world.deliver();
@@ -74,7 +74,7 @@ describe("attempts of a webhook", () => {
 });
 
 describe("dead letters", () => {
-  it("are delivered again, signed, under the same id, and are none then", async () => {
+  it("are redelivered, signed, under the same id, and then deleted", async () => {
     world.waits = [];
     await world.deliver();
     const { receiver, webhook, ids } = await withDeadLetters({ n: 1 }, { n: 2 });
@@ -96,7 +96,7 @@ describe("dead letters", () => {
   });
 
   /** Method: all headers of the first attempt and of the last are compared, but for what tells of the time of an attempt. */
-  it("look to their endpoint as they did at first, with the trace that their run was part of", async () => {
+  it("are redelivered with the original headers and the trace of their run", async () => {
     world.waits = [10];
     await world.deliver();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -114,7 +114,7 @@ describe("dead letters", () => {
     expect(again).toEqual(first);
   });
 
-  it("of an earlier version, which kept less of them, are delivered again without a trace", async () => {
+  it("stored by an earlier version are redelivered without a trace", async () => {
     world.waits = [];
     await world.deliver();
     world.also = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
@@ -127,7 +127,7 @@ describe("dead letters", () => {
     expect(receiver.received[1]?.headers).not.toHaveProperty("traceparent");
   });
 
-  it("that fail again have all their attempts anew, and are dead letters again", async () => {
+  it("that fail again get all attempts again, and become dead letters again", async () => {
     world.waits = [10];
     await world.deliver();
     const { receiver, webhook } = await withDeadLetters({ n: 1 });
@@ -144,7 +144,7 @@ describe("dead letters", () => {
     await until(async () => (await world.get(`/v1/webhooks/${webhook.id}/dead_letters`)).data[0]?.attempts === 4, "the newer dead letter");
   });
 
-  it("are chosen by their deliveries, or deleted", async () => {
+  it("are selected by the ids of their deliveries, or deleted", async () => {
     world.waits = [];
     await world.deliver();
     const { receiver, webhook } = await withDeadLetters({ n: 1 }, { n: 2 }, { n: 3 });
@@ -168,7 +168,7 @@ describe("dead letters", () => {
     expect((await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`)).body.data).toEqual({ queued: 0 });
   });
 
-  it("stay until they are deliveries again, and are delivered once when the last step has to be repeated", async () => {
+  it("stay until they are stored as deliveries, and are delivered once if the last step is repeated", async () => {
     world.waits = [];
     let fails = 2;
     const records = createDeliveryRecords(api.database);
@@ -192,7 +192,7 @@ describe("dead letters", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it("that died again before the former one was removed are kept", async () => {
+  it("that died again before the previous one was deleted are kept", async () => {
     world.waits = [];
     const records = createDeliveryRecords(api.database);
     let diedAgain: Promise<void> | undefined;
@@ -216,8 +216,8 @@ describe("dead letters", () => {
   });
 });
 
-describe("a delivery that waits", () => {
-  it("is attempted at once, with the same id, when somebody asks for it", async () => {
+describe("a scheduled delivery", () => {
+  it("is attempted immediately with the same id on retry", async () => {
     world.waits = [3_600_000];
     await world.deliver();
     const receiver = await world.receive();
@@ -237,7 +237,7 @@ describe("a delivery that waits", () => {
     expect([again.status, again.body.code]).toEqual([409, "already_delivered"]);
   });
 
-  it("becomes a dead letter when its time comes while the webhook is switched off", async () => {
+  it("becomes a dead letter if it is due while the webhook is inactive", async () => {
     world.waits = [3_600_000];
     await world.deliver();
     const receiver = await world.receive();
@@ -267,8 +267,8 @@ describe("a delivery that waits", () => {
   });
 });
 
-describe("somebody else", () => {
-  it("finds nothing of it", async () => {
+describe("another user", () => {
+  it("gets 404 for deliveries, dead letters and retries", async () => {
     world.waits = [];
     await world.deliver();
     const { webhook } = await withDeadLetters({ n: 1 });

@@ -114,7 +114,7 @@ export default {
 };`;
 
 describe("a dry run", () => {
-  test("tells what would have been: events and duplicates, db, log, response, result", async () => {
+  test("returns events, duplicates, db writes, log, response and result", async () => {
     await wakeRunner();
     const source = await deploy(counting, { dedupe: "unique" });
     expect((await ask(source, { event: { ids: [1, 2] } })).body.data).toMatchObject({ status: "succeeded", result: { calls: 1, n: 1 } });
@@ -149,7 +149,7 @@ describe("a dry run", () => {
     });
   });
 
-  test("leaves nothing: no commit, no db, no dedupe, no module state", async () => {
+  test("stores nothing: no commit, no db, no dedupe state, no module state", async () => {
     await wakeRunner();
     const source = await deploy(counting, { dedupe: "unique" });
     await ask(source, { event: { ids: [1] } });
@@ -161,7 +161,7 @@ describe("a dry run", () => {
     expect((await dry(source, { event: { ids: [7] } })).body.data.emits[0].verdict).toBe("duplicate");
   });
 
-  test("of code that throws says what it threw, and what it emitted before", async () => {
+  test("of code that throws returns the error and the events before it", async () => {
     await wakeRunner();
     const source = await deploy(counting);
     const { status, body } = await dry(source, { event: { ids: [1], throws: "too far" } });
@@ -171,7 +171,7 @@ describe("a dry run", () => {
     expect(body.data.result).toBeNull();
   });
 
-  test("waits behind no run of its source", async () => {
+  test("does not wait for other runs of its source", async () => {
     await wakeRunner();
     const slow = `export default { name: "s", run: (event) => event.ms === undefined ? "quick" : new Promise((r) => setTimeout(r, event.ms, "slow")) };`;
     const source = await deploy(slow);
@@ -183,7 +183,7 @@ describe("a dry run", () => {
     expect(ended).toEqual(["slow"]);
   }, 30_000);
 
-  test("keeps to the limits of a run, and to what one message may hold", async () => {
+  test("has the limits of a run and of one message", async () => {
     await wakeRunner();
     const endless = await deploy(`export default { name: "e", run() { for (;;); } };`);
     expect((await dry(endless)).body.data).toMatchObject({ status: "failed", error: { code: "cpu_limit" }, emits: [] });
@@ -191,18 +191,18 @@ describe("a dry run", () => {
     expect((await dry(large)).body.data).toMatchObject({ status: "failed", error: { code: "dry_run_too_large" }, emits: [] });
   }, 60_000);
 
-  test("of a source that is switched off is refused, as a run is", async () => {
+  test("of an inactive source is refused, like a run", async () => {
     const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Off", active: false } })).body.data;
     expect((await dry(id)).body.code).toBe("source_inactive");
   });
 });
 
-describe("a run of a past event", () => {
+describe("a run with a stored event", () => {
   const echo = `export default { name: "e", run: (event) => ({ got: event }) };`;
   const emitted = async (source: string, id: string) =>
     api.history.recordCommits("TEST", [{ seq: ++seq, commit: commitOf(source, ada.id, [event(id, { payload: `{"past":"${id}"}` })]) }]);
 
-  test("receives it, be it of the source itself or of another that the caller may see", async () => {
+  test("receives the event of the source or of another visible source", async () => {
     await wakeRunner();
     const [source, other] = [await deploy(echo), await deploy(echo, {}, `?org_id=${acme.id}`)];
     await emitted(source, "1-0");
@@ -212,7 +212,7 @@ describe("a run of a past event", () => {
     expect((await dry(source, { event_id: "2-0", emitter_id: other })).body.data.result).toEqual({ got: { past: "2-0" } });
   });
 
-  test("is refused for an event that is not there, is another's, or is one of two", async () => {
+  test("is refused for an unknown event, a foreign event, and two events", async () => {
     const source = await deploy(echo);
     await emitted(source, "3-0");
     const theirs = (await api.ask("POST", "/v1/sources", { key: keys.bob, body: { component_code: "name: Theirs" } })).body.data.id;
@@ -230,7 +230,7 @@ describe("a run of a past event", () => {
   });
 });
 
-test("a run is refused while the backlog of its source is at its bound, and accepted once a runner has run it", async () => {
+test("refuses a run while the source's backlog is full, and accepts it afterwards", async () => {
   admission = new AdmissionGate({ ...defaultBacklogLimits, sourceInvocations: 1 });
   const source = await deploy(counting);
   const { streams: info } = nats.connection.manager;
@@ -249,19 +249,19 @@ test("a run is refused while the backlog of its source is at its bound, and acce
   admission = new AdmissionGate(defaultBacklogLimits);
 });
 
-describe("a dry run that nobody takes up", () => {
+describe("a dry run that no runner starts", () => {
   const waiting = withApi(
     { runTimeoutMs: 300 },
     { runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: (request) => runs().dryRun(request) } },
   );
 
-  test("is answered 504", async () => {
+  test("returns 504", async () => {
     const { id } = (await waiting.ask("POST", "/v1/sources", { body: { component_code: "name: Sleeping" } })).body.data;
     const { status, body } = await waiting.ask("POST", `/v1/sources/${id}/runs`, { body: { dry_run: true } });
     expect([status, body.code]).toEqual([504, "dry_run_timeout"]);
   });
 
-  test("is not run any more when a runner wakes", async () => {
+  test("is not run when a runner starts later", async () => {
     const called: string[] = [];
     const server = createServer((request, response) => {
       called.push(request.url ?? "");

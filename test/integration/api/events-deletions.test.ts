@@ -19,7 +19,7 @@ const deletions = async (source: string) => (await api.ask("GET", `/v1/sources/$
 const shownOf = async (source: string) => (await api.ask("GET", `/v1/sources/${source}/event_summaries`)).body.page_info.total_count;
 
 describe("the deletions of a source", () => {
-  test("of few events are finished with the answer", async () => {
+  test("of few events finish before the response", async () => {
     const source = await createSource(4);
     expect(await deletions(source)).toEqual([]);
     const { status, text } = await api.ask("DELETE", `/v1/sources/${source}/events?start_id=1002-0&end_id=1003-0&event_name=even`);
@@ -39,7 +39,7 @@ describe("the deletions of a source", () => {
     ]);
   });
 
-  test("of many are under way, and hide all of them meanwhile", async () => {
+  test("of many events are pending, and hide them in the meantime", async () => {
     const source = await createSource(1_500);
     await api.ask("DELETE", `/v1/sources/${source}/events?end_id=9999-0`);
     const [first] = await deletions(source);
@@ -58,7 +58,7 @@ describe("the deletions of a source", () => {
     expect(await deletions(source)).toMatchObject([{ ...first, status: "finished", deleted: 1_500, finished_at_ms: expect.any(Number) }]);
   });
 
-  test("are newest first, also those that found nothing", async () => {
+  test("are listed newest first, also those without events", async () => {
     const source = await createSource(0);
     for (const name of ["a", "b"]) await api.ask("DELETE", `/v1/sources/${source}/events?event_name=${name}`);
     expect(await deletions(source)).toMatchObject([
@@ -67,7 +67,7 @@ describe("the deletions of a source", () => {
     ]);
   });
 
-  test("are nobody else's", async () => {
+  test("return 404 for other users", async () => {
     const source = await createSource(0);
     expect((await api.ask("GET", `/v1/sources/${source}/events/deletions`, { key: keys.bob })).status).toBe(404);
   });

@@ -22,7 +22,7 @@ async function page(source: string, query: string) {
 }
 const idsOf = ({ data }: { readonly data: readonly { readonly id: string }[] }): readonly string[] => data.map(({ id }) => id);
 
-describe("events within a time", () => {
+describe("events in a time range", () => {
   let source: string;
   beforeAll(async () => {
     source = await createSource();
@@ -40,17 +40,17 @@ describe("events within a time", () => {
     ["since=200&until=400&event_name=c&limit=2&after=300-1", 3, ["200-1"]],
     ["since=200&until=400&limit=2&before=300-0", 6, ["400-0", "300-1"]],
     ["since=&until=&event_name=c&limit=1", 5, ["500-1"]],
-  ])("are picked by %s", async (query, total, expected) => {
+  ])("are selected by %s", async (query, total, expected) => {
     const found = await page(source, query);
     expect([found.page_info.total_count, idsOf(found)]).toEqual([total, expected]);
   });
 
-  test.each(["since=yesterday", "until=-1", "since=1.5", "since=2&until=1", "since=1&since=2"])("are not picked by %s", async (query) => {
+  test.each(["since=yesterday", "until=-1", "since=1.5", "since=2&until=1", "since=1&since=2"])("are refused for %s", async (query) => {
     expect((await api.ask("GET", `/v1/sources/${source}/event_summaries?${query}`)).status).toBe(422);
   });
 });
 
-describe("what runs told besides", () => {
+describe("errors and log lines of runs", () => {
   const failure = (message: string): RunError => ({ name: "TypeError", message, stack: `TypeError: ${message}`, code: "odd" });
   const commits: Commit[] = [];
   let source: string;
@@ -70,7 +70,7 @@ describe("what runs told besides", () => {
     await record(commitOf(await createSource(), ada.id, [], { error: failure("another source's") }));
   });
 
-  test("is listed on $errors with what deliveries and streams tell", async () => {
+  test("are listed on $errors with the fields of deliveries and streams", async () => {
     const { page_info, data } = await page(source, "event_name=$errors&expand=event");
     const failed = commits.filter(({ error }) => error !== null).toReversed();
     expect(page_info).toMatchObject({ total_count: 3, count: 3, start_cursor: data[0].id, end_cursor: data[2].id });
@@ -87,7 +87,7 @@ describe("what runs told besides", () => {
     );
   });
 
-  test("is listed on $logs, line by line, under the ids that deliveries carry", async () => {
+  test("are listed on $logs line by line, under the ids of deliveries", async () => {
     const { page_info, data } = await page(source, "event_name=$logs&limit=100");
     const lines = commits.flatMap((commit) => commit.logs.map((line, place) => logEvent(commit, line, place))).toReversed();
     expect(page_info.total_count).toBe(10);
@@ -97,7 +97,7 @@ describe("what runs told besides", () => {
     expect(new Set(lines.map(({ emitId }) => emitId)).size).toBe(10);
   });
 
-  test("has pages and times as events have", async () => {
+  test("have pages and time ranges like events", async () => {
     const all = await page(source, "event_name=$logs&limit=100");
     const [, second, third, fourth] = idsOf(all);
     expect(idsOf(await page(source, `event_name=$logs&limit=2&after=${second}`))).toEqual([third, fourth]);
@@ -107,13 +107,13 @@ describe("what runs told besides", () => {
     expect((await api.ask("GET", `/v1/sources/${source}/event_summaries?event_name=$errors&after=1-1`)).body.code).toBe("invalid_cursor");
   });
 
-  test("is no event of the source, and nobody else's to read", async () => {
+  test("are not events of the source, and return 404 for other users", async () => {
     expect((await page(source, "limit=100")).page_info.total_count).toBe(5);
     for (const channel of ["$errors", "$logs"])
       expect((await api.ask("GET", `/v1/sources/${source}/event_summaries?event_name=${channel}`, { key: keys.bob })).status).toBe(404);
   });
 
-  test("is told of lines that an earlier version recorded as well", async () => {
+  test("include lines that an earlier version recorded", async () => {
     const older = await createSource();
     await record(commitOf(older, ada.id, [], { logs: [{ k: "console.log", ts: 7, msg: "old" }] }));
     await api.database.db.updateTable("logs").set({ place: null }).where("source", "=", older).execute();

@@ -47,7 +47,7 @@ async function fail(id: string, wanted: { readonly component?: string; readonly 
   await api.store.updateStatus(sourceKind, { ...now, status });
 }
 
-test("is shown and listed as it runs", async () => {
+test("is shown and listed with its running version", async () => {
   const source = await create({ component_code: "name: One; props: city", configured_props: { city: "Ulm" }, name: "Before" });
   const other = await create({ component_code: "name: Two; props: city", configured_props: { city: "x" } });
   await fail(source.id, { component: nameOf(other.component_id), props: { city: "Bonn" }, active: false });
@@ -57,7 +57,7 @@ test("is shown and listed as it runs", async () => {
   expect(data.find(({ id }: { id: string }) => id === source.id)).toMatchObject(shown);
 });
 
-test("is changed from what runs by a request without code, and tried again by the same request", async () => {
+test("is changed from its running version by a request without code, and retried by an equal request", async () => {
   const source = await create({ component_code: "name: One; props: city", configured_props: { city: "Ulm" }, name: "Before" });
   await fail(source.id, { props: { city: "Bonn" } });
   const { status, body } = await api.ask("PUT", `/v1/sources/${source.id}`, { body: { active: false } });
@@ -70,7 +70,7 @@ test("is changed from what runs by a request without code, and tried again by th
   expect((await api.store.get(sourceKind, namespace, nameOf(source.id))).metadata.generation).toBe(before + 1);
 });
 
-test("is run by hand as the version that runs", async () => {
+test("runs its running version on a manual run", async () => {
   const source = await create({ component_code: "name: One; props: city", configured_props: { city: "Ulm" } });
   await fail(source.id, { props: { city: "Bonn" }, active: false });
   expect((await api.ask("POST", `/v1/sources/${source.id}/runs`, { body: { event: {} } })).status).toBe(202);

@@ -35,7 +35,7 @@ function formOf(texts: Readonly<Record<string, string | Blob>>, fields: Readonly
 }
 
 describe("a component of several files", () => {
-  test("is saved as JSON, with the entry's text as code and the names of the others", async () => {
+  test("is saved from JSON, with the entry as code and the names of the other files", async () => {
     const { status, body } = await post({ component_files: files, component_entry: "sources/new.mjs" });
     expect([status, body.data]).toEqual([
       200,
@@ -55,7 +55,7 @@ describe("a component of several files", () => {
     expect((await api.store.findById(componentKind, body.data.id))?.spec.files).toEqual({ "app.mjs": "1", "package.json": "{}" });
   });
 
-  test("is one component however it is sent, and another one with other files", async () => {
+  test("is the same component in every form, and another one with other files", async () => {
     const { body } = await post({ component_files: files, component_entry: "sources/new.mjs" });
     const { "sources/new.mjs": code, ...others } = files;
     const asCode = await post({ component_code: code, component_entry: "./sources/new.mjs", component_files: others });
@@ -66,13 +66,13 @@ describe("a component of several files", () => {
     expect(changed.body.data.code_hash).toBe(body.data.code_hash);
   });
 
-  test("at the same time twice is one", async () => {
+  test("saved twice concurrently is one component", async () => {
     const body = { component_files: { "a.mjs": "name: Twice", "b.mjs": "" }, component_entry: "a.mjs" };
     const answers = await Promise.all([post(body), post(body), post(body)]);
     expect(new Set(answers.map((answer) => answer.body.data.id)).size).toBe(1);
   });
 
-  test("needs no entry when there is one file", async () => {
+  test("needs no entry with a single file", async () => {
     expect((await post({ component_files: { "sources/only.ts": "name: Only" } })).body.data).toMatchObject({
       entry: "sources/only.ts",
       files: [],
@@ -80,7 +80,7 @@ describe("a component of several files", () => {
     });
   });
 
-  test("is deployed as a source, and put in place of another", async () => {
+  test("is deployed as a source, and replaces another component", async () => {
     const created = await post({ component_files: files, component_entry: "sources/new.mjs" }, "/v1/sources");
     expect(created.status).toBe(200);
     const put = await upload(
@@ -98,7 +98,7 @@ describe("a component of several files", () => {
     expect(put.body.data["component_id"]).not.toBe(created.body.data.component_id);
   });
 
-  test("comes whole from an address, which it records", async () => {
+  test("is fetched whole from its address, which is stored", async () => {
     const { body } = await post({ component_url: "https://x.test/sources/a.mjs" });
     expect(body.data).toMatchObject({ code: fetched.code, entry: "sources/a.mjs", files: ["app.mjs"] });
     expect((await api.store.findById(componentKind, body.data.id))?.spec.url).toBe("https://x.test/sources/a.mjs");
@@ -106,7 +106,7 @@ describe("a component of several files", () => {
   });
 });
 
-describe("refused", () => {
+describe("a refused component", () => {
   test.each([
     [{ component_files: files }, 422, "component_entry is missing"],
     [
@@ -149,7 +149,7 @@ describe("refused", () => {
     expect([status, body.error]).toEqual([422, 'the field "configured_props" is not valid JSON']);
   });
 
-  test("a form that is cut off, and a form where no files are taken", async () => {
+  test("as an incomplete form, or where no files are accepted", async () => {
     const headers = { "content-type": "multipart/form-data; boundary=x" };
     const cut = await api.ask("POST", "/v1/components", {
       raw: '--x\r\ncontent-disposition: form-data; name="f"; filename="a.mjs"\r\n\r\nname: A',

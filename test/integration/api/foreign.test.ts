@@ -24,15 +24,15 @@ beforeAll(async () => {
   await until(async () => (await api.ask("GET", "/v1/sources/dc_byhand")).body.data.component_id !== null);
 });
 
-describe("a source with code of its own", () => {
-  test("has the resource's name and the component that was made of its code", async () => {
+describe("a source created with its own code", () => {
+  test("has the resource's name and the component of its code", async () => {
     const { data } = (await api.ask("GET", "/v1/sources/dc_byhand")).body;
     expect(data).toMatchObject({ name: "by-hand", name_slug: "by-hand", component_id: "sc_ofbyhandcode" });
     const { data: listed } = (await api.ask("GET", "/v1/users/me/sources")).body;
     expect(listed).toMatchObject([{ id: "dc_byhand", name: "by-hand", component_id: "sc_ofbyhandcode" }]);
   });
 
-  test("keeps its code when it is changed without code, and gives it up for another", async () => {
+  test("keeps its code on a change without code, and replaces it otherwise", async () => {
     const renamed = await api.ask("PUT", "/v1/sources/dc_byhand", { body: { name: "Renamed" } });
     expect(renamed.body.data).toMatchObject({ name: "Renamed", component_id: "sc_ofbyhandcode" });
     expect((await api.store.get(sourceKind, namespace, "by-hand")).spec).toMatchObject({ code: "name: By hand", name: "Renamed" });
@@ -46,7 +46,7 @@ describe("a source with code of its own", () => {
 describe("a subscription by reference", () => {
   const path = "/v1/subscriptions?emitter_id=dc_byhand&listener_id=wh_byhand";
 
-  test("is shown by the ids that its references stand for, null where nothing is there", async () => {
+  test("is shown with the ids of its references, or null if there is none", async () => {
     const made = await api.store.create(subscriptionKind, {
       name: "ref",
       namespace,
@@ -66,14 +66,14 @@ describe("a subscription by reference", () => {
     ]);
   });
 
-  test("is what POST of the same answers, and DELETE ends it", async () => {
+  test("is returned by an equal POST, and deleted by DELETE", async () => {
     expect((await api.ask("POST", path)).body.data).toMatchObject({ id: "ref" });
     expect((await api.ask("DELETE", path)).body.data).toMatchObject({ id: "ref" });
     expect(await api.store.find(subscriptionKind, namespace, "ref")).toBeUndefined();
     expect((await api.ask("DELETE", path)).status).toBe(404);
   });
 
-  test("ends with the webhook that is deleted", async () => {
+  test("is deleted with its webhook", async () => {
     expect((await api.ask("DELETE", "/v1/webhooks/wh_byhand")).status).toBe(204);
     expect(await api.store.find(subscriptionKind, namespace, "dangling")).toBeUndefined();
   });

@@ -7,7 +7,7 @@ function clockAt(start: number) {
   return clock;
 }
 
-test("lets a burst through, then one request per interval", () => {
+test("allows a burst, then one request per interval", () => {
   const clock = clockAt(1_000);
   const gcra = new Gcra({ requests: 4, windowMs: 400 }, clock);
   const take = (): boolean => gcra.take("a").allowed;
@@ -24,7 +24,7 @@ test("lets a burst through, then one request per interval", () => {
  * Within any span of time no more get through than the burst and what the span refills; and whoever stays at or under the rate is
  * never refused. Method: random waits, checked over all pairs of accepted requests.
  */
-test("never lets more through than the rate allows", () => {
+test("never exceeds the rate", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 7 }),
@@ -48,7 +48,7 @@ test("never lets more through than the rate allows", () => {
   );
 });
 
-test("forgets keys whose bucket is full again", () => {
+test("removes keys with full buckets", () => {
   const clock = clockAt(0);
   const gcra = new Gcra({ requests: 1, windowMs: 10 }, clock);
   for (let n = 0; n < 10_000; n++) {

@@ -42,7 +42,7 @@ async function record(of: string, events: readonly CommittedEvent[], error: RunS
 }
 
 describe("event summaries", () => {
-  test("are newest first, in pages, and whole when expanded", async () => {
+  test("are listed newest first, in pages, and whole if expanded", async () => {
     const long = { text: "x".repeat(2_000), short: 1 };
     await record(source, [
       event("1-0", { dedupeId: "d", summary: "s" }),
@@ -106,7 +106,7 @@ describe("event summaries", () => {
     expect(data.map((each: { id: string }) => each.id).toReversed()).toEqual(left);
   });
 
-  test.each(["start_id=1", "end_id=x", "start_id=1-0&start_id=2-0"])("are not deleted by %s", async (query) => {
+  test.each(["start_id=1", "end_id=x", "start_id=1-0&start_id=2-0"])("are refused for %s", async (query) => {
     expect((await api.ask("DELETE", `/v1/sources/${source}/events?${query}`)).status).toBe(422);
   });
 });
@@ -127,7 +127,7 @@ describe("runs", () => {
     ...given,
   });
 
-  test("are made now and waited for", async () => {
+  test("are started by a request, which waits for the end", async () => {
     api.onRun = async ({ run }) => summary(run);
     const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, { body: { event: { a: null } } });
     expect(status).toBe(200);
@@ -157,20 +157,20 @@ describe("runs", () => {
     expect(api.ran.at(-1)).not.toHaveProperty("event");
   });
 
-  test("whose code threw are answered all the same", async () => {
+  test("return 200 even if the code throws", async () => {
     const error = { name: "Error", message: "no", stack: "Error: no" };
     api.onRun = async ({ run }) => summary(run, { error, result: null });
     const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, { body: {} });
     expect([status, body.data.status, body.data.error, body.data.result]).toEqual([200, "failed", error, null]);
   });
 
-  test("that take longer are answered with their id", async () => {
+  test("that take too long return their id", async () => {
     api.onRun = (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
     const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, { body: {} });
     expect([status, body.data]).toEqual([202, { id: api.ran.at(-1)?.run, source_id: source, status: "running", trigger: "manual" }]);
   });
 
-  test("of an inactive source are refused with what to do", async () => {
+  test("of an inactive source are refused with instructions", async () => {
     const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Off", active: false } })).body.data;
     const { status, body } = await api.ask("POST", `/v1/sources/${id}/runs`, { body: {} });
     expect([status, body.code]).toEqual([409, "source_inactive"]);
@@ -184,7 +184,7 @@ describe("runs", () => {
     expect([status, body.code]).toEqual([409, "source_not_ready"]);
   });
 
-  test("are listed newest first, by outcome, and read one by one with their log", async () => {
+  test("are listed newest first, filtered by outcome, and read one by one with their log", async () => {
     const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: R" } })).body.data;
     const made = [await record(id, []), await record(id, [], { name: "Error", message: "no" }), await record(id, [])];
     const list = async (query: string) => (await api.ask("GET", `/v1/sources/${id}/runs?${query}`)).body;
@@ -208,7 +208,7 @@ describe("runs", () => {
     expect((await api.ask("GET", `/v1/sources/${id}/logs`, { key: keys.bob })).status).toBe(404);
   });
 
-  test("are counted in users/me", async () => {
+  test("are counted in /users/me", async () => {
     api.onRun = async () => undefined;
     const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Used" } })).body.data;
     const now = Date.now();

@@ -68,21 +68,21 @@ const pathWith = (path: string, ids: Ids): string =>
   path.replace("SOURCE", ids.source).replace("COMPONENT", ids.component).replace("WEBHOOK", ids.webhook).replace("ORG", ids.org);
 
 describe.each(endpoints)("%s %s", (method, path) => {
-  test("without a key, or with a bad one, answers 401", async () => {
+  test("returns 401 without a valid key", async () => {
     for (const ask of [{ key: null }, { key: "wrong" }, { key: null, headers: { authorization: "Basic YTpi" } }, { key: "" }]) {
       const { status, body, headers } = await api.ask(method, path, ask);
       expect([status, body.code, headers.get("www-authenticate")]).toEqual([401, "unauthenticated", "Bearer"]);
     }
   });
 
-  test("tells nothing of what belongs to others", async () => {
+  test("reveals nothing of other owners", async () => {
     if (!/[A-Z]{3}/.test(path)) return;
     const { status, text } = await api.ask(method, pathWith(path, await bobsIds()), isWrite(method) ? { body: {} } : {});
     expect(status).toBe(path.includes("ORG") ? 403 : 404);
     expect(text).not.toContain("Bob");
   });
 
-  test("does not find ids that do not exist, or are none", async () => {
+  test("returns 404 for unknown and malformed ids", async () => {
     if (!/[A-Z]{3}/.test(path)) return;
     for (const id of ["none", "o_none", "dc_none", "sc_none", "wh_none", "%00", "dc_%00", "..%2f..", "x".repeat(3_000), "%F0%9F%92%A9"]) {
       const asked = path.replace(/[A-Z]{3,}/, id);
@@ -92,14 +92,14 @@ describe.each(endpoints)("%s %s", (method, path) => {
     }
   });
 
-  test("with a slash at its end is the same route", async () => {
+  test("ignores a trailing slash", async () => {
     const [one, other] = await Promise.all([api.ask(method, path, { key: null }), api.ask(method, `${path}/`, { key: null })]);
     expect(other.status).toBe(one.status);
     const known = await api.ask("OPTIONS", `${path}/`);
     expect([known.status, known.headers.get("allow")]).toEqual([204, expect.stringContaining(method)]);
   });
 
-  test("refuses bodies it cannot read", async () => {
+  test("refuses unreadable bodies", async () => {
     if (!isWrite(method)) return;
     const asks = [
       { raw: "{", headers: { "content-type": "application/json" }, expected: [400, "invalid_json"] },
@@ -134,30 +134,30 @@ describe.each(endpoints)("%s %s", (method, path) => {
 });
 
 describe("requests", () => {
-  test("to no route answer 404 as JSON", async () => {
+  test("to an unknown path return 404 as JSON", async () => {
     for (const path of ["/", "/v2/users/me", "/v1", "/v1/nothing", "/v1/users/u_ada/sources"]) {
       const { status, body } = await api.ask("GET", path);
       expect([path, status, body.code]).toEqual([path, 404, "no_such_route"]);
     }
   });
 
-  test("by another method answer 405 with the ones that are possible", async () => {
+  test("by another method return 405 with the allowed methods", async () => {
     const { status, body, headers } = await api.ask("PATCH", "/v1/sources/dc_x");
     expect([status, body.code, headers.get("allow")]).toEqual([405, "method_not_allowed", "GET, PUT, DELETE, HEAD, OPTIONS"]);
     expect((await api.ask("GET", "/v1/sources/dc_x/replays")).headers.get("allow")).toBe("POST, OPTIONS");
   });
 
-  test("by HEAD answer as GET does, without the body", async () => {
+  test("by HEAD get the response of GET without its body", async () => {
     const { status, text, headers } = await api.ask("HEAD", "/v1/users/me");
     expect([status, text, headers.get("content-type")]).toEqual([200, "", "application/json; charset=utf-8"]);
   });
 
-  test("with a path that cannot be decoded answer 400", async () => {
+  test("with a path that cannot be decoded return 400", async () => {
     const { status, body } = await api.ask("GET", "/v1/sources/%zz");
     expect([status, body.code]).toEqual([400, "malformed"]);
   });
 
-  test("are answered with headers that keep browsers from guessing, framing and keeping", async () => {
+  test("get headers against sniffing, framing and caching", async () => {
     const { headers } = await api.ask("GET", "/v1/users/me");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("cache-control")).toBe("no-store");
@@ -166,7 +166,7 @@ describe("requests", () => {
     expect(headers.get("ratelimit")).toContain("r=");
   });
 
-  test("leave one line each, without query, body or key", async () => {
+  test("log one line each, without query, body or key", async () => {
     await api.ask("POST", "/v1/webhooks?url=https://very-secret.test/", { body: {} });
     const line = api.log.findLast((fields) => "http.route" in fields && fields["http.route"] === "/v1/webhooks");
     expect(line).toMatchObject({
@@ -183,7 +183,7 @@ describe("requests", () => {
 describe("a form", () => {
   const form = { "content-type": "application/x-www-form-urlencoded; charset=UTF-8" };
 
-  test("has parameters as JSON has, as texts", async () => {
+  test("has the fields of JSON as strings", async () => {
     const raw = new URLSearchParams({ url: "https://form.test/ä?b=1", name: "a b" }).toString();
     const { status, body } = await api.ask("POST", "/v1/webhooks", { raw, headers: form });
     expect([status, body.data.url, body.data.name]).toEqual([200, "https://form.test/ä?b=1", "a b"]);
@@ -192,7 +192,7 @@ describe("a form", () => {
     expect((await api.ask("POST", "/v1/webhooks", { raw: "__proto__=x&url=ftp://x", headers: form })).status).toBe(422);
   });
 
-  test("is JSON where a client says no type and its tool says form", async () => {
+  test("is parsed as JSON if it looks like JSON, as curl sends it", async () => {
     const raw = JSON.stringify({ url: "https://form.test/", name: "a&b=c" });
     const { status, body } = await api.ask("POST", "/v1/webhooks", { raw, headers: form });
     expect([status, body.data.name]).toEqual([200, "a&b=c"]);
@@ -200,7 +200,7 @@ describe("a form", () => {
 });
 
 describe("users/me", () => {
-  test("is the user with their organizations and use", async () => {
+  test("returns the user with organizations and usage", async () => {
     const { status, body } = await api.ask("GET", "/v1/users/me");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -226,13 +226,13 @@ describe("users/me", () => {
     expect(Object.keys((await api.ask("GET", `/v1/users/me?${query}`)).body.data)).toEqual(fields);
   });
 
-  test("with include twice is refused", async () => {
+  test("with include given twice is refused", async () => {
     expect((await api.ask("GET", "/v1/users/me?include=a&include=b")).status).toBe(422);
   });
 });
 
-describe("what runs us", () => {
-  test("asks for health, readiness and metrics without a key", async () => {
+describe("the platform", () => {
+  test("reads health, readiness and metrics without a key", async () => {
     expect((await api.ask("GET", "/healthz", { key: null })).body).toEqual({ status: "ok" });
     expect((await api.ask("GET", "/readyz", { key: null })).body).toEqual({ status: "ready", checks: { database: "ok" } });
     const { text, headers } = await api.ask("GET", "/metrics", { key: null });

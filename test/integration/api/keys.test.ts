@@ -28,7 +28,7 @@ const statusOf = async (key: string, method = "GET", asked = "/v1/users/me"): Pr
 };
 
 describe("a new key", () => {
-  test("is shown once, counts at once, and lies nowhere", async () => {
+  test("is shown once, is valid immediately, and is stored nowhere", async () => {
     const made = await make({ name: "laptop" });
     expect(made).toEqual({
       id: expect.stringMatching(/^pk_[0-9a-z]{12}$/),
@@ -64,7 +64,7 @@ describe("a new key", () => {
     expect([status, body.error]).toEqual([422, expect.stringContaining(message)]);
   });
 
-  test("is refused when there are fifty", async () => {
+  test("is refused if the user has fifty", async () => {
     const before = (await api.ask("GET", path, { key: keys.bob })).body.data.length;
     for (let n = before; n < 50; n++) await make({ name: `key ${n}` }, { key: keys.bob });
     const { status, body } = await api.ask("POST", path, { key: keys.bob, body: { name: "one more" } });
@@ -74,7 +74,7 @@ describe("a new key", () => {
 });
 
 describe("scopes", () => {
-  test("a key with read alone reads, and everything else names what is missing", async () => {
+  test("a key with only read can read, and other requests name the missing scope", async () => {
     const { key } = await make({ scopes: ["read"] });
     expect(await statusOf(key)).toEqual([200, undefined]);
     expect((await api.ask("HEAD", "/v1/users/me", { key })).status).toBe(200);
@@ -91,14 +91,14 @@ describe("scopes", () => {
     expect((await api.ask("GET", "/v1/users/me/webhooks")).body.data).toEqual([]);
   });
 
-  test("a key with write alone writes, and does not read", async () => {
+  test("a key with only write can write, but not read", async () => {
     const { key } = await make({ scopes: ["write"] });
     expect(await statusOf(key)).toEqual([403, "scope_missing"]);
     expect((await api.ask("HEAD", "/v1/users/me", { key })).status).toBe(403);
     expect(await statusOf(key, "POST", "/v1/webhooks?url=https://x.test/")).toEqual([200, undefined]);
   });
 
-  test("a key makes none that may do more or lasts longer, and by default one like itself", async () => {
+  test("a key creates keys with at most its own scopes and expiry, by default the same", async () => {
     const end = inSeconds(3_600);
     const { key } = await make({ scopes: ["write"], expires_at: end });
     expect(await make({}, { key })).toMatchObject({ scopes: ["write"], expires_at: end });
@@ -111,7 +111,7 @@ describe("scopes", () => {
 });
 
 describe("a key that expires", () => {
-  test("counts until then, and is told from one that is unknown", async () => {
+  test("is valid until then, and has another error than an unknown key", async () => {
     const { id, key, expires_at } = await make({ expires_at: inSeconds(60) });
     expect(await statusOf(key)).toEqual([200, undefined]);
     aheadMs = 61_000;
@@ -128,7 +128,7 @@ test("without a token there is no admin API", async () => {
 });
 
 describe("DELETE", () => {
-  test("ends a key at once, also the one that asks for it", async () => {
+  test("revokes a key immediately, also the one that is used", async () => {
     const { id, key } = await make({});
     expect((await api.ask("DELETE", `${path}/${id}`, { key })).status).toBe(204);
     expect(await statusOf(key)).toEqual([401, "unauthenticated"]);
@@ -136,7 +136,7 @@ describe("DELETE", () => {
     expect((await api.ask("GET", path)).body.data).not.toContainEqual(expect.objectContaining({ id }));
   });
 
-  test("finds neither keys of others nor hashes nor prefixes", async () => {
+  test("returns 404 for keys of others, hashes and prefixes", async () => {
     const { id, key } = await make({});
     const { rows } = await sql<{ key_hash: string }>`select key_hash from api_keys where user_id = ${ada.id}`.execute(api.database.db);
     for (const other of [...rows.map(({ key_hash }) => key_hash), key.slice(0, 10), "pk_none", "x", "%00"])

@@ -20,7 +20,7 @@ const api = withApi(
   },
 );
 
-test("one key's requests are limited, with the time to wait, and another's are not", async () => {
+test("limits the requests of one key, with Retry-After, and not those of another", async () => {
   for (let n = 0; n < 5; n++) expect((await api.ask("GET", "/v1/users/me")).status).toBe(200);
   const { status, body, headers } = await api.ask("GET", "/v1/users/me");
   expect([status, body.code]).toEqual([429, "rate_limited"]);
@@ -29,7 +29,7 @@ test("one key's requests are limited, with the time to wait, and another's are n
   expect((await api.ask("GET", "/v1/users/me", { key: keys.bob })).status).toBe(200);
 });
 
-test("an unexpected error is told without internals and logged under the id that is told", async () => {
+test("hides internals of an unexpected error, and logs them under the returned id", async () => {
   failure = new TypeError("password hunter2 of the database is wrong");
   const { status, body, text, headers } = await api.ask("POST", "/v1/components", {
     key: keys.bob,
@@ -43,7 +43,7 @@ test("an unexpected error is told without internals and logged under the id that
   });
 });
 
-test("what is away for now answers 503 with Retry-After", async () => {
+test("returns 503 with Retry-After for an unavailable dependency", async () => {
   failure = new Unavailable("the builder is away");
   const { status, body, headers } = await api.ask("POST", "/v1/components", {
     key: keys.bob,
@@ -54,7 +54,7 @@ test("what is away for now answers 503 with Retry-After", async () => {
   expect([ready.status, ready.body]).toEqual([503, { status: "not ready", checks: { database: "no database", builder: "ok" } }]);
 });
 
-test("metrics that are told elsewhere are not told here", async () => {
+test("does not serve metrics that are served elsewhere", async () => {
   expect((await api.ask("GET", "/healthz", { key: null })).status).toBe(200);
   const { status, body } = await api.ask("GET", "/metrics", { key: null });
   expect([status, body.code]).toEqual([404, "no_such_route"]);

@@ -353,7 +353,7 @@ describe("accounts, keys and organizations", () => {
 });
 
 describe("the details of an error", () => {
-  test("name each field with its value, and no value that may be a secret", async () => {
+  test("names each field with its value, and no value that may be secret", async () => {
     const { body } = await api.ask("POST", "/v1/webhooks", { body: { url: "user:hunter2@host", name: 5, ordered: "maybe" } });
     expect(body.details).toEqual([
       { field: "url", message: expect.any(String) },
@@ -364,7 +364,7 @@ describe("the details of an error", () => {
     expect(account.text).not.toContain("hunter2");
   });
 
-  test("are cut where a value is long", async () => {
+  test("truncates long values", async () => {
     const { body } = await api.ask("PUT", filled("/v1/sources/SOURCE"), { body: { active: "x".repeat(10_000) } });
     expect(body.details).toEqual([{ field: "active", message: "is invalid: it must be true or false", value: "x".repeat(80) }]);
   });

@@ -51,7 +51,7 @@ async function expectAnswer({ ask, with: how, status, code, says }: Mistake): Pr
   else expect(body.error).toMatch(says);
 }
 
-describe("an id that names nothing", () => {
+describe("an unknown id", () => {
   const mistakes: readonly Mistake[] = [
     {
       ask: "GET /v1/sources/dc_nothing",
@@ -150,7 +150,7 @@ describe("an id that names nothing", () => {
 });
 
 describe("a name slug", () => {
-  test("stands for the id of a source in every path", async () => {
+  test("replaces the id of a source in every path", async () => {
     for (const path of ["", "/event_summaries", "/runs", "/logs", "/ticks", "/events/deletions"]) {
       const { status } = await api.ask("GET", `/v1/sources/my-source${path}`);
       expect([path, status]).toEqual([path, 200]);
@@ -159,12 +159,12 @@ describe("a name slug", () => {
     expect((await api.ask("PUT", "/v1/sources/my-source", { body: { active: true } })).status).toBe(200);
   });
 
-  test("of another owner is not found", async () => {
+  test("of another owner returns 404", async () => {
     const { status, body } = await api.ask("GET", "/v1/sources/my-source", { key: keys.bob });
     expect([status, body.error]).toEqual([404, "record not found: no source of yours has the id or the name_slug 'my-source'"]);
   });
 
-  test("that two sources of the caller have is not found unless org_id says which is meant", async () => {
+  test("of two sources of the caller returns 404 unless org_id selects one", async () => {
     await api.accounts.putMember(bob.id, acme.id, "member", { keepsAdmin: true });
     const own = await made("/v1/sources", { component_code: "name: twin" }, keys.bob);
     const ours = await made(`/v1/sources?org_id=${acme.id}`, { component_code: "name: twin" }, keys.bob);
@@ -177,7 +177,7 @@ describe("a name slug", () => {
   });
 });
 
-describe("a path that leads nowhere", () => {
+describe("an unknown path", () => {
   const mistakes: readonly Mistake[] = [
     {
       ask: "POST /v1/sources/SOURCE/run",
@@ -240,7 +240,7 @@ describe("a path that leads nowhere", () => {
     expect(body.data.url).toBe("https://example.com//a");
   });
 
-  test("is / for a browser: a page that leads on; for programs the 404 that every path has", async () => {
+  test("/ is a start page for browsers, and returns 404 to programs", async () => {
     const page = await api.ask("GET", "/", { key: null, headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.text).toContain('href="/docs"');
@@ -252,7 +252,7 @@ describe("a path that leads nowhere", () => {
   });
 });
 
-describe("a body that cannot be read", () => {
+describe("an unreadable body", () => {
   const json = { "content-type": "application/json" };
   const mistakes: readonly Mistake[] = [
     {
@@ -307,17 +307,17 @@ describe("a body without a content type", () => {
       `${method} ${filled(path)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.ada}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
 
-  test("is JSON", async () => {
+  test("is parsed as JSON", async () => {
     expect(await send("PUT", "/v1/webhooks/WEBHOOK", '{"name":"untyped"}')).toMatch(/^HTTP\/1\.1 200 .*"name":"untyped"/s);
     expect(await send("PUT", "/v1/webhooks/WEBHOOK", "name=x")).toMatch(/^HTTP\/1\.1 400 .*"code":"invalid_json"/s);
   });
 
-  test("is none of ours where the method is GET", async () => {
+  test("is ignored for GET", async () => {
     expect(await send("GET", "/v1/users/me", "name=x")).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
-describe("a parameter that is not known", () => {
+describe("an unknown parameter", () => {
   const mistakes: readonly Mistake[] = [
     {
       ask: "GET /v1/users/me/sources?page=2",
@@ -407,20 +407,20 @@ describe("a parameter that is not known", () => {
     expect(JSON.stringify(body.data)).not.toContain("warnings");
   });
 
-  test("is warned of twenty times at most, and in few characters", async () => {
+  test("gets at most twenty warnings of limited length", async () => {
     const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${"x".repeat(1_000)}${index}`, 1]));
     const { body, text } = await api.ask("PUT", filled("/v1/webhooks/WEBHOOK"), { body: { ...fields, active: true } });
     expect([body.warnings.length, text.length < 10_000]).toEqual([20, true]);
   });
 
-  test("leaves no warnings where there is nothing to warn of", async () => {
+  test("is required for warnings: valid requests have none", async () => {
     expect((await api.ask("GET", "/v1/users/me?include=id")).body).toEqual({ data: { id: "u_ada" } });
     const { body } = await api.ask("GET", `/v1/users/me/sources?limit=1&after=&before=&org_id=&include=&exclude=`);
     expect(Object.keys(body)).toEqual(["page_info", "data"]);
   });
 });
 
-describe("a component_url that cannot be read", () => {
+describe("an unreadable component_url", () => {
   const mistakes: readonly Mistake[] = [
     {
       ask: "POST /v1/components",
@@ -454,17 +454,17 @@ describe("a component_url that cannot be read", () => {
   test.each(mistakes)("$with.body", expectAnswer);
 });
 
-describe("a component that loads and was probably meant otherwise", () => {
+describe("a component with probable mistakes", () => {
   const code = "name: Misspelt; key: misspelt; deply";
 
-  test("is saved with its warnings beside data, also when it was saved before", async () => {
+  test("is saved with warnings next to data, also if it was saved before", async () => {
     for (let times = 0; times < 2; times++) {
       const { status, body } = await api.ask("POST", "/v1/components", { body: { component_code: code } });
       expect([status, Object.keys(body), body.warnings]).toEqual([200, ["data", "warnings"], [misspeltHook]]);
     }
   });
 
-  test("is deployed, and changed, with its warnings and those of the request", async () => {
+  test("is deployed and changed with its warnings and those of the request", async () => {
     const created = await api.ask("POST", "/v1/sources", { body: { component_code: code, nmae: "x" } });
     expect([created.status, created.body.warnings.map(({ path }: { path: string }) => path)]).toEqual([200, ["hooks.deply", "nmae"]]);
     const path = `/v1/sources/${created.body.data.id}`;
@@ -512,7 +512,7 @@ describe("a deletion of events", () => {
     code: "empty_range",
     says: `nothing was deleted: ${name} is empty; give it a value, or send no parameters to delete all events of the source`,
   }));
-  test.each(mistakes)("whose only parameter is empty is refused: $ask", expectAnswer);
+  test.each(mistakes)("with a single empty parameter is refused: $ask", expectAnswer);
 
   test.each(["", "?start_id=&end_id=", "?start_id=&end_id=1-0", "?start_id=1-0&end_id=&event_name="])(
     "is accepted with '%s'",

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 describe("a cursor", () => {
-  test("of another owner's list is as unknown as one of nothing", async () => {
+  test("of another owner's list is unknown, like an invented one", async () => {
     const ids = {
       sources: source,
       webhooks: (await made("/v1/webhooks", { url: "https://example.com/" })).id,
@@ -45,7 +45,7 @@ describe("a cursor", () => {
     }
   });
 
-  test("of an item that was deleted keeps the place, in its own list alone", async () => {
+  test("of a deleted item keeps its position, only in its own list", async () => {
     const [older, gone] = [
       await made("/v1/webhooks", { url: "https://example.com/" }),
       await made("/v1/webhooks", { url: "https://example.com/" }),
@@ -74,7 +74,7 @@ describe("a number", () => {
     );
   });
 
-  test("and an object are called what people call them", async () => {
+  test("and objects have common names in errors", async () => {
     const { body } = await api.ask("POST", "/v1/accounts", { body: { app: "shop", credentials: "secret" } });
     expect(body.error).toBe("credentials is invalid: it must be an object");
     const key = await api.ask("POST", "/v1/users/me/keys", { body: { name: "k", expires_at: 1.5 } });
@@ -106,7 +106,7 @@ describe("text", () => {
     expect(refused(await api.ask("GET", `/v1/accounts?app=${encodeURIComponent(app)}`))).toEqual([422, "invalid_input"]);
   });
 
-  test("that is empty picks nothing out", async () => {
+  test("that is empty does not filter", async () => {
     expect((await api.ask("GET", "/v1/accounts?app=")).status).toBe(200);
   });
 });
@@ -119,14 +119,14 @@ test.each([
   "http://example.com/%zz",
   "http://a\\b/",
   "http://example.com#x",
-])("the address %j is refused before anything is made", async (url) => {
+])("refuses the address %j before creating anything", async (url) => {
   const { body, ...answer } = await api.ask("POST", "/v1/webhooks", { body: { url } });
   expect([answer.status, body.error]).toEqual([422, expect.stringMatching(/^url is invalid: it must be/)]);
   const oauth = { token_url: url, client_id: "c", refresh_token: "r" };
   expect((await api.ask("POST", "/v1/accounts", { body: { app: "shop", oauth } })).body.error).toMatch(/^oauth\.token_url is invalid/);
 });
 
-test("a component's key that no request could name is refused, and one of 255 characters is found by it", async () => {
+test("refuses a component's key that is too long for a request, and finds one of 255 characters", async () => {
   const codeOf = (key: string) => ({ component_code: `name: long; key: ${key}` });
   const { status, body } = await api.ask("POST", "/v1/components", { body: codeOf("k".repeat(256)) });
   expect([status, body.error]).toEqual([422, "the component's key has 256 characters; the limit is 255"]);
@@ -134,8 +134,8 @@ test("a component's key that no request could name is refused, and one of 255 ch
   expect((await api.ask("GET", `/v1/components/${"k".repeat(255)}`)).body.data.id).toBe(id);
 });
 
-describe("what deletes events", () => {
-  test("reads its bounds wherever they are, and lets nothing go beyond them", async () => {
+describe("a deletion of events", () => {
+  test("reads its bounds from query and body, and deletes nothing outside", async () => {
     const path = `/v1/sources/${source}/events`;
     const form = { "content-type": "application/x-www-form-urlencoded" };
     for (const ask of [{ body: { start_id: "1-0", end_id: "1-0" } }, { raw: "start_id=1-0&end_id=1-0", headers: form }])
@@ -148,13 +148,13 @@ describe("what deletes events", () => {
     ]);
   });
 
-  test.each(["$errors", "$logs"])("does not say that it deletes %s, which holds none", async (channel) => {
+  test.each(["$errors", "$logs"])("is refused for %s, which contains no events", async (channel) => {
     const { status, body } = await api.ask("DELETE", `/v1/sources/${source}/events?event_name=${encodeURIComponent(channel)}`);
     expect([status, body.error]).toEqual([422, expect.stringContaining("cannot be deleted")]);
   });
 });
 
-test("a request with several Host headers is refused, with one or as a proxy writes it it is not", async () => {
+test("refuses a request with several Host headers, and accepts one", async () => {
   const head = (target: string, hosts: string): Promise<string> =>
     sent(`GET ${target} HTTP/1.1\r\n${hosts}Authorization: Bearer ${keys.ada}\r\nConnection: close\r\n\r\n`);
   expect(await head("/v1/users/me", "Host: a\r\nHost: b\r\n")).toMatch(/^HTTP\/1\.1 400 .*"code":"malformed"/s);

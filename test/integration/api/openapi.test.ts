@@ -93,17 +93,17 @@ const operationsOf = (document: z.infer<typeof openApi>) =>
   );
 
 describe("the document", () => {
-  test("has an operation for every route that is mounted, and no other", async () => {
+  test("has exactly the mounted operations", async () => {
     const told = operationsOf(await served());
     expect(told.filter((each) => each.told.summary === undefined).map(({ route }) => route)).toEqual([]);
     expect(told.map(({ route }) => route).toSorted()).toEqual(described.map(({ route }) => route).toSorted());
   });
 
-  test("is what OpenAPI 3.1 says", async () => {
+  test("conforms to OpenAPI 3.1", async () => {
     expect(openApi.parse(await served())).toBeTruthy();
   });
 
-  test("refers to nothing that it does not hold, and holds nothing that is not referred to", async () => {
+  test("has no dangling references and no unused components", async () => {
     const document = await served();
     const found = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^"]+)"/g);
     const { parameters, responses, schemas } = document.components;
@@ -122,7 +122,7 @@ describe("the document", () => {
     expect(new Set(told.map((each) => each.told.operationId)).size).toBe(told.length);
   });
 
-  test("says what each field of a request means", async () => {
+  test("describes each field of a request", async () => {
     const document = await served();
     const missing = operationsOf(document).flatMap(({ route, told }) => {
       const body = told.requestBody?.content["application/json"]?.schema as
@@ -135,7 +135,7 @@ describe("the document", () => {
     expect(missing).toEqual([]);
   });
 
-  test("asks for no key, and takes no other method", async () => {
+  test("needs no key, and allows only GET", async () => {
     const { status, headers } = await api.ask("POST", "/v1/openapi.json", { key: null });
     expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     expect((await api.ask("GET", "/v1/openapi.json/", { key: null })).headers.get("content-type")).toContain("application/json");
@@ -143,7 +143,7 @@ describe("the document", () => {
 });
 
 describe("the page", () => {
-  test("is served with its files, under a policy that allows nothing inline and no other server", async () => {
+  test("is served with its files, under a policy that forbids inline scripts and other servers", async () => {
     const { status, text, headers } = await api.ask("GET", "/docs", { key: null });
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(headers.get("content-security-policy")).toBe(
@@ -172,7 +172,7 @@ describe("the page", () => {
   });
 });
 
-test("answers of the API itself allow nothing to be run", async () => {
+test("forbids scripts in responses of the API itself", async () => {
   const { headers } = await api.ask("GET", "/v1/openapi.json", { key: null });
   expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
 });

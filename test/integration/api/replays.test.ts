@@ -123,7 +123,7 @@ const idsIn = (received: readonly Received[]): readonly string[] =>
   received.map(({ body }) => (JSON.parse(body) as { readonly id: string }).id);
 
 describe("a replay", () => {
-  test("posts to one host no faster than its pace, over all webhooks and replays", async () => {
+  test("is limited to a rate per host, over all webhooks and replays", async () => {
     await startDeliveries({ replayPace: { burst: 4, perSecond: 20 } });
     const [one, two] = [await receiver(), await receiver()];
     await subscribe(webhookAt("wh_one", one.url));
@@ -136,7 +136,7 @@ describe("a replay", () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(1_000);
   });
 
-  test("delivers what history has once more, oldest first, signed, marked, and under ids of its own", async () => {
+  test("delivers stored events oldest first, signed, marked, and under new ids", async () => {
     await startDeliveries();
     const [one, two] = [await receiver(), await receiver()];
     await subscribe(webhookAt("wh_one", one.url));
@@ -184,7 +184,7 @@ describe("a replay", () => {
     expect(idsIn(received)).toEqual([...expected, "10-0"]);
   });
 
-  test("for one listener goes to no other", async () => {
+  test("for one listener reaches no other", async () => {
     await startDeliveries();
     const [one, other] = [await receiver(), await receiver()];
     const webhook = await createWebhook(one.url);
@@ -198,7 +198,7 @@ describe("a replay", () => {
     expect([idsIn(one.received), idsIn(other.received)]).toEqual([["1-0", "2-0", "3-0", "3-0"], ["3-0"]]);
   });
 
-  test("runs sources that listen, each time it is asked for", async () => {
+  test("runs listening sources on every replay", async () => {
     await startDeliveries();
     const listener = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Listener" } })).body.data.id;
     await subscribe({ kind: "source", id: listener, pool: "default" });
@@ -217,7 +217,7 @@ describe("a replay", () => {
     ]);
   });
 
-  test("keeps its mark and its id over attempts", async () => {
+  test("keeps its mark and its id across attempts", async () => {
     await startDeliveries();
     const { received, url } = await receiver((request) => (request < 3 ? 503 : 200));
     await subscribe(webhookAt("wh_retried", url));
@@ -230,7 +230,7 @@ describe("a replay", () => {
 });
 
 describe("a replayed event that became a dead letter", () => {
-  test("keeps its mark and its id when that is delivered again", async () => {
+  test("keeps its mark and its id when it is redelivered", async () => {
     const { received, url } = await receiver((request) => (request === 1 ? 410 : 200));
     // Gone it is disabled: enabled again after that, it is posted to.
     const webhook = { ...webhookAt("wh_dead", url), enabledAt: Date.now() + 3_600_000 };
@@ -247,8 +247,8 @@ describe("a replayed event that became a dead letter", () => {
   });
 });
 
-describe("nothing of a replay is lost", () => {
-  test("when nobody delivers while it is asked for", async () => {
+describe("a replay loses no event", () => {
+  test("if delivery does not run at the time of the request", async () => {
     const { received, url } = await receiver();
     await subscribe(webhookAt("wh_later", url));
     await record(numbered(100));
@@ -260,7 +260,7 @@ describe("nothing of a replay is lost", () => {
   });
 
   /** Stopped in the middle of an attempt, nobody has acked it: the next one begins with that event, and the order stays. */
-  test("when delivery is stopped in its midst", async () => {
+  test("if delivery stops in between", async () => {
     const answers = Promise.withResolvers<void>();
     const { received, url } = await receiver((request) => {
       if (request === 5) answers.resolve();
@@ -280,7 +280,7 @@ describe("nothing of a replay is lost", () => {
     expect(before).toBeLessThan(30);
   }, 90_000);
 
-  test("and a listener that hangs holds up its own deliveries, not those of another", async () => {
+  test("and a hanging listener delays only its own deliveries", async () => {
     const healthy = await receiver();
     const hanging = createServer(() => undefined);
     servers.push(hanging);
@@ -298,7 +298,7 @@ describe("nothing of a replay is lost", () => {
   });
 });
 
-describe("a replay is refused", () => {
+describe("a refused replay", () => {
   test.each([
     [{ start_id: "1" }, 422, "invalid_input"],
     [{ end_id: 5 }, 422, "invalid_input"],
@@ -312,13 +312,13 @@ describe("a replay is refused", () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test("of and for what is another's", async () => {
+  test("of and for resources of others", async () => {
     expect((await replay({}, keys.bob)).status).toBe(404);
     const theirs = (await api.ask("POST", "/v1/webhooks", { key: keys.bob, body: { url: "https://example.com/" } })).body.data.id;
     expect((await replay({ listener_id: theirs })).status).toBe(404);
   });
 
-  test("and leaves nothing behind", async () => {
+  test("stores nothing", async () => {
     const before = await lanes();
     await record(numbered(2));
     for (const body of [{ start_id: "x" }, { listener_id: "wh_nowhere" }]) await replay(body);

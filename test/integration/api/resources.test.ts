@@ -44,7 +44,7 @@ describe("components", () => {
     [{ component_code: "broken" }, 422],
     [{ component_url: "x" }, 422],
     [{ component_url: "https://x.test/none" }, 422],
-  ])("made of %j are refused", async (body, status) => {
+  ])("created from %j are refused", async (body, status) => {
     expect((await api.ask("POST", "/v1/components", { body })).status).toBe(status);
   });
 
@@ -54,19 +54,19 @@ describe("components", () => {
     expect((await api.ask("GET", "/v1/components/of-acme", { key: keys.bob })).status).toBe(404);
   });
 
-  test("with a key that is no label are found as well", async () => {
+  test("with a key that is not a valid label are found", async () => {
     const key = "a/key with ümlauts";
     await api.ask("POST", "/v1/components", { body: { component_code: `name: K; key: ${key}` } });
     expect((await data("GET", `/v1/components/${encodeURIComponent(key)}`)).name).toBe("K");
   });
 
-  test("with new code under an old key: the newest counts", async () => {
+  test("with the same key are found newest first", async () => {
     for (const version of [1, 2])
       await api.ask("POST", "/v1/components", { body: { component_code: `name: V${version}; key: versioned` } });
     expect((await data("GET", "/v1/components/versioned")).name).toBe("V2");
   });
 
-  test("are not found in the registry, where nothing is published", async () => {
+  test("are not found in an empty registry", async () => {
     const { status, body } = await api.ask("GET", "/v1/components/registry/weather-report");
     expect([status, body.error]).toEqual([
       404,
@@ -76,7 +76,7 @@ describe("components", () => {
 });
 
 describe("lists of sources", () => {
-  test("page both ways, newest first", async () => {
+  test("have pages in both directions, newest first", async () => {
     const made: string[] = [];
     for (let n = 0; n < 5; n++) made.unshift((await newSource(`Page ${n}`, `?org_id=${acme.id}`)).id);
     const page = async (query: string) => (await api.ask("GET", `/v1/orgs/${acme.id}/sources?${query}`)).body;
@@ -121,7 +121,7 @@ describe("lists of sources", () => {
 });
 
 describe("webhooks", () => {
-  test("are made by query or body, show their signing key once, and are deleted", async () => {
+  test("are created by query or body, show their signing key once, and are deleted", async () => {
     const { status, body } = await api.ask("POST", "/v1/webhooks?url=https%3A%2F%2Fx.test%3A8080%2Fhook%3Fa%3D1&name=From%20query", {
       body: { name: "from body", description: "d" },
     });
@@ -151,7 +151,7 @@ describe("webhooks", () => {
     expect((await api.ask("DELETE", `/v1/webhooks/${webhook.id}`)).status).toBe(404);
   });
 
-  test("without name and description have null there", async () => {
+  test("without name and description have null for both", async () => {
     expect(await data("POST", "/v1/webhooks?url=http://x.test")).toMatchObject({
       name: null,
       description: null,
@@ -188,7 +188,7 @@ describe("webhooks", () => {
     },
   );
 
-  test("of an organization are its members'", async () => {
+  test("of an organization are visible to its members", async () => {
     const webhook = await data("POST", `/v1/webhooks?org_id=${acme.id}&url=https://x.test`);
     expect((await data("GET", `/v1/orgs/${acme.id}/webhooks`)).map(({ id }: { id: string }) => id)).toEqual([webhook.id]);
     expect((await api.ask("POST", "/v1/webhooks?org_id=o_others&url=https://x.test")).status).toBe(403);
@@ -200,7 +200,7 @@ describe("subscriptions", () => {
   const subscribe = (emitter: string, listener: string, rest = "") =>
     api.ask("POST", `/v1/subscriptions?emitter_id=${emitter}&listener_id=${listener}${rest}`);
 
-  test("are made, listed and deleted; twice the same is one", async () => {
+  test("are created, listed and deleted, and equal requests create one", async () => {
     const [source, webhook] = [await newSource("Emitter"), await data("POST", "/v1/webhooks?url=https://x.test")];
     const { status, body } = await subscribe(source.id, webhook.id);
     expect(status).toBe(200);
@@ -236,7 +236,7 @@ describe("subscriptions", () => {
     expect((await subscribe(source.id, webhook.id)).body.data.id).toBe(body.data.id);
   });
 
-  test("of a webhook go with it", async () => {
+  test("of a webhook are deleted with it", async () => {
     const webhook = await data("POST", `/v1/webhooks?url=https://x.test&org_id=${acme.id}`);
     const { id } = (await subscribe("dc_*", webhook.id)).body.data;
     const shared = (await subscribe("p_*", webhook.id, `&org_id=${acme.id}`)).body.data;
@@ -248,7 +248,7 @@ describe("subscriptions", () => {
     );
   });
 
-  test("in effect when they are answered", async () => {
+  test("are in effect when the response is sent", async () => {
     const [one, other] = [await newSource("One"), await newSource("Other")];
     const { id } = (await subscribe(one.id, other.id)).body.data;
     expect((await api.store.findById(subscriptionKind, id))?.status.conditions?.[0]).toMatchObject({
@@ -262,7 +262,7 @@ describe("subscriptions", () => {
     for (const emitter of ["dc_*", "p_*", acme.id]) expect((await subscribe(emitter, webhook.id)).status).toBe(200);
   });
 
-  test("of an organization connect what is the organization's own", async () => {
+  test("of an organization connect only its own resources", async () => {
     const query = `&org_id=${acme.id}`;
     const [mine, theirs] = [await newSource("Mine"), await newSource("Theirs", `?org_id=${acme.id}`)];
     const [hook, theirHook] = [
@@ -277,7 +277,7 @@ describe("subscriptions", () => {
     expect((await subscribe(theirs.id, hook.id)).status).toBe(200);
   });
 
-  test("between what does not exist, is not the caller's or makes no sense are refused", async () => {
+  test("with unknown, foreign or invalid ends are refused", async () => {
     const [mine, hook] = [await newSource("Mine"), await data("POST", "/v1/webhooks?url=https://x.test")];
     const bobs = (await api.ask("POST", "/v1/sources", { key: keys.bob, body: { component_code: "name: Bobs" } })).body.data;
     const bobsHook = (await api.ask("POST", "/v1/webhooks?url=https://x.test", { key: keys.bob })).body.data;
@@ -314,8 +314,8 @@ describe("subscriptions", () => {
   });
 });
 
-describe("what is stored in another form than its schema's", () => {
-  test("is shown as far as it can be, and hides nothing else", async () => {
+describe("a stored resource that violates its schema", () => {
+  test("is shown as far as possible, and hides no others", async () => {
     const source = await newSource("Odd");
     const component = await data("POST", "/v1/components", { component_code: "name: Odd" });
     const webhook = await data("POST", "/v1/webhooks?url=https://x.test");

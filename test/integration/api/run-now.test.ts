@@ -48,7 +48,7 @@ async function record(id: string): Promise<void> {
   await api.history.recordCommits("RUN-NOW", [{ seq: sequence, commit }]);
 }
 
-describe("a run that is asked for without an event", () => {
+describe("a manual run without an event", () => {
   test("gets a tick of the source's timer, as configured", async () => {
     const id = await made("name: T; props: timer", { timer: { cron: "*/5 * * * *", timezone: "Europe/Berlin" } });
     const now = Math.floor(Date.now() / 1000);
@@ -57,14 +57,14 @@ describe("a run that is asked for without an event", () => {
     expect(event.timestamp - now).toBeLessThan(60);
   });
 
-  test("gets an empty request where there is an HTTP interface, and a tick where there are both", async () => {
+  test("gets an empty request for an HTTP interface, and a tick if there are both", async () => {
     const id = await made("name: H; props: http");
     const url = `http://ingress.test/${id}/`;
     expect(await eventOf(id)).toEqual({ method: "GET", path: "/", url, query: {}, headers: {}, client_ip: "127.0.0.1" });
     expect(await eventOf(await made("name: B; props: http timer"))).toMatchObject({ interval_seconds: 60 });
   });
 
-  test("is refused where nothing says what the source expects, and null is an event", async () => {
+  test("is refused if no trigger defines the event, and null counts as an event", async () => {
     for (const ask of [{}, { body: {} }, { body: { dry_run: true } }]) {
       const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, ask);
       expect([status, body.code, body.error]).toEqual([422, "event_missing", expect.stringContaining('send {"event": …}')]);
@@ -73,8 +73,8 @@ describe("a run that is asked for without an event", () => {
   });
 });
 
-describe("after the answer to a run", () => {
-  test("the run and its events are shown at once, however late they are recorded", async () => {
+describe("after the response to a run", () => {
+  test("shows the run and its events immediately, however late they are recorded", async () => {
     api.onRun = async ({ run }) => {
       sequence += 1;
       setTimeout(() => void record(run), 150);
@@ -87,13 +87,13 @@ describe("after the answer to a run", () => {
     expect(summaries.body.data[0].id).toBe(body.data.event_ids[0]);
   });
 
-  test("that is not recorded in time a warning says so", async () => {
+  test("warns if the run is not recorded in time", async () => {
     api.onRun = async ({ run }) => summary(run);
     const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, { body: { event: 1 } });
     expect([status, body.warnings]).toMatchObject([200, [{ code: "not_recorded_yet", path: "id" }]]);
   });
 
-  test("that has not ended in time it is shown as running, until it is recorded", async () => {
+  test("shows a run that has not ended as running, until it is recorded", async () => {
     api.onRun = (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
     const { status, body } = await api.ask("POST", `/v1/sources/${source}/runs`, { body: { event: 1 } });
     expect([status, body.data.status]).toEqual([202, "running"]);

@@ -53,7 +53,7 @@ describe("the health of a source", () => {
     });
   });
 
-  test("is failing from the first failed run, with the number in a row, and active after a success; the error stays", async () => {
+  test("is failing after a failed run, with the number in a row, and active after a success; last_error stays", async () => {
     const source = await create("name: Flaky");
     await ran(source, 1_700_000_000_000);
     await ran(source, 1_700_000_010_999, thrown);
@@ -73,7 +73,7 @@ describe("the health of a source", () => {
     });
   });
 
-  test("shows what user code threw with a code of its own and without its stack", async () => {
+  test("shows a thrown error with its code and without its stack", async () => {
     const source = await create("name: Thrower");
     await ran(source, 1_700_000_000_000, thrown);
     const { problem, last_error } = await get(source);
@@ -81,7 +81,7 @@ describe("the health of a source", () => {
     expect(last_error).toEqual({ code: null, message: "TypeError: x is undefined", at: 1_700_000_000 });
   });
 
-  test("starts again with each deployment", async () => {
+  test("is reset by each deployment", async () => {
     const source = await create("name: Mended");
     await ran(source, 1_700_000_000_000, thrown);
     expect((await get(source)).state).toBe("failing");
@@ -89,7 +89,7 @@ describe("the health of a source", () => {
     expect(body.data).toMatchObject({ state: "active", problem: null, last_error: { at: 1_700_000_000 } });
   });
 
-  test("is paused while the source is inactive, and has no next tick then", async () => {
+  test("is paused without a next tick while the source is inactive", async () => {
     const source = await create("name: Resting; props: timer");
     const ticking = await get(source);
     expect(ticking.state).toBe("active");
@@ -110,7 +110,7 @@ describe("the health of a source", () => {
     });
   });
 
-  test("is failing with the reason when a deployment cannot go on, and deploying while it is under way", async () => {
+  test("is failing with the reason of a failed deployment, and deploying in the meantime", async () => {
     const source = await create("name: Halted");
     const at = "2026-11-21T12:00:00.000Z";
     const notReady = (reason: string, message: string) =>
@@ -128,7 +128,7 @@ describe("the health of a source", () => {
     expect(await get(source)).toMatchObject({ state: "deploying", problem: null });
   });
 
-  test("has its backlog; null while NATS does not answer", async () => {
+  test("has the backlog, or null while NATS does not respond", async () => {
     const source = await create("name: Busy");
     backlogs = new Map([[source, 7]]);
     expect((await get(source)).backlog).toBe(7);
@@ -138,7 +138,7 @@ describe("the health of a source", () => {
     expect((await get(source)).backlog).toBe(0);
   });
 
-  test("is in lists as in the answer for one, and no other user sees it", async () => {
+  test("is equal in lists and single responses, and hidden from other users", async () => {
     const source = await create("name: Listed; props: timer");
     await ran(source, 1_700_000_000_000, thrown);
     const { body } = await api.ask("GET", "/v1/users/me/sources?limit=1");

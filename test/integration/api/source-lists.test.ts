@@ -36,14 +36,14 @@ describe("lists of sources", () => {
     expect((await list(query)).page_info).toMatchObject({ total_count: names.length, count: names.length });
   });
 
-  test("take the same filters by other paths", async () => {
+  test("accept the same filters on other paths", async () => {
     const names = async (path: string) => (await api.ask("GET", path)).body.data.map(({ name }: { name: string }) => name);
     expect(await names("/v1/sources?q=mail")).toEqual(["Orders by mail"]);
     expect(await names(`/v1/orgs/${acme.id}/sources?state=active`)).toEqual(["Feed of Acme"]);
     expect(await names(`/v1/orgs/${acme.id}/sources?state=paused`)).toEqual([]);
   });
 
-  test("are followed page by page with a filter", async () => {
+  test("have pages with a filter", async () => {
     const first = await list("q=orders&limit=1");
     expect(first.page_info).toMatchObject({ total_count: 2, count: 1 });
     const second = await list(`q=orders&limit=1&after=${first.page_info.end_cursor}`);
@@ -52,7 +52,7 @@ describe("lists of sources", () => {
     expect((await list(`q=orders&limit=1&before=${second.page_info.start_cursor}`)).data).toEqual(first.data);
   });
 
-  test("refuse an unknown state, naming those there are, and a text that is too long", async () => {
+  test("refuse an unknown state and a string that is too long", async () => {
     const unknown = await api.ask("GET", "/v1/users/me/sources?state=broken");
     expect([unknown.status, unknown.body.error]).toEqual([
       422,
@@ -62,7 +62,7 @@ describe("lists of sources", () => {
     expect((await api.ask("GET", "/v1/users/me/sources?state=active&state=paused")).status).toBe(422);
   });
 
-  test("cost the same number of queries for any page of 10,000 sources, with filters and without", async () => {
+  test("need the same number of queries for any page of 10,000 sources", async () => {
     await addMany(10_000);
     /** The API's watches ask now and then: the fewest of several tries are those of the request. */
     const cost = async (query: string) => {

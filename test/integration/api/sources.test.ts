@@ -7,7 +7,7 @@ const api = withApi({ deployTimeoutMs: 1_500 });
 const create = async (body: object, query = "") => (await api.ask("POST", `/v1/sources${query}`, { body })).body.data;
 
 describe("creating a source", () => {
-  test("answers 200 with the source as it is deployed", async () => {
+  test("returns 200 with the deployed source", async () => {
     const code = "name: My Timer; props: timer http db city";
     const { status, body } = await api.ask("POST", "/v1/sources/", {
       body: { component_code: code, configured_props: { timer: { cron: "0 * * * *" }, city: "Ulm" } },
@@ -41,7 +41,7 @@ describe("creating a source", () => {
     expect(read.body.data).toEqual(rest);
   });
 
-  test("numbers the slugs of equal names and makes one component of equal code", async () => {
+  test("numbers the slugs of equal names and creates one component for equal code", async () => {
     const body = { component_code: "name: Twin" };
     const answers = await Promise.all([1, 2, 3].map(() => api.ask("POST", "/v1/sources", { body })));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -51,7 +51,7 @@ describe("creating a source", () => {
     expect(new Set(sources.map(({ id }) => id)).size).toBe(3);
   });
 
-  test("prefers the id over the code, the code over the address, and that over the key", async () => {
+  test("prefers the id over code, code over the address, and the address over the key", async () => {
     const saved = await api.ask("POST", "/v1/components", { body: { component_code: "name: Saved; key: saved-key" } });
     const { id } = saved.body.data;
     const component = async (body: object) => (await create(body)).component_id;
@@ -95,7 +95,7 @@ describe("creating a source", () => {
     expect(answer.body.error).toEqual(expect.any(String));
   });
 
-  test("gives the details of the builder", async () => {
+  test("returns the builder's details", async () => {
     const { body } = await api.ask("POST", "/v1/sources", { body: { component_code: "broken" } });
     expect(body).toEqual({
       error: "component.js:1:1: Unexpected token",
@@ -104,7 +104,7 @@ describe("creating a source", () => {
     });
   });
 
-  test.each(["deploy", "activate"])("whose %s hook fails answers the observations and leaves no source", async (hook) => {
+  test.each(["deploy", "activate"])("whose %s hook fails returns the observations and deletes the source", async (hook) => {
     const before = (await api.ask("GET", "/v1/users/me/sources")).body.page_info.total_count;
     const { status, body } = await api.ask("POST", "/v1/sources", {
       body: { component_code: `name: Bad; fail: ${hook}` },
@@ -129,7 +129,7 @@ describe("creating a source", () => {
     await until(async () => (await api.ask("GET", "/v1/users/me/sources")).body.page_info.total_count <= before);
   });
 
-  test("that is not deployed in time answers 503 with its id, and the source stays", async () => {
+  test("that is not deployed in time returns 503 with its id, and keeps the source", async () => {
     const { status, body, headers } = await api.ask("POST", "/v1/sources", {
       body: { component_code: "name: A", name: "stuck" },
     });
@@ -138,7 +138,7 @@ describe("creating a source", () => {
     await api.ask("DELETE", `/v1/sources/${body.details.id}`);
   });
 
-  test("seals secrets, which never come back", async () => {
+  test("seals secrets and never returns them", async () => {
     const source = await create({
       component_code: "name: Secret; props: token city",
       configured_props: { token: "hunter2", city: "Ulm" },
@@ -154,14 +154,14 @@ describe("creating a source", () => {
     expect(wrong.text + JSON.stringify(api.log)).not.toContain("hunter");
   });
 
-  test("keeps emit_on_deploy and ignores fields it does not know", async () => {
+  test("stores emit_on_deploy and ignores unknown fields", async () => {
     const source = await create({ component_code: "name: A", emit_on_deploy: false, surprise: { a: 1 }, name: null });
     expect((await api.store.findById(sourceKind, source.id))?.spec.emitOnDeploy).toBe(false);
   });
 });
 
 describe("a source of an organization", () => {
-  test.each([`?org_id=${acme.id}`, `?workspace_id=${acme.id}`])("is made with %s and carries its owner", async (query) => {
+  test.each([`?org_id=${acme.id}`, `?workspace_id=${acme.id}`])("is created with %s and shows its owner", async (query) => {
     const source = await create({ component_code: "name: Shared" }, query);
     expect(source).toMatchObject({ owner_id: acme.id, user_id: ada.id });
     expect((await api.ask("GET", `/v1/sources/${source.id}`)).status).toBe(200);
@@ -172,7 +172,7 @@ describe("a source of an organization", () => {
     expect(await listed("/v1/users/me/sources?limit=100")).not.toContain(source.id);
   });
 
-  test("may be made of a component of the user: it is copied", async () => {
+  test("can use a component of the user, which is copied", async () => {
     const own = (await api.ask("POST", "/v1/components", { body: { component_code: "name: Mine" } })).body.data;
     const source = await create({ component_id: own.id }, `?org_id=${acme.id}`);
     expect(source.component_id).not.toBe(own.id);
@@ -182,7 +182,7 @@ describe("a source of an organization", () => {
 });
 
 describe("changing a source", () => {
-  test("keeps what is not given", async () => {
+  test("keeps absent fields", async () => {
     const source = await create({
       component_code: "name: Keep; props: timer token city",
       name: "Kept",
@@ -208,7 +208,7 @@ describe("changing a source", () => {
     expect([none.status, none.body.code]).toEqual([422, "invalid_props"]);
   });
 
-  test("to other code keeps the id and the values that the new code knows", async () => {
+  test("to other code keeps the id and the values of known props", async () => {
     const source = await create({
       component_code: "name: V1; props: city count",
       configured_props: { city: "Ulm", count: 2 },
@@ -230,7 +230,7 @@ describe("changing a source", () => {
     expect([status, body.data.configured_props]).toEqual([200, source.configured_props]);
   });
 
-  test("whose hook fails answers the observations, and the source stays", async () => {
+  test("whose hook fails returns the observations, and keeps the source", async () => {
     const source = await create({ component_code: "name: Fine" });
     const { status, body } = await api.ask("PUT", `/v1/sources/${source.id}`, {
       body: { component_code: "name: Bad; fail: activate" },
@@ -243,7 +243,7 @@ describe("changing a source", () => {
     expect((await api.ask("PUT", `/v1/sources/${source.id}`, { body: { component_code: "name: Mended" } })).status).toBe(200);
   });
 
-  test("at once from many sides loses no change", async () => {
+  test("loses no concurrent change", async () => {
     const source = await create({ component_code: "name: Busy; props: city" });
     const changes = [{ name: "Renamed" }, { active: false }, { configured_props: { city: "Bonn" } }];
     const answers = await Promise.all(changes.map((body) => api.ask("PUT", `/v1/sources/${source.id}`, { body })));
@@ -264,7 +264,7 @@ describe("changing a source", () => {
   );
 });
 
-test("fields that are empty texts count as not given, as clients with fixed fields send them", async () => {
+test("treats empty strings as absent, for clients that send every field", async () => {
   const { component_id } = await create({ component_code: "name: Fixed Fields" });
   const empty = { component_code: "", component_url: "", key: "", name: "", configured_props: null };
   const made = await create({ ...empty, component_id, active: "true" });
@@ -274,7 +274,7 @@ test("fields that are empty texts count as not given, as clients with fixed fiel
 });
 
 describe("deleting a source", () => {
-  test("answers 204 when it is gone, then 404", async () => {
+  test("returns 204 once it is deleted, then 404", async () => {
     const source = await create({ component_code: "name: Gone" });
     const first = await api.ask("DELETE", `/v1/sources/${source.id}`);
     expect([first.status, first.text]).toEqual([204, ""]);
@@ -283,7 +283,7 @@ describe("deleting a source", () => {
     expect([second.status, second.body.error]).toEqual([404, expect.stringMatching(/^record not found/)]);
   });
 
-  test("with ignore_hook_errors says so to the operator", async () => {
+  test("with ignore_hook_errors sets it for the operator", async () => {
     const source = await create({ component_code: "name: Gone" });
     const seen: boolean[] = [];
     const { resourceVersion } = await api.store.list(sourceKind, { limit: 1 });

@@ -193,7 +193,7 @@ describe("the specification's endpoints, one after the other", () => {
   });
 });
 
-describe("what the specification says of all", () => {
+describe("the specification's common rules", () => {
   const lists = ["sources", "webhooks", "subscriptions", "auto_subscriptions"];
 
   beforeAll(async () => {
@@ -205,7 +205,7 @@ describe("what the specification says of all", () => {
     }
   });
 
-  test.each(lists)("lists of %s page by their cursors, newest first, each item once", async (plural) => {
+  test.each(lists)("pages lists of %s by cursors, newest first, each item once", async (plural) => {
     const path = `GET /orgs/ORG/${plural}`;
     const all = (await ask(`${path}?limit=500`)).body;
     expect(all.page_info).toMatchObject({ total_count: all.data.length, count: all.data.length });
@@ -222,7 +222,7 @@ describe("what the specification says of all", () => {
     expect((await ask(`${path}?before=${start_cursor}`)).body.data).toEqual(all.data.slice(0, 1));
   });
 
-  test.each(lists)("lists of %s choose fields, by either name of an organization, with or without a slash", async (plural) => {
+  test.each(lists)("selects fields in lists of %s, by org_id or workspace_id, with or without a trailing slash", async (plural) => {
     const whole = (await ask(`GET /orgs/ORG/${plural}?limit=1`)).body;
     for (const path of [`/orgs/ORG/${plural}/`, `/workspaces/ORG/${plural}`, `/workspaces/ORG/${plural}/`])
       expect((await ask(`GET ${path}?limit=1`)).body).toEqual(whole);
@@ -231,7 +231,7 @@ describe("what the specification says of all", () => {
     expect((await ask(`GET /orgs/ORG/${plural}?limit=1&exclude=id`)).body.data).toEqual([rest]);
   });
 
-  test("what is created belongs to the organization that the query or the body names", async () => {
+  test("creates resources for the organization in the query or the body", async () => {
     const hook = ids["HOOK_OF_ORG"] ?? "";
     const creations: readonly (readonly [string, object, string])[] = [
       ["/sources", { component_code: "name: Owned" }, "/orgs/ORG/sources"],
@@ -248,14 +248,14 @@ describe("what the specification says of all", () => {
       }
   });
 
-  test("single resources choose fields as well", async () => {
+  test("selects fields of single resources", async () => {
     expect((await ask("GET /orgs/ORG?include=id,name")).body).toEqual({ data: { id: acme.id, name: acme.name } });
     expect(Object.keys((await ask("POST /webhooks?url=https://x.test", { exclude: "signing_key,user_id" })).body.data)).not.toContain(
       "signing_key",
     );
   });
 
-  test("an organization of others is forbidden, one that is none is not found", async () => {
+  test("returns 403 for an organization of others and 404 for an unknown one", async () => {
     expect((await ask("GET /orgs/o_others")).status).toBe(403);
     for (const path of ["/orgs/o_none", "/orgs/none", "/workspaces/%00"]) expect((await ask(`GET ${path}`)).status).toBe(404);
   });

@@ -36,7 +36,7 @@ async function open(user: keyof typeof keys, path = "sse"): Promise<OpenStream> 
   return stream;
 }
 
-it("opens as many streams as a key may have, and no more, however many are asked for at once", async () => {
+it("opens as many streams as the key's limit allows, even for concurrent requests", async () => {
   const all = await Promise.all(Array.from({ length: most + 10 }, (_, index) => open("ada", index % 2 === 0 ? "sse" : "logs/sse")));
   const statuses = Map.groupBy(all, ({ status }) => status);
   expect([...statuses.keys()].toSorted()).toEqual([200, 429]);
@@ -51,7 +51,7 @@ it("opens as many streams as a key may have, and no more, however many are asked
   expect((await open("bob")).status).toBe(200);
 });
 
-it("counts no stream that has ended, whoever ended it", async () => {
+it("does not count ended streams", async () => {
   const fill = async (): Promise<readonly OpenStream[]> => {
     const all = await Promise.all(Array.from({ length: most }, () => open("ada")));
     expect(all.map(({ status }) => status)).toEqual(Array(most).fill(200));
@@ -66,7 +66,7 @@ it("counts no stream that has ended, whoever ended it", async () => {
   expect((await Promise.all(Array.from({ length: most }, () => open("bob")))).map(({ status }) => status)).toEqual(Array(most).fill(200));
 });
 
-it("reads RUNS once for all of them, tells each, and keeps each open", async () => {
+it("reads RUNS once for all streams, sends to each, and keeps each open", async () => {
   const all = await Promise.all((["ada", "bob"] as const).flatMap((user) => Array.from({ length: most }, () => open(user))));
   expect((await nats.connection.manager.streams.info("RUNS")).state.consumer_count).toBe(1);
   for (const id of ["1-0", "2-0"]) {

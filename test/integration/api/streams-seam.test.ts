@@ -66,7 +66,7 @@ async function openAt(start: Start, heard: number): Promise<Opened> {
  * want what is new, the last few, or what is behind an event. The oracle is the list of all events: a reader sees an unbroken piece
  * of it up to its end, which begins behind the event it named, else somewhere between what was last before the round and when it was answered.
  */
-it("misses none and doubles none between what was and what comes, while events are emitted", async () => {
+it("misses and repeats no event between history and live stream", async () => {
   await fc.assert(
     fc.asyncProperty(rounds, async ({ commits, recorded, readers }) => {
       const coming: Promise<Opened>[] = [];

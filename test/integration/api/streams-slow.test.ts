@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 const emit = (id: string, payload: string) => world.commit(commitOf(source, ada.id, [event(id, { payload })]));
 
-describe("a reader that takes its time", () => {
-  it("is cut off once too much waits, and told how to go on; others are not", async () => {
+describe("a slow reader", () => {
+  it("is disconnected once too much is buffered, with a way to continue; others are not", async () => {
     const slow = await openUnread(api.url, source);
     const other = await openStream(api.url, `/v1/sources/${source}/sse`);
     for (const [place, id] of ids.entries()) {
@@ -40,7 +40,7 @@ describe("a reader that takes its time", () => {
     next.close();
   }, 60_000);
 
-  it("gets a history of any size at its own pace", async () => {
+  it("reads a history of any size at its own pace", async () => {
     const slow = await openUnread(api.url, source, { "last-event-id": "0-0" });
     await emit("61-0", "{}");
     let text = "";

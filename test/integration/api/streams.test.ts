@@ -42,7 +42,7 @@ const emit = (...events: Parameters<typeof event>[]) =>
   );
 
 describe("a live stream", () => {
-  it("begins with the handshake, repeats it, and tells nobody on the way to keep or change it", async () => {
+  it("sends the handshake, repeats it as a keep-alive, and sets `no-cache` and `no-transform`", async () => {
     const stream = await open();
     expect(stream.status).toBe(200);
     expect(Object.fromEntries(stream.headers)).toMatchObject({
@@ -53,7 +53,7 @@ describe("a live stream", () => {
     await until(() => stream.text().startsWith(":sse-handshake\n\n:sse-handshake\n\n"), "a second one");
   });
 
-  it("tells an event as it is committed, on one line, and none from before", async () => {
+  it("sends an event on one line when it is committed, and no earlier ones", async () => {
     const early = await open();
     await emit(["1-0"]);
     await shows(early, ["1-0"]); // All of them are behind it by then.
@@ -92,7 +92,7 @@ describe("a live stream", () => {
     },
   );
 
-  it("keeps to a channel", async () => {
+  it("sends only the selected channel", async () => {
     const [all, orders] = [await open(), await open("?event_name=orders")];
     await emit(["1-0"], ["2-0", { channel: "orders" }], ["3-0", { channel: "other" }]);
     await emit(["4-0", { channel: "orders" }]);
@@ -100,7 +100,7 @@ describe("a live stream", () => {
     await shows(orders, ["2-0", "4-0"]);
   });
 
-  it("tells errors and log lines to those who ask for them, without an id", async () => {
+  it("sends errors and log lines on their channels, without ids", async () => {
     const [all, errors, logs] = [await open(), await open("?event_name=$errors"), await open("logs/sse")];
     const error = { name: "TypeError", message: "no", stack: "TypeError: no" };
     await world.commit(commitOf(source, ada.id, [event("1-0")], { error, logs: [{ k: "console.log", ts: 7, msg: "line" }] }));
@@ -113,7 +113,7 @@ describe("a live stream", () => {
     await shows(all, ["1-0"]);
   });
 
-  it("tells nothing that a runner wrote under the name of another owner", async () => {
+  it("sends nothing that a runner wrote under another owner's name", async () => {
     const stream = await open();
     await nats.connection.publisher.publish(
       runSubject(partitionOf(source), bob.id, source),
@@ -125,12 +125,12 @@ describe("a live stream", () => {
   });
 });
 
-describe("a stream that goes on", () => {
+describe("a stream that continues", () => {
   /**
    * Method: some commits of one to three events each; the recorder has got to any of them; a reader has seen up to any event, and more
    * is committed while it comes back. The oracle is the list of all events behind the one it saw.
    */
-  it("misses none and doubles none, wherever it was cut and however far the history is", async () => {
+  it("misses and repeats no event, wherever it was cut and however far the history is", async () => {
     const sizes = [1, 3, 2, 1, 2];
     let next = 0;
     const ids: string[] = [];
@@ -154,7 +154,7 @@ describe("a stream that goes on", () => {
     await shows(await open("", { after: ids[0] ?? "" }), ids.slice(1));
   }, 60_000);
 
-  it("keeps to its channel over the gap", async () => {
+  it("sends only its channel across the gap", async () => {
     await emit(["1-0", { channel: "a" }], ["2-0"]);
     await world.record();
     await emit(["3-0", { channel: "a" }], ["4-0"]);
@@ -163,7 +163,7 @@ describe("a stream that goes on", () => {
     await shows(stream, ["1-0", "3-0", "6-0"]);
   });
 
-  it("begins with the last few when asked to, unless the reader has seen some", async () => {
+  it("begins with the last `replay` events, unless Last-Event-ID is given", async () => {
     await emit(["1-0"], ["2-0"]);
     await world.record();
     await emit(["3-0"]);
@@ -172,7 +172,7 @@ describe("a stream that goes on", () => {
     await shows(await open("?replay=100"), ["1-0", "2-0", "3-0"]);
   });
 
-  it("goes on without a hole when the message server was restarted", async () => {
+  it("continues without a gap after a restart of NATS", async () => {
     const stream = await open();
     await emit(["1-0"]);
     await shows(stream, ["1-0"]);
@@ -184,7 +184,7 @@ describe("a stream that goes on", () => {
 });
 
 describe("a reader that does not read", () => {
-  it("is dropped when it does not even read its end", async () => {
+  it("is disconnected if it does not read the end of its stream", async () => {
     const response = await openUnread(api.url, source);
     const text = "x".repeat(1_000_000);
     api.log.length = 0;
@@ -195,28 +195,28 @@ describe("a reader that does not read", () => {
   }, 30_000);
 });
 
-describe("who may read", () => {
-  it("is the owner alone", async () => {
+describe("access to a stream", () => {
+  it("is limited to the owner", async () => {
     expect((await open("", { key: keys.bob })).status).toBe(404);
     expect((await api.ask("GET", `/sources/${source}/sse`, { key: null })).status).toBe(401);
     expect((await api.ask("GET", "/v1/sources/dc_none/sse")).body.code).toBe("not_found");
   });
 
-  it("asks with GET, and for what there is", async () => {
+  it("requires GET and an existing source", async () => {
     expect((await api.ask("POST", `/v1/sources/${source}/sse`)).status).toBe(405);
     expect((await api.ask("HEAD", `/v1/sources/${source}/sse`)).status).toBe(200);
     expect((await open("", { after: "nonsense" })).status).toBe(422);
     expect((await open("?replay=many")).status).toBe(422);
   });
 
-  it("is told when the source is deleted", async () => {
+  it("ends when the source is deleted", async () => {
     const stream = await open();
     await api.ask("DELETE", `/v1/sources/${source}`);
     await stream.ended();
     expect(stream.text()).toMatch(/: the source was deleted\n\n$/);
   });
 
-  it("is told when the key is revoked", async () => {
+  it("ends when the key is revoked", async () => {
     source = await createSource(keys.bob);
     const stream = await open("", { key: keys.bob });
     for (const { id } of await api.accounts.listKeys(bob.id)) await api.accounts.revokeKey(bob.id, id);
@@ -224,7 +224,7 @@ describe("who may read", () => {
     expect(stream.text()).toMatch(/: the API key does not reach this source any more\n\n$/);
   });
 
-  it("is told when the key has come to its end", async () => {
+  it("ends when the key expires", async () => {
     const { key } = (await api.ask("POST", "/v1/users/me/keys", { body: { name: "ends" } })).body.data;
     const stream = await open("", { key });
     await sql`update api_keys set expires_at = now() - interval '1 second' where name = 'ends'`.execute(api.database.db);
@@ -234,7 +234,7 @@ describe("who may read", () => {
 });
 
 describe("a scheduled event", () => {
-  it("shows on $in when it is committed, and in its own channel when it is due, without an id", async () => {
+  it("is sent on $in when it is committed, and on its channel when it is due, without an id", async () => {
     const [all, tasks, scheduled, later] = [await open(), await open("?event_name=tasks"), await open("?event_name=$in"), await open()];
     await emit(["1-0", { channel: "tasks", deliverAt: 9e12, payload: '{"n":1}' }], ["1-1"]);
     await until(() => scheduled.messages().length === 1, "it shows on $in");
@@ -250,7 +250,7 @@ describe("a scheduled event", () => {
     expect([all.ids(), tasks.ids(), scheduled.ids()]).toEqual([["1-1", undefined, "2-0"], [undefined, "2-0"], [undefined]]);
   });
 
-  it("is in no gap until it is due", async () => {
+  it("is not part of a gap until it is due", async () => {
     await emit(["1-0", { deliverAt: 9e12 }], ["1-1"]);
     await shows(await open("?replay=5"), ["1-1"]);
     await world.record();
@@ -259,8 +259,8 @@ describe("a scheduled event", () => {
   });
 });
 
-describe("nobody who reads", () => {
-  it("leaves no consumer behind", async () => {
+describe("no open stream", () => {
+  it("leaves no consumer", async () => {
     const consumers = async () => (await nats.connection.manager.streams.info("RUNS")).state.consumer_count;
     await until(async () => (await consumers()) === 0, "none is left");
     const [one, other] = [await open(), await open()];
@@ -275,8 +275,8 @@ describe("nobody who reads", () => {
   });
 });
 
-describe("when the process stops", () => {
-  it("ends streams at once with a time to come back, and opens none", async () => {
+describe("a stopping process", () => {
+  it("ends streams immediately with a reconnection time, and opens none", async () => {
     const stream = await open();
     stopping.abort();
     await stream.ended();

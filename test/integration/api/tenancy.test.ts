@@ -76,14 +76,14 @@ function pathOfHers(path: string): string {
   })}`;
 }
 
-describe("what is another's", () => {
-  test.each(withIds)("is not found by $method $path", async ({ method, path }) => {
+describe("a resource of another owner", () => {
+  test.each(withIds)("returns 404 for $method $path", async ({ method, path }) => {
     const { status, text } = await asBob(method, pathOfHers(path), method === "GET" ? undefined : {});
     expect(status).toBe(/^\/(orgs|workspaces)\//.test(path) ? 403 : 404);
     expect(text).not.toMatch(/secretive/i);
   });
 
-  test.each(withoutIds)("is not in the answer to $method $path, nor for its organization", async ({ method, path }) => {
+  test.each(withoutIds)("is not in the response to $method $path, also with its organization", async ({ method, path }) => {
     for (const query of ["", `?org_id=${acme.id}`, `?workspace_id=${acme.id}`]) {
       const { status, text } = await asBob(method, `/v1${path}${query}`, method === "GET" ? undefined : valid[`${method} ${path}`]?.());
       expect(text).not.toMatch(/secretive/i);
@@ -93,7 +93,7 @@ describe("what is another's", () => {
     }
   });
 
-  test("cannot be named in what one makes", async () => {
+  test("cannot be referred to in new resources", async () => {
     const bobs = (await asBob("POST", "/v1/webhooks?url=https://bob.test/")).body.data.id;
     const [source, webhook] = [hers["sources/:id"], hers["webhooks/:id"]];
     for (const [method, path] of [
@@ -109,7 +109,7 @@ describe("what is another's", () => {
     expect([byId.status, byKey.status]).toEqual([404, 404]);
   });
 
-  test("is all there still, and hers alone", async () => {
+  test("still exists, and only its owner sees it", async () => {
     for (const [path, name] of [
       [pathOfHers("/sources/:id"), "secretive source"],
       [pathOfHers("/accounts/:id"), "secretive account"],
@@ -124,7 +124,7 @@ describe("what is another's", () => {
   });
 });
 
-test("what is an organization's is its members', as long as they are", async () => {
+test("resources of an organization are visible to members, until they leave", async () => {
   const path = `/v1/sources/${hers["the organization's"]}`;
   expect((await asBob("GET", path)).status).toBe(404);
   await api.accounts.putMember(bob.id, acme.id, "member");
@@ -136,7 +136,7 @@ test("what is an organization's is its members', as long as they are", async () 
   expect((await asBob("GET", path)).status).toBe(404);
 });
 
-describe("a key that only reads", () => {
+describe("a key with only the scope read", () => {
   let readOnly: string | undefined;
 
   test.each(served)("$method $path", async ({ method, path }) => {

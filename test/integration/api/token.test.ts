@@ -91,14 +91,14 @@ describe("an invalid token request", () => {
     ["invalid_client", 401, () => form({ ...right(), client_id: bob.id })],
     ["invalid_client", 401, () => form({ ...right(), client_id: "pk_none" })],
     ["invalid_client", 401, () => ({ ...form({}), headers: { ...form({}).headers, authorization: "Basic ???" } })],
-  ])("is answered %s with %i", async (error, status, given) => {
+  ])("returns %s with %i", async (error, status, given) => {
     const answer = await token(given());
     expect([answer.status, answer.body]).toEqual([status, { error, error_description: expect.stringMatching(/\w/) }]);
     expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? 'Basic realm="headwater"' : null);
     expect(answer.text).not.toContain(always?.key);
   });
 
-  test("gets the same answer for an unknown key and for a key of another user", async () => {
+  test("gets the same response for an unknown key and for a key of another user", async () => {
     const [unknown, foreign] = [
       await token(form({ client_id: ada.id, client_secret: "unknown" })),
       await token(form({ client_id: ada.id, client_secret: keys.bob })),
@@ -106,7 +106,7 @@ describe("an invalid token request", () => {
     expect(unknown.text).toBe(foreign.text);
   });
 
-  test("is answered 405 for other methods", async () => {
+  test("returns 405 for other methods", async () => {
     const { status, headers } = await api.ask("GET", "/v1/oauth/token", { key: null });
     expect([status, headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
   });

@@ -10,7 +10,7 @@ import { withApi } from "./support.ts";
 const api = withApi();
 const spec = { url: "https://x.test", active: true, signingKeys: [] };
 
-test("who waits is told of what changed while the watch was broken", async () => {
+test("notifies waiting requests of changes during a broken watch", async () => {
   let watches = 0;
   // The first watch breaks without having told anything; only a read can tell what it missed.
   const store: ResourceStore = Object.assign(Object.create(api.store), api.store, {
@@ -37,7 +37,7 @@ test("who waits is told of what changed while the watch was broken", async () =>
   await watch.stop();
 });
 
-test("who waits for nothing is let go by the signal", async () => {
+test("ends a wait without a change when the signal aborts", async () => {
   const watch = new ResourceWatch(api.store, webhookKind, {
     info: () => undefined,
     warn: () => undefined,

@@ -30,14 +30,14 @@ function verifiesOlder({ body, headers }: Received, signingKey: string): boolean
 }
 
 describe("a webhook", () => {
-  it("is answered as when it was made, without its key", async () => {
+  it("is returned as at its creation, without its key", async () => {
     const { body } = await api.ask("POST", `/v1/webhooks?url=${url}&name=mine`);
     const { signing_key, user_id, ...made } = body.data;
     expect(await world.get(`/v1/webhooks/${made.id}`)).toEqual({ data: made });
     expect([typeof signing_key, user_id]).toEqual(["string", "u_ada"]);
   });
 
-  it("changes what is given, and keeps the rest", async () => {
+  it("changes the given fields, and keeps the rest", async () => {
     const { id } = await world.createWebhook(url);
     const changed = await put(id, { name: "new", description: "for tests", unknown: 1 });
     expect(changed.body.data).toMatchObject({ id, user_id: "u_ada", name: "new", description: "for tests", url, active: true });
@@ -57,7 +57,7 @@ describe("a webhook", () => {
       expect((await put(id, body)).status).toBe(422);
   });
 
-  it("is ordered when it is asked to be, from the start or later, and whoever delivers is told", async () => {
+  it("is ordered from its creation or later, and delivery is notified", async () => {
     const { body } = await api.ask("POST", `/v1/webhooks?url=${url}&ordered=true`);
     expect(body.data.ordered).toBe(true);
     const { id } = await world.createWebhook(url);
@@ -74,7 +74,7 @@ describe("a webhook", () => {
     expect((await put(id, { ordered: "perhaps" })).status).toBe(422);
   });
 
-  it("that was changed says when", async () => {
+  it("that was changed has the time of the change", async () => {
     const { id } = await world.createWebhook(url);
     const stored = await api.store.findById(webhookKind, id);
     expect(stored?.status.updatedAt).toBe(Date.parse(stored?.metadata.creationTimestamp ?? ""));
@@ -83,7 +83,7 @@ describe("a webhook", () => {
     expect((await api.store.findById(webhookKind, id))?.status.updatedAt).toBeGreaterThan(stored?.status.updatedAt ?? 0);
   });
 
-  it("is nobody else's", async () => {
+  it("returns 404 for other users", async () => {
     const { id } = await world.createWebhook(url);
     const asked = [
       ["GET", ""],
@@ -99,7 +99,7 @@ describe("a webhook", () => {
     expect((await api.store.findById(webhookKind, id))?.spec.signingKeys).toHaveLength(1);
   });
 
-  it("whose URL has credentials authenticates with them, and shows them in no answer", async () => {
+  it("whose URL has credentials authenticates with them, and never shows them", async () => {
     await world.deliver();
     const receiver = await world.receive();
     const { host, pathname } = new URL(receiver.url);
@@ -140,7 +140,7 @@ describe("a webhook", () => {
     expect((await api.ask("POST", `/v1/webhooks?url=${encodeURIComponent(shown)}`)).body.code).toBe("credentials_missing");
   });
 
-  it("that is deleted leaves nothing to deliver to, and nothing of what it was", async () => {
+  it("that is deleted leaves no routes, deliveries or dead letters", async () => {
     world.waits = [];
     await world.deliver();
     const receiver = await world.receive();
@@ -162,7 +162,7 @@ describe("a webhook", () => {
 });
 
 describe("a rotation of the key", () => {
-  it("has both keys sign until the overlap ends, then the new one alone", async () => {
+  it("signs with both keys until the overlap ends, then with the new one only", async () => {
     await world.deliver();
     const receiver = await world.receive();
     const webhook = await world.subscribedWebhook(receiver.url);
@@ -189,7 +189,7 @@ describe("a rotation of the key", () => {
     expect([next.signing_key, rotated.signing_key].map((key) => verifiesOlder(last, key))).toEqual([true, false]);
   });
 
-  it("ends at once when somebody says so, or wants no overlap", async () => {
+  it("ends immediately on request, or with an overlap of 0", async () => {
     const { id } = await world.createWebhook(url);
     const keysOf = async () => (await api.store.findById(webhookKind, id))?.spec;
     const first = await keysOf();
@@ -208,7 +208,7 @@ describe("a rotation of the key", () => {
       expect((await api.ask("POST", `/v1/webhooks/${id}/rotate_key?overlap_seconds=${overlap}`)).status).toBe(422);
   });
 
-  it("keeps the key that the operator made for a webhook that names none", async () => {
+  it("keeps the key that the operator created for a webhook without one", async () => {
     const { id } = await world.createWebhook(url);
     const stored = await api.store.findById(webhookKind, id);
     if (stored === undefined) throw new Error("it is not there");
@@ -223,7 +223,7 @@ describe("a rotation of the key", () => {
 });
 
 describe("a test", () => {
-  it("posts one signed event now, without any subscription, and tells what came of it", async () => {
+  it("posts one signed event now, without a subscription, and returns the result", async () => {
     await world.deliver();
     const receiver = await world.receive();
     const webhook = await world.createWebhook(receiver.url);
@@ -244,7 +244,7 @@ describe("a test", () => {
     expect((await api.ask("POST", `/v1/deliveries/${failed.body.data.delivery_id}/retry`)).body.code).toBe("no_dead_letter");
   });
 
-  it("is refused while nothing can be posted", async () => {
+  it("is refused while the webhook is inactive or disabled", async () => {
     await world.deliver();
     const receiver = await world.receive();
     const webhook = await world.createWebhook(receiver.url);
@@ -258,7 +258,7 @@ describe("a test", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it("waits for what was changed a moment ago", async () => {
+  it("waits until a recent change is applied", async () => {
     await world.deliver();
     const [before, after] = [await world.receive(), await world.receive()];
     const webhook = await world.createWebhook(before.url);
@@ -269,15 +269,15 @@ describe("a test", () => {
     expect([before.received.length, after.received.length]).toEqual([0, 1]);
   });
 
-  it("says so when nobody delivers", async () => {
+  it("returns 504 if delivery does not run", async () => {
     const webhook = await world.createWebhook(url);
     const { status, body } = await api.ask("POST", `/v1/webhooks/${webhook.id}/test`);
     expect([status, body.code]).toEqual([503, "no_delivery"]);
   });
 });
 
-describe("a webhook that is switched off", () => {
-  it("gets nothing, and what is emitted after it is on again", async () => {
+describe("an inactive webhook", () => {
+  it("gets no events until it is active again", async () => {
     world.waits = [];
     await world.deliver();
     const [receiver, witness] = [await world.receive(), await world.receive()];

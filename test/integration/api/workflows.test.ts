@@ -41,14 +41,14 @@ const paths = (workflow: string): readonly string[] => [
 ];
 
 describe("the events of a workflow", () => {
-  test("that has emitted nothing are an empty page", async () => {
+  test("without emits are an empty page", async () => {
     for (const path of [...paths(mine), ...paths(ours)]) {
       const { status, body } = await api.ask("GET", `${path}?limit=500&expand=event`);
       expect([path, status, body]).toEqual([path, 200, emptyPage]);
     }
   });
 
-  test("of others, or of none, are not found", async () => {
+  test("of others, or of unknown workflows, return 404", async () => {
     for (const path of [...paths(bobs), ...paths("p_none"), ...paths("none"), ...paths("dc_none"), ...paths("p_%00")]) {
       const { status, body } = await api.ask("GET", path);
       expect([path, status, body]).toEqual([path, 404, { error: expect.stringMatching(/^record not found: /), code: "not_found" }]);
@@ -56,7 +56,7 @@ describe("the events of a workflow", () => {
     expect((await api.ask("GET", paths(ours)[0] ?? "", { key: keys.bob })).status).toBe(404);
   });
 
-  test("are read from the history: what it emitted under raw_event, what went wrong as it was told", async () => {
+  test("are read from the history, errors included", async () => {
     const long = { text: "x".repeat(2_000), short: 1 };
     const [emitted = "", errors = ""] = paths(mine);
     await record(mine, 1, [event("1-0"), event("2-0", { payload: JSON.stringify(long) })]);
@@ -98,7 +98,7 @@ describe("subscriptions with workflows", () => {
   const subscribe = (emitter: string, listener: string, rest = "") =>
     api.ask("POST", `/v1/subscriptions?emitter_id=${emitter}&listener_id=${listener}${rest}`);
 
-  test("connect those that the caller sees, as emitters and as listeners", async () => {
+  test("accept visible workflows as emitters and listeners", async () => {
     const source = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Emitter" } })).body.data.id;
     for (const [emitter, listener] of [
       [mine, source],
@@ -116,7 +116,7 @@ describe("subscriptions with workflows", () => {
     expect(ended.status).toBe(200);
   });
 
-  test("refuse those of others, those that are not there, and the workflow itself", async () => {
+  test("refuse foreign and unknown workflows, and the workflow itself", async () => {
     const cases: readonly [string, string, string, number][] = [
       [bobs, mine, "", 404],
       [mine, bobs, "", 404],
