@@ -1,8 +1,8 @@
 import { vitest } from "./vitest.ts";
 
 /**
- * `npm run chaos`: kills at random for ten minutes, and takes Postgres away for two; `npm test` only takes it away, for 20 s.
- * HEADWATER_TEST_CHAOS_SECONDS, HEADWATER_TEST_CHAOS_OUTAGE_SECONDS and HEADWATER_TEST_CHAOS_SEED say otherwise; the seed is printed.
+ * `npm run chaos`: kills at random for ten minutes, and stops Postgres for two minutes; `npm run test:soak` only stops it, for 20 s.
+ * Change that with HEADWATER_TEST_CHAOS_SECONDS, HEADWATER_TEST_CHAOS_OUTAGE_SECONDS and HEADWATER_TEST_CHAOS_SEED. The seed is printed.
  */
 const env = { HEADWATER_TEST_CHAOS_SECONDS: "600", HEADWATER_TEST_CHAOS_OUTAGE_SECONDS: "120", ...process.env };
 

@@ -80,7 +80,7 @@ describe("pages", () => {
   });
 
   test("both cursors at once, and a cursor whose item is gone, are refused", () => {
-    expect(() => parsePageQuery({ after: "ZGNfMQ", before: "ZGNfMQ" })).toThrow("one side of one cursor");
+    expect(() => parsePageQuery({ after: "ZGNfMQ", before: "ZGNfMQ" })).toThrow("after and before are both set: use one of them");
     expect(() => pageOf(["dc_1"], self, { limit: 1, cursor: { side: "after", id: "dc_2" } })).toThrow("begin again");
   });
 
