@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { deadLetter, redelivery } from "../../delivery/record/dead-letter.ts";
-import type { Delivery } from "../../delivery/routing/delivery.ts";
+import { deadLetter, redelivery } from "../../../delivery/record/dead-letter.ts";
+import type { Delivery } from "../../../delivery/routing/delivery.ts";
 
 const event = {
   emitId: "e1",

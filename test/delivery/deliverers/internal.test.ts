@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { deliverToSource } from "../../delivery/deliverers/internal.ts";
-import type { Delivery } from "../../delivery/routing/delivery.ts";
-import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
-import { systemClock } from "../../domain/clock.ts";
-import { decodePack, encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
+import { deliverToSource } from "../../../delivery/deliverers/internal.ts";
+import type { Delivery } from "../../../delivery/routing/delivery.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
+import { systemClock } from "../../../domain/clock.ts";
+import { decodePack, encodePack, type Invocation } from "../../../domain/invocation/invocation.ts";
 
 async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
   const made: string[] = [];

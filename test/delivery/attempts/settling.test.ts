@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { Route } from "../../domain/source/deployment.ts";
-import { LimitExceeded, Unavailable } from "../../domain/errors.ts";
-import { Deliverer } from "../../delivery/attempts/deliver.ts";
-import { decodeDelivery, firstDelivery, type Delivery } from "../../delivery/routing/delivery.ts";
-import { WebhookAttempts } from "../../delivery/attempts/webhook-attempts.ts";
-import { FailingWebhooks } from "../../delivery/attempts/failing-webhooks.ts";
-import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
-import type { PostResult } from "../../delivery/attempts/ports.ts";
-import { Routes } from "../../delivery/routing/routes.ts";
-import { settle } from "../../delivery/settle.ts";
+import type { Route } from "../../../domain/source/deployment.ts";
+import { LimitExceeded, Unavailable } from "../../../domain/errors.ts";
+import { Deliverer } from "../../../delivery/attempts/deliver.ts";
+import { decodeDelivery, firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
+import { WebhookAttempts } from "../../../delivery/attempts/webhook-attempts.ts";
+import { FailingWebhooks } from "../../../delivery/attempts/failing-webhooks.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
+import type { PostResult } from "../../../delivery/attempts/ports.ts";
+import { Routes } from "../../../delivery/routing/routes.ts";
+import { settle } from "../../../delivery/settle.ts";
 
 const now = 1_000_000;
 const config: DeliveryConfig = {

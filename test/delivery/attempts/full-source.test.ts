@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { Deliverer } from "../../delivery/attempts/deliver.ts";
-import type { WebhookAttempts } from "../../delivery/attempts/webhook-attempts.ts";
-import { decodeDelivery, firstDelivery } from "../../delivery/routing/delivery.ts";
-import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
-import { Routes } from "../../delivery/routing/routes.ts";
-import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
-import type { Route } from "../../domain/source/deployment.ts";
+import { Deliverer } from "../../../delivery/attempts/deliver.ts";
+import type { WebhookAttempts } from "../../../delivery/attempts/webhook-attempts.ts";
+import { decodeDelivery, firstDelivery } from "../../../delivery/routing/delivery.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
+import { Routes } from "../../../delivery/routing/routes.ts";
+import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
+import type { Route } from "../../../domain/source/deployment.ts";
 
 const now = 1_000_000;
 const route: Route = {

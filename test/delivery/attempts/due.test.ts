@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Route } from "../../domain/source/deployment.ts";
-import { Deliverer } from "../../delivery/attempts/deliver.ts";
-import { firstDelivery } from "../../delivery/routing/delivery.ts";
-import { WebhookAttempts } from "../../delivery/attempts/webhook-attempts.ts";
-import { FailingWebhooks } from "../../delivery/attempts/failing-webhooks.ts";
-import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
-import type { PostResult } from "../../delivery/attempts/ports.ts";
-import { Routes } from "../../delivery/routing/routes.ts";
+import type { Route } from "../../../domain/source/deployment.ts";
+import { Deliverer } from "../../../delivery/attempts/deliver.ts";
+import { firstDelivery } from "../../../delivery/routing/delivery.ts";
+import { WebhookAttempts } from "../../../delivery/attempts/webhook-attempts.ts";
+import { FailingWebhooks } from "../../../delivery/attempts/failing-webhooks.ts";
+import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
+import type { PostResult } from "../../../delivery/attempts/ports.ts";
+import { Routes } from "../../../delivery/routing/routes.ts";
 
 const maxInFlight = 4;
 const config: DeliveryConfig = {
