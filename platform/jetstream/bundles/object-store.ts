@@ -6,8 +6,8 @@ import type { Connection } from "../connection/connection.ts";
 
 export interface BlobStore {
   /**
-   * Stores bytes under their SHA-256 (lower-case hex), or what belongs to them under `<hash>.<suffix>`; what is there already is not
-   * written again. @throws InvalidInput when the hash is another's
+   * Stores bytes under their SHA-256 (lower-case hex), or an attachment under `<hash>.<suffix>`. An existing name is not written again.
+   * @throws InvalidInput when the bytes have another hash
    */
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** @throws NotFound, Unavailable */
@@ -16,15 +16,15 @@ export interface BlobStore {
   delete(hash: string): Promise<void>;
 }
 
-/** Well below the 1 MiB that a server takes when it is told nothing else. */
+/** Well below the default `max_payload` of NATS, 1 MiB. */
 const partBytes = 512 * 1024;
 const stream = `OBJ_${bundleStore}`;
 const metaSubject = (name: string): string => `$O.${bundleStore}.M.${Buffer.from(name).toString("base64url")}`;
 const partSubject = (part: string): string => `$O.${bundleStore}.C.${part}`;
 
 /**
- * As an object store of NATS, but that each part has a subject of its own, known from the object's entry. So a reader needs no consumer
- * and no right to look through the stream: who knows a hash can read what it names, and nothing else.
+ * An entry of a NATS object store, except that each part has a subject of its own, which the entry lists. So a reader needs neither a
+ * consumer nor permission to read the whole stream: with a hash it can read this object and no other.
  */
 const entry = z.object({
   name: z.string(),
@@ -60,11 +60,11 @@ async function findParts({ manager }: Connection, name: string): Promise<readonl
   if (message === null) return undefined;
   const { parts, nuid, chunks, deleted } = entry.parse(message.json());
   if (deleted === true) return undefined;
-  // Written by another client, which gives all parts one subject: a single one is found there, several count as none.
+  // Another client gives all parts one subject, where only a single part can be read.
   return parts ?? (chunks === 1 ? [nuid] : undefined);
 }
 
-/** The entry goes last: before it, nobody finds the parts. */
+/** The entry is written last: without it no reader finds the parts. */
 async function write({ publisher, ...connection }: Connection, name: string, bytes: Uint8Array): Promise<void> {
   const parts: string[] = [];
   for (let start = 0; start < bytes.length || start === 0; start += partBytes) {
@@ -83,15 +83,15 @@ async function writeEntry({ publisher }: Connection, fields: Entry): Promise<voi
 
 async function read(connection: Connection, name: string): Promise<Uint8Array> {
   const parts = await findParts(connection, name);
-  if (parts === undefined) throw new NotFound(`there is no bundle ${name}`);
+  if (parts === undefined) throw new NotFound(`bundle ${name} does not exist`);
   const bytes = Buffer.concat(await Promise.all(parts.map((part) => readPart(connection, name, part))));
-  if (isHash(name) && hashOf(bytes) !== name) throw new Unavailable(`bundle ${name} was read with other content`);
+  if (isHash(name) && hashOf(bytes) !== name) throw new Unavailable(`bundle ${name} does not have the content of its hash`);
   return bytes;
 }
 
 async function readPart({ manager }: Connection, name: string, part: string): Promise<Uint8Array> {
   const message = await manager.direct.getMessage(stream, { last_by_subj: partSubject(part) });
-  if (message === null) throw new NotFound(`bundle ${name} is not whole: build its component again`);
+  if (message === null) throw new NotFound(`bundle ${name} is incomplete: build its component again`);
   return message.data;
 }
 

@@ -3,18 +3,18 @@ import { Unavailable } from "../../../domain/errors.ts";
 import { openLink, type Link, type LinkOptions } from "./link.ts";
 import { Publisher } from "../write/publisher.ts";
 
-/** What every adapter of this folder works with: one connection, one publisher per process. */
+/** One connection and one publisher per process, which all adapters of this folder use. */
 export interface Connection extends Link {
   readonly manager: JetStreamManager;
   readonly publisher: Publisher;
 }
 
 export interface ConnectionOptions extends LinkOptions {
-  /** How long a change of streams and consumers may take, milliseconds: each is synced to disk. */
+  /** Timeout of a change of streams or consumers, which NATS syncs to disk. */
   readonly requestTimeoutMs?: number;
 }
 
-/** @throws Unavailable when the server, or JetStream in it, does not answer within `startTimeoutMs` (15 s). */
+/** @throws Unavailable when NATS, or its JetStream, does not answer within `startTimeoutMs` (15 s) */
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const link = await openLink(options);
   const publisher = new Publisher(link);
@@ -36,7 +36,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     };
   } catch (cause) {
     await link.close();
-    throw new Unavailable(`JetStream does not answer at ${options.server.servers}: it must be switched on in the server's configuration`, {
+    throw new Unavailable(`JetStream does not answer at ${options.server.servers}: enable it in the configuration of nats-server`, {
       cause,
     });
   }

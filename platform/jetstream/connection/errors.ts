@@ -1,9 +1,9 @@
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { Conflict, InvalidInput, type HeadwaterError, Unavailable } from "../../../domain/errors.ts";
 
-/** Another message came first: the subject's last sequence is not the expected one. */
+/** The last sequence of the subject is not the expected one: another message was stored first. */
 export class WrongLastSequence extends Conflict {
-  /** The sequence the server holds, when it told. */
+  /** The last sequence of the subject, if NATS returned it. */
   readonly actual: number | undefined;
 
   constructor(subject: string, expected: number | undefined, actual: number | undefined) {
@@ -20,37 +20,37 @@ export interface ApiError {
   readonly description: string;
 }
 
-/** The server's error codes for an unmet expectation. */
+/** Error codes of NATS for an unmet expected sequence. */
 const wrongSequenceCodes: readonly number[] = [10071, 10164];
 
-/** A stream is at its `max_bytes`, or all streams are at the server's `max_file_store`. A full disk is told otherwise. */
+/** A stream is at its `max_bytes`, or all streams are at the server's `max_file_store`. NATS reports a full disk differently. */
 const fullDescriptions = /^(maximum bytes exceeded|insufficient resources|insufficient storage resources available)$/;
 
-/** Turns a refusal of the server into one of our errors. */
+/** Converts an error of NATS into one of ours. */
 export function refusal(subject: string, expected: number | undefined, error: ApiError): HeadwaterError {
   if (wrongSequenceCodes.includes(error.err_code)) {
-    const told = /wrong last sequence: (\d+)/.exec(error.description)?.[1];
-    return new WrongLastSequence(subject, expected, told === undefined ? undefined : Number(told));
+    const last = /wrong last sequence: (\d+)/.exec(error.description)?.[1];
+    return new WrongLastSequence(subject, expected, last === undefined ? undefined : Number(last));
   }
   const details = { err_code: error.err_code };
   if (fullDescriptions.test(error.description))
-    return new Unavailable("it cannot be stored: the store of NATS is full until more of what it holds is processed", {
+    return new Unavailable("the message cannot be stored: the store of NATS is full until more of its messages are processed", {
       code: "store_full",
       details,
     });
-  // 4xx: the message itself is wrong (a schedule, a size) and would be refused again; the rest passes.
+  // 4xx: the message itself is invalid (its schedule, its size) and would be refused again. Other errors are temporary.
   return error.code < 500
-    ? new InvalidInput(`the message server refuses a message on '${subject}': ${error.description}`, {
+    ? new InvalidInput(`NATS refuses a message on '${subject}': ${error.description}`, {
         code: "publish_refused",
         details,
       })
-    : new Unavailable(`the message server cannot store a message on '${subject}': ${error.description}`, { details });
+    : new Unavailable(`NATS cannot store a message on '${subject}': ${error.description}`, { details });
 }
 
 const missingStreamOrConsumer: readonly number[] = [10014, 10059];
 
-/** A stream or consumer that is not there. */
+/** The stream or consumer does not exist. */
 export const isMissing = (error: unknown): boolean => error instanceof JetStreamApiError && missingStreamOrConsumer.includes(error.code);
 
-/** No message matches what was asked for directly. */
+/** No message matches a direct get. */
 export const isMessageNotFound = (error: unknown): boolean => error instanceof JetStreamError && "code" in error && error.code === 404;

@@ -14,9 +14,9 @@ export interface LinkOptions {
     readonly apiPrefix?: string;
     readonly credentialsFile?: string;
   };
-  /** Shown by the server's monitoring. */
+  /** Shown in the monitoring of NATS. */
   readonly name: string;
-  /** How long to try at the start, milliseconds. */
+  /** How long to try to connect at the start. */
   readonly startTimeoutMs?: number;
 }
 
@@ -27,33 +27,33 @@ export interface Stoppable {
 
 export type LinkStatus = "connected" | "disconnected" | "closed";
 
-/** One connection to the message server: it comes back by itself for ever, and says when it went and when it is back. */
+/** A connection to NATS, which reconnects forever and reports changes of its status. */
 export interface Link {
   readonly nats: NatsConnection;
-  /** A subject for answers that nobody else has. */
+  /** A subject for replies that no other client uses. */
   newInbox(): string;
-  /** `$JS.API`, or what stands for it in the user's account. */
+  /** `$JS.API`, or its imported name in the user's account. */
   readonly apiPrefix: string;
   status(): LinkStatus;
-  /** Tells each change from now on; the returned function ends that. */
+  /** Reports each change from now on, until the returned function is called. */
   onStatus(listener: (status: LinkStatus) => void): () => void;
-  /** Sends what is pending and closes. */
+  /** Sends pending messages, then closes. */
   close(): Promise<void>;
 }
 
 const retryEveryMs = 100;
 
-/** @throws Unavailable when no server answers within the time; it names the address, never the credentials. */
+/** @throws Unavailable when NATS does not answer in time; the error names the address, never the credentials */
 export async function openLink(options: LinkOptions): Promise<Link> {
   const nats = await dialUntil(options, performance.now() + (options.startTimeoutMs ?? 15_000));
   let status: LinkStatus = "connected";
   const listeners = new Set<(status: LinkStatus) => void>();
-  const tell = (next: LinkStatus): void => {
+  const report = (next: LinkStatus): void => {
     if (next === status) return;
     status = next;
     for (const listener of listeners) listener(next);
   };
-  void followStatus(nats, tell); // Ends with the connection and cannot fail.
+  void followStatus(nats, report); // Ends with the connection and cannot fail.
   return {
     nats,
     apiPrefix: options.server.apiPrefix ?? "$JS.API",
@@ -64,18 +64,18 @@ export async function openLink(options: LinkOptions): Promise<Link> {
       return () => listeners.delete(listener);
     },
     close: async () => {
-      // A drain needs the server; without one there is nothing to wait for.
+      // Draining needs the server. Without a connection there is nothing to wait for.
       await (status === "connected" ? nats.drain().catch(() => nats.close()) : nats.close());
-      tell("closed");
+      report("closed");
     },
   };
 }
 
-async function followStatus(nats: NatsConnection, tell: (status: LinkStatus) => void): Promise<void> {
+async function followStatus(nats: NatsConnection, report: (status: LinkStatus) => void): Promise<void> {
   for await (const event of nats.status()) {
-    if (event.type === "disconnect") tell("disconnected");
-    else if (event.type === "reconnect") tell("connected");
-    else if (event.type === "close") tell("closed");
+    if (event.type === "disconnect") report("disconnected");
+    else if (event.type === "reconnect") report("connected");
+    else if (event.type === "close") report("closed");
   }
 }
 
@@ -88,7 +88,7 @@ async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsCo
       ...authenticator,
       servers: servers.split(","),
       name: options.name,
-      // Traces cost more than the publish itself.
+      // A trace costs more than the publish itself.
       noAsyncTraces: true,
       maxReconnectAttempts: -1,
       reconnectTimeWait: retryEveryMs,
@@ -111,7 +111,7 @@ const isCredentialError = (error: unknown): boolean => error instanceof Error &&
 function cannotConnect(servers: string, cause: unknown): Unavailable {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Unavailable(
-    `cannot connect to the message server at ${servers}: ${why}; start nats-server 2.14 or later there, with JetStream, or set NATS_URL`,
+    `cannot connect to NATS at ${servers}: ${why}; start nats-server 2.14 or later there, with JetStream, or set NATS_URL`,
     { cause },
   );
 }

@@ -23,12 +23,12 @@ import {
 } from "../../../domain/subjects.ts";
 
 /**
- * Who may say what to the message server.
+ * The NATS permissions of each role (decision 0050).
  *
- * Roles that run none of a user's code share one account with the streams, each with its own list. Those that do (a pool's runners,
- * the builder) have an account of their own, and of the streams' account only what is imported into it. A list of subjects alone
- * would not hold them: whoever may ask JetStream anything names the subject of the answer, which no permission looks at, and an
- * empty answer sent to `$JS.API.STREAM.DELETE.RUNS` is an order. Through an import the answer stays in the asker's account.
+ * Roles that run no user code share the account of the streams, each with its own list of subjects. Roles that run user code (the runners
+ * of a pool, the builder) have accounts of their own, which import only the subjects that they need. A list of subjects would not contain
+ * them: a client names the subject of a JetStream reply, permissions do not check it, and an empty reply sent to
+ * `$JS.API.STREAM.DELETE.RUNS` deletes the stream. The reply to an imported service stays in the caller's account.
  */
 export const trustedRoles = ["api", "operator", "ingress", "delivery"] as const;
 export type TrustedRole = (typeof trustedRoles)[number];
@@ -38,23 +38,20 @@ export interface Rights {
   readonly subscribe: readonly string[];
 }
 
-/** The prefix of a role's inboxes, so that none hears the answers to another. */
+/** The prefix of a role's inboxes, so that no role receives the replies to another. */
 export const inboxPrefix = (role: string): string => `_INBOX_${role}`;
 
-/**
- * What those outside the streams' account call `$JS.API`: under that name the server answers each account of itself, and theirs has no
- * streams.
- */
+/** The imported name of `$JS.API`: under its own name NATS answers each account about itself, and the other accounts have no streams. */
 export const importedApi = "headwater.js";
 export const importedName = (subject: string): string => subject.replace(/^\$JS\.API\./, `${importedApi}.`);
 
 const api = (request: string): string => `$JS.API.${request}`;
 const bucket = (name: string): string => `KV_${name}`;
 const bundles = `OBJ_${bundleStore}`;
-/** Whether everything has been set up, see `areSetUp`. */
+/** The check whether all streams exist, see `areSetUp`. */
 const setUpCheck = api(`STREAM.INFO.${bundles}`);
 
-/** To follow or read a stream with consumers of one's own making. */
+/** Reading or following a stream with consumers that the role creates. */
 const reading = (stream: string): readonly string[] => [
   api(`STREAM.INFO.${stream}`),
   api(`CONSUMER.CREATE.${stream}`),
@@ -67,7 +64,7 @@ const reading = (stream: string): readonly string[] => [
   `$JS.ACK.${stream}.>`,
 ];
 
-/** To follow a stream without acks, by consumers of one's own making. */
+/** Following a stream without acks, with consumers that the role creates. */
 const following = (stream: string): readonly string[] => [
   api(`STREAM.INFO.${stream}`),
   api(`CONSUMER.CREATE.${stream}.>`),
@@ -76,7 +73,7 @@ const following = (stream: string): readonly string[] => [
 ];
 
 export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
-  /** Asks for runs, builds, calls of components, replays, redeliveries and tests of webhooks, hears what comes of them; follows runs, reads what waits for webhooks and sources. */
+  /** Requests runs, builds, calls of components, replays, redeliveries and webhook tests; follows runs; reads backlogs of webhooks and sources. */
   api: {
     publish: [
       setUpCheck,
@@ -91,20 +88,20 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`STREAM.MSG.GET.${streams.runs}`),
       // Whether a stream is full.
       api("STREAM.LIST"),
-      // What waits for a webhook.
+      // Backlogs of webhooks.
       ...[streams.deliveries, streams.ordered].map((stream) => api(`DIRECT.GET.${stream}`)),
       api(`DIRECT.GET.${streams.ordered}.${lineSubject("*")}`),
       api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
       api(`STREAM.INFO.${streams.deliveries}`),
-      // What runners report about their backlogs.
+      // Runners' reports about their backlogs.
       ...reading(bucket(buckets.runners)),
-      // What waits for a source.
+      // Backlogs of sources.
       api(`STREAM.INFO.${streams.invocations}`),
       api(`DIRECT.GET.${streams.invocations}`),
     ],
     subscribe: [answerFilter("*"), emittedSubject("*")],
   },
-  /** Requests become invocations; endpoints are read, and what runners report about their backlogs. */
+  /** Publishes requests as invocations; reads endpoints, quotas, and runners' reports about their backlogs. */
   ingress: {
     publish: [
       setUpCheck,
@@ -116,7 +113,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     ],
     subscribe: [answerFilter("*")],
   },
-  /** Reads runs, writes deliveries, lines and invocations, does what runners ask for. */
+  /** Reads runs; writes deliveries, ordered queues and invocations; serves the requests of runners. */
   delivery: {
     publish: [
       setUpCheck,
@@ -131,14 +128,14 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
       ...reading(bucket(buckets.lines)),
       ...reading(streams.runs),
-      // Trims RUNS up to what is processed, and copied to STATE.
+      // Trims the commits of RUNS that are processed and copied to STATE.
       api(`STREAM.PURGE.${streams.runs}`),
       // Whether a partition has commits above its floor.
       api(`STREAM.MSG.GET.${streams.runs}`),
       api(`STREAM.MSG.GET.${streams.state}`),
       `$KV.${buckets.floors}.*`,
       api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),
-      // The replicas tell each other that they live, and ask the one that posts to ordered webhooks.
+      // Heartbeats of the replicas, and requests to the one that posts to ordered webhooks.
       `$KV.${buckets.replicas}.${replicaKey("delivery", "*")}`,
       api(`DIRECT.GET.${bucket(buckets.replicas)}`),
       ...(["append", "attempt"] as const).map(orderedQueueSubject),
@@ -168,7 +165,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...(["append", "attempt"] as const).map(orderedQueueSubject),
     ],
   },
-  /** Makes and changes streams, writes what the others read, sets timers, asks for hooks, ends histories. It deletes no stream. */
+  /** Creates and updates streams, writes entries, sets timers, requests hooks, deletes histories. It may not delete streams. */
   operator: {
     publish: [
       ...["CREATE", "UPDATE", "INFO", "PURGE"].map((request) => api(`STREAM.${request}.*`)),
@@ -187,14 +184,14 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...Object.values(buckets).flatMap((name) => [api(`DIRECT.GET.${bucket(name)}`), ...reading(bucket(name))]),
       api(`DIRECT.GET.${streams.invocations}`),
       ...reading(streams.invocations),
-      // How much waits for each pool.
+      // Backlogs of pools.
       api(`CONSUMER.LIST.${streams.invocations}`),
     ],
     subscribe: [answerFilter("*"), configureSubject, operatorStatusSubject],
   },
 };
 
-/** What one account asks of another; several answers to one question need a service of their own kind. */
+/** An import between accounts. A request with several replies needs a service of type `many`. */
 export interface Service {
   readonly subject: string;
   readonly answers: "one" | "many";
@@ -205,9 +202,9 @@ const many = (subject: string): Service => ({ subject, answers: "many" });
 const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
 
 /**
- * All that a pool's runners can reach: its invocations (by consumers that others made, since a consumer's settings can name any subject
- * to deliver to), its deployments, bundles by their hash, the histories of its owner's sources, heartbeats, answers, and what
- * it may ask for. Without an owner the pool is everybody's: whose sources run there cannot be told by a subject.
+ * All that the runners of a pool can reach: its invocations (through consumers that other roles create, since a consumer can deliver to any
+ * subject), its deployments, bundles by their hash, the histories of its owner's sources, heartbeats, answers, and the requests of
+ * `poolRequests`. A pool without an owner runs the sources of all owners, which subjects cannot distinguish.
  */
 export function runnerServices(pool: string, owner = "*"): readonly Service[] {
   const consumers = partitions.map((partition) => runnerConsumer(pool, partition));
@@ -223,7 +220,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
     one(`$KV.${buckets.runners}.${runnerKey(pool, "*")}`),
     one(api(`DIRECT.GET.${bucket(buckets.quotas)}.$KV.${buckets.quotas}.${owner}`)),
-    // What of their owners' commits is still to be processed.
+    // Which commits of their owners are not processed yet.
     one(api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`)),
     ...["M", "C"].map((kind) => one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`))),
     ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${owner}.*`))),
@@ -234,14 +231,14 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
   ];
 }
 
-/** What the server tells a pool's runners by itself. */
+/** Subjects on which NATS republishes changed entries to the runners of a pool. */
 export const runnerNews = (pool: string, owner = "*"): readonly string[] => [
   changedSubject(buckets.deployments, deploymentKey(pool, "*")),
   changedSubject(buckets.runners, runnerKey(pool, "*")),
   changedSubject(buckets.quotas, owner),
 ];
 
-/** The builder writes bundles and looks whether one is there; what it is asked comes to it. */
+/** The builder stores bundles and checks whether one exists. */
 export const builderServices: readonly Service[] = [
   one(setUpCheck),
   one(`$O.${bundleStore}.C.*`),
@@ -249,7 +246,7 @@ export const builderServices: readonly Service[] = [
   one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.M.*`)),
 ];
 
-/** What the account of the streams offers: everything that some other account may import a part of. */
+/** The exports of the streams' account, of which other accounts import parts. */
 export const offered: { readonly services: readonly Service[]; readonly news: readonly string[] } = {
   services: [
     one(setUpCheck),

@@ -5,7 +5,7 @@ const existsWithOtherSettings = 10148;
 
 /**
  * Creates a durable consumer, or changes the settings of the existing one, which keeps its position. A consumer whose storage changes is
- * created again, because NATS refuses that update: it then delivers again whatever is not acked.
+ * created again, because NATS refuses that update: it then redelivers all messages that are not acked.
  */
 export async function createOrUpdateConsumer(
   connection: Connection,

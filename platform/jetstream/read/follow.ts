@@ -9,36 +9,36 @@ import type { StreamMessage } from "./stream-message.ts";
 export interface FollowOptions {
   readonly connection: Connection;
   readonly stream: string;
-  /** First stream sequence to hand out; a later one when that is gone already. */
+  /** First stream sequence to hand out, or the next one that is stored. */
   readonly from: number | "new";
   readonly filter?: string | readonly string[];
   readonly headersOnly?: boolean;
-  /** Begin with the last message of each subject instead of `from`. */
+  /** Begins with the last message of each subject instead of `from`. */
   readonly lastPerSubject?: boolean;
-  /** In order of the stream, each once. Must not throw. */
+  /** Called once for each message, in the order of the stream. Must not throw. */
   readonly onMessage: (message: StreamMessage) => void;
   readonly onInterrupted?: (reason: string) => void;
   readonly batch?: number;
-  /** As for a pull: bytes that one request may bring, and whether one may be made now. */
+  /** As in `PullOptions`. */
   readonly maxBytes?: number;
   readonly canPull?: () => boolean;
-  /** Its consumers have names of their own that begin so; else the server names them, for whoever may ask it to. */
+  /** Prefix of the names of its consumers. Absent: NATS names them, which needs a permission of its own. */
   readonly namePrefix?: string;
 }
 
 export interface Following extends Stoppable {
-  /** Messages there were when it began: once that many were handed out, all that comes is new. */
+  /** Number of messages stored at the start: those after them are new. */
   readonly pendingAtStart: number;
-  /** Asks for messages again after `canPull` had returned false. */
+  /** Requests messages again after `canPull` returned false. */
   resume(): void;
 }
 
-/** A follower that its reader has forgotten is ended by the server after this. */
+/** NATS deletes a consumer that is not read for this time. */
 const followerIdleMs = 60_000;
 
 /**
- * Follows a stream without acks, in order and without gaps, from a sequence on: across a broken connection, a restart of the server
- * and the loss of the consumer, which is ephemeral and made anew behind the last message handed out.
+ * Follows a stream from a sequence without acks, in order and without gaps: across reconnects, restarts of NATS, and the loss of its
+ * ephemeral consumer, which is created again after the last message that was handed out.
  */
 export async function followFrom(options: FollowOptions): Promise<Following> {
   const { connection, stream } = options;
@@ -53,7 +53,7 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
     return info.name;
   };
   const onMessage = (message: StreamMessage): void => {
-    // The server dropped messages on their way to us: begin again behind the last one.
+    // NATS dropped messages in transit: continue after the last one.
     if (message.deliverySeq !== expected) return reader.restart("a message is missing");
     expected++;
     next = message.seq + 1;
@@ -75,14 +75,14 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
     resume: () => reader.resume(),
     stop: async () => {
       await reader.stop();
-      // The server would end it by itself, later.
+      // Otherwise NATS would delete it later.
       if (opened !== undefined && connection.status() === "connected")
         await connection.manager.consumers.delete(stream, opened.name).catch(() => false);
     },
   };
 }
 
-/** Without a sequence: the last message of each subject, then what comes. */
+/** Without a sequence: the last message of each subject, then new ones. */
 function followerConsumer(options: FollowOptions, next: number | undefined) {
   const { filter = ">" } = options;
   return {

@@ -1,8 +1,8 @@
 import type { StreamMessage } from "./stream-message.ts";
 
 /**
- * Messages of a work queue that are being worked on. Their ack wait is extended for as long as that takes, so that NATS hands none of them out
- * a second time. A message that is redelivered all the same, after the server was away, is the same work.
+ * Messages of a work queue in progress. Their ack wait is extended until they are acked, so that NATS does not redeliver them. A message that
+ * is redelivered nevertheless, after NATS was unavailable, is recognized as the same work.
  */
 export class HeldMessages {
   readonly #extendEveryMs: number;
@@ -14,16 +14,16 @@ export class HeldMessages {
     this.#extendEveryMs = ackWaitMs / 3;
   }
 
-  /** Of all messages together. */
+  /** Bytes of all messages in progress. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** @returns acks the message; undefined when it is being worked on already */
+  /** @returns the function that acks the message; undefined if the message is in progress already */
   take(message: StreamMessage): (() => void) | undefined {
     const { seq } = message;
     const isHeld = this.#held.has(seq);
-    // Only the newest delivery is known to the server.
+    // NATS knows only the newest delivery.
     this.#held.set(seq, message);
     if (isHeld) return undefined;
     this.#bytes += message.data.length;
@@ -31,7 +31,7 @@ export class HeldMessages {
     return () => this.#ack(seq);
   }
 
-  /** Extends nothing any more; what is held may still be acked. */
+  /** Stops extending; messages in progress can still be acked. */
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

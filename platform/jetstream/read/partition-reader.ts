@@ -13,33 +13,33 @@ export interface PartitionOptions {
   readonly partition: number;
   readonly onMessage: (message: StreamMessage) => void;
   readonly onInterrupted?: (reason: string) => void;
-  /** As for a pull: while it returns false nothing more is asked for, until `resume`. Absent: always true. */
+  /** As in `PullOptions`. */
   readonly canPull?: () => boolean;
   readonly batch?: number;
-  /** Creates the consumer again. Absent: it must exist. */
+  /** Creates a missing consumer again. Absent: it must exist. */
   readonly restore?: () => Promise<void>;
 }
 
 export interface PartitionReading extends Stoppable {
-  /** Messages that are stored and were not handed out, as of the last one that was handed out. */
+  /** Number of stored messages that were not handed out, as of the last one that was. */
   unread(): number;
-  /** Asks for messages again after `canPull` had returned false. */
+  /** Requests messages again after `canPull` returned false. */
   resume(): void;
 }
 
-/** A pull request of ours lives this long on the server, see `Pull`. */
+/** Longer than the life of a pull request, see `Pull`. */
 const requestsEndMs = 11_000;
 const lookAgainMs = 100;
 
 /**
- * Reads the invocations of one partition in the order of the stream. Opening, also after the connection broke, resets the consumer: the
- * server then delivers every message that is stored, once. A gap in what it delivers means that a message was lost on its way, or that
- * another reader pulled: then the partition is opened again, before anything behind the gap is handed out.
+ * Reads the invocations of one partition in the order of the stream. Opening it, also after a reconnect, resets the consumer: NATS then
+ * delivers every stored message once. A gap in the deliveries means that a message was lost in transit, or that another reader pulled: the
+ * partition is opened again before a message after the gap is handed out.
  *
  * nats-server 2.15 resets a replicated consumer unsafely while it delivers: a delivery that it proposes between the reset and its quorum
- * stays in the state of the consumer, the messages before it are never recorded as pending, and the next stream leader deletes them
- * although nobody acked them. So a reset waits until no other reader has a pull request there, and the first message is requested alone:
- * the consumer's state must then hold this delivery and no other, else it is reset again.
+ * stays in the state of the consumer, earlier messages are never recorded as pending, and the next stream leader deletes them although they
+ * were not acked. So a reset waits until no other reader has an open pull request, and requests the first message alone: the consumer's
+ * state must then hold this delivery and no other, otherwise it is reset again (decision 0052).
  */
 export async function readPartition({ pool, partition, ...options }: PartitionOptions): Promise<PartitionReading> {
   const { connection, onMessage, canPull = () => true } = options;
@@ -47,7 +47,7 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
   const consumer = runnerConsumer(pool, partition);
   let unread = Number.POSITIVE_INFINITY;
   let expected = 1;
-  /** Counts resets: what was found out about an earlier one does not matter any more. */
+  /** Number of resets: the verification of an earlier reset is void. */
   let opened = 0;
   let state: "unverified" | "verifying" | "verified" | "stopped" = "unverified";
   const reader = new Reader({
@@ -72,7 +72,7 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
       });
       await untilNobodyPulls(connection, consumer);
       if (state === "stopped") throw new Unavailable(`reading partition ${partition} of pool '${pool}' has been stopped`);
-      // The messages themselves, not the ack floor, say what is left: a server that was killed may have a floor that is too high.
+      // Reset to the first stored message, not to the ack floor, which may be too high after the server was killed.
       const reset = await consumers.reset(streams.invocations, consumer, 1);
       opened++;
       state = "unverified";

@@ -7,23 +7,23 @@ import type { StreamMessage } from "./stream-message.ts";
 export interface PartitionedOptions {
   readonly connection: Connection;
   readonly stream: string;
-  /** Subjects of a partition, and the partition of a subject. */
+  /** The subjects of a partition, and the partition of a subject. */
   readonly filterOf: (partition: number) => string;
   readonly partitionOf: (subject: string) => number;
-  /** In order of the stream. `done` may be called at any time and in any order; until then the partition's floor stays below the message. */
+  /** Called in the order of the stream. `done` may be called in any order; until then the partition's floor stays below the message. */
   readonly onMessage: (message: StreamMessage, done: () => void) => void;
   readonly onInterrupted?: (reason: string) => void;
-  /** Reading pauses while messages of so many bytes are open. A little more may be on its way. */
+  /** Reading pauses while unfinished messages have this many bytes. A few more may be in flight. */
   readonly maxOpenBytes?: number;
-  /** Messages above the floors. */
+  /** Bound on unfinished messages. */
   readonly maxOpen?: number;
-  /** Beginning of the consumers' names. */
+  /** Prefix of the consumers' names. */
   readonly namePrefix?: string;
 }
 
 /** A partition that is being read. */
 export interface OpenPartition {
-  /** Hands out no more of it. Resolves once all that was handed out is done. */
+  /** Hands out no more messages of it. Resolves once those that were handed out are done. */
   close(): Promise<void>;
 }
 
@@ -34,39 +34,39 @@ interface Open {
 
 interface Partition {
   readonly number: number;
-  /** What lies up to here is not handed out. */
+  /** Messages up to this sequence are not handed out. */
   position: number;
   floor: number;
-  /** By sequence, in order of the stream: all that was handed out above the floor. */
+  /** Messages above the floor that were handed out, by sequence and in order. */
   readonly open: Map<number, Open>;
   readonly onIdle: (() => void)[];
 }
 
 const mebibyte = 1_048_576;
-/** Requests overlap, so that four times as much may be on its way. */
+/** Requests overlap, so four times as many bytes may be in flight. */
 const requestBytes = 2 * mebibyte;
-/** Of a message besides its data: subject, headers, objects. */
+/** Memory of a message besides its data: subject, headers, objects. */
 const overheadBytes = 1_024;
 const retryMs = 500;
 
 /**
  * Follows some partitions of a stream without acks and with bounded memory, by one consumer, which is replaced when the partitions change.
- * The floor of a partition says how far everything in it is done: whoever keeps the floor can go on behind it after a crash.
+ * All messages up to the floor of a partition are done: after a crash, reading can continue after it.
  */
 export class PartitionedFollow implements Stoppable {
   readonly #options: PartitionedOptions;
   readonly #maxOpenBytes: number;
   readonly #maxOpen: number;
   readonly #partitions = new Map<number, Partition>();
-  /** Closed ones that are not done. */
+  /** Closed partitions with unfinished messages. */
   readonly #closing = new Set<Partition>();
-  /** Of partitions that were closed. */
+  /** Floors of closed partitions. */
   readonly #floors = new Map<number, number>();
-  /** Those that the consumer reads, and the last sequence it has brought. */
+  /** Partitions that the consumer reads, and the last sequence that it delivered. */
   readonly #followed = new Set<Partition>();
   #lastSeq = 0;
   #following: Following | undefined;
-  /** Restarts follow one another; those that are asked for while one waits are one. */
+  /** Restarts run one at a time; requests during a pending restart share it. */
   #restarting: Promise<void> = Promise.resolve();
   #nextRestart: Promise<void> | undefined;
   #openBytes = 0;
@@ -80,7 +80,7 @@ export class PartitionedFollow implements Stoppable {
     this.#maxOpen = options.maxOpen ?? 20_000;
   }
 
-  /** Reads the partition behind that sequence. Resolves when reading has begun, which waits for NATS, or is stopped. */
+  /** Reads a partition after a sequence. Resolves when reading has begun, which waits for NATS, or when this is stopped. */
   async open(number: number, afterSequence: number): Promise<OpenPartition> {
     const partition: Partition = { number, position: afterSequence, floor: afterSequence, open: new Map(), onIdle: [] };
     this.#partitions.set(number, partition);
@@ -88,7 +88,7 @@ export class PartitionedFollow implements Stoppable {
     return { close: () => this.#close(partition) };
   }
 
-  /** By partition: every message of it up to this sequence is done. A partition without newer messages is as far as the others. */
+  /** For each partition, the sequence up to which all its messages are done. Without newer messages it is that of the other partitions. */
   floors(): ReadonlyMap<number, number> {
     const floors = new Map(this.#floors);
     for (const partition of [...this.#partitions.values(), ...this.#closing])
@@ -96,24 +96,24 @@ export class PartitionedFollow implements Stoppable {
     return floors;
   }
 
-  /** Nothing of the partition up to this sequence will be handed out any more; 0: it is not open. */
+  /** Messages of the partition up to this sequence will not be handed out anymore; 0: the partition is not open. */
   position(number: number): number {
     const partition = this.#partitions.get(number);
     return partition === undefined ? 0 : this.#positionOf(partition);
   }
 
-  /** Bytes of messages that are not done. */
+  /** Bytes of unfinished messages. */
   get openBytes(): number {
     return this.#openBytes;
   }
 
-  /** Hands out no more. What was handed out may still be done, see `idle`. */
+  /** Hands out no more messages. Those that were handed out can still be finished, see `idle`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#restart();
   }
 
-  /** Resolves once everything that was handed out is done. */
+  /** Resolves once all messages that were handed out are done. */
   async idle(): Promise<void> {
     await Promise.all([...this.#partitions.values(), ...this.#closing].map((partition) => idle(partition)));
   }
@@ -130,7 +130,7 @@ export class PartitionedFollow implements Stoppable {
     this.#closing.delete(partition);
   }
 
-  /** What the consumer has brought, it has brought in order: nothing of its partitions lies below that any more. */
+  /** The consumer delivers in order: no message of its partitions below the last sequence will follow. */
   #positionOf(partition: Partition): number {
     return this.#followed.has(partition) ? Math.max(partition.position, this.#lastSeq) : partition.position;
   }
@@ -147,7 +147,7 @@ export class PartitionedFollow implements Stoppable {
     return this.#nextRestart;
   }
 
-  /** Never rejects: until it succeeds it is repeated. */
+  /** Never rejects: it is retried until it succeeds. */
   async #followPartitions(): Promise<void> {
     await this.#following?.stop();
     this.#following = undefined;

@@ -7,33 +7,33 @@ export interface PullOptions {
   readonly apiPrefix: string;
   readonly stream: string;
   readonly consumer: string;
-  /** Messages asked for ahead of need. */
+  /** Messages requested in advance. */
   readonly batch: number | (() => number);
-  /** Bytes that one request may bring: at least the largest message. Absent: any number. */
+  /** Bound on bytes of one pull request: at least the largest message. Absent: no bound. */
   readonly maxBytes?: number | undefined;
-  /** What is handed to this process while it stands still is redelivered after the ack wait: a request that ends sooner brings it less. */
+  /** Life of a pull request. NATS delivers to it while this process stands still, so a shorter one delays fewer messages by the ack wait. */
   readonly expiresMs?: number | undefined;
-  /** While this returns false nothing more is asked for, until {@link Pull.resume}. Absent: always true. */
+  /** While this returns false no messages are requested, until {@link Pull.resume}. Absent: always true. */
   readonly canPull?: (() => boolean) | undefined;
   readonly onMessage: (message: StreamMessage) => void;
-  /** Once: this pull has ended (consumer gone, server restarting, silence); a new one must be made. */
+  /** Called once, when this pull has ended (consumer deleted, server restarting, silence) and must be replaced. */
   readonly onLost: (reason: string) => void;
 }
 
 const defaultExpiresMs = 10_000;
 const heartbeatMs = 2_500;
 const silenceMs = 3 * heartbeatMs;
-/** How the server ends a request with `max_bytes`: the next message does not fit into what is left, or it has brought all its messages. */
+/** Status of a request with `max_bytes` that has ended: the next message does not fit, or all messages were delivered. */
 const requestEnds = ["Message Size Exceeds MaxBytes", "Batch Completed"];
 
-/** Keeps a pull consumer's messages coming over one inbox, until something breaks it. It never mends itself: a {@link Reader} makes a new one. */
+/** Pulls the messages of a consumer over one inbox until something breaks it. It does not recover: the {@link Reader} replaces it. */
 export class Pull {
   readonly #options: PullOptions;
   readonly #inbox: string;
   readonly #subscription: Subscription;
   readonly #watch: NodeJS.Timeout;
-  #asked = 0;
-  #heardAt = performance.now();
+  #requested = 0;
+  #lastMessageAt = performance.now();
   #ended = false;
 
   constructor(options: PullOptions) {
@@ -42,23 +42,23 @@ export class Pull {
     this.#subscription = options.nats.subscribe(this.#inbox, {
       callback: (error, message) => (error === null ? this.#onMessage(message) : this.#lose(error.message)),
     });
-    this.#watch = setInterval(() => this.#listenForSilence(), heartbeatMs);
-    this.#ask();
+    this.#watch = setInterval(() => this.#checkSilence(), heartbeatMs);
+    this.#request();
   }
 
   /**
-   * Asks for no more and hands out what the server sends until it has heard so; without that, messages under way would come back
-   * only after the consumer's ack wait.
+   * Requests no more messages, and hands out those that NATS sends until it has processed the unsubscription. Otherwise NATS would redeliver
+   * them only after the consumer's ack wait.
    */
   async drain(): Promise<void> {
     this.#end();
-    await this.#subscription.drain().catch(() => undefined); // Rejects on a broken connection, where nothing is under way.
+    await this.#subscription.drain().catch(() => undefined); // Rejects on a broken connection, which delivers nothing.
   }
 
-  /** Asks again after `canPull` had returned false. */
+  /** Requests messages again after `canPull` returned false. */
   resume(): void {
-    this.#heardAt = performance.now();
-    this.#askAgain();
+    this.#lastMessageAt = performance.now();
+    this.#requestMore();
   }
 
   abandon(): void {
@@ -77,28 +77,28 @@ export class Pull {
     this.#options.onLost(reason);
   }
 
-  #listenForSilence(): void {
-    // Where nothing is asked for, the server has nothing to say.
-    if (this.#asked > 0 && performance.now() - this.#heardAt > silenceMs) this.#lose("the server is silent");
+  #checkSilence(): void {
+    // Without an open request NATS sends nothing.
+    if (this.#requested > 0 && performance.now() - this.#lastMessageAt > silenceMs) this.#lose("NATS is silent");
   }
 
-  #ask(): void {
+  #request(): void {
     const { nats, apiPrefix, stream, consumer, maxBytes, canPull, expiresMs = defaultExpiresMs } = this.#options;
     if (canPull?.() === false) return;
-    const batch = this.#batch - this.#asked;
-    this.#asked += batch;
-    // The end of a short request is as good as a heartbeat, which the server refuses there.
+    const batch = this.#batch - this.#requested;
+    this.#requested += batch;
+    // NATS refuses heartbeats for short requests; their end serves as one.
     const heartbeat = expiresMs >= 2 * heartbeatMs ? { idle_heartbeat: nanos(heartbeatMs) } : {};
     const request = { batch, max_bytes: maxBytes, expires: nanos(expiresMs), ...heartbeat };
     nats.publish(`${apiPrefix}.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply: this.#inbox });
   }
 
   #onMessage(message: Msg): void {
-    this.#heardAt = performance.now();
+    this.#lastMessageAt = performance.now();
     if (message.subject === this.#inbox) return this.#onStatus(message);
-    this.#asked--;
+    this.#requested--;
     this.#options.onMessage(new StreamMessage(message));
-    this.#askAgain();
+    this.#requestMore();
   }
 
   #onStatus(message: Msg): void {
@@ -116,14 +116,14 @@ export class Pull {
     }
   }
 
-  /** What the request did not bring is not under way any more. */
+  /** Messages that the request did not deliver are no longer requested. */
   #endRequest(headers: MsgHdrs): void {
-    this.#asked -= Number(headers.get("Nats-Pending-Messages") || 0);
-    this.#askAgain();
+    this.#requested -= Number(headers.get("Nats-Pending-Messages") || 0);
+    this.#requestMore();
   }
 
-  #askAgain(): void {
-    if (!this.#ended && this.#asked <= this.#batch * 0.75) this.#ask();
+  #requestMore(): void {
+    if (!this.#ended && this.#requested <= this.#batch * 0.75) this.#request();
   }
 
   get #batch(): number {

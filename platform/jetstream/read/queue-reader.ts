@@ -11,24 +11,24 @@ export interface QueueOptions {
   readonly stream: string;
   /** Name of the durable consumer. */
   readonly consumer: string;
-  /** Makes the consumer if it is missing; without it, it must exist. */
+  /** Creates or updates the consumer. Absent: it must exist. */
   readonly create?: { readonly filter: string; readonly ackWaitMs: number; readonly maxAckPending: number };
-  /** Each must be settled: `ack`, `nak`, `term`; `working` for a long one. */
+  /** Each message must be settled with `ack`, `nak` or `term`; `working` extends its ack wait. */
   readonly onMessage: (message: StreamMessage) => void;
   readonly onInterrupted?: (reason: string) => void;
   readonly batch?: number;
-  /** As for a pull: bytes that one request may bring, and whether one may be made now. */
+  /** As in `PullOptions`. */
   readonly maxBytes?: number;
   readonly canPull?: () => boolean;
   readonly expiresMs?: number;
 }
 
 export interface QueueReading extends Stoppable {
-  /** Asks for messages again after `canPull` had returned false. */
+  /** Requests messages again after `canPull` returned false. */
   resume(): void;
 }
 
-/** Reads a work queue with an ack for each message. Several may read one consumer: each message goes to one of them. */
+/** Reads a work queue with an ack for each message. Several processes may read one consumer: each message goes to one of them. */
 export async function readQueue(options: QueueOptions): Promise<QueueReading> {
   const { connection, stream, consumer, create } = options;
   const reader = new Reader({
@@ -50,7 +50,7 @@ export async function readQueue(options: QueueOptions): Promise<QueueReading> {
   return reader;
 }
 
-/** Settings of a durable consumer of a work queue; `max_deliver` is unlimited: who gives up terms it. */
+/** Settings of a durable consumer of a work queue. `max_deliver` is unlimited: a reader that gives up terms the message. */
 export function queueConsumer(
   name: string,
   options: { readonly filter: string; readonly ackWaitMs: number; readonly maxAckPending: number },

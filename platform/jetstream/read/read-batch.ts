@@ -3,16 +3,16 @@ import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 
 export interface BatchQuery {
-  /** The first sequence that will do. */
+  /** Lowest sequence. */
   readonly seq: number;
-  /** With wildcards. */
+  /** A subject, which may have wildcards. */
   readonly filter: string;
-  /** At most so many, and so many bytes; the first comes however large it is. */
+  /** Bounds; the first message is returned whatever its size. */
   readonly messages: number;
   readonly bytes: number;
 }
 
-/** Stored messages in their order, without a consumer. @returns whether there are more behind them @throws when the server does not answer */
+/** Reads stored messages in order, without a consumer. `isLast`: no more messages follow. @throws when NATS does not answer */
 export async function readBatch(
   { manager }: Connection,
   stream: string,

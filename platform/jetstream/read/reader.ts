@@ -13,30 +13,31 @@ export interface ReaderOptions {
   readonly maxBytes?: number | undefined;
   readonly canPull?: (() => boolean) | undefined;
   readonly expiresMs?: number | undefined;
-  /** Makes sure that the consumer exists and gives its name; called again whenever the pull broke. */
+  /** Ensures that the consumer exists and returns its name; called again whenever the pull has ended. */
   readonly open: () => Promise<string>;
   readonly onMessage: (message: StreamMessage) => void;
-  /** Told when reading broke and is about to go on, for logs. */
+  /** Called when reading is interrupted and will continue, for logs. */
   readonly onInterrupted?: ((reason: string) => void) | undefined;
 }
 
 const reopenDelay = { firstMs: 20, maxMs: 1_000 };
-/** A pull that lived as long was healthy: what broke it is no reason to wait longer next time. */
+/** A pull that lived this long was healthy: the backoff starts again. */
 const healthyAfterMs = 5_000;
 const startTimeoutMs = 15_000;
 
 /**
- * Reads from a consumer for as long as it is wanted: opens it, pulls, and starts again when the connection, the server or the
- * consumer went away. States: starting → reading → (lost) → opening → reading …, → stopped.
+ * Reads from a consumer until stopped: opens it, pulls, and opens it again when the connection, NATS or the consumer is lost.
+ *
+ *     starting ──▶ reading ──▶ lost ──▶ opening ──▶ reading … ──▶ stopped
  */
 export class Reader {
   readonly #options: ReaderOptions;
-  #endStatus: (() => void) | undefined;
+  #unfollowStatus: (() => void) | undefined;
   #pull: Pull | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
   #openedAt = 0;
-  /** Grows with each attempt to open and with each loss, so that an attempt overtaken by events changes nothing. */
+  /** Grows with each attempt to open and with each loss: an outdated attempt changes nothing. */
   #attempt = 0;
   #started = false;
   #stopped = false;
@@ -45,9 +46,9 @@ export class Reader {
     this.#options = options;
   }
 
-  /** Resolves when reading has begun. @throws what `open` throws, when it still does after 15 s or the stream or consumer is missing. */
+  /** Resolves when reading has begun. @throws the error of `open`, at once if the stream or consumer is missing, otherwise after 15 s */
   async start(): Promise<void> {
-    this.#endStatus = this.#options.connection.onStatus((status) => this.#onStatus(status));
+    this.#unfollowStatus = this.#options.connection.onStatus((status) => this.#onStatus(status));
     const open = async (): Promise<void> => {
       while (!this.#started && !this.#stopped) await this.#open(); // Again if the connection was lost while it opened.
     };
@@ -59,19 +60,19 @@ export class Reader {
     }
   }
 
-  /** Resolves when no message will be handed out any more. */
+  /** Resolves when no more messages will be handed out. */
   async stop(): Promise<void> {
     this.#end();
     if (this.#options.connection.status() === "connected") await this.#pull?.drain();
     else this.#pull?.abandon();
   }
 
-  /** Asks for messages again after `canPull` had returned false. */
+  /** Requests messages again after `canPull` returned false. */
   resume(): void {
     this.#pull?.resume();
   }
 
-  /** Gives up the pull and opens again. */
+  /** Abandons the pull and opens the consumer again. */
   restart(reason: string): void {
     if (this.#stopped || !this.#started) return;
     this.#abandon();
@@ -109,7 +110,7 @@ export class Reader {
     });
   }
 
-  /** After a return of the connection what the server was asked before is forgotten: pull anew at once. */
+  /** NATS forgets pull requests with the connection, so after a reconnect the reader pulls again at once. */
   #onStatus(status: LinkStatus): void {
     if (status === "closed") return this.#end();
     this.#abandon();
@@ -127,7 +128,7 @@ export class Reader {
   #end(): void {
     this.#stopped = true;
     this.#attempt++;
-    this.#endStatus?.();
+    this.#unfollowStatus?.();
     clearTimeout(this.#retry);
   }
 
@@ -136,7 +137,7 @@ export class Reader {
   }
 }
 
-/** The stream or consumer is missing or refuses its settings: waiting will not help. */
+/** The stream or consumer is missing, or its settings are refused: a retry would not help. */
 function isFinal(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.status < 500;
 }

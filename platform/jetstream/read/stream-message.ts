@@ -1,6 +1,6 @@
 import { nanos, type Msg, type MsgHdrs } from "@nats-io/transport-node";
 
-/** A message as a consumer delivered it, with what its reply subject says: `$JS.ACK.<stream>.<consumer>.<deliveries>.<seq>.<consumer seq>.<ns>.<pending>`. */
+/** A message as a consumer delivered it, with the fields of its reply subject: `$JS.ACK.<stream>.<consumer>.<deliveries>.<seq>.<consumer seq>.<ns>.<pending>`. */
 export class StreamMessage {
   readonly subject: string;
   readonly data: Uint8Array;
@@ -8,11 +8,11 @@ export class StreamMessage {
   readonly seq: number;
   /** Sequence within the consumer: grows by one with each delivery. */
   readonly deliverySeq: number;
-  /** 1 the first time. */
+  /** Number of deliveries of this message: 1 for the first. */
   readonly deliveries: number;
-  /** Epoch milliseconds at which the server stored it. */
+  /** Epoch ms at which NATS stored it. */
   readonly storedAt: number;
-  /** Messages of the stream that this consumer has yet to see. */
+  /** Messages that this consumer has not delivered yet. */
   readonly pending: number;
   readonly #message: Msg;
   #settled = false;
@@ -21,7 +21,7 @@ export class StreamMessage {
     this.#message = message;
     this.subject = message.subject;
     this.data = message.data;
-    // With a domain the subject has two more tokens in front and one behind.
+    // With a JetStream domain the subject has two more tokens at the start and one at the end.
     const tokens = (message.reply ?? "").split(".");
     const first = tokens.length === 9 ? 4 : 6;
     this.deliveries = Number(tokens[first]);
@@ -43,33 +43,33 @@ export class StreamMessage {
     this.#settle("");
   }
 
-  /** Deliver it again after the delay; the server takes one with a fraction of a nanosecond for none at all. */
+  /** Requests redelivery after the delay. NATS ignores a delay with a fraction of a nanosecond. */
   nak(delayMs = 0): void {
     this.#settle(delayMs > 0 ? `-NAK ${JSON.stringify({ delay: nanos(Math.ceil(delayMs)) })}` : "-NAK");
   }
 
-  /** Never deliver it again. */
+  /** Prevents any redelivery. */
   term(): void {
     this.#settle("+TERM");
   }
 
-  /** Starts the consumer's ack wait anew. */
+  /** Restarts the ack wait. */
   working(): void {
-    if (!this.#settled) this.#tell("+WPI");
+    if (!this.#settled) this.#respond("+WPI");
   }
 
-  /** An ack lost with the connection is no loss: the message comes again, and its reader must recognize it anyway. */
+  /** An ack may be lost with the connection: the message is redelivered, and its reader must recognize it anyway. */
   #settle(answer: string): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#tell(answer);
+    this.#respond(answer);
   }
 
-  #tell(answer: string): void {
+  #respond(answer: string): void {
     try {
       this.#message.respond(answer);
     } catch {
-      // The connection is closed for good: see above.
+      // The connection is closed: the message is redelivered.
     }
   }
 }

@@ -12,22 +12,22 @@ import { formerCreation, identityOf } from "./stream-identity.ts";
 
 const chunkBytes = 512 * 1024;
 const requestTimeoutMs = 60_000;
-/** Heartbeats are not worth keeping. */
+/** Heartbeats expire within seconds. */
 const skipped: readonly string[] = [`KV_${buckets.runners}`];
 
 interface SavedStream {
   readonly config: StreamConfig;
   readonly state: { readonly messages: number; readonly last_seq: number };
-  /** Kept in the metadata of the stream that is restored: positions in Postgres and in FLOORS name it. */
+  /** Stored in the metadata of the restored stream: positions in Postgres and in FLOORS name it. */
   readonly identity: string;
 }
 
 const answer = z.looseObject({ error: z.object({ description: z.string() }).optional(), deliver_subject: z.string().optional() });
 
 /**
- * Saves each stream and bucket into a directory: `<stream>.json` and `<stream>.snapshot`, in the form of NATS itself. Consumers are left
- * out: `setUpStreams` makes them, and work queues hold what is not acked. Nothing may be written in the meantime, or parts of the backup
- * would not fit together.
+ * Saves each stream and bucket into a directory: `<stream>.json` and `<stream>.snapshot`, in the form of NATS itself. Consumers are
+ * omitted: `setUpStreams` creates them, and work queues hold the messages that are not acked. No role may write in the meantime, or parts of
+ * the backup would be inconsistent.
  *
  * @returns the names of the streams @throws InvalidInput when the directory holds files; Unavailable
  */
@@ -68,7 +68,7 @@ async function saveStream({ nats, newInbox, apiPrefix }: Connection, directory: 
 }
 
 /**
- * Restores what `saveStreams` has saved into servers that hold no streams of Headwater, with so many replicas. Sequences and times stay.
+ * Restores a backup of `saveStreams` into servers without streams of Headwater. Sequences and times are preserved.
  *
  * @returns the names of the streams @throws InvalidInput when there is no backup; Unavailable, also when a stream exists already
  */
@@ -85,7 +85,7 @@ export async function restoreStreams(
   return names;
 }
 
-/** STATE copies from RUNS, so RUNS comes first. The stream that says which streams exist comes last: roles wait for it. */
+/** STATE copies from RUNS, so RUNS comes first. The stream that records which streams exist comes last: roles wait for it. */
 const order = (stream: string): number => (stream === `OBJ_${bundleStore}` ? 2 : stream === streams.state ? 1 : 0);
 
 async function restoreStream({ nats, manager, apiPrefix }: Connection, directory: string, name: string, replicas: number): Promise<void> {
@@ -100,8 +100,8 @@ async function restoreStream({ nats, manager, apiPrefix }: Connection, directory
     const buffer = Buffer.alloc(chunkBytes);
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, chunkBytes);
-      const told = await ask(nats, deliver_subject, Buffer.from(buffer.subarray(0, bytesRead)));
-      if (told !== "") parseAnswer(name, told);
+      const reply = await ask(nats, deliver_subject, Buffer.from(buffer.subarray(0, bytesRead)));
+      if (reply !== "") parseAnswer(name, reply);
       if (bytesRead === 0) break;
     }
   } finally {

@@ -2,8 +2,8 @@ import { bundleStore, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
 /**
- * How the store is shared out, in percent. What is left is for buckets, which hold an entry for each source, subscription and runner: without
- * room for heartbeats nothing would run.
+ * Shares of the store, in percent. The rest is for buckets, which hold an entry for each source, subscription and runner: without room for
+ * heartbeats nothing would run.
  */
 const limitedShares: Readonly<Record<string, number>> = {
   [streams.runs]: 34,
@@ -12,10 +12,10 @@ const limitedShares: Readonly<Record<string, number>> = {
   [streams.ordered]: 4,
   [streams.workflows]: 2,
 };
-/** nats-server refuses no message of a stream with schedules: it could only drop the oldest. So these have a share, and no limit. */
+/** A stream with schedules cannot refuse messages, only drop the oldest (nats-server 2.15). So these have a share without a limit. */
 const unlimitedShares: Readonly<Record<string, number>> = { [streams.invocations]: 22, [streams.deliveries]: 12 };
 
-/** What the server lets a stream hold, bytes; -1: no limit of its own. `storeBytes`: what all streams may take of a server's disk. */
+/** `max_bytes` of a stream; -1: no limit. @param storeBytes bytes of a server's disk for all streams */
 export const maxBytesOf = (stream: string, storeBytes: number | undefined): number => bytesOf(limitedShares[stream], storeBytes) ?? -1;
 
 function bytesOf(share: number | undefined, storeBytes: number | undefined): number | undefined {
@@ -25,17 +25,17 @@ function bytesOf(share: number | undefined, storeBytes: number | undefined): num
 export interface StreamUsage {
   readonly stream: string;
   readonly bytes: number;
-  /** -1: none. */
+  /** -1: no limit. */
   readonly maxBytes: number;
 }
 
-/** What streams hold, against their limit or share. @throws when the server does not answer */
+/** Size of each stream, with its limit or share. @throws when NATS does not answer */
 export async function streamUsage({ manager }: Connection): Promise<readonly StreamUsage[]> {
   const found = new Map<string, StreamUsage>();
   for await (const { config, state } of manager.streams.list())
     if (config.name in limitedShares || config.name in unlimitedShares)
       found.set(config.name, { stream: config.name, bytes: state.bytes, maxBytes: config.max_bytes });
-  // The limit of RUNS tells how large the store was when setup made it.
+  // The limit of RUNS shows the size of the store that setup used.
   const runs = found.get(streams.runs);
   const storeBytes = runs === undefined || runs.maxBytes <= 0 ? undefined : (100 * runs.maxBytes) / (limitedShares[runs.stream] ?? 100);
   const usage = [...found.values()].map((each) => ({
@@ -45,25 +45,25 @@ export async function streamUsage({ manager }: Connection): Promise<readonly Str
   return usage.sort((a, b) => a.stream.localeCompare(b.stream));
 }
 
-/** Above this part of its limit a stream counts as full: the next large message may not fit. */
-const fullPart = 0.95;
+/** Above this share of its limit a stream counts as full: the next large message may not fit. */
+const fullShare = 0.95;
 
-export const isFull = ({ bytes, maxBytes }: StreamUsage): boolean => maxBytes > 0 && bytes >= fullPart * maxBytes;
+export const isFull = ({ bytes, maxBytes }: StreamUsage): boolean => maxBytes > 0 && bytes >= fullShare * maxBytes;
 
-/** What the stream of deliveries holds, asked for at most once a second, whenever somebody looks. */
+/** Size of the stream DELIVERIES, read at most once a second, when the returned function is called. */
 export function followDeliveriesUsage(connection: Connection): () => StreamUsage | undefined {
   let usage: StreamUsage | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let readAt = Number.NEGATIVE_INFINITY;
   return () => {
     const now = performance.now();
-    if (now - askedAt >= askEveryMs) {
-      askedAt = now;
+    if (now - readAt >= readIntervalMs) {
+      readAt = now;
       streamUsage(connection).then(
         (all) => (usage = all.find(({ stream }) => stream === streams.deliveries)),
-        () => undefined, // NATS is away: what was known goes on.
+        () => undefined, // NATS is unavailable: the last known size stays.
       );
     }
     return usage;
   };
 }
-const askEveryMs = 1_000;
+const readIntervalMs = 1_000;

@@ -21,24 +21,24 @@ export interface StreamOptions {
   readonly replicas: number;
   readonly partitions: number;
   readonly pool: string;
-  /** Messages of a partition handed out and not acked; small, so that none waits in a runner for longer than the ack wait. */
+  /** Bound on unacked messages of a partition. */
   readonly maxAckPending?: number;
-  /** Life of a deletion marker of a heartbeat. */
+  /** Life of the deletion marker of an expired heartbeat. */
   readonly markerTtlMs?: number;
-  /** What all streams together may take of each server's disk; absent: streams have no limits. */
+  /** Bytes of each server's disk for all streams. Absent: streams have no limits. */
   readonly storeBytes?: number;
-  /** Hears of streams whose limit could not be changed, since the store is too full or too small for it. */
+  /** Called for each stream whose limit could not be changed, because the store is too full or too small for it. */
   readonly onNoRoom?: (stream: string) => void;
 }
 
 type Config = Partial<StreamConfig> & { readonly name: string };
 
-const minimalVersion = [2, 14] as const;
+const minVersion = [2, 14] as const;
 const duplicateWindow = nanos(120_000);
-/** Nobody takes events out of the queues of workflows yet: of each the newest stay, for so long. */
+/** Queues of workflows have no reader yet: each keeps its newest events for this time. */
 const workflowQueue = { maxAgeMs: 7 * 86_400_000, maxEvents: 10_000 };
 
-/** Makes what is missing and changes what differs; safe to repeat, and by several at once. @throws InvalidInput when the server is too old. */
+/** Creates missing streams and updates those that differ. Safe to repeat, and to run concurrently. @throws InvalidInput when NATS is too old */
 export async function setUpStreams(connection: Connection, options: StreamOptions): Promise<void> {
   requireVersion(connection.nats.info?.version ?? "0");
   const { manager } = connection;
@@ -50,7 +50,7 @@ export async function setUpStreams(connection: Connection, options: StreamOption
   await createOrUpdate(manager, stateConfig(options), options);
   await setUpPool(connection, options);
   await new Objm(connection.nats).create(bundleStore, { storage: StorageType.File, replicas: options.replicas });
-  // Last of all, so that it tells of what is there. What a newer version made is told on: it goes on being there.
+  // Recorded last, so that the record names only existing streams. Streams of a newer version stay recorded.
   const held = (await findConfig(manager, bundleStream))?.metadata ?? {};
   const made = [...new Set([...recordedSubjects(held), ...subjectsOf(options)])].join(" ");
   const bundles = { name: bundleStream, max_bytes: maxBytesOf(bundleStream, options.storeBytes), metadata: { ...held, [setUpMark]: made } };
@@ -58,10 +58,10 @@ export async function setUpStreams(connection: Connection, options: StreamOption
 }
 
 const bundleStream = `OBJ_${bundleStore}`;
-/** What setup has made, in the metadata of the one stream that every role may look at. */
+/** Metadata with the streams that setup has created, on the one stream that every role may inspect. */
 const setUpMark = "headwater-set-up";
 
-/** Each stream with each of its subjects. */
+/** Pairs of a stream and one of its subjects. */
 const subjectsOf = (options: StreamOptions): readonly string[] =>
   [...streamConfigs(options), stateConfig(options), ...bucketConfigs(options)].flatMap(({ name, subjects = [] }) =>
     subjects.map((each) => `${name}=${each}`),
@@ -69,7 +69,7 @@ const subjectsOf = (options: StreamOptions): readonly string[] =>
 const recordedSubjects = (metadata: Readonly<Record<string, string>>): readonly string[] =>
   (metadata[setUpMark] ?? "").split(" ").filter((each) => each !== "");
 
-/** The streams that this version needs and setup has not made, or not as this version needs them; undefined when nothing was set up at all. */
+/** Streams of this version that do not exist with all their subjects; undefined if setup has never run. */
 export async function missingStreams({ manager }: Connection): Promise<readonly string[] | undefined> {
   const config = await findConfig(manager, bundleStream);
   if (config === undefined) return undefined;
@@ -78,7 +78,7 @@ export async function missingStreams({ manager }: Connection): Promise<readonly 
   return [...new Set(missing.map((each) => each.split("=")[0] ?? each))];
 }
 
-/** Has everything been made that this version needs? */
+/** Do all streams of this version exist? */
 export async function areSetUp(connection: Connection): Promise<boolean> {
   return (await missingStreams(connection))?.length === 0;
 }
@@ -89,7 +89,7 @@ function streamConfigs(options: StreamOptions): readonly Config[] {
 
 function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
   const common = { storage: StorageType.File, num_replicas: replicas, duplicate_window: duplicateWindow };
-  // Schedules need message TTLs and rollups. Unset, max_consumers means 1,000, which those who follow RUNS would reach.
+  // Schedules need message TTLs and rollups. The default of max_consumers, 1,000, is too low for the followers of RUNS.
   const scheduling = { allow_msg_schedules: true, allow_msg_ttl: true, allow_rollup_hdrs: true, allow_direct: true };
   return [
     {
@@ -132,7 +132,7 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
       name: streams.runs,
       subjects: ["runs.>"],
       retention: RetentionPolicy.Limits,
-      // Trimmed by delivery, never by time. What does not fit is refused: nothing that is not processed is ever dropped for something newer.
+      // Trimmed by delivery, never by age. A full stream refuses commits: it never drops an unprocessed one for a newer one.
       max_age: 0,
       discard: DiscardPolicy.New,
       allow_direct: true,
@@ -142,13 +142,13 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
 }
 
 /**
- * A copy of the last commit of every source. It is filled again from RUNS, so on a single server it need not be synced to disk by itself.
- * While it is full the server copies nothing, and goes on where it was once there is room; RUNS is not trimmed in the meantime.
+ * A copy of the last commit of every source. NATS fills it again from RUNS, so on a single server it need not be synced to disk. While it is
+ * full, NATS copies nothing, and continues where it stopped once there is room; RUNS is not trimmed in the meantime.
  */
 function stateConfig({ replicas, storeBytes }: StreamOptions): Config {
   return {
     name: streams.state,
-    // Commits are copied from RUNS. Its own subjects are for asking its leader, see commits.ts: nothing is stored there.
+    // Commits are copied from RUNS. Nothing is stored on its own subjects: publishing there queries the leader, see runs/commits.ts.
     subjects: ["last.>"],
     discard: DiscardPolicy.New,
     max_bytes: maxBytesOf(streams.state, storeBytes),
@@ -162,7 +162,7 @@ function stateConfig({ replicas, storeBytes }: StreamOptions): Config {
   };
 }
 
-/** Buckets as every NATS client knows them. Heartbeats end by themselves and leave a marker for those who watch. */
+/** Key-value buckets in the form of all NATS clients. Heartbeats expire and leave a marker for watchers. */
 function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): readonly Config[] {
   return Object.values(buckets).map((bucket) => ({
     name: `KV_${bucket}`,
@@ -181,11 +181,11 @@ function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): reado
   }));
 }
 
-/** Runners may not make consumers, so the server tells them of these by itself; members of all kinds are followed alike. */
+/** Runners may not create consumers, so NATS republishes the changes of these buckets. Members of all groups are followed in the same way. */
 const isRepublished = (bucket: string): boolean =>
-  [buckets.deployments, buckets.runners, buckets.replicas, buckets.quotas].some((told) => told === bucket);
+  [buckets.deployments, buckets.runners, buckets.replicas, buckets.quotas].some((republished) => republished === bucket);
 
-/** What cannot be changed later (storage, retention, persist mode) stays as it was made. */
+/** Settings that NATS cannot change (storage, retention, persist mode) keep their value. */
 async function createOrUpdate(manager: JetStreamManager, config: Config, options: StreamOptions): Promise<void> {
   const existing = await findConfig(manager, config.name);
   if (existing === undefined) return addStream(manager, config, options);
@@ -194,7 +194,7 @@ async function createOrUpdate(manager: JetStreamManager, config: Config, options
     await manager.streams.update(config.name, changeable(config));
   } catch (error) {
     if (!isNoRoom(error)) throw error;
-    // A full store must not keep an installation from starting: it drains by running.
+    // A full store must not prevent the start: it drains only while the installation runs.
     options.onNoRoom?.(config.name);
     if (config.metadata !== undefined) await manager.streams.update(config.name, { metadata: config.metadata }).catch(() => undefined);
   }
@@ -212,7 +212,7 @@ async function addStream(manager: JetStreamManager, config: Config, { storeBytes
   }
 }
 
-/** The limits of all streams together are larger than the server's `max_file_store`, or what is stored is. */
+/** The limits of all streams, or their messages, exceed the server's `max_file_store`. */
 const isNoRoom = (error: unknown): boolean => error instanceof JetStreamApiError && error.code === 10047;
 
 async function findConfig(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
@@ -229,10 +229,10 @@ function changeable(config: Config): Partial<StreamConfig> {
   return rest;
 }
 
-const differs = (wanted: unknown, held: unknown): boolean => JSON.stringify(wanted) !== JSON.stringify(held);
+const differs = (desired: unknown, actual: unknown): boolean => JSON.stringify(desired) !== JSON.stringify(actual);
 
 function requireVersion(version: string): void {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major > minimalVersion[0] || (major === minimalVersion[0] && minor >= minimalVersion[1])) return;
-  throw new InvalidInput(`nats-server ${version} is too old: message schedules need ${minimalVersion.join(".")} or later`);
+  if (major > minVersion[0] || (major === minVersion[0] && minor >= minVersion[1])) return;
+  throw new InvalidInput(`nats-server ${version} is too old: message schedules need ${minVersion.join(".")} or later`);
 }

@@ -1,7 +1,7 @@
 import { MsgHdrsImpl } from "@nats-io/transport-node";
 import { Invariant } from "../../../domain/errors.ts";
 
-/** Headers encoded once, in place of the client's map of arrays: a third of the cost of a small publish. */
+/** Message headers that are encoded at once. The client's map of arrays takes a third of the cost of a small publish. */
 export class EncodedHeaders extends MsgHdrsImpl {
   readonly #text: string;
 
@@ -17,7 +17,7 @@ export class EncodedHeaders extends MsgHdrsImpl {
   }
 }
 
-/** A line break would let a value add headers of its own. */
+/** A line break in a value would inject headers. */
 function checked(name: string, value: string): string {
   if (/[\r\n]/.test(value)) throw new Invariant(`message header ${name} has a line break`);
   return value;

@@ -7,16 +7,16 @@ import { refusal, type ApiError } from "../connection/errors.ts";
 export interface PublishOptions {
   /** Within the stream's duplicate window (120 s) a second message with this id is not stored. */
   readonly messageId?: string;
-  /** 0: the subject must hold nothing. */
+  /** 0: the subject must be empty. */
   readonly expectedLastSubjectSequence?: number;
-  /** The subject of that sequence; the message's own when absent. */
+  /** The subject of that sequence. Absent: the subject of the message. */
   readonly expectedSubject?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly schedule?: MessageSchedule;
   readonly timeoutMs?: number;
 }
 
-/** The server publishes the message's body on `target`, a subject of the same stream, whenever the schedule says. */
+/** NATS publishes the body of the message on `target`, a subject of the same stream, at each time of the schedule. */
 export interface MessageSchedule {
   /** `@every 5s`, `@at <RFC 3339>`, or cron with six fields. */
   readonly schedule: string;
@@ -26,16 +26,16 @@ export interface MessageSchedule {
 
 export interface Published {
   readonly seq: number;
-  /** The message id was known: nothing was stored, `seq` is the message's first one. */
+  /** The message id was known: nothing was stored, and `seq` is that of the first message. */
   readonly duplicate: boolean;
 }
 
-interface Waiting {
+interface Pending {
   readonly subject: string;
   readonly data: Uint8Array | string;
   readonly headers: EncodedHeaders | undefined;
   readonly expected: number | undefined;
-  /** Sending it twice does no harm: the server recognizes it by its id or its expected sequence. */
+  /** Safe to send twice: NATS recognizes the message by its id or expected sequence. */
   readonly repeatable: boolean;
   readonly deadline: number;
   sent: boolean;
@@ -47,17 +47,17 @@ const defaultTimeoutMs = 10_000;
 const sweepEveryMs = 100;
 
 /**
- * Publishes into streams: one inbox subscription and a map of waiting tokens in place of a request each, a fifth of the cost of the
- * client's own `publish`. While the server is away messages wait here until their time is up. What was under way when the connection
- * broke is sent again if that is harmless, else rejected at once: nobody knows whether it was stored.
+ * Publishes into streams with one inbox subscription and a map of pending messages, at a fifth of the cost of the client's `publish`. While
+ * NATS is unavailable, messages wait here until their timeout. A message in flight when the connection breaks is sent again if that is
+ * safe, otherwise rejected at once: it is unknown whether it was stored.
  */
 export class Publisher {
   readonly #link: Link;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #pending = new Map<string, Pending>();
   #inbox = "";
   #number = 0;
   #sweeper: NodeJS.Timeout | undefined;
-  #endStatus: (() => void) | undefined;
+  #unfollowStatus: (() => void) | undefined;
 
   constructor(link: Link) {
     this.#link = link;
@@ -66,25 +66,25 @@ export class Publisher {
   start(): void {
     this.#inbox = this.#link.newInbox();
     this.#link.nats.subscribe(`${this.#inbox}.*`, { callback: (_error, message) => this.#onAnswer(message) });
-    this.#endStatus = this.#link.onStatus((status) => this.#onStatus(status));
+    this.#unfollowStatus = this.#link.onStatus((status) => this.#onStatus(status));
   }
 
-  /** Rejects what still waits. */
+  /** Rejects all pending messages. */
   stop(): void {
-    this.#endStatus?.();
+    this.#unfollowStatus?.();
     this.#rejectAll("closed");
   }
 
   /**
-   * Resolves when the server has stored the message as durably as the stream demands.
-   * @throws WrongLastSequence; Unavailable when it is not known whether it was stored; InvalidInput when the server refuses its form; LimitExceeded
+   * Resolves when NATS has stored the message as durably as the stream requires.
+   * @throws WrongLastSequence; Unavailable when it is unknown whether it was stored; InvalidInput when NATS refuses it; LimitExceeded
    */
   publish(subject: string, data: string | Uint8Array, options: PublishOptions = {}): Promise<Published> {
     return new Promise((resolve, reject) => {
       const fields = headerFields(options);
       const expected = options.expectedLastSubjectSequence;
       const token = (this.#number++).toString(36);
-      const waiting: Waiting = {
+      const pending: Pending = {
         subject,
         data,
         headers: fields === undefined ? undefined : new EncodedHeaders(fields),
@@ -96,59 +96,59 @@ export class Publisher {
         reject,
       };
       if (this.#link.status() === "closed") return reject(new Unavailable(`publishing on '${subject}' failed: the connection is closed`));
-      this.#waiting.set(token, waiting);
+      this.#pending.set(token, pending);
       this.#sweeper ??= setInterval(() => this.#sweep(), sweepEveryMs);
-      if (this.#link.status() === "connected") this.#send(token, waiting);
+      if (this.#link.status() === "connected") this.#send(token, pending);
     });
   }
 
-  #send(token: string, waiting: Waiting): void {
+  #send(token: string, pending: Pending): void {
     const reply = `${this.#inbox}.${token}`;
     try {
       this.#link.nats.publish(
-        waiting.subject,
-        waiting.data,
-        waiting.headers === undefined ? { reply } : { reply, headers: waiting.headers },
+        pending.subject,
+        pending.data,
+        pending.headers === undefined ? { reply } : { reply, headers: pending.headers },
       );
-      waiting.sent = true;
+      pending.sent = true;
     } catch (cause) {
-      this.#waiting.delete(token);
-      waiting.reject(notSent(waiting, cause));
+      this.#pending.delete(token);
+      pending.reject(notSent(pending, cause));
     }
   }
 
   #onAnswer(message: Msg): void {
     const token = message.subject.slice(this.#inbox.length + 1);
-    const waiting = this.#waiting.get(token);
-    if (waiting === undefined) return;
+    const pending = this.#pending.get(token);
+    if (pending === undefined) return;
     if (message.data.length === 0) {
-      // Nobody listens for the stream: it is starting or electing a leader. Nothing was stored; the sweep sends again.
-      waiting.sent = false;
+      // No responders: the stream is starting or electing a leader. Nothing was stored; the next sweep sends it again.
+      pending.sent = false;
       return;
     }
-    this.#waiting.delete(token);
-    const answer = JSON.parse(message.string()) as { seq?: number; duplicate?: boolean; error?: ApiError }; // from the server, by its protocol
-    if (answer.error !== undefined) waiting.reject(refusal(waiting.subject, waiting.expected, answer.error));
-    else waiting.resolve({ seq: answer.seq ?? 0, duplicate: answer.duplicate === true });
+    this.#pending.delete(token);
+    const answer = JSON.parse(message.string()) as { seq?: number; duplicate?: boolean; error?: ApiError }; // The JetStream protocol defines the form.
+    if (answer.error !== undefined) pending.reject(refusal(pending.subject, pending.expected, answer.error));
+    else pending.resolve({ seq: answer.seq ?? 0, duplicate: answer.duplicate === true });
   }
 
   #onStatus(status: LinkStatus): void {
     if (status === "closed") return this.#rejectAll("closed");
     if (status === "connected") return this.#sendUnsent();
-    for (const [token, waiting] of this.#waiting) {
-      if (waiting.sent && !waiting.repeatable) this.#rejectOne(token, waiting, "the connection broke");
-      else waiting.sent = false;
+    for (const [token, pending] of this.#pending) {
+      if (pending.sent && !pending.repeatable) this.#rejectOne(token, pending, "the connection broke");
+      else pending.sent = false;
     }
   }
 
   #sendUnsent(): void {
-    for (const [token, waiting] of this.#waiting) if (!waiting.sent) this.#send(token, waiting);
+    for (const [token, pending] of this.#pending) if (!pending.sent) this.#send(token, pending);
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const [token, waiting] of this.#waiting) if (waiting.deadline <= now) this.#rejectOne(token, waiting, "no answer in time");
-    if (this.#waiting.size === 0) {
+    for (const [token, pending] of this.#pending) if (pending.deadline <= now) this.#rejectOne(token, pending, "no answer in time");
+    if (this.#pending.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
     } else if (this.#link.status() === "connected") this.#sendUnsent();
@@ -157,13 +157,13 @@ export class Publisher {
   #rejectAll(why: string): void {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-    for (const [token, waiting] of this.#waiting) this.#rejectOne(token, waiting, why);
+    for (const [token, pending] of this.#pending) this.#rejectOne(token, pending, why);
   }
 
-  #rejectOne(token: string, waiting: Waiting, why: string): void {
-    this.#waiting.delete(token);
-    const outcome = waiting.sent ? "it is not known whether it was stored" : "it was not stored";
-    waiting.reject(new Unavailable(`publishing on '${waiting.subject}' failed, ${why}: ${outcome}`));
+  #rejectOne(token: string, pending: Pending, why: string): void {
+    this.#pending.delete(token);
+    const outcome = pending.sent ? "it is unknown whether it was stored" : "it was not stored";
+    pending.reject(new Unavailable(`publishing on '${pending.subject}' failed, ${why}: ${outcome}`));
   }
 }
 
@@ -181,9 +181,9 @@ function headerFields(options: PublishOptions): Record<string, string> | undefin
   };
 }
 
-function notSent(waiting: Waiting, cause: unknown): HeadwaterError {
-  const bytes = typeof waiting.data === "string" ? Buffer.byteLength(waiting.data) : waiting.data.length;
+function notSent(pending: Pending, cause: unknown): HeadwaterError {
+  const bytes = typeof pending.data === "string" ? Buffer.byteLength(pending.data) : pending.data.length;
   return cause instanceof Error && cause.message.includes("max_payload")
-    ? new LimitExceeded(`a message of ${bytes} bytes on '${waiting.subject}' is larger than the message server's max_payload`, { cause })
-    : new Unavailable(`publishing on '${waiting.subject}' failed: it was not sent`, { cause });
+    ? new LimitExceeded(`a message of ${bytes} bytes on '${pending.subject}' is larger than the max_payload of NATS`, { cause })
+    : new Unavailable(`publishing on '${pending.subject}' failed: it was not sent`, { cause });
 }

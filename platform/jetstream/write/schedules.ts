@@ -4,11 +4,11 @@ import { streams, timerFilter, timerSubject } from "../../../domain/subjects.ts"
 import type { Connection } from "../connection/connection.ts";
 import type { MessageSchedule, Published, Publisher } from "./publisher.ts";
 
-/** When the server is to publish. An interval is at least a second; cron has six fields, the first being seconds. */
+/** When NATS publishes. An interval is at least a second; cron has six fields, beginning with seconds. */
 export type Schedule =
   | { readonly kind: "every"; /** A Go duration such as `15s`. */ readonly every: string }
   | { readonly kind: "cron"; readonly cron: string; readonly timezone: string }
-  /** Once; a time in the past means at once. */
+  /** Once; a time in the past means now. */
   | { readonly kind: "at"; /** Epoch milliseconds. */ readonly atMs: number };
 
 export interface Timer {
@@ -17,13 +17,13 @@ export interface Timer {
   readonly schedule: Schedule;
   /** A subject of INVOCATIONS. */
   readonly target: string;
-  /** What each tick carries. */
+  /** Body of each tick. */
   readonly body: string;
-  /** For a link of a chain: arming it again after a crash changes nothing. */
+  /** Of a link of a chain: scheduling it again after a crash changes nothing. */
   readonly messageId?: string;
 }
 
-/** Replaces what the source's prop had before. @throws InvalidInput when the server refuses the schedule, Unavailable */
+/** Sets the timer of a source's prop, replacing an earlier one. @throws InvalidInput when NATS refuses the schedule, Unavailable */
 export function setTimer(publisher: Publisher, timer: Timer): Promise<Published> {
   const { source, prop, schedule, target, body, messageId } = timer;
   return publishScheduled(publisher, {
@@ -35,13 +35,13 @@ export function setTimer(publisher: Publisher, timer: Timer): Promise<Published>
   });
 }
 
-/** Ends all timers of a source, whichever there are. */
+/** Removes all timers of a source. */
 export async function endTimers(connection: Connection, source: string): Promise<void> {
   await connection.manager.streams.purge(streams.invocations, { filter: timerFilter(source) });
 }
 
 export interface ScheduledMessage {
-  /** Where the schedule itself lies until it is done; publishing there again replaces it, purging it ends it. */
+  /** Subject of the schedule itself until it has fired: publishing there replaces it, purging removes it. */
   readonly subject: string;
   readonly schedule: Schedule;
   /** A subject of the same stream. */
@@ -50,7 +50,7 @@ export interface ScheduledMessage {
   readonly messageId?: string;
 }
 
-/** A schedule on any stream that allows them: retries, late deliveries. A one-shot leaves nothing behind once it fired. */
+/** Stores a schedule in a stream that allows them. A one-shot schedule is removed once it has fired. */
 export function publishScheduled(publisher: Publisher, message: ScheduledMessage): Promise<Published> {
   const { subject, schedule, target, body, messageId } = message;
   return publisher.publish(subject, body, {
@@ -59,25 +59,25 @@ export function publishScheduled(publisher: Publisher, message: ScheduledMessage
   });
 }
 
-/** Epoch ms at which a message is to be published once; undefined: it is no such schedule. */
+/** Epoch ms of a one-shot schedule; undefined for other messages. */
 export function onceAt({ header }: Pick<StoredMsg, "header">): number | undefined {
   const [, at] = /^@at (.+)$/.exec(header.get("Nats-Schedule")) ?? [];
   return at === undefined ? undefined : Date.parse(at);
 }
 
-/** Ends one schedule, or several with a wildcard. */
+/** Removes one schedule, or several with a wildcard. */
 export async function endSchedule(connection: Connection, stream: string, subject: string): Promise<void> {
   await connection.manager.streams.purge(stream, { filter: subject });
 }
 
-/** The end of the year 9999: the server reads times as RFC 3339 writes them, and refuses later ones. */
-const latestMs = 253_402_300_799_999;
+/** The end of the year 9999: NATS reads times in RFC 3339 and refuses later ones. */
+const maxTimeMs = 253_402_300_799_999;
 
 function messageSchedule(schedule: Schedule, target: string): MessageSchedule {
   switch (schedule.kind) {
     case "every":
       return { schedule: `@every ${schedule.every}`, target };
-    // The server takes no time zone for UTC's sake; an absent one means UTC.
+    // NATS refuses the time zone UTC, which is its default.
     case "cron":
       return {
         schedule: schedule.cron,
@@ -85,7 +85,7 @@ function messageSchedule(schedule: Schedule, target: string): MessageSchedule {
         ...(schedule.timezone === "UTC" ? {} : { timezone: schedule.timezone }),
       };
     case "at":
-      return { schedule: `@at ${new Date(Math.min(schedule.atMs, latestMs)).toISOString()}`, target };
+      return { schedule: `@at ${new Date(Math.min(schedule.atMs, maxTimeMs)).toISOString()}`, target };
     default:
       return assertNever(schedule);
   }
