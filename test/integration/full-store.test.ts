@@ -3,7 +3,7 @@ import { encodePack } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount, streams } from "../../domain/subjects.ts";
 import { startDelivery } from "../../delivery/start.ts";
-import { appendCommit, forgetCommits, lastCommit } from "../../platform/jetstream/runs/commits.ts";
+import { appendCommit, deleteCommits, lastCommit } from "../../platform/jetstream/runs/commits.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
 import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { createDatabase, type Database } from "../../platform/postgres/connection.ts";
@@ -139,7 +139,7 @@ it("frees the bytes of a source that is deleted", async () => {
   const held = await stateBytes();
   await until(async () => (await stateBytes()) >= held && (await lastCommit(nats.connection, ref)).text !== undefined, "it is stored");
   await until(async () => (await nats.connection.manager.streams.info(streams.state)).state.messages > 0, "STATE has it");
-  await forgetCommits(nats.connection, ref);
+  await deleteCommits(nats.connection, ref);
   expect((await runs()).bytes).toBeLessThanOrEqual(before);
   await until(async () => (await lastCommit(nats.connection, ref)).text === undefined, "its history is gone");
 });

@@ -13,7 +13,7 @@ import { createEgress } from "../../platform/http/egress.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
 import type { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
-import { forgetCommits, lastCommit, lastPosition } from "../../platform/jetstream/runs/commits.ts";
+import { deleteCommits, lastCommit, lastPosition } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { fencedEntries } from "../../platform/jetstream/buckets/fenced-entries.ts";
 import { createConfigurations, createHookInvocations, createTimers } from "../../platform/jetstream/invocations/operator-invocations.ts";
@@ -95,7 +95,7 @@ function createHistories(connection: Connection, database: Database): Histories 
       return text === undefined ? undefined : (JSON.parse(text) as Commit).state; // A runner wrote it from a typed value.
     },
     forget: async (owner, source) => {
-      await forgetCommits(connection, { owner, source, partition: partitionOf(source) });
+      await deleteCommits(connection, { owner, source, partition: partitionOf(source) });
       await history.deleteSource(source);
     },
   };

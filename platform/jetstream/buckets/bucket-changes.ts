@@ -5,9 +5,8 @@ import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 
 /**
- * Hears of entries of a bucket once they are stored, by what the server publishes of them: without a consumer, which costs more, and
- * which a runner may not make, because its settings can name any subject as the place to deliver to. `undefined` means that
- * some may have been missed: the connection was gone.
+ * Reports changed entries of a bucket, from the subjects on which NATS republishes them. Unlike `Bucket.watch` it needs no consumer, which a
+ * runner may not create. After a reconnect it reports `undefined`: changes may have been missed.
  */
 export async function followChanges(
   connection: Connection,

@@ -6,29 +6,29 @@ import type { Stoppable } from "../connection/link.ts";
 import type { StreamMessage } from "../read/stream-message.ts";
 
 export interface BucketWatch<T> {
-  /** Begin with every entry there is, else only what comes. */
+  /** Begins with every existing entry; otherwise only changes are reported. */
   readonly initial: boolean;
-  /** In the order of change; `undefined` when the entry was deleted or its time was up. Must not throw. */
+  /** Called in the order of changes; `undefined` when the entry was deleted or has expired. Must not throw. */
   readonly onEntry: (key: string, value: T | undefined, revision: number) => void;
   readonly onInterrupted?: (reason: string) => void;
 }
 
 export interface KeyWatch {
   readonly initial: boolean;
-  /** Something happened to the key; read the entry to know what. */
+  /** Called when the entry of the key was written, deleted or has expired. */
   readonly onKey: (key: string, revision: number) => void;
   readonly onInterrupted?: (reason: string) => void;
 }
 
 export interface PutOptions {
-  /** The entry ends by itself, whole seconds. */
+  /** The entry expires after this time; whole seconds. */
   readonly ttlSeconds?: number;
   /** Put only if the entry has this revision; 0: if there is none. @throws WrongLastSequence */
   readonly expectedRevision?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How long a deletion is still told to watchers that were away. */
+/** How long the marker of a deletion is kept for watchers that were disconnected. */
 const deletionTtl = "24h";
 
 /** A key-value bucket of JSON entries. Keys: letters, digits, `-`, `_`, `=`, `/` and `.`. A revision grows with each change in the bucket. */
@@ -49,21 +49,21 @@ export class Bucket<T> {
     return (await this.read(key)).value;
   }
 
-  /** `revision`: of the entry, or of its deletion; 0 when nothing is stored under the key. @throws Unavailable */
+  /** `revision`: of the entry or of its deletion; 0 if the key was never written. @throws Unavailable */
   async read(key: string): Promise<{ readonly value: T | undefined; readonly revision: number }> {
     const reading = this.#connection.manager.direct.getMessage(this.#stream, { last_by_subj: this.#subject(key) });
     const message = await reading.catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : String(cause);
-      throw new Unavailable(`an entry of ${this.#name} cannot be read from the message server: ${why}`, { cause });
+      throw new Unavailable(`an entry of ${this.#name} cannot be read from NATS: ${why}`, { cause });
     });
     if (message === null) return { value: undefined, revision: 0 };
     return { value: isDeletion(message.header) ? undefined : this.#parse(message.json()), revision: message.seq };
   }
 
-  /** The entries there are now whose keys match, such as `pool.>`; by key. */
+  /** Existing entries by key, for keys that match a filter such as `pool.>`. Needs a consumer, see {@link readAll}. */
   async list(keys: string): Promise<ReadonlyMap<string, T>> {
     const found = new Map<string, T>();
-    const told = Promise.withResolvers<void>();
+    const listed = Promise.withResolvers<void>();
     const prefix = this.#subject("").length;
     const following = await followFrom({
       connection: this.#connection,
@@ -74,20 +74,20 @@ export class Bucket<T> {
       onMessage: (message) => {
         const value = this.#valueOf(message);
         if (value !== undefined) found.set(message.subject.slice(prefix), value);
-        if (message.pending === 0) told.resolve();
+        if (message.pending === 0) listed.resolve();
       },
     });
-    if (following.pendingAtStart > 0) await told.promise;
+    if (following.pendingAtStart > 0) await listed.promise;
     await following.stop();
     return found;
   }
 
-  /** Which keys there are, without a consumer: for those who may not make one. */
+  /** Existing keys that match a filter, like {@link readAll}. */
   async keys(filter: string): Promise<readonly string[]> {
     return [...(await this.readAll(filter)).keys()];
   }
 
-  /** The entries whose keys match, by key; like {@link keys} without a consumer. */
+  /** Existing entries by key, for keys that match a filter. Needs no consumer; NATS returns at most 1,024. */
   async readAll(filter: string): Promise<ReadonlyMap<string, T>> {
     const prefix = this.#subject("").length;
     const found = new Map<string, T>();
@@ -96,12 +96,12 @@ export class Bucket<T> {
       for await (const message of await this.#connection.manager.direct.getLastMessagesFor(this.#stream, query))
         if (!isDeletion(message.header)) found.set(message.subject.slice(prefix), this.#parse(message.json()));
     } catch (error) {
-      if (!isMessageNotFound(error)) throw error; // There are none.
+      if (!isMessageNotFound(error)) throw error; // No entry matches.
     }
     return found;
   }
 
-  /** Resolves with the revision when the server has it. @throws Unavailable */
+  /** Resolves with the revision once NATS has stored it. @throws Unavailable, WrongLastSequence */
   async put(key: string, value: T, options: PutOptions = {}): Promise<number> {
     const { ttlSeconds, expectedRevision, headers } = options;
     const published = await this.#connection.publisher.publish(this.#subject(key), JSON.stringify(value), {
@@ -122,14 +122,14 @@ export class Bucket<T> {
     return published.seq;
   }
 
-  /** Resolves when the entries there are have been told; goes on, across interruptions, until stopped. */
+  /** Resolves when the existing entries have been reported; continues across interruptions until stopped. */
   watch({ initial, onEntry, onInterrupted }: BucketWatch<T>): Promise<Stoppable> {
     return this.#follow({ initial, onInterrupted, headersOnly: false }, (key, message) =>
       onEntry(key, this.#valueOf(message), message.seq),
     );
   }
 
-  /** Like {@link watch} without the values: for buckets that are large and read one by one. */
+  /** Like {@link watch} without values, for large buckets whose entries are read one by one. */
   watchKeys({ initial, onKey, onInterrupted }: KeyWatch): Promise<Stoppable> {
     return this.#follow({ initial, onInterrupted, headersOnly: true }, (key, message) => onKey(key, message.seq));
   }
@@ -140,9 +140,9 @@ export class Bucket<T> {
   ): Promise<Stoppable> {
     const { initial, headersOnly, onInterrupted } = options;
     const prefix = this.#subject("").length;
-    let told = 0;
+    let reported = 0;
     let expected = Number.POSITIVE_INFINITY;
-    const allTold = Promise.withResolvers<void>();
+    const allReported = Promise.withResolvers<void>();
     const following = await followFrom({
       connection: this.#connection,
       stream: this.#stream,
@@ -152,15 +152,15 @@ export class Bucket<T> {
       ...(onInterrupted === undefined ? {} : { onInterrupted }),
       onMessage: (message) => {
         onMessage(message.subject.slice(prefix), message);
-        if (++told >= expected) allTold.resolve();
+        if (++reported >= expected) allReported.resolve();
       },
     });
     expected = initial ? following.pendingAtStart : 0;
-    if (told < expected) await allTold.promise;
+    if (reported < expected) await allReported.promise;
     return following;
   }
 
-  /** An entry that we cannot read is as good as none; only we write entries, so it is one of a newer version. */
+  /** An entry that cannot be parsed was written by a newer version, and counts as absent. */
   #valueOf(message: StreamMessage): T | undefined {
     if (isDeletion(message.headers) || message.data.length === 0) return undefined;
     try {
@@ -179,7 +179,7 @@ export class Bucket<T> {
   }
 }
 
-/** Deleted by a client, or by the server because its time was up. */
+/** The entry was deleted by a client, or expired. */
 export function isDeletion(headers: { has(name: string): boolean } | undefined): boolean {
   return headers !== undefined && (headers.has("KV-Operation") || headers.has("Nats-Marker-Reason"));
 }

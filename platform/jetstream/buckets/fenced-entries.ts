@@ -4,23 +4,23 @@ import type { Connection } from "../connection/connection.ts";
 
 export interface FencedEntries<T> {
   get(key: string): Promise<T | undefined>;
-  /** @throws Unavailable when this process may not write any more; Conflict when another has written in the meantime */
+  /** @throws Unavailable when this process no longer leads; Conflict when another process has written in the meantime */
   put(key: string, entry: T): Promise<void>;
-  /** Deleting an entry that does not exist is no error. @throws as `put` */
+  /** A missing entry is not an error. @throws as `put` */
   delete(key: string): Promise<void>;
 }
 
 export interface Fence {
-  /** Does this process lead? It must turn false by the clock, also in a process that was stopped for a while. */
+  /** Does this process lead? It must become false by the clock, even in a process that stood still. */
   readonly leads: () => boolean;
-  /** Resolves once readers are bound to see this revision. */
+  /** Resolves once the readers have seen this revision. */
   readonly seen?: (revision: number) => Promise<void>;
 }
 
 /**
- * Entries of a bucket that only the leader writes. A leader that stalls and resumes after another has taken over must not overwrite what
- * that one wrote: each write first reads the entry's revision, then checks that this process still leads, then writes on condition that the
- * revision is still the last one. Whenever the process stalls between these steps, the server or the check refuses the write.
+ * Entries of a bucket that only the leader writes. A leader that stalls and resumes after another has taken over must not overwrite its
+ * successor's entries: each write reads the entry's revision, then checks that this process still leads, then writes on condition that the
+ * revision is unchanged. If the process stalls between these steps, NATS or the check refuses the write.
  */
 export function fencedEntries<T>(
   connection: Connection,
@@ -29,7 +29,7 @@ export function fencedEntries<T>(
 ): FencedEntries<T> {
   const entries = new Bucket<T>(connection, bucket, (json) => json as T); // Only the operator writes it, from typed values.
   const checkLeads = (): void => {
-    if (!leads()) throw new Unavailable("this operator does not lead any more: the one that does will write");
+    if (!leads()) throw new Unavailable("this operator no longer leads: the leading one will write");
   };
   return {
     get: (key) => entries.get(key),

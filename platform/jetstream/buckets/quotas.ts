@@ -5,20 +5,20 @@ import { followChanges } from "./bucket-changes.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 
-/** Until when the quota of an owner is used up, epoch ms, by the owner's id. */
+/** Epoch ms until which an owner is blocked because the quota is used up, by the owner's id. */
 const entriesOf = (connection: Connection): Bucket<number> => new Bucket(connection, buckets.quotas, (json) => z.number().parse(json));
 
-/** Beside them how much owners weigh who do not weigh 1, by this key: it is one token, as an owner's id is. */
+/** The bucket also holds weights other than 1, under this key: one token, like an owner's id. */
 const weightKey = (owner: string): string => `${weightPrefix}${owner}`;
 const weightPrefix = "weight=";
-/** A weight that nobody tells again any more ends by itself. */
+/** A weight that is not set again expires. */
 const weightTtlSeconds = 3_600;
 
-/** For the one who counts. An entry ends by itself when its time has come, should nobody withdraw it. */
+/** For delivery, which counts usage. A block expires when its time is over, even if it is not removed. */
 export function createOwnerLimits(connection: Connection) {
   const entries = entriesOf(connection);
   return {
-    /** The server lists at most 1,024 entries, weights among them, and else none. */
+    /** NATS lists at most 1,024 entries, including weights, and otherwise none. */
     list: async (): Promise<readonly string[]> => {
       const keys = await entries.keys("*").catch((error: unknown) => {
         if (error instanceof Error && error.message === "too many results") return [];
@@ -32,7 +32,7 @@ export function createOwnerLimits(connection: Connection) {
     unblock: async (owner: string): Promise<void> => {
       await entries.delete(owner);
     },
-    /** Good for an hour. */
+    /** Expires after an hour. */
     setWeight: async (owner: string, weight: number): Promise<void> => {
       await entries.put(weightKey(owner), weight, { ttlSeconds: weightTtlSeconds });
     },
@@ -42,7 +42,7 @@ export function createOwnerLimits(connection: Connection) {
   };
 }
 
-/** For runners, which may ask of an owner by name, and hear of changes without a consumer; `undefined`: some may have been missed. */
+/** For runners, which read single owners and may not create consumers. `onChange` with undefined: changes may have been missed. */
 export function readOverQuota(connection: Connection) {
   const entries = entriesOf(connection);
   return {
@@ -51,7 +51,7 @@ export function readOverQuota(connection: Connection) {
   };
 }
 
-/** For runners: how much an owner weighs, if not 1. */
+/** For runners: the weight of an owner; undefined means 1. */
 export function readWeights(connection: Connection) {
   const entries = entriesOf(connection);
   return {
@@ -64,7 +64,7 @@ export function readWeights(connection: Connection) {
   };
 }
 
-/** For the ingress, which must know at once: everybody's, followed. */
+/** For the ingress, which must decide without waiting: the blocks of all owners, followed. */
 export async function followOverQuota(connection: Connection): Promise<Stoppable & { readonly blockedUntil: (owner: string) => number }> {
   const untils = new Map<string, number>();
   const reading = await entriesOf(connection).watch({

@@ -3,15 +3,15 @@ import { buckets } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { liveReplicas } from "../members/group.ts";
 
-/** How long a writer waits for a reader that is there and does not answer: without one it is told at once. */
-const patienceMs = 5_000;
-/** Replicas come and go while their answers are awaited. */
-const lookAgainMs = 500;
+/** How long a writer waits for a reader that does not answer. Without a reader, NATS reports that at once. */
+const timeoutMs = 5_000;
+/** Replicas may start and stop in the meantime, so they are counted again. */
+const recountMs = 500;
 const subjectOf = (bucket: string): string => `seen.${bucket}`;
 
 /**
- * Lets the writer of a bucket wait until its reader knows an entry: what is answered as subscribed hears the very next event.
- * A reader tells each revision it has taken in; a writer asks for one.
+ * Lets the writer of a bucket wait until its readers have seen an entry: a subscription whose creation was confirmed receives the next event.
+ * A reader reports each revision that it has processed; a writer requests one.
  */
 export class SeenRevisions {
   readonly #connection: Connection;
@@ -26,7 +26,7 @@ export class SeenRevisions {
   start(bucket: (typeof buckets)[keyof typeof buckets]): void {
     const subscription = this.#connection.nats.subscribe(subjectOf(bucket), {
       callback: (error, message) => {
-        if (error === null) this.#ask(message);
+        if (error === null) this.#reply(message);
       },
     });
     this.#end = () => subscription.unsubscribe();
@@ -38,23 +38,23 @@ export class SeenRevisions {
 
   saw(revision: number): void {
     this.#seen = Math.max(this.#seen, revision);
-    for (const asked of this.#waiting.splice(0)) this.#answer(asked);
+    for (const request of this.#waiting.splice(0)) this.#answer(request);
   }
 
-  #ask(message: Msg): void {
-    if (this.#waiting.length > 1_000) this.#waiting.shift(); // Its writer has lost patience.
+  #reply(message: Msg): void {
+    if (this.#waiting.length > 1_000) this.#waiting.shift(); // Its writer has timed out.
     this.#answer({ revision: Number(message.string()), message });
   }
 
-  #answer(asked: { readonly revision: number; readonly message: Msg }): void {
-    if (asked.revision <= this.#seen) asked.message.respond();
-    else this.#waiting.push(asked);
+  #answer(request: { readonly revision: number; readonly message: Msg }): void {
+    if (request.revision <= this.#seen) request.message.respond();
+    else this.#waiting.push(request);
   }
 }
 
 /**
- * Resolves when every live replica of delivery has seen the revision, or when none answers: then it will see it when it starts. One that
- * stands still is waited for until the others take it for dead.
+ * Resolves when every live replica of delivery has seen the revision, or when none answers: a replica that starts reads all entries. A
+ * replica that stands still is awaited until the others consider it dead.
  */
 export async function waitUntilSeen(connection: Connection, bucket: string, revision: number): Promise<void> {
   const { nats } = connection;
@@ -64,10 +64,10 @@ export async function waitUntilSeen(connection: Connection, bucket: string, revi
     callback: (error, message) => answers.add(error === null && message.headers?.code !== 503),
   });
   nats.publish(subjectOf(bucket), String(revision), { reply: inbox });
-  const giveUp = setTimeout(() => answers.add(false), patienceMs);
+  const giveUp = setTimeout(() => answers.add(false), timeoutMs);
   try {
-    while (!answers.isOver) {
-      await answers.next(lookAgainMs);
+    while (!answers.isComplete) {
+      await answers.next(recountMs);
       if (answers.count >= Math.max(1, await replicaCount(connection))) return;
     }
   } finally {
@@ -76,28 +76,28 @@ export async function waitUntilSeen(connection: Connection, bucket: string, revi
   }
 }
 
-/** 1 when it cannot be told. */
+/** 1 if it is unknown. */
 const replicaCount = (connection: Connection): Promise<number> =>
   liveReplicas(connection).then(
     (replicas) => replicas.length,
     () => 1,
   );
 
-/** Answers as they come, until there will be none. */
+/** Collects answers until no more are expected. */
 class Answers {
   count = 0;
-  isOver = false;
+  isComplete = false;
   #onNext: (() => void) | undefined;
 
   add(isAnswer: boolean): void {
     if (isAnswer) this.count++;
-    else this.isOver = true;
+    else this.isComplete = true;
     this.#onNext?.();
   }
 
-  /** Resolves at the next one, or after that time. */
+  /** Resolves with the next answer, or after this time. */
   next(ms: number): Promise<void> {
-    if (this.isOver) return Promise.resolve();
+    if (this.isComplete) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#onNext = () => {

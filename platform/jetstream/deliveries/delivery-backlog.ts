@@ -2,7 +2,7 @@ import { streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { doneUpTo, loadFloors } from "../runs/floors.ts";
 
-/** What the delivery role has before it. @throws when the server does not answer, or the consumer is not there yet */
+/** Unfinished work of the delivery role. @throws when NATS does not answer, or the consumer does not exist yet */
 export async function deliveryBacklog(
   connection: Connection,
   dueConsumer: string,
@@ -16,9 +16,9 @@ export async function deliveryBacklog(
   ]);
   const dueNow = due.num_pending + due.num_ack_pending;
   const { last_seq, messages } = runs.state;
-  /** Commits behind the first one that is not done, of whatever partition. */
-  const notDone = async (done: readonly number[]): Promise<number> =>
+  /** Number of commits from the first unfinished one of any partition on. */
+  const countFrom = async (done: readonly number[]): Promise<number> =>
     Math.min(messages, last_seq - (await doneUpTo(connection, done, last_seq)));
-  const [unrouted, unrecorded] = await Promise.all([notDone(floors.routed), notDone(floors.recorded)]);
+  const [unrouted, unrecorded] = await Promise.all([countFrom(floors.routed), countFrom(floors.recorded)]);
   return { unrouted, due: dueNow, scheduled: Math.max(0, state.messages - dueNow), unrecorded };
 }

@@ -6,10 +6,10 @@ import { readQueue } from "../read/queue-reader.ts";
 import { HeldMessages } from "../read/held-messages.ts";
 import { defaultAckWaitMs, requestExpiresMs } from "./due-deliveries.ts";
 
-/** So many wait for the server's word at a time, of which each may be megabytes; they are stored in the order in which they were sent. */
+/** Bound on unconfirmed messages, each of which may have megabytes. They are stored in the order in which they were sent. */
 const batchSize = 25;
 
-/** Resolves when all are stored. @throws Unavailable, LimitExceeded: then those before may be */
+/** Resolves when all events are stored. @throws Unavailable, LimitExceeded; then the first ones may be stored */
 export async function publishReplay({ publisher }: Connection, events: readonly ReplayedEvent[]): Promise<void> {
   for (let start = 0; start < events.length; start += batchSize) {
     await Promise.all(
@@ -21,7 +21,7 @@ export async function publishReplay({ publisher }: Connection, events: readonly 
   }
 }
 
-/** Each event until it is done, and of a lane the next one only then: a crash repeats one, and changes no order. */
+/** Hands out one event of each lane at a time: a crash repeats at most one, and keeps the order. */
 export async function readReplays(connection: Connection, onEvent: (text: string, done: () => void) => void): Promise<Stoppable> {
   const held = new HeldMessages(defaultAckWaitMs);
   const lanes = await Promise.all(

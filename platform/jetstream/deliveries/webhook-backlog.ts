@@ -8,14 +8,13 @@ import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 import { onceAt } from "../write/schedules.ts";
 
-/** Of more schedules than these the first is not looked for: their events would have to be read for it. */
+/** With more schedules than these the earliest is not searched: it would require reading their events. */
 const maxRead = { messages: 256, bytes: 1_024 * 1_024 };
-/** Behind the last of any: the server tells how many there are, and not which. */
-const behindAll = 2 ** 31 - 1;
+/** An offset after the last subject: NATS then returns their number without their names. */
+const offsetAfterLast = 2 ** 31 - 1;
 
 /**
- * What waits for a webhook, as the streams have it: nobody has to deliver for it to be told. It takes a few requests to the server and
- * no consumer; of a line its head and its end are read.
+ * Reads the backlog of a webhook from the streams, with a few requests to NATS and without the delivery role; of a line its head and its end are read.
  *
  * @throws Unavailable
  */
@@ -29,7 +28,7 @@ export async function readWebhookBacklog(connection: Connection, webhook: string
     return { due, scheduled, nextAt: await firstOf(connection, webhook, scheduled), ...line };
   } catch (cause) {
     if (cause instanceof HeadwaterError) throw cause;
-    throw new Unavailable("what waits for the webhook cannot be told: the message server does not answer, try again in a moment", {
+    throw new Unavailable("the backlog of the webhook cannot be read: NATS does not answer, try again in a moment", {
       cause,
     });
   }
@@ -37,10 +36,10 @@ export async function readWebhookBacklog(connection: Connection, webhook: string
 
 /** Each delivery has a subject of its own. */
 async function countSubjects({ nats, apiPrefix }: Connection, filter: string): Promise<number> {
-  const request = JSON.stringify({ subjects_filter: filter, offset: behindAll });
+  const request = JSON.stringify({ subjects_filter: filter, offset: offsetAfterLast });
   const answer = await nats.request(`${apiPrefix}.STREAM.INFO.${streams.deliveries}`, request, { timeout: 5_000 });
   const { total = 0, error } = answer.json<{ readonly total?: number; readonly error?: { readonly description: string } }>();
-  if (error !== undefined) throw new Unavailable(`the message server cannot tell what waits: ${error.description}`);
+  if (error !== undefined) throw new Unavailable(`NATS cannot count the backlog: ${error.description}`);
   return total;
 }
 
@@ -56,7 +55,7 @@ async function firstOf({ manager }: Connection, webhook: string, scheduled: numb
       left = message.pending;
     }
   } catch (error) {
-    if (!isMessageNotFound(error)) throw error; // They have become due meanwhile.
+    if (!isMessageNotFound(error)) throw error; // They have become due in the meantime.
   }
   return left > 0 || times.length === 0 ? undefined : Math.min(...times);
 }
@@ -81,7 +80,7 @@ async function readLine(connection: Connection, webhook: string): Promise<Pick<W
 
 function headOf({ seq, storedAt, pack }: Found, state: QueueState | undefined): QueueHead | undefined {
   const delivery = pack.deliveries[state === undefined ? 0 : nextIndex(state, seq)];
-  if (delivery === undefined) return undefined; // It was done between two answers.
+  if (delivery === undefined) return undefined; // It was finished between the two reads.
   const { id, subscription, event } = delivery;
   const failing = state?.failing?.delivery === id ? state.failing : undefined;
   return {

@@ -8,13 +8,13 @@ import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
 
 /**
- * Invocations follow their source to another pool, in their order. An invocation keeps the position that it had in the old pool's queue,
- * by which the source's history recognizes it (domain/invocation/watermark.ts): so it does not matter who moves it, how often, or whether the old
- * pool's runner was just about to commit it.
+ * Moves an invocation to the pool that its source runs in now. It keeps the position that it had in the old pool's queue, by which the
+ * source's history recognizes it (domain/invocation/watermark.ts). So any process may move it, repeatedly, even while a runner of the old
+ * pool commits it.
  */
 export async function moveInvocation(connection: Connection, pool: string, position: InvocationNumber): Promise<void> {
   const message = await connection.manager.direct.getMessage(streams.invocations, { seq: position.seq });
-  // Gone: somebody else has moved or answered it. The subject shows that it is this pool's own, whoever asks.
+  // Without a message it was moved or answered already. The subject shows that it belongs to the pool of the caller.
   if (message === null || !isOfPool(pool, message.subject)) return;
   const invocation = decodePack(message.string())[position.index];
   if (invocation !== undefined) await move(connection, invocation, { ...position, pool, storedAt: message.time.getTime() });
@@ -22,7 +22,7 @@ export async function moveInvocation(connection: Connection, pool: string, posit
 
 const isOfPool = (pool: string, subject: string): boolean => subject.startsWith(`invoke.${pool}.`);
 
-/** All invocations of a message of the pool; those of sources that are gone end here. */
+/** Moves all invocations of a message. Those of deleted sources are dropped. */
 export async function moveAll(
   connection: Connection,
   pool: string,
@@ -44,6 +44,6 @@ async function move(connection: Connection, invocation: Invocation, position: Qu
   });
 }
 
-/** The entries of all pools, as the operator wrote them. */
+/** Deployment entries of all pools. The operator writes them from typed values. */
 export const deploymentEntries = (connection: Connection): Bucket<DeploymentEntry> =>
   new Bucket<DeploymentEntry>(connection, buckets.deployments, (json) => json as DeploymentEntry);

@@ -15,25 +15,22 @@ export interface PoolOptions {
   readonly pool: string;
   readonly partitions?: number;
   /**
-   * Messages of a partition handed out and not acked. A runner holds all of them until they have run; admission bounds how many there
-   * are of one owner (domain/limits/admission.ts), and the runner stops reading when its memory for them is used up.
+   * Bound on unacked messages of a partition. A runner holds all of them until they have run; admission bounds the share of one owner
+   * (domain/limits/admission.ts), and the runner stops reading when its memory for them is used up.
    */
   readonly maxAckPending?: number;
 }
 
-/** Never by time: whoever opens a partition resets its consumer, and is handed all that is not acked. */
+/** Longer than any run: the reader that opens a partition resets its consumer, and receives all messages that are not acked. */
 const ackWaitMs = 3_600_000;
 const removeTimeoutMs = 60_000;
 const retryMs = 500;
 
 /**
- * Creates the consumers of a pool, one for each partition, or those of them that are missing. The runner that pulls from a consumer owns the
- * partition. Safe to repeat.
+ * Creates the missing consumers of a pool, one for each partition. The runner that pulls from a consumer owns the partition. Safe to repeat.
  *
- * On a single server their state is in memory: on disk, NATS would write it ten times a second for each partition. When NATS restarts they are
- * gone, and are created again by the runner that reads (`requestConsumers`) or by the operator that counts the backlog (pool-backlogs.ts). No
- * position is lost with them: the stream holds what is not acked, and opening a partition resets its consumer anyway. On several servers it is
- * on disk: a replica that restarts without its state could lead, and delete what nobody has acked.
+ * On a single server their state is in memory, and they are created again after a restart of NATS: at the request of the runner that reads
+ * (`requestConsumers`), or by the operator that counts the backlog (`pool-backlogs.ts`). On several servers it is on disk (decision 0052).
  */
 export async function setUpPool(connection: Connection, options: PoolOptions): Promise<void> {
   const { partitions = partitionCount, pool, maxAckPending = partitionWindow } = options;
@@ -46,8 +43,8 @@ export async function setUpPool(connection: Connection, options: PoolOptions): P
 }
 
 /**
- * Ends a pool that no source is deployed in any more: moves what still waits there after its source, then takes consumers and
- * entries away. Safe to repeat. @throws Conflict while a source is deployed in it, Unavailable when it does not empty in time
+ * Removes a pool without deployed sources: moves its queued invocations to the pools of their sources, then deletes its consumers and
+ * entries. Safe to repeat. @throws Conflict while a source is deployed in it, Unavailable when it does not empty in time
  */
 export async function removePool(connection: Connection, pool: string): Promise<void> {
   const deployed = [...(await deploymentEntries(connection).list(`${pool}.>`)).values()].filter((entry) => !hasMoved(entry));
@@ -56,7 +53,7 @@ export async function removePool(connection: Connection, pool: string): Promise<
     throw new Conflict(`pool '${pool}' still runs ${deployed.length} source(s), ${first.source} among them: move them first`, {
       code: "pool_in_use",
     });
-  // Without its consumer, a partition's messages could not be moved.
+  // The messages of a partition are read, to be moved, with its consumer.
   await setUpPool(connection, { pool });
   const left = Array.from({ length: partitionCount }, (_, partition) => partition);
   await Promise.all(left.map((partition) => emptyPartition(connection, pool, partition)));
@@ -71,9 +68,9 @@ async function emptyPartition(connection: Connection, pool: string, partition: n
     connection,
     pool,
     partition,
-    // One after the other: a source's invocations keep their order.
+    // One at a time, so that the invocations of a source keep their order.
     onMessage: (message) => {
-      moved = moved.then(() => moveSurely(connection, pool, message, emptying.signal));
+      moved = moved.then(() => moveUntilAborted(connection, pool, message, emptying.signal));
     },
   });
   try {
@@ -86,8 +83,8 @@ async function emptyPartition(connection: Connection, pool: string, partition: n
   await connection.manager.consumers.delete(streams.invocations, consumer);
 }
 
-/** Never rejects. What could not be moved until the signal aborts is not acked. */
-async function moveSurely(connection: Connection, pool: string, message: StreamMessage, signal: AbortSignal): Promise<void> {
+/** Never rejects. A message that cannot be moved before the signal aborts is not acked. */
+async function moveUntilAborted(connection: Connection, pool: string, message: StreamMessage, signal: AbortSignal): Promise<void> {
   const { seq, storedAt } = message;
   if (signal.aborted) return;
   const move = async (): Promise<void> => {

@@ -6,19 +6,19 @@ import type { SourceBacklogs } from "../../../operator/ports.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readBatch } from "../read/read-batch.ts";
 
-/** Age of a count; one that takes long to read is kept for longer. */
-const freshMs = 1_000;
+/** Maximum age of a count; one that takes long to read is kept longer. */
+const maxAgeMs = 1_000;
 const keptForReads = 10;
-/** A caller waits no longer. The read goes on, for the next one. */
-const answerWithinMs = 1_000;
-/** Packs are read because their subjects name no source. If more are stored, the rest is estimated. */
+/** Callers wait no longer; the read continues for the next caller. */
+const maxWaitMs = 1_000;
+/** Packs must be read, because their subjects name no source. The rest of more packs is estimated. */
 const maxRead = { messages: 500, bytes: 2 * 1_048_576 };
 
 type Counts = ReadonlyMap<string, number>;
 
 /**
- * Invocations in the stream by source: those that wait and those that runners have taken and not finished. All callers share one count,
- * which costs one request for the subjects and at most one read of packs, however many sources there are.
+ * Counts stored invocations by source, both queued and running. All callers share one count, which costs one request for the subjects and at
+ * most one read of packs, for any number of sources.
  */
 export function createSourceBacklogs(connection: Connection): SourceBacklogs {
   let last: { readonly counts: Promise<Counts>; isFresh: () => boolean } | undefined;
@@ -30,7 +30,7 @@ export function createSourceBacklogs(connection: Connection): SourceBacklogs {
     const settle = (failed: boolean) => (): void => {
       hasFailed = failed;
       const ended = performance.now();
-      const keptMs = failed ? freshMs : Math.max(freshMs, (ended - began) * keptForReads);
+      const keptMs = failed ? maxAgeMs : Math.max(maxAgeMs, (ended - began) * keptForReads);
       read.isFresh = () => performance.now() - ended < keptMs;
     };
     read.counts.then(settle(false), settle(true));
@@ -41,16 +41,16 @@ export function createSourceBacklogs(connection: Connection): SourceBacklogs {
   return {
     read: async () => {
       const counts = last?.isFresh() === true ? last.counts : begin();
-      // While NATS is away, callers do not wait for each new attempt.
+      // While NATS is unavailable, callers do not wait for each new attempt.
       if (hasFailed) throw noAnswer();
-      return answered(counts);
+      return withinLimit(counts);
     },
   };
 }
 
-async function answered(counts: Promise<Counts>): Promise<Counts> {
+async function withinLimit(counts: Promise<Counts>): Promise<Counts> {
   const ended = new AbortController();
-  const late = sleep(answerWithinMs, undefined, { signal: ended.signal, ref: false }).then(() => {
+  const late = sleep(maxWaitMs, undefined, { signal: ended.signal, ref: false }).then(() => {
     throw noAnswer();
   });
   try {

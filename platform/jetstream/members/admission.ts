@@ -7,7 +7,7 @@ export interface FollowedAdmission extends Stoppable {
   readonly gate: AdmissionGate;
 }
 
-/** A gate that follows what live runners report about their backlogs. */
+/** An admission gate that follows the reports of live runners about their backlogs. */
 export async function followAdmission(connection: Connection, limits: BacklogLimits): Promise<FollowedAdmission> {
   const gate = new AdmissionGate(limits);
   const reading = await liveRunners(connection).watch({

@@ -7,16 +7,16 @@ import { followChanges } from "../buckets/bucket-changes.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 
-/** How long a member that fell silent still counts as alive. */
+/** A member without a heartbeat for this time counts as dead. */
 const heartbeatTtlSeconds = 3;
 const heartbeatEveryMs = 1_000;
-/** Heartbeats and the server's own clean-up may be this late. */
+/** Heartbeats, and the expiry of entries in NATS, may be this late. */
 const graceMs = 500;
 const sweepEveryMs = 250;
-/** Changes that come together, as after a restart of the server, are reported as one. */
+/** Changes within this time, as after a restart of NATS, are reported as one. */
 const settleMs = 100;
 
-/** Processes that share work, each with an entry of its own, which ends by itself. */
+/** Processes that share work. Each has an entry in the bucket, which expires without heartbeats. */
 export interface Group {
   readonly bucket: typeof buckets.runners | typeof buckets.replicas;
   readonly keyOf: (member: string) => string;
@@ -27,17 +27,17 @@ export const runnersOf = (pool: string): Group => ({ bucket: buckets.runners, ke
 export const deliveryReplicas: Group = { bucket: buckets.replicas, keyOf: (replica) => replicaKey("delivery", replica) };
 
 export interface Heartbeat {
-  /** Of its memory limit, what the runner uses with all its processes, 0 to 1; absent: it has no limit. */
+  /** Share of its memory limit that the runner uses with its child processes, 0 to 1. Absent: it has no limit. */
   readonly memoryShare?: number;
   /** Absent in the heartbeats of tests. */
   readonly backlog?: BacklogReport;
-  /** Partitions that the member reads, or still works on. */
+  /** Partitions that the member reads, or whose messages it has not finished. */
   readonly holds?: readonly number[];
-  /** The member stops: others divide its partitions, and open each when it does not hold it any more. */
+  /** The member stops: the others divide its partitions among themselves, and open each once it is released. */
   readonly isRetiring?: boolean;
 }
 
-/** Longer lists are none of ours. */
+/** Our members report no longer lists. */
 const maxListed = 4_096;
 const ids = z.array(z.string()).max(maxListed);
 const partitions = z.array(z.int()).max(maxListed);
@@ -48,10 +48,10 @@ const heartbeat = z.object({
   holds: partitions.optional().catch(undefined),
   isRetiring: z.boolean().optional().catch(undefined),
 });
-/** In the headers of a heartbeat, since members are notified of changes without their values. */
+/** A header of heartbeats: members receive changes without their values. */
 const retiringHeader = "Headwater-Retiring";
 
-/** Heartbeats of all pools, by `<pool>.<runner>`; entries end by themselves. */
+/** Heartbeats of live runners of all pools, by `<pool>.<runner>`. */
 export const liveRunners = (connection: Connection): Bucket<Heartbeat> => heartbeatsIn(connection, buckets.runners);
 
 /** Ids of the live replicas of the delivery role. @throws Unavailable */
@@ -60,7 +60,7 @@ export const liveReplicas = (connection: Connection): Promise<readonly string[]>
 
 const heartbeatsIn = (connection: Connection, bucket: Group["bucket"]): Bucket<Heartbeat> => new Bucket(connection, bucket, parseHeartbeat);
 
-/** A runner holds user code: what it reports is believed within bounds. */
+/** Runners run user code, so their reports are bounded. */
 function parseHeartbeat(json: unknown): Heartbeat {
   const { memoryShare, backlog, holds, isRetiring } = heartbeat.catch({}).parse(json);
   return {
@@ -73,21 +73,21 @@ function parseHeartbeat(json: unknown): Heartbeat {
 
 export interface Announced {
   leave(): Promise<void>;
-  /** What the heartbeats say has changed: sends one within 100 ms. */
+  /** Sends a heartbeat within 100 ms, because the report has changed. */
   beatSoon(): void;
-  /** Sends one now. @throws Unavailable */
+  /** Sends a heartbeat now. @throws Unavailable */
   beat(): Promise<void>;
-  /** False: others may take this member for dead, since its last heartbeat that was stored is too old. */
+  /** False if the other members may consider this one dead, because its last stored heartbeat is too old. */
   isCurrent(): boolean;
 }
 
 export interface Announcement {
   readonly report?: () => Promise<Heartbeat>;
-  /** Before the first heartbeat after others may have taken this member for dead. */
+  /** Called before the first heartbeat after the other members may have considered this one dead. */
   readonly onLapse?: () => void;
 }
 
-/** Says that a member of a group lives, until it leaves. @throws Unavailable when it cannot say so the first time */
+/** Sends heartbeats of a member until it leaves. @throws Unavailable when the first heartbeat cannot be sent */
 export async function announce(
   connection: Connection,
   group: Group,
@@ -95,7 +95,7 @@ export async function announce(
   { report = () => Promise.resolve({}), onLapse }: Announcement = {},
 ): Promise<Announced> {
   const bucket = heartbeatsIn(connection, group.bucket);
-  /** When the last heartbeat that was stored was sent: its entry lives longer than the heartbeat's TTL from then on. */
+  /** When the last stored heartbeat was sent: its entry expires no earlier than its TTL after this time. */
   let sentAt = Number.POSITIVE_INFINITY;
   let hasLapsed = false;
   const isCurrent = (): boolean => performance.now() - sentAt < heartbeatTtlSeconds * 1_000;
@@ -116,7 +116,7 @@ export async function announce(
   let soon: NodeJS.Timeout | undefined;
   let hasLeft = false;
   const beatNow = (): void => {
-    // While the server is away one heartbeat waits, and is the first thing to arrive; more would say nothing new.
+    // While NATS is unavailable one heartbeat waits; more would carry no news.
     beating ??= beat()
       .catch(() => undefined)
       .finally(() => (beating = undefined));
@@ -126,7 +126,7 @@ export async function announce(
     soon ??= setTimeout(() => {
       soon = undefined;
       if (beating === undefined) beatNow();
-      else void beating.then(beatSoon); // What it says may be older than the change.
+      else void beating.then(beatSoon); // Its report may be older than the change.
     }, settleMs);
   };
   const timer = setInterval(beatNow, heartbeatEveryMs);
@@ -139,12 +139,12 @@ export async function announce(
       clearInterval(timer);
       clearTimeout(soon);
       await beating;
-      if (connection.status() === "connected") await bucket.delete(group.keyOf(member)).catch(() => undefined); // Its time will be up by itself.
+      if (connection.status() === "connected") await bucket.delete(group.keyOf(member)).catch(() => undefined); // The entry expires.
     },
   };
 }
 
-/** Calls back with the sorted ids of all live members of a group now and on each change. */
+/** Reports the sorted ids of all live members of a group, now and on each change. */
 export async function watchMembers(
   connection: Connection,
   group: Group,
@@ -155,13 +155,16 @@ export async function watchMembers(
   return members;
 }
 
-/** Who is heard is alive; who is silent for longer than an entry lasts is not. A list of the entries is read at the start and after each break. */
+/**
+ * The live members of a group: those with a heartbeat within the TTL of an entry. Heartbeats are followed; entries are listed at the start
+ * and after each reconnect.
+ */
 class Members implements Stoppable {
   readonly #connection: Connection;
   readonly #group: Group;
   readonly #onMembers: (members: readonly string[]) => void;
-  readonly #heardAt = new Map<string, number>();
-  #told: string | undefined;
+  readonly #lastHeartbeatAt = new Map<string, number>();
+  #reported: string | undefined;
   #following: Stoppable | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -175,13 +178,13 @@ class Members implements Stoppable {
 
   async start(): Promise<void> {
     this.#following = await followChanges(this.#connection, this.#group.bucket, this.#group.keyOf("*"), (key, wasDeleted, headers) => {
-      if (key === undefined) return void this.#listAgain(); // Never rejects.
-      this.#hear(key, wasDeleted || headers?.has(retiringHeader) === true);
+      if (key === undefined) return void this.#relist(); // Never rejects.
+      this.#update(key, wasDeleted || headers?.has(retiringHeader) === true);
       this.#schedule();
     });
     await this.#list();
     this.#sweeper = setInterval(() => this.#sweep(), sweepEveryMs);
-    this.#tell();
+    this.#report();
   }
 
   async stop(): Promise<void> {
@@ -191,44 +194,45 @@ class Members implements Stoppable {
     await this.#following?.stop();
   }
 
-  #hear(key: string, isGone: boolean): void {
+  #update(key: string, isGone: boolean): void {
     const member = memberOf(key);
-    if (isGone) this.#heardAt.delete(member);
-    else this.#heardAt.set(member, performance.now());
+    if (isGone) this.#lastHeartbeatAt.delete(member);
+    else this.#lastHeartbeatAt.set(member, performance.now());
   }
 
   async #list(): Promise<void> {
     const entries = await heartbeatsIn(this.#connection, this.#group.bucket).readAll(this.#group.keyOf("*"));
-    for (const [key, { isRetiring }] of entries) if (isRetiring !== true && !this.#heardAt.has(memberOf(key))) this.#hear(key, false);
+    for (const [key, { isRetiring }] of entries)
+      if (isRetiring !== true && !this.#lastHeartbeatAt.has(memberOf(key))) this.#update(key, false);
   }
 
-  /** The silence while the server was away says nothing of the others. */
-  async #listAgain(): Promise<void> {
-    for (const member of this.#heardAt.keys()) this.#heardAt.set(member, performance.now());
-    await this.#list().catch(() => undefined); // Who lives is heard within a second anyway.
+  /** Missing heartbeats while NATS was unavailable do not mean that a member is dead. */
+  async #relist(): Promise<void> {
+    for (const member of this.#lastHeartbeatAt.keys()) this.#lastHeartbeatAt.set(member, performance.now());
+    await this.#list().catch(() => undefined); // Live members send a heartbeat within a second.
     this.#schedule();
   }
 
   #sweep(): void {
     if (this.#connection.status() !== "connected") return;
     const silentSince = performance.now() - heartbeatTtlSeconds * 1_000 - graceMs;
-    for (const [member, heardAt] of this.#heardAt) {
-      if (heardAt > silentSince) continue;
-      this.#heardAt.delete(member);
+    for (const [member, lastAt] of this.#lastHeartbeatAt) {
+      if (lastAt > silentSince) continue;
+      this.#lastHeartbeatAt.delete(member);
       this.#schedule();
     }
   }
 
   #schedule(): void {
-    this.#timer ??= setTimeout(() => this.#tell(), settleMs);
+    this.#timer ??= setTimeout(() => this.#report(), settleMs);
   }
 
-  #tell(): void {
+  #report(): void {
     this.#timer = undefined;
-    const members = [...this.#heardAt.keys()].sort();
+    const members = [...this.#lastHeartbeatAt.keys()].sort();
     const text = members.join(" ");
-    if (this.#stopped || text === this.#told) return;
-    this.#told = text;
+    if (this.#stopped || text === this.#reported) return;
+    this.#reported = text;
     this.#onMembers(members);
   }
 }
@@ -263,7 +267,7 @@ export async function joinGroup(
     report: beat,
     retire: async () => {
       isRetiring = true;
-      if (connection.status() === "connected") await beat().catch(() => undefined); // The next heartbeat says so.
+      if (connection.status() === "connected") await beat().catch(() => undefined); // The next heartbeat reports it.
     },
     leave: async () => {
       await members.stop();

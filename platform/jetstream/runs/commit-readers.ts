@@ -6,13 +6,13 @@ import { doneUpTo, loadFloors, type FloorKind } from "./floors.ts";
 import { PartitionedFollow, type PartitionedOptions } from "../read/partitioned-follow.ts";
 import { startTrimming } from "./trim-runs.ts";
 
-/** Bytes of commits that are not routed, or not recorded, in memory. A commit is 8 MiB at most. */
+/** Bound on bytes of unrouted, or unrecorded, commits in memory. A commit has at most 8 MiB. */
 const maxOpenBytes = 32 * 1_048_576;
 
-/** RUNS as the router and the recorder read it, each partition from its own floor. What both have processed is trimmed. */
+/** The stream RUNS as the router and the recorder read it, each partition from its own floor. Commits that both have processed are trimmed. */
 export function createRuns(connection: Connection, log: RunsLog): Runs {
   const failed = (error: unknown): void =>
-    log.warn({ op: "runs.floor", err: error }, "floors are not published yet: a crash would repeat more deliveries");
+    log.warn({ op: "runs.floor", err: error }, "floors could not be published: a crash now would repeat more deliveries");
   const publisher = new FloorPublisher(connection, failed);
   const read = (
     kind: FloorKind,
@@ -26,7 +26,7 @@ export function createRuns(connection: Connection, log: RunsLog): Runs {
       maxOpenBytes,
       namePrefix: "delivery",
       onMessage,
-      onInterrupted: (reason) => log.warn({ op: "runs.read", kind, reason }, "reading RUNS was interrupted and goes on"),
+      onInterrupted: (reason) => log.warn({ op: "runs.read", kind, reason }, "reading RUNS was interrupted and continues"),
     });
     publisher.follow(kind, () => reader.floors());
     return reader;
@@ -84,7 +84,7 @@ export function createRuns(connection: Connection, log: RunsLog): Runs {
       startTrimming({
         connection,
         processed: (upTo) => processedUpTo(connection, upTo),
-        failed: (error) => log.warn({ op: "runs.trim", err: error }, "RUNS is not trimmed, trying again in a moment"),
+        failed: (error) => log.warn({ op: "runs.trim", err: error }, "RUNS could not be trimmed, trying again"),
       }),
     close: () => publisher.stop(),
   };
@@ -93,7 +93,7 @@ export function createRuns(connection: Connection, log: RunsLog): Runs {
 const byPartition = { filterOf: runsOfPartition, partitionOf: partitionOfRun };
 const asOnePartition = { filterOf: () => "runs.>", partitionOf: () => 0 };
 
-/** How far all partitions are routed and recorded, `upTo` at most. @throws when NATS does not answer */
+/** Highest sequence, at most `upTo`, up to which all partitions are routed and recorded. @throws when NATS does not answer */
 async function processedUpTo(connection: Connection, upTo: number): Promise<number> {
   const floors = await loadFloors(connection);
   const processed = floors.routed.map((routed, partition) => Math.min(routed, floors.recorded[partition] ?? 0));

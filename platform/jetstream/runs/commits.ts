@@ -11,7 +11,7 @@ import { identityOf } from "../streams/stream-identity.ts";
 export interface LastCommit {
   /** Text of the commit; undefined before the first run. */
   readonly text: string | undefined;
-  /** What the next commit must expect: its sequence on RUNS, 0 when there is none. */
+  /** Its sequence on RUNS, which the next commit must expect; 0 before the first run. */
   readonly sequence: number;
 }
 
@@ -22,8 +22,8 @@ export interface SourceRef {
 }
 
 /**
- * RUNS comes first: what it holds is at least as new as STATE, which is filled from it and may lag. STATE answers for what was trimmed.
- * Should a replica of RUNS answer with something older, the expected sequence is refused and the commit is read again.
+ * Reads the last commit of a source from RUNS, or from STATE if RUNS has been trimmed: STATE is filled from RUNS and may lag. If a replica of
+ * RUNS returns an older commit, the next append is refused and the commit is read again.
  *
  * @throws Unavailable
  */
@@ -35,12 +35,12 @@ export async function lastCommit(connection: Connection, ref: SourceRef): Promis
 export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };
 
 /**
- * Extends a source's history by one commit, or not at all.
+ * Appends one commit to a source's history, or nothing.
  *
- * RUNS may hold no commit of the source any more: its last one was trimmed. If STATE shows that `expectedSequence` is still the last commit,
+ * The last commit of the source may have been trimmed from RUNS. If STATE shows that `expectedSequence` is still the last commit,
  * the commit is appended again, expecting none.
  *
- * @throws Unavailable when it is not known whether the commit was stored
+ * @throws Unavailable when it is unknown whether the commit was stored
  */
 export async function appendCommit(connection: Connection, ref: SourceRef, commit: string, expectedSequence: number): Promise<Appended> {
   if (expectedSequence > 0) {
@@ -68,14 +68,14 @@ async function tryAppend(connection: Connection, ref: SourceRef, commit: string,
   }
 }
 
-/** RUNS is trimmed only after STATE has copied it, so a replica of STATE that lags has to be waited for only for a moment. */
+/** RUNS is trimmed only after STATE has copied it, so a replica of STATE lags only for a moment. */
 const maxStateLagMs = 2_000;
 const pollMs = 50;
 
 /**
- * A direct read may be answered by any replica, and one that was away for long answers before it has caught up. A stale answer about RUNS
- * is refused with the commit that follows from it. About STATE nothing would refuse it, since RUNS holds no commit to compare with: the
- * source would continue from an old state. So the leader is asked as well, for the sequence.
+ * Any replica may answer a direct read, even one that has not caught up yet. After a stale read of RUNS the next commit is refused. After a
+ * stale read of STATE it would not be refused, since RUNS has no commit to compare with: the source would continue from an old state. So the
+ * leader is asked for the sequence too.
  */
 async function lastInState(connection: Connection, ref: SourceRef): Promise<LastCommit> {
   let last: LastCommit | undefined;
@@ -89,10 +89,10 @@ async function lastInState(connection: Connection, ref: SourceRef): Promise<Last
   throw new Unavailable(`replicas of ${streams.state} disagree about the last commit of source ${ref.source}: try again in a moment`);
 }
 
-/** Larger than any. */
+/** Larger than any sequence. */
 const impossibleSequence = Number.MAX_SAFE_INTEGER;
 
-/** What the leader of STATE holds: a message that expects an impossible sequence is refused with the true one. Undefined while it changes. */
+/** Sequence of the last commit at the leader of STATE, which refuses an impossible expected sequence with the true one. Undefined while it changes. */
 async function sequenceInState({ publisher }: Connection, ref: SourceRef): Promise<number | undefined> {
   try {
     await publisher.publish(lastRunSubject(ref.partition, ref.owner, ref.source), "", {
@@ -111,8 +111,8 @@ const find = ({ manager }: Connection, stream: string, ref: SourceRef): Promise<
     throw new Unavailable(`the last commit of source ${ref.source} cannot be read from ${stream}: try again in a moment`, { cause });
   });
 
-/** Ends the history of a deleted source. STATE goes last: as long as it is there, doing this again finds the rest. */
-export async function forgetCommits(connection: Connection, ref: SourceRef): Promise<void> {
+/** Deletes the history of a deleted source. STATE is purged last, so that a repetition after a crash finds the rest. */
+export async function deleteCommits(connection: Connection, ref: SourceRef): Promise<void> {
   const filter = subjectOf(ref);
   await connection.manager.streams.purge(streams.runs, { filter });
   await connection.manager.streams.purge(streams.state, { filter });
@@ -120,7 +120,7 @@ export async function forgetCommits(connection: Connection, ref: SourceRef): Pro
 
 const subjectOf = ({ partition, owner, source }: SourceRef): string => runSubject(partition, owner, source);
 
-/** Where the last commit of all lies. */
+/** Position of the last commit of any source. */
 export async function lastPosition({ manager }: Connection): Promise<CommitPosition> {
   const info = await manager.streams.info(streams.runs);
   return { stream: identityOf(info), seq: info.state.last_seq };

@@ -2,7 +2,7 @@ import { parseEmittedEvent, type EmittedEvent } from "../../../domain/event/emit
 import { emittedSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
-/** Announces a scheduled event that has become due to live streams. Best effort: the history has it. Never throws. */
+/** Announces a scheduled event that has become due to live streams. Best effort, since the history has it. Never throws. */
 export function announceEmitted(
   { nats }: Pick<Connection, "nats">,
   { source, owner, emitId, channel, dedupeId, summary, ts, payload }: EmittedEvent,
@@ -20,11 +20,11 @@ export function announceEmitted(
   try {
     nats.publish(emittedSubject(source), JSON.stringify(event));
   } catch {
-    // The connection is closed, or the event is larger than the server takes.
+    // The connection is closed, or the event exceeds NATS's max_payload.
   }
 }
 
-/** Each scheduled event that becomes due from now on. @returns what ends it */
+/** Reports each scheduled event that becomes due from now on, until the returned function is called. */
 export function followEmitted({ nats }: Pick<Connection, "nats">, onEvent: (event: EmittedEvent) => void): () => void {
   const subscription = nats.subscribe(emittedSubject("*"), {
     callback: (error, message) => {

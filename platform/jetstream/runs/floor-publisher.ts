@@ -3,7 +3,7 @@ import { higherFloors, isSame, loadFloors, publishFloors, type FloorKind, type F
 
 const publishEveryMs = 250;
 
-/** Publishes the floors that this process knows within a quarter of a second after they have risen, so that a crash repeats little. */
+/** Publishes the floors of this process within 250 ms after they rise, so that a crash repeats little. */
 export class FloorPublisher {
   readonly #connection: Connection;
   readonly #failed: (error: unknown) => void;
@@ -14,23 +14,23 @@ export class FloorPublisher {
   #publishing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param failed hears why floors could not be published; they are published again a moment later */
+  /** @param failed called when floors could not be published; publishing is tried again after 250 ms */
   constructor(connection: Connection, failed: (error: unknown) => void) {
     this.#connection = connection;
     this.#failed = failed;
   }
 
-  /** Publishes what this returns, by partition, whenever it has risen. */
+  /** Publishes the floors that `floors` returns, by partition, whenever they have risen. */
   follow(kind: FloorKind, floors: () => ReadonlyMap<number, number>): void {
     this.#sources.set(kind, floors);
     this.#timer ??= setInterval(() => void this.publish(), publishEveryMs); // Never rejects.
   }
 
-  /** Reads what everybody has published; those who call at once share one answer. @throws when NATS does not answer */
+  /** Reads the floors that all replicas have published. Concurrent callers share one read. @throws when NATS does not answer */
   load(): Promise<Floors> {
     this.#loading ??= loadFloors(this.#connection)
       .then((floors) => {
-        // Another RUNS counts from 1 again: floors of the one before say nothing of it.
+        // Floors of an earlier RUNS do not apply: its sequences were other commits.
         this.#known = this.#known?.stream === floors.stream ? higherFloors(floors, this.#known) : floors;
         return floors;
       })
@@ -38,7 +38,7 @@ export class FloorPublisher {
     return this.#loading;
   }
 
-  /** Resolves when all that has risen by now is published, or could not be. */
+  /** Resolves when the floors risen by now are published, or publishing has failed. */
   publish(): Promise<void> {
     return (this.#publishing = this.#publishing.then(() => this.#publishRise()));
   }

@@ -6,16 +6,13 @@ import { isMessageNotFound, isMissing } from "../connection/errors.ts";
 import { WrongLastSequence } from "../connection/errors.ts";
 import { identityOf } from "../streams/stream-identity.ts";
 
-/**
- * How far delivery has come in each partition of RUNS: every commit of it up to these sequences is routed, and recorded. Floors only
- * grow.
- */
+/** For each partition of RUNS, the sequence up to which every commit is routed, and recorded. Floors only grow (decision 0014). */
 export interface Floors {
-  /** Tells RUNS from an earlier stream of that name, which counted from 1 as well. */
+  /** Identity of RUNS: an earlier stream of this name had the same sequences. */
   readonly stream: string;
   readonly routed: readonly number[];
   readonly recorded: readonly number[];
-  /** How far commits of all partitions together are routed to ordered webhooks: one number. */
+  /** One number: the sequence up to which the commits of all partitions are routed to ordered webhooks. */
   readonly ordered: readonly number[];
 }
 
@@ -23,7 +20,7 @@ export type FloorKind = "routed" | "recorded" | "ordered";
 
 const sequence = z.int().min(0);
 const sequences = z.array(sequence).length(partitionCount);
-/** The numbers beside `partitions` hold for all of them: a version that knows no partitions reads and writes these alone. */
+/** The numbers outside `partitions` apply to all partitions: an older version reads and writes only these. */
 const floorsEntry = z.object({
   stream: z.string(),
   routed: sequence,
@@ -32,7 +29,7 @@ const floorsEntry = z.object({
 });
 /** The only key of the bucket FLOORS. */
 const entryKey = "delivery";
-/** Before there were floors, the router had a durable consumer of this name. */
+/** The durable consumer of the router of an older version, which had no floors. */
 const formerConsumer = "router";
 
 const ofAll = (floor: number): readonly number[] => Array.from({ length: partitionCount }, () => floor);
@@ -49,10 +46,10 @@ function parseFloors(json: unknown): Floors {
 
 const entriesOf = (connection: Connection): Bucket<Floors> => new Bucket(connection, buckets.floors, parseFloors);
 
-/** For runners: undefined before delivery has published any. @throws Unavailable */
+/** For runners. Undefined before delivery has published floors. @throws Unavailable */
 export const readFloors = (connection: Connection): Promise<Floors | undefined> => entriesOf(connection).get(entryKey);
 
-/** The floors of the RUNS that there is, to begin with. */
+/** The floors from which delivery continues reading the present RUNS. */
 export async function loadFloors(connection: Connection): Promise<Floors> {
   const info = await connection.manager.streams.info(streams.runs);
   const stream = identityOf(info);
@@ -64,7 +61,7 @@ export async function loadFloors(connection: Connection): Promise<Floors> {
   const known = (floor: number): number => Math.min(floor, info.state.last_seq);
   const { routed, recorded, ordered } = value;
   const floors = { stream, routed: routed.map(known), recorded: recorded.map(known), ordered: ordered.map(known) };
-  // A server that lost its newest commits uses their sequences again: a floor above the last one must not wait for them.
+  // A server that lost its newest commits assigns their sequences again: a floor must not be above the last one.
   if (!isSame(floors, value)) await putFloors(connection, floors, revision);
   return floors;
 }
@@ -78,18 +75,18 @@ async function formerFloor({ manager }: Connection): Promise<number> {
   }
 }
 
-/** For each partition the higher of both. */
+/** The higher floor of each partition. */
 export function higherFloors(one: Floors, other: Floors): Floors {
   const higher = (kind: FloorKind) => one[kind].map((floor, partition) => Math.max(floor, other[kind][partition] ?? 0));
   return { stream: one.stream, routed: higher("routed"), recorded: higher("recorded"), ordered: higher("ordered") };
 }
 
-/** How often an entry is read again that others change at the same time. */
+/** Bound on retries when other replicas change the entry at the same time. */
 const maxConflicts = 10;
 
 /**
- * Publishes floors, so that others can go on behind them. The entry gets the higher of what it holds and what is given, by
- * compare-and-set: floors are facts, so whoever publishes late or twice does no harm. @throws Unavailable
+ * Publishes floors, from which other replicas continue. The entry is set to the higher floors of both, by compare-and-set: floors are facts,
+ * so publishing late or twice is harmless. @throws Unavailable
  */
 export async function publishFloors(connection: Connection, floors: Floors): Promise<void> {
   const entries = entriesOf(connection);
@@ -118,12 +115,12 @@ function encodeFloors({ stream, routed, recorded, ordered }: Floors): string {
 export const isSame = (one: Floors, other: Floors): boolean => encodeFloors(one) === encodeFloors(other);
 
 /**
- * The highest sequence up to which all partitions are done, `upTo` at most, where each is done up to its floor. A partition without commits
- * between its floor and `upTo` counts as done: it may be idle for days. @throws when NATS does not answer
+ * The highest sequence, at most `upTo`, up to which all partitions are done. A partition without commits between its floor and `upTo` is
+ * done: it may be idle for days. @throws when NATS does not answer
  */
 export async function doneUpTo(connection: Connection, floors: readonly number[], upTo: number): Promise<number> {
   let done = upTo;
-  // The lowest first: mostly nothing more has to be asked then.
+  // Lowest first: usually no further lookup is necessary.
   const lowestFirst = floors.map((floor, partition) => ({ floor, partition })).sort((a, b) => a.floor - b.floor);
   for (const { floor, partition } of lowestFirst) {
     if (floor >= done) break;
@@ -132,7 +129,7 @@ export async function doneUpTo(connection: Connection, floors: readonly number[]
   return done;
 }
 
-/** The sequence of a partition's first commit from that one on, as the leader of the stream knows it. */
+/** The sequence of a partition's first commit at or after a sequence, from the leader of the stream. */
 async function firstCommit({ manager }: Connection, partition: number, from: number): Promise<number | undefined> {
   const query = { seq: from, next_by_subj: runsOfPartition(partition) };
   try {

@@ -3,15 +3,15 @@ import { streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 
-/** The sequence on RUNS of a message of STATE; the server writes it into the header `Nats-Stream-Source: RUNS <sequence> …`. */
+/** The sequence on RUNS of a message of STATE, from the header `Nats-Stream-Source: RUNS <sequence> …` that NATS writes. */
 export function copiedFrom({ header }: Pick<StoredMsg, "header">): number | undefined {
   const [stream, sequence] = header.get("Nats-Stream-Source").split(" ");
   return stream === streams.runs && Number(sequence) > 0 ? Number(sequence) : undefined;
 }
 
 /**
- * STATE holds every commit up to this sequence of RUNS, or a newer one of the same source. It may be a little behind the truth: the
- * newest commits of STATE may belong to sources that were deleted since.
+ * The sequence of RUNS up to which STATE has copied every commit, or a newer one of the same source. It may be too low: the newest commits of
+ * STATE may belong to sources that were deleted in the meantime.
  */
 export async function statePosition({ manager }: Connection): Promise<number> {
   try {

@@ -10,25 +10,25 @@ export interface TrimOptions {
   readonly connection: Connection;
   readonly processed: ProcessedUpTo;
   readonly failed: (error: unknown) => void;
-  /** Of what is processed, that much stays for those who follow runs live: what is both older and further back than this goes. */
+  /** Processed commits that are kept for live followers. Those beyond both bounds are removed. */
   readonly keep?: Kept;
 }
 
-/** How far every commit is routed and recorded, `upTo` at most. */
+/** The highest sequence, at most `upTo`, up to which every commit is routed and recorded. */
 export type ProcessedUpTo = (upTo: number) => Promise<number>;
 
 export interface Kept {
-  /** Absent: of any age. */
+  /** Absent: any age. */
   readonly ms?: number;
   readonly bytes: number;
 }
 
 const everyMs = 1_000;
-/** Bytes can fill a stream within seconds; age is looked at less often. */
+/** Bytes can fill a stream within seconds; age is checked less often. */
 const roundsPerAge = 10;
 const defaultKeep: Kept = { ms: 10 * 60_000, bytes: 256 * 1_048_576 };
 
-/** Trims RUNS now and then, until it is stopped. */
+/** Trims RUNS every second, until it is stopped. */
 export function startTrimming({ connection, processed, failed, keep = defaultKeep }: TrimOptions): Stoppable {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -47,15 +47,15 @@ export function startTrimming({ connection, processed, failed, keep = defaultKee
 }
 
 /**
- * Removes commits from RUNS that are processed and that STATE has copied, and keeps the newest: so many milliseconds or bytes of them, whichever is
- * less. Bytes are estimated by the mean size of a message.
+ * Removes commits from RUNS that are processed and copied to STATE, except the newest: those within the kept time or bytes, whichever is
+ * less. Bytes are estimated from the mean size of a message.
  */
 export async function trimRuns(connection: Connection, processed: ProcessedUpTo, keep: Kept): Promise<void> {
   const { streams: stored } = connection.manager;
   const { config, state } = await stored.info(streams.runs);
   const { first_seq, last_seq, messages, bytes } = state;
   if (messages === 0) return;
-  // The rest of a small stream is for what is not processed.
+  // The rest of a small stream is for unprocessed commits.
   const keptBytes = config.max_bytes > 0 ? Math.min(keep.bytes, config.max_bytes / 4) : keep.bytes;
   const keptMessages = Math.floor((messages * keptBytes) / bytes);
   const oldest = keep.ms === undefined ? 0 : await firstSince(connection, Date.now() - keep.ms);
@@ -65,7 +65,7 @@ export async function trimRuns(connection: Connection, processed: ProcessedUpTo,
   if (upTo >= first_seq) await stored.purge(streams.runs, { seq: upTo + 1 });
 }
 
-/** The sequence of the first commit stored since then; behind the last when there is none. */
+/** The sequence of the first commit stored at or after this time; infinity if there is none. */
 async function firstSince({ manager }: Connection, sinceMs: number): Promise<number> {
   const query = { start_time: new Date(sinceMs), batch: 1, next_by_subj: "runs.>" };
   let first: StoredMsg | undefined;

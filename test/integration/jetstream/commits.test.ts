@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { streams } from "../../../domain/subjects.ts";
 import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
-import { appendCommit, forgetCommits, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
+import { appendCommit, deleteCommits, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
 import { until, withJetStream } from "./support.ts";
 
@@ -33,7 +33,7 @@ test("a history grows by one writer at a time and outlives the stream of runs", 
   expect(await appendCommit(nats.connection, ref, "other", 2)).toEqual({ outcome: "refused" });
   expect(await appendCommit(nats.connection, ref, "other", 0)).toEqual({ outcome: "refused" });
   expect(await appendCommit(nats.connection, ref, "four", 3)).toEqual({ outcome: "stored", sequence: 4 });
-  await forgetCommits(nats.connection, ref);
+  await deleteCommits(nats.connection, ref);
   await until(async () => (await lastCommit(nats.connection, ref)).text === undefined, "forgotten");
 });
 
