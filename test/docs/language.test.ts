@@ -26,7 +26,6 @@ const remaining: readonly string[] = [
   "builder/",
   "delivery/",
   "domain/",
-  "platform/jetstream/",
   "platform/kubernetes/",
   "platform/postgres/",
   "platform/process/",
@@ -39,7 +38,6 @@ const remaining: readonly string[] = [
   "test/sandbox/",
   "test/scripts/",
   "test/support/",
-  "wiring/",
 ];
 
 const files = readdirSync(root, { withFileTypes: true })

@@ -73,7 +73,7 @@ const starts: readonly (readonly [string, () => Readonly<Record<string, string>>
   [
     "a NATS that does not answer",
     () => ({ NATS_URL: "nats://me:topsecret@127.0.0.1:1" }),
-    /^cannot connect to the message server at nats:\/\/127\.0\.0\.1:1.*NATS_URL/,
+    /^cannot connect to NATS at nats:\/\/127\.0\.0\.1:1.*NATS_URL/,
   ],
   ["an address of NATS that is none", () => ({ NATS_URL: "https://topsecret@example.com" }), /^NATS_URL is invalid: must be nats:\/\//],
   [

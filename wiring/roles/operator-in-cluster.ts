@@ -50,7 +50,7 @@ export function operatorInCluster(
     await rights.stop();
   };
   createMirrorMetrics(processMetrics(), mirror);
-  const events = new KubernetesEvents(kubernetes, { instance, onError: warn("event.tell", "a Kubernetes Event is lost") });
+  const events = new KubernetesEvents(kubernetes, { instance, onError: warn("event.record", "a Kubernetes Event is lost") });
   return {
     events,
     runtime: {

@@ -72,7 +72,7 @@ async function readLine(connection: Connection, webhook: string): Promise<Pick<W
   const [state, last] = await Promise.all([states.get(webhook), findPack(connection, { last_by_subj: lineSubject(webhook) })]);
   const queued = Math.max(0, (last?.pack.number ?? 0) - (state?.number ?? 0));
   if (queued === 0) return { queued: 0, head: undefined };
-  // One that was made anew counts from 1 again: sequences of the former stream say nothing then.
+  // A recreated stream counts from 1 again: a stored sequence of the former stream is void.
   const from = (seq: number) => findPack(connection, { seq, next_by_subj: lineSubject(webhook) });
   const first = (state === undefined ? undefined : await from(state.seq)) ?? (await from(1));
   return { queued, head: first === undefined ? undefined : headOf(first, state) };
