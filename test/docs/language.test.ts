@@ -26,7 +26,6 @@ const remaining: readonly string[] = [
   "builder/",
   "delivery/",
   "domain/",
-  "platform/kubernetes/",
   "platform/postgres/",
   "platform/process/",
   "registry/mail/component.ts",

@@ -21,7 +21,7 @@ interface CachedCredentials {
 
 /** The user's credentials from client-node: certificate, token, token file, credential plugin, OpenID Connect. @throws Unavailable */
 export function createCredentials(cluster: Cluster, user: User): ClusterAccess["credentials"] {
-  // client-node cannot be told of a rejection: it caches a file's token for a minute, a plugin's until it expires. A new one caches
+  // client-node has no way to report rejected credentials: it caches a file's token for a minute, a plugin's until it expires. A new one caches
   // nothing.
   let config: Promise<KubeConfig> | undefined;
   let cached: CachedCredentials | undefined;

@@ -30,7 +30,7 @@ export function resourceFrom<S, T>(kind: Kind<S, T>, value: unknown): Resource<S
     apiVersion,
     kind: kind.kind,
     metadata: { ...metadata, annotations },
-    // Not of the kind's type; `invalid` tells readers.
+    // The spec violates the kind's type, which `invalid` reports.
     spec: parsed.success ? parsed.data : ((spec ?? {}) as S),
     status: statusFrom(kind, status),
     ...(parsed.success ? {} : { invalid: sayIssues(issuesOf("spec", parsed.error)) }),

@@ -116,7 +116,7 @@ describe("one leader among several", () => {
     await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("a1"), within);
     await a.stop();
     expect([a.election.leads, a.terms[0]?.aborted]).toEqual([false, true]);
-    // Released: nobody has to wait until the lease ends.
+    // Released: the next leader does not wait for the lease to expire.
     expect(leases.record?.holder).not.toBe("a");
     await vi.waitFor(() => expect(b.election.leads).toBe(true), within);
     await vi.waitFor(() => expect(writes.at(-1)?.by).toBe("b1"), within);

@@ -197,7 +197,7 @@ describe("an app prop", () => {
     const operate = operator();
     const others = await createAccount({ credentials: {} }, namespaceOfOwner("u_somebodyelse"));
     const slack = await createAccount({ app: "slack" });
-    // Somebody writes the id of another's account on their own.
+    // Another owner labels their account with this account's id.
     const fake = await createAccount({}, namespaceOfOwner("u_somebodyelse"));
     const mine = await createAccount({ credentials: { api_key: await sealed("mine") } });
     for (const account of [others, slack, mine]) await operate.account(account);
