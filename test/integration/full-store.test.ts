@@ -86,6 +86,19 @@ const runs = async () => (await nats.connection.manager.streams.info(streams.run
 const hasCommit = async (owner: string, source: string): Promise<boolean> =>
   (await lastCommit(nats.connection, { owner, source, partition: partitionOf(source) })).text !== undefined;
 
+it("frees the bytes of a source that is deleted", async () => {
+  const ref = { owner: "u_gone", source: "dc_gone", partition: partitionOf("dc_gone") };
+  const before = (await runs()).bytes;
+  await appendCommit(nats.connection, ref, "x".repeat(eventBytes), 0);
+  const stateBytes = async () => (await nats.connection.manager.streams.info(streams.state)).state.bytes;
+  const held = await stateBytes();
+  await until(async () => (await stateBytes()) >= held && (await lastCommit(nats.connection, ref)).text !== undefined, "it is stored");
+  await until(async () => (await nats.connection.manager.streams.info(streams.state)).state.messages > 0, "STATE has it");
+  await deleteCommits(nats.connection, ref);
+  expect((await runs()).bytes).toBeLessThanOrEqual(before);
+  await until(async () => (await lastCommit(nats.connection, ref)).text === undefined, "its history is gone");
+});
+
 it.runIf(isSoak)(
   "runs others while one owner floods with large emits, and each of its invocations once",
   async () => {
@@ -130,16 +143,3 @@ it("starts on a full store, which drains, and runs what waited once", async () =
   await until(() => hasCommit("u_waits", "dc_waits"), "its commit is stored once RUNS has drained", 60_000);
   expect(ran.get("dc_waits")).toBe(1);
 }, 200_000);
-
-it("frees the bytes of a source that is deleted", async () => {
-  const ref = { owner: "u_gone", source: "dc_gone", partition: partitionOf("dc_gone") };
-  const before = (await runs()).bytes;
-  await appendCommit(nats.connection, ref, "x".repeat(eventBytes), 0);
-  const stateBytes = async () => (await nats.connection.manager.streams.info(streams.state)).state.bytes;
-  const held = await stateBytes();
-  await until(async () => (await stateBytes()) >= held && (await lastCommit(nats.connection, ref)).text !== undefined, "it is stored");
-  await until(async () => (await nats.connection.manager.streams.info(streams.state)).state.messages > 0, "STATE has it");
-  await deleteCommits(nats.connection, ref);
-  expect((await runs()).bytes).toBeLessThanOrEqual(before);
-  await until(async () => (await lastCommit(nats.connection, ref)).text === undefined, "its history is gone");
-});

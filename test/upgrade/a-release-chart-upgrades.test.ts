@@ -11,9 +11,10 @@ const kube = await withKubeApi({ own: true, crds: false });
 const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasKubectl ? "helm or kubectl was not found" : undefined);
 const suite = missing === undefined ? describe : describe.skip;
 
-const run = async (...args: readonly string[]): Promise<void> => {
-  const { code, stderr } = await helm([...args, "--namespace", "headwater", "--no-hooks", "--kubeconfig", kube.kubeconfigPath]);
+const run = async (...args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await helm([...args, "--namespace", "headwater", "--no-hooks", "--kubeconfig", kube.kubeconfigPath]);
   expect(code, stderr).toBe(0);
+  return stdout;
 };
 const kubectl = async (args: readonly string[], input?: string): Promise<string> => {
   const { code, stdout, stderr } = await kube.kubectl(args, input);
@@ -40,6 +41,14 @@ metadata: { name: orders, namespace: headwater-default }
 spec: { emitterRef: { kind: Source, name: orders }, listenerRef: { kind: Webhook, name: receiver } }
 `;
 
+/** Any write is validated against the stored definitions. */
+const annotate = async (annotation: string): Promise<number> => {
+  const names = ["source/orders", "webhook/receiver", "subscription/orders"];
+  const output = await kubectl(["-n", "headwater-default", "annotate", ...names, annotation]);
+  return output.split("\n").filter((line) => line.endsWith(" annotated")).length;
+};
+const annotated = 3;
+
 suite(`the chart of release 0.1.0${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
   beforeAll(async () => {
     await run("install", "headwater", chartArchive, "--create-namespace", "--set", "dashboards.enabled=true");
@@ -51,16 +60,16 @@ suite(`the chart of release 0.1.0${missing === undefined ? "" : ` (skipped: ${mi
   }, 120_000);
 
   it("upgrades to today's chart with the release's values", async () => {
-    await run("upgrade", "headwater", chart, "--reset-then-reuse-values");
+    expect(await run("upgrade", "headwater", chart, "--reset-then-reuse-values")).toContain("has been upgraded");
   });
 
   it("keeps resources valid for today's definitions", async () => {
     await kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], resources);
-    await kubectl(["-n", "headwater-default", "annotate", "source/orders", "webhook/receiver", "subscription/orders", "upgraded=true"]);
+    expect(await annotate("upgraded=true")).toBe(annotated);
   });
 
   it("rolls back to the release's chart", async () => {
-    await run("rollback", "headwater", "1");
-    await kubectl(["-n", "headwater-default", "annotate", "source/orders", "webhook/receiver", "subscription/orders", "rolled-back=true"]);
+    expect(await run("rollback", "headwater", "1")).toContain("Rollback was a success");
+    expect(await annotate("rolled-back=true")).toBe(annotated);
   });
 });
