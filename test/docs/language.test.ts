@@ -33,7 +33,6 @@ const remaining: readonly string[] = [
   "test/domain/",
   "test/e2e/",
   "test/integration/",
-  "test/platform/",
   "test/sandbox/",
   "test/scripts/",
   "test/support/",

@@ -15,7 +15,7 @@ import { committedRuns, nothingSeen, startCountingRunner, type Seen, type StartO
 import { startMortalRunner } from "./mortal-process.ts";
 import { quietMs, until, withJetStream } from "./jetstream/support.ts";
 
-/** Real streams and the runner role; user code is a counter in the source's db, which shows every run that was doubled or lost. */
+/** Real streams and the runner role. User code increments a counter in the source's db, which reveals repeated and lost runs. */
 const nats = withJetStream({ partitions: partitionCount });
 let requests: Stoppable;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ const entries = () => deploymentEntries(nats.connection);
 const deploymentOf = (source: string, owner: string): Deployment => ({ ...deployment, source, owner, name: source });
 let worlds = 0;
 
-/** A source with a backlog, its owner's other source, and a neighbour's, all of one partition. */
+/** A source with a backlog, another source of its owner, and one of another owner, all in one partition. */
 async function world() {
   const name = `w${++worlds}x`;
   const flooded = `dc_${name}flooded`;
@@ -62,7 +62,7 @@ const send = (source: string, ...events: (number | string)[]): Promise<unknown> 
   );
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 const messages = async (): Promise<number> => (await nats.connection.manager.streams.info("INVOCATIONS")).state.messages;
-/** False as well while NATS does not answer. */
+/** Also false while NATS does not respond. */
 const isEmpty = (): Promise<boolean> =>
   messages().then(
     (count) => count === 0,
@@ -98,7 +98,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     expect(await countOf(owner, flooded)).toBe(602);
   });
 
-  it("is reported when it reaches its bound, and accepted again when an eighth of it has run", async () => {
+  it("is reported as full at its limit, and accepts invocations again after an eighth of it has run", async () => {
     const { flooded, sibling, neighbour, owner } = await world();
     const backlog = { ...defaultBacklogLimits, sourceInvocations: 64 };
     const { gate: admission, stop } = await followAdmission(nats.connection, defaultBacklogLimits);
@@ -114,7 +114,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     await stop();
   });
 
-  it("of an owner over quota keeps nobody from running, and runs when there is quota again", async () => {
+  it("does not delay other owners while its owner is over quota, and runs when there is quota again", async () => {
     const { flooded, neighbour, owner } = await world();
     const seen = nothingSeen();
     let [untilMs, notify] = [(Date.now() + 3_600_000) as number | undefined, (_owner: string | undefined): void => undefined];
@@ -138,7 +138,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     expect(ranOf(seen, flooded)).toEqual(numbers(1, 300).map(String));
   });
 
-  it("follows its source to another pool", async () => {
+  it("moves with its source to another pool", async () => {
     const { flooded, owner } = await world();
     const [seen, gate] = [nothingSeen(), { isOpen: false }];
     await start(seen, { running: slow(flooded, gate) });
@@ -154,7 +154,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     expect(await countOf(owner, flooded)).toBe(200);
   });
 
-  it("ends with its source", async () => {
+  it("is deleted with its source", async () => {
     const { flooded, neighbour } = await world();
     const [seen, gate] = [nothingSeen(), { isOpen: false }];
     await start(seen, { running: slow(flooded, gate) });
@@ -172,7 +172,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
 describe("a backlog runs exactly once", { timeout: 300_000 }, () => {
   const kills = 5;
 
-  /** @param kill ends a part of the world and starts it again */
+  /** @param kill kills the runner, NATS or both, and starts them again */
   async function survives(kill: (round: number) => Promise<void>): Promise<void> {
     const { flooded, sibling, neighbour, owner } = await world();
     let sent = 0;

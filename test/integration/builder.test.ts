@@ -12,7 +12,7 @@ import { registryAnswers } from "../support/npm-registry.ts";
 const component = (name = '"x"', before = ""): string => `${before}\nexport default { name: ${name}, async run() {} };\n`;
 
 describe("a build", () => {
-  test("tells the hash of the code, and stores the bundle under its own hash beside its map", async () => {
+  test("returns the hash of the code, and stores the bundle under its own hash beside its source map", async () => {
     const { builder, stored } = await openBuilder();
     const code = component('"ümlaut"');
     const build = await builder.build({ code });
@@ -35,7 +35,7 @@ describe("a build", () => {
     ["defineSource", 'import { defineSource } from "@pipedream/types";\nexport default defineSource({ name: "same", run() {} })'],
     ["a top-level await", 'const name = await Promise.resolve("same");\nexport default { name, run() {} }'],
     ["a byte order mark and Windows lines", '\uFEFFexport default {\r\n name: "same",\r\n run() {} }'],
-  ])("takes a component written as %s", async (_, code) => {
+  ])("builds a component written as %s", async (_, code) => {
     const { builder } = await openBuilder();
     expect((await builder.build({ code })).definition.name).toBe("same");
   });
@@ -51,7 +51,7 @@ describe("a build", () => {
     ["a field called process", "({ process: 1 }).process", false],
     ["a local called Buffer", "((Buffer) => Buffer)(1)", false],
     ["global", "typeof global", false],
-  ])("knows whether %s needs the Node layer", async (_, expression, needsNode) => {
+  ])("detects whether %s needs the Node layer", async (_, expression, needsNode) => {
     const { builder } = await openBuilder();
     expect(
       (
@@ -62,7 +62,7 @@ describe("a build", () => {
     ).toBe(needsNode);
   });
 
-  test("keeps names of functions and classes", async () => {
+  test("keeps the names of functions and classes", async () => {
     const { builder } = await openBuilder();
     const build = await builder.build({
       code: component("[class LongName {}.name, (() => { function deep() {} return deep.name })()].join()"),
@@ -70,12 +70,12 @@ describe("a build", () => {
     expect(build.definition.name).toBe("LongName,deep");
   });
 
-  test("drops built-ins that are imported and not used", async () => {
+  test("drops imports of built-ins that are not used", async () => {
     const { builder } = await openBuilder();
     expect((await builder.build({ code: component('"x"', 'import fs from "fs";') })).needsNode).toBe(false);
   });
 
-  test("its map leads from the bundle to the user's line", async () => {
+  test("has a source map from the bundle to the user's line", async () => {
     const { builder, stored } = await openBuilder();
     const build = await builder.build({
       code: 'const a = 1;\n\nfunction fail() {\n  throw new Error("x" + a);\n}\nexport default { name: "x", run() { fail(); } };\n',
@@ -89,8 +89,8 @@ describe("a build", () => {
   });
 });
 
-describe("asked again", () => {
-  test("the same code is not built again, in memory or after a restart", async () => {
+describe("a repeated build", () => {
+  test("is served from memory, or from the disk after a restart", async () => {
     const first = await openBuilder();
     const code = component();
     const build = await first.builder.build({ code });
@@ -103,13 +103,13 @@ describe("asked again", () => {
     expect(second.stored.has(build.bundle)).toBe(true);
   });
 
-  test("at the same time, it is built once", async () => {
+  test("runs once when it is requested concurrently", async () => {
     const { builder, inspections } = await openBuilder();
     await Promise.all(Array.from({ length: 10 }, () => builder.build({ code: component() })));
     expect(inspections()).toBe(1);
   });
 
-  test("with the bundle lost everywhere, it is built again", async () => {
+  test("runs again when the bundle is missing everywhere", async () => {
     const { builder, stored, directory, inspections } = await openBuilder();
     const build = await builder.build({ code: component() });
     stored.clear();
@@ -119,13 +119,13 @@ describe("asked again", () => {
     expect([inspections(), stored.has(build.bundle)]).toEqual([2, true]);
   });
 
-  test("after a failure, it is tried again", async () => {
+  test("runs again after a failure", async () => {
     const { builder, inspections } = await openBuilder();
     for (const _ of [1, 2]) await failure(builder.build({ code: "export default {}" }));
     expect(inspections()).toBe(2);
   });
 
-  test("files left by a process that died are not taken for answers", async () => {
+  test("ignores files left by a process that died", async () => {
     const { builder, directory } = await openBuilder();
     await builder.build({ code: component() });
     expect((await readdir(join(directory, "builds"))).every((name) => name.endsWith(".json"))).toBe(true);
@@ -133,7 +133,7 @@ describe("asked again", () => {
 });
 
 describe("a component is refused", () => {
-  test("with a syntax error, by line, column and a frame", async () => {
+  test("for a syntax error, with line, column and a code frame", async () => {
     const { builder } = await openBuilder();
     const error = await failure(builder.build({ code: 'export default {\n  name: "x"\n  run() {},\n};\n' }));
     expect(error).toMatchObject({
@@ -148,7 +148,7 @@ describe("a component is refused", () => {
     });
   });
 
-  test("with a syntax error in TypeScript, told by the TypeScript parser", async () => {
+  test("for a syntax error in TypeScript, with the message of the TypeScript parser", async () => {
     const { builder } = await openBuilder();
     const error = await failure(builder.build({ code: "interface A { b: number }\nconst a: A = { b: 1 };\nexport default {,};\n" }));
     expect(error.message).toBe('component.js:3:17: Expected identifier but found ","');
@@ -163,7 +163,7 @@ describe("a component is refused", () => {
     ["node:nothing", "Node has no built-in module of this name"],
     ["#private", "names that begin with # belong to a package's own package.json"],
     ["x@file:..", '"file:.." is no version, semver range or tag (right: "x@1.2.3", "x@^1")'],
-  ])("with an import of %s, however it is written", async (path, reason) => {
+  ])("for an import of %s, however it is written", async (path, reason) => {
     const { builder } = await openBuilder();
     const quoted = JSON.stringify(path);
     for (const code of [
@@ -180,7 +180,7 @@ describe("a component is refused", () => {
     }
   });
 
-  test("with an error while it is evaluated, by the user's own line", async () => {
+  test("for an error during evaluation, with the user's own line", async () => {
     const { builder } = await openBuilder();
     const error = await failure(
       builder.build({
@@ -193,7 +193,7 @@ describe("a component is refused", () => {
     expect(error.details["text"]).toContain("at deep (component.js:4:18)\n    at component.js:6:1");
   });
 
-  test("with an await that never ends, in time", async () => {
+  test("for an await that never ends, within the time limit", async () => {
     const { builder } = await openBuilder({ limits: { inspectMs: 200 } });
     expect(await failure(builder.build({ code: component('"x"', "await new Promise(() => {});") }))).toMatchObject({
       status: 422,
@@ -201,7 +201,7 @@ describe("a component is refused", () => {
     });
   });
 
-  test("with too much code", async () => {
+  test("for too much code", async () => {
     const { builder } = await openBuilder();
     expect(await failure(builder.build({ code: `//${"ä".repeat(2 ** 19)}` }))).toMatchObject({
       status: 413,
@@ -210,13 +210,13 @@ describe("a component is refused", () => {
     });
   });
 
-  test("with too large a bundle", async () => {
+  test("for a bundle that is too large", async () => {
     const { builder } = await openBuilder({ limits: { bundleBytes: 1_000 } });
     const error = await failure(builder.build({ code: component('"x"', `export const a = "${"x".repeat(1_000)}"; globalThis.a = a;`) }));
     expect(error).toMatchObject({ status: 413, code: "bundle_too_large" });
   });
 
-  test("that the bundler dies of, without harm to the next", async () => {
+  test("when it kills the bundler, and the next build succeeds", async () => {
     const { builder } = await openBuilder();
     const deep = failure(builder.build({ code: "!".repeat(2 ** 20) }));
     const others = ["1", "2"].map((name) => builder.build({ code: component(`"${name}"`) }));
@@ -224,7 +224,7 @@ describe("a component is refused", () => {
     expect((await Promise.all(others)).map(({ definition }) => definition.name)).toEqual(["1", "2"]);
   });
 
-  test("that keeps the bundler busy, in time", async () => {
+  test("when it keeps the bundler busy, within the time limit", async () => {
     const { builder } = await openBuilder({ limits: { scanMs: 1_000 } });
     const error = await failure(builder.build({ code: `x=(${"a,".repeat(500_000)}a)` }));
     expect(error.status).toBe(422);
@@ -232,7 +232,7 @@ describe("a component is refused", () => {
   });
 
   test.each([["\0".repeat(1_000)], ["import".repeat(1_000)], ["`${".repeat(1_000)], ["<!--"], [""]])(
-    "that is no module: %j",
+    "when it is not a module: %j",
     async (code) => {
       const { builder } = await openBuilder();
       expect((await failure(builder.build({ code }))).status).toBe(422);
@@ -241,7 +241,7 @@ describe("a component is refused", () => {
 });
 
 describe("limits of a builder", () => {
-  test("an inspector that does not answer ends in the time of the whole build, with the step named", async () => {
+  test("an inspector that hangs fails with the step's name within the time limit of the whole build", async () => {
     const { builder } = await openBuilder({
       limits: { buildMs: 300 },
       inspector: { inspect: () => new Promise(() => {}) },
@@ -254,7 +254,7 @@ describe("limits of a builder", () => {
     });
   });
 
-  test("a registry that does not answer ends so too, as its own fault", async () => {
+  test("a registry that hangs fails within the time limit, reported as the registry's fault", async () => {
     const silent = await listen(() => {});
     const { builder } = await openBuilder({ npm: { registry: silent }, limits: { buildMs: 500 } });
     expect(await failure(builder.build({ code: component('"x"', 'import "one";') }))).toMatchObject({
@@ -264,7 +264,7 @@ describe("limits of a builder", () => {
     });
   });
 
-  test("more builds than may wait are refused", async () => {
+  test("builds beyond the length of the queue are refused", async () => {
     const { promise, resolve } = Promise.withResolvers<{ outcome: "rejected"; code: string; message: string }>();
     const { builder } = await openBuilder({ limits: { waiting: 2 }, inspector: { inspect: () => promise } });
     const begun = [component('"1"'), component('"2"')].map((code) => failure(builder.build({ code })));
@@ -276,7 +276,7 @@ describe("limits of a builder", () => {
     await Promise.all(begun);
   });
 
-  test("a stopped builder refuses, after what was under way has ended", async () => {
+  test("a stopped builder refuses new builds, after running ones have ended", async () => {
     const { builder } = await openBuilder();
     const begun = builder.build({ code: component() });
     await builder.stop();
@@ -312,7 +312,7 @@ describe("limits of a builder", () => {
 const reachable = await registryAnswers();
 
 describe.skipIf(!reachable)("with the npm registry", () => {
-  test("well-known packages work", async () => {
+  test("builds well-known packages", async () => {
     const { builder } = await openBuilder();
     const build = await builder.build({
       code: component(
@@ -324,7 +324,7 @@ describe.skipIf(!reachable)("with the npm registry", () => {
     expect(JSON.parse(build.lockfile ?? "")).toMatchObject({ lockfileVersion: 3 });
   }, 60_000);
 
-  test("the platform package is ours, and only what is used of it is bundled", async () => {
+  test("uses our platform package, and bundles only what the component uses of it", async () => {
     const { builder } = await openBuilder();
     const small = await builder.build({
       code: component(
@@ -337,7 +337,7 @@ describe.skipIf(!reachable)("with the npm registry", () => {
     expect(small.needsNode).toBe(false);
   }, 60_000);
 
-  test("the platform's axios returns data, leaves undefined out, and throws with the server's words", async () => {
+  test("has an axios in the platform package that returns data, omits undefined, and throws the server's message", async () => {
     const { builder, stored } = await openBuilder();
     const build = await builder.build({
       code: 'import { axios, getFileStream } from "@pipedream/platform";\nexport default { name: "x", axios, getFileStream, run() {} };\n',
@@ -376,7 +376,7 @@ describe.skipIf(!reachable)("with the npm registry", () => {
     expect(Buffer.concat(chunks).toString()).toBe('{"url":"/file","header":null}');
   }, 60_000);
 
-  test("a second component with the same imports is built without npm's cache", async () => {
+  test("builds a second component with the same imports without npm's cache", async () => {
     const { builder, directory } = await openBuilder();
     const code = (name: string): string => component(`"${name}" + axios.VERSION`, 'import axios from "axios@1.6";');
     await builder.build({ code: code("first") });

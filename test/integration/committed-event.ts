@@ -1,6 +1,6 @@
 import type { CommittedEvent } from "../../domain/run/commit.ts";
 
-/** An event as a run leaves it, whose payload tells its id. */
+/** An event as a run commits it; its payload contains its id. */
 export const committedEvent = (id: string, given: Partial<CommittedEvent> = {}): CommittedEvent => ({
   id,
   emitId: `em_${id}`,

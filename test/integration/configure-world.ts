@@ -20,18 +20,18 @@ import { startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { withJetStream, withPoolRequests } from "./jetstream/support.ts";
 
-/** The whole way of a call but for HTTP: request, operator, stream, runner, isolate and back; resources are in memory. */
+/** All parts of a call except HTTP: request, operator, stream, runner, isolate and back; resources are in memory. */
 export const namespace = "hw-u-tester";
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 export interface ConfigureWorld {
   readonly connection: Connection;
   readonly store: MemoryStore;
   readonly answers: RunAnswers;
-  /** Takes the operator away. */
+  /** Stops the operator. */
   stopServing(): Promise<void>;
   /** A test has a runner only if it starts one. */
   wakeRunner(): Promise<void>;
-  /** A component as it is once it was built. @returns its name */
+  /** A component in the state after its build. @returns its name */
   save(code: string): Promise<string>;
   ask(component: string, call: ConfigureCall, more?: object): ReturnType<typeof requestConfigure>;
 }

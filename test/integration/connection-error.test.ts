@@ -11,7 +11,7 @@ import { createWebhookClient } from "../../platform/http/webhook-client.ts";
 import { certificate as selfSigned, privateKey as keyOfSelfSigned } from "../sandbox/net/certificate.ts";
 import { authority, expired, notYetValid, ofAnotherName, privateKey } from "../support/certificates.ts";
 
-/** What is said of an endpoint that cannot be reached, wherever it is said. */
+/** The error text for an endpoint that cannot be reached, which is the same for all callers. */
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
@@ -28,7 +28,7 @@ const tlsServer = (cert: string, key = privateKey): Promise<number> => listen(cr
 const tcpServer = (): Promise<number> =>
   listen(createTcpServer((socket) => void socket.on("error", () => undefined).once("data", () => socket.resetAndDestroy())));
 
-/** Every name is this machine; the two names of the resolver's own errors are not. */
+/** Resolves every name to this machine, except two names that test the resolver's own errors. */
 const egress = createEgress({
   allow: ["127.0.0.1/32"],
   resolver: async (host) => {
@@ -94,12 +94,12 @@ describe("an endpoint", () => {
     expect(await messageOfWebhook(await url())).toBe(message);
   });
 
-  it("that nothing listens at is named with its port, and not by its address", async () => {
+  it("without a listener is named with its port, not with its address", async () => {
     const port = await freePort();
     expect(await messageOfWebhook(`http://closed.test:${port}/`)).toBe(`connection refused by closed.test:${port}: nothing listens there`);
   });
 
-  it("that ends the connection, or speaks no TLS", async () => {
+  it("that closes the connection or does not speak TLS is reported", async () => {
     const port = await tcpServer();
     expect(await messageOfWebhook(`http://resets.test:${port}/`)).toBe(`resets.test:${port} closed the connection before it answered`);
     const plain = await listen(
@@ -136,7 +136,7 @@ describe("an error", () => {
     ],
     ["that is unknown", Object.assign(new Error("10.9.8.7 said my-secret"), { code: "EODD" })],
     ["that is none", "10.9.8.7 said my-secret"],
-  ])("%s never repeats what may be secret", (_what, error) => {
+  ])("%s does not contain secrets", (_what, error) => {
     const { message } = describeConnectionError(error, "https://user:password@name.test/path?token=x");
     expect(message).toContain("name.test");
     expect(message).not.toMatch(/10\.9|secret|password|token|path/);

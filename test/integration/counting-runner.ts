@@ -30,7 +30,7 @@ export interface StartOptions {
 const counter = z.object({ service: z.object({ n: z.string() }).partial() }).partial();
 const limits = schedulerLimits(1, 100);
 
-/** Starts a runner whose user code counts runs in the source's db, so that repeated and lost runs show. */
+/** Starts a runner whose user code counts runs in the source's db, which reveals repeated and lost runs. */
 export function startCountingRunner(connection: Connection, seen: Seen, options: StartOptions = {}): Promise<Runner> {
   const { pool = defaultPool, running, quotas, backlog = defaultBacklogLimits } = options;
   const noted = (fields: object): void => void seen.log.push(JSON.stringify(fields));

@@ -9,7 +9,7 @@ import { changes, examples, titleOf, type Example } from "../crds/objects.ts";
 import { withKubeApi } from "../support/kube/kube-api.ts";
 import { messageOf, type KubeAnswer } from "../support/kube/kube-api-client.ts";
 
-/** The generated definitions on a real API server: what it refuses, what it fills in, what kubectl shows. */
+/** The generated definitions on a real API server: which objects it refuses, which defaults it sets, what kubectl shows. */
 const kube = await withKubeApi();
 
 const root = `/apis/${apiVersion}`;
@@ -17,7 +17,7 @@ const pathOf = ({ scope, plural }: Kind, namespace: string): string =>
   scope === "Cluster" ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`;
 
 let count = 0;
-/** Unique among all that share the server. */
+/** Unique among all tests that share the server. */
 const freshName = (): string => `crds-${process.pid}-${count++}`;
 
 function create(kind: Kind, namespace: string, resource: { name?: string; spec: unknown }, query = ""): Promise<KubeAnswer> {
@@ -37,7 +37,7 @@ kube.describe("the API server", () => {
   const titled = (wanted: boolean): (readonly [string, Example])[] =>
     examples.filter(({ refused }) => (refused === undefined) === wanted).map((example) => [titleOf(example), example]);
 
-  it.each(titled(true))("takes %s and fills in the schema's defaults", async (_title, { kind, ...resource }) => {
+  it.each(titled(true))("accepts %s and sets the schema's defaults", async (_title, { kind, ...resource }) => {
     const answer = await create(kind, "default", resource, dryRun);
     expect(answer.status === 201 ? "" : messageOf(answer)).toBe("");
     expect(specOf(answer)).toEqual(kind.spec.parse(resource.spec));
@@ -111,7 +111,7 @@ kube.describe("a status", () => {
     const path = `${pathOf(component, namespace)}/${name}`;
     const status = { id: "sc_1", observedGeneration: 1, conditions: [condition], build, updatedAt: 1_760_000_000_000 };
     const answer = await kube.client.request("PATCH", `${path}/status`, { status }, { "content-type": "application/merge-patch+json" });
-    // A merge patch takes null as absence; the whole status is written by PUT.
+    // A merge patch deletes fields with null; the whole status is written by PUT.
     expect(answer.status).toBe(200);
     const { metadata, spec } = z.object({ metadata: z.looseObject({}), spec: z.unknown() }).parse(answer.body);
     const put = await kube.client.request("PUT", `${path}/status`, {
@@ -193,7 +193,7 @@ kube.describe("what kubectl relies on", () => {
     await kube.client.request("DELETE", path);
   });
 
-  it("prunes nothing of what is applied server-side", async () => {
+  it("prunes nothing of an object that is applied server-side", async () => {
     const namespace = await kube.namespace();
     const spec = { code: "x".repeat(900_000), props: { a: [1] } };
     const applied = await kube.client.request(

@@ -238,7 +238,7 @@ describe("delivery to webhooks", () => {
     });
   });
 
-  it("is not slowed by endpoints that hang, refuse, fail or redirect", async () => {
+  it("is not delayed by endpoints that hang, refuse, fail or redirect", async () => {
     const healthy = await receiver();
     const hanging = await receiver(() => undefined);
     const failing = await receiver((_request, response) => response.writeHead(500).end());
@@ -255,7 +255,7 @@ describe("delivery to webhooks", () => {
       ])
         await subscribe(source, url);
     }
-    // Who waits for one that hangs waits far longer than this test.
+    // Deliveries to a hanging endpoint wait much longer than this test.
     const longMs = 600_000;
     const patient = createWebhookClient({
       egress: createEgress({ allow: ["127.0.0.1/32"] }),
@@ -265,7 +265,7 @@ describe("delivery to webhooks", () => {
     await start({ deliveryDeadlineMs: longMs, attemptTimeoutMs: longMs }, patient);
     for (let round = 0; round < 8; round++) {
       await Promise.all(sources.map((source) => commit(source, [{ round, source }])));
-      // A busy machine may hear of one twice.
+      // A busy machine may deliver one twice.
       const heard = () => new Set(healthy.received.map(({ body }) => body).filter((body) => body.includes(`"round":${round},`)));
       await until(() => heard().size === sources.length, "the healthy endpoint hears of each source", 30_000);
     }
@@ -273,7 +273,7 @@ describe("delivery to webhooks", () => {
     expect(new Set(hanging.received.map(({ body }) => body))).toEqual(
       new Set(sources.map((source) => JSON.stringify({ round: 0, source }))),
     );
-    hanging.end(); // What still waits for it would hold up the end of this test and whatever comes after.
+    hanging.end(); // Otherwise the deliveries that still wait for it delay the end of this test.
     await running.pop()?.stop();
     await patient.close();
   }, 90_000);

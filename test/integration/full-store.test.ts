@@ -19,7 +19,7 @@ import { streamOptions, until, withJetStream, withPoolRequests } from "./jetstre
 import { prepareDatabase } from "./postgres/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
-/** A small store, a runner and delivery; user code emits one event of the size that its invocation asks for. */
+/** A small store, a runner and delivery; user code emits one event of the requested size. */
 const mebibyte = 2 ** 20;
 const storeBytes = 200 * mebibyte;
 const eventBytes = 2 * mebibyte;
@@ -100,7 +100,7 @@ it("frees the bytes of a source that is deleted", async () => {
 });
 
 it.runIf(isSoak)(
-  "runs others while one owner floods with large emits, and each of its invocations once",
+  "runs sources of other owners while one owner floods with large emits, and runs each of its invocations once",
   async () => {
     const floods = ["dc_flood1", "dc_flood2", "dc_flood3", "dc_flood4"];
     for (const source of floods) await deploy(source, "u_flood");
@@ -122,7 +122,7 @@ it.runIf(isSoak)(
   200_000,
 );
 
-it("starts on a full store, which drains, and runs what waited once", async () => {
+it("starts on a full store, which drains, and runs queued invocations once", async () => {
   const [ran, log]: [Map<string, number>, object[]] = [new Map(), []];
   await deploy("dc_waits", "u_waits");
   let filled = 0;

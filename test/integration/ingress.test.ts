@@ -50,7 +50,7 @@ const start = async (config: Partial<IngressConfig> = {}, changes: Partial<Ingre
 };
 const url = (path: string, of = ingress): string => `http://${of.address}${path}`;
 
-/** Reads a source's partition, handing out what reaches it. */
+/** Reads a source's partition, and returns its messages. */
 async function receive(source: string, onInvocation: (invocation: Invocation) => void): Promise<Stoppable> {
   const reading = await readPartition({
     connection: nats.connection,
@@ -399,7 +399,7 @@ test("returns 503 with Retry-After while NATS is down, then 200 again", async ()
 test("finishes requests in progress when it stops, and disconnects the rest when the signal aborts", async () => {
   const stopping = await start();
   let asked: Invocation | undefined;
-  // What an earlier test left unanswered may come again.
+  // Invocations that an earlier test left unacked may be redelivered.
   await receive(sources.custom, (invocation) => {
     if ((invocation.event as HttpEvent).path === "/in-flight") asked = invocation;
   });

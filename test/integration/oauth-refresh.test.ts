@@ -25,7 +25,7 @@ const request = (other: Partial<RefreshRequest> = {}): RefreshRequest => ({
   ...other,
 });
 
-/** What it says must hold nothing that it sent or got. */
+/** The error must contain nothing that was sent or received. */
 function expectNothingSecret(outcome: RefreshOutcome): void {
   const text = JSON.stringify(outcome);
   for (const secret of [client.clientSecret, encodeURIComponent(client.clientSecret), server.refreshToken, "wrong-token"])
@@ -33,7 +33,7 @@ function expectNothingSecret(outcome: RefreshOutcome): void {
 }
 
 describe("a refresh", () => {
-  it("gives the token and how long it lasts", async () => {
+  it("returns the token and its lifetime", async () => {
     const outcome = await refresher.refresh(request());
     expect(outcome).toEqual({ outcome: "refreshed", tokens: { accessToken: server.given.at(-1), expiresInSeconds: 3_600 } });
     expect(server.requests[0]).toMatchObject({
@@ -43,21 +43,21 @@ describe("a refresh", () => {
     expect(server.requests[0]?.parameters).not.toHaveProperty("client_secret");
   });
 
-  it("sends the client's secret among the parameters where it is told to, and the scope", async () => {
+  it("sends the client's secret in the body if configured, and the scope", async () => {
     const outcome = await refresher.refresh(request({ clientAuthentication: "body", scope: "read write" }));
     expect(outcome.outcome).toBe("refreshed");
     expect(server.requests[0]?.authorization).toBeUndefined();
     expect(server.requests[0]?.parameters).toMatchObject({ client_secret: client.clientSecret, scope: "read write" });
   });
 
-  it("gives the refresh token that takes the place of the former", async () => {
+  it("returns the refresh token that replaces the previous one", async () => {
     server.rotates = true;
     const outcome = await refresher.refresh(request());
     expect(outcome).toMatchObject({ outcome: "refreshed", tokens: { refreshToken: server.refreshToken } });
     await expect(refresher.refresh(request())).resolves.toMatchObject({ outcome: "refreshed" });
   });
 
-  it("takes an answer with an id token of an issuer that nobody told us of, a number as text, and no type", async () => {
+  it("accepts an id token of an unknown issuer, a number as a string, and a missing type", async () => {
     server.instead = (_, response) => say(response, 200, { access_token: "a", id_token: "x.y.z", expires_in: "60", refresh_token: null });
     expect(await refresher.refresh(request())).toEqual({ outcome: "refreshed", tokens: { accessToken: "a", expiresInSeconds: 60 } });
     server.instead = (_, response) => say(response, 200, { access_token: "a", expires_in: "soon" });
@@ -68,21 +68,21 @@ describe("a refresh", () => {
     ["an unknown refresh token", { refreshToken: "wrong-token" }, "invalid_grant"],
     ["another secret", { clientSecret: "wrong-token" }, "invalid_client"],
     ["no secret", { clientSecret: undefined }, "invalid_client"],
-  ])("is refused with %s, without a word of it", async (_what, other, code) => {
+  ])("is refused with %s, without quoting it", async (_what, other, code) => {
     const { clientSecret, ...rest } = { ...request(), ...other };
     const outcome = await refresher.refresh({ ...rest, ...(clientSecret === undefined ? {} : { clientSecret }) });
     expect(outcome).toEqual({ outcome: "refused", why: expect.stringContaining(code) });
     expectNothingSecret(outcome);
   });
 
-  it("is refused where the service answers 200 with an error, as some do, whatever it is called", async () => {
+  it("is refused if the service responds 200 with an error, as some do, whatever the code", async () => {
     server.instead = (_, response) => say(response, 200, { ok: false, error: `bad ${client.clientSecret}` });
     const outcome = await refresher.refresh(request());
     expect(outcome.outcome).toBe("refused");
     expectNothingSecret(outcome);
   });
 
-  it("is refused by a redirect, which is not followed", async () => {
+  it("is refused after a redirect, which is not followed", async () => {
     server.instead = (_, response) => void response.writeHead(307, { location: server.tokenUrl }).end();
     expect(await refresher.refresh(request())).toEqual({ outcome: "refused", why: "it answered 307" });
     expect(server.requests).toHaveLength(1);
@@ -98,7 +98,7 @@ describe("a refresh", () => {
     [503, { "retry-after": "7" }, { outcome: "unavailable", why: "it answered 503", retryAfterMs: 7_000 }],
     [429, {}, { outcome: "unavailable", why: "it answered 429" }],
     [500, { "retry-after": "soon" }, { outcome: "unavailable", why: "it answered 500" }],
-  ])("is to be tried again after a %i", async (status, headers, expected) => {
+  ])("can be retried after a %i", async (status, headers, expected) => {
     server.instead = (_, response) => say(response, status, { error: "invalid_grant" }, headers);
     expect(await refresher.refresh(request())).toEqual(expected);
   });
@@ -109,14 +109,14 @@ describe("a refresh", () => {
     ["nothing", "", "without an access_token"],
     ["an empty token", '{"access_token":""}', "without an access_token"],
     ["more than anybody needs", `{"access_token":"${"x".repeat(300_000)}"}`, "cannot be reached"],
-  ])("is to be tried again after %s", async (_what, body, why) => {
+  ])("can be retried after %s", async (_what, body, why) => {
     server.instead = (_, response) => void response.writeHead(200).end(body);
     const outcome = await refresher.refresh(request());
     expect(outcome).toEqual({ outcome: "unavailable", why: expect.stringContaining(why) });
     expectNothingSecret(outcome);
   });
 
-  it("is to be tried again where nobody answers in time, breaks off, or listens", async () => {
+  it("can be retried if the service responds late, breaks off, or does not listen", async () => {
     server.instead = () => undefined;
     expect(await refresher.refresh(request())).toEqual({ outcome: "unavailable", why: "it did not answer within 1 s" });
     server.instead = (incoming) => void incoming.socket.destroy();

@@ -5,17 +5,17 @@ export type Answer = number | "hang" | "reset";
 
 export interface Endpoint {
   readonly url: string;
-  /** `n` of each body that came, in the order of arrival. */
+  /** `n` of each received body, in the order of arrival. */
   readonly heard: string[];
-  /** Those that were answered 2xx. */
+  /** Those that got a 2xx response. */
   readonly taken: string[];
-  /** The most requests that were open at a time. */
+  /** The maximum number of concurrent requests. */
   readonly mostAtOnce: () => number;
   answer: (n: string) => Answer;
   close(): Promise<void>;
 }
 
-/** An endpoint that takes bodies with an `n`. */
+/** An endpoint that accepts bodies with an `n`. */
 export async function startEndpoint(): Promise<Endpoint> {
   let [open, most] = [0, 0];
   const server = createServer((request, response) => {

@@ -32,11 +32,11 @@ afterAll(async () => {
   await directory.remove();
 });
 
-/** Its `axios` is tried where axios is: in bundles, see builder.test.ts. */
+/** `axios` is tested in bundles, see builder.test.ts. */
 describe("files of components", () => {
   const read = (stream: Readable): Promise<string> => text(stream);
 
-  it("come from an address, with what the server says of them", async () => {
+  it("are downloaded from a URL, with the server's metadata", async () => {
     const { stream, metadata } = await getFileStreamAndMetadata(`${url}/files/a.csv?x=1`);
     expect(metadata).toEqual({
       name: "a.csv",
@@ -50,7 +50,7 @@ describe("files of components", () => {
     await expect(getFileStream(`${url}/none`)).rejects.toThrow(`cannot fetch ${url}/none: 404`);
   });
 
-  it("come from a path", async () => {
+  it("are read from a path", async () => {
     const path = join(directory.path, "b.txt");
     await writeFile(path, "hello");
     const { stream, metadata } = await getFileStreamAndMetadata(path);
@@ -60,7 +60,7 @@ describe("files of components", () => {
   });
 });
 
-describe("what an OAuth 1 signature covers", () => {
+describe("the signed text of an OAuth 1 signature", () => {
   it.each([
     [
       "parameters, with the address; a body of JSON not",
@@ -87,14 +87,14 @@ describe("what an OAuth 1 signature covers", () => {
   });
 });
 
-it("says which method an app with a sql prop has to have", () => {
+it("names the method that an app with a sql prop must have", () => {
   expect(() => sqlProp.methods.getSchema()).toThrow("getSchema is not implemented by this app");
   expect(() => sqlProp.methods.executeQuery({})).toThrow("executeQuery is not implemented by this app");
   expect(() => sqlProxy.methods.getClientConfiguration()).toThrow("getClientConfiguration is not implemented by this app");
   expect(sqlProxy.methods.proxyAdapter({ sql: "select 1" })).toEqual({ sql: "select 1" });
 });
 
-describe("JSON text of anything", () => {
+describe("JSON text of any value", () => {
   const circle: Record<string, unknown> = { a: 1 };
   circle["self"] = circle;
   const shared = { b: 1 };
@@ -116,13 +116,13 @@ describe("JSON text of anything", () => {
   });
 });
 
-it("has an error that is told by its name, and the usual interval", () => {
+it("identifies its error by name, and exports the default interval", () => {
   const error = new ConfigurationError("the url is missing");
   expect([error.name, error.message, error instanceof Error]).toEqual(["ConfigurationError", "the url is missing", true]);
   expect(DEFAULT_POLLING_SOURCE_TIMER_INTERVAL).toBe(900);
 });
 
-it("gives back what is defined by its functions", () => {
+it("returns definitions unchanged", () => {
   const component = {};
   for (const define of [defineSource, defineAction, defineApp]) expect(define(component)).toBe(component);
 });

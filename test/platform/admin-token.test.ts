@@ -16,15 +16,15 @@ async function read(text: string): Promise<string | undefined> {
   return readAdminToken(file);
 }
 
-it("is what the file holds, without the end of its line", async () => {
+it("is the file's content, without the end of its line", async () => {
   expect(await read(`${"a1".repeat(16)}\n`)).toBe("a1".repeat(16));
 });
 
-it("is none when no file is named", async () => {
+it("is undefined when no file is named", async () => {
   expect(await readAdminToken(undefined)).toBeUndefined();
 });
 
-it("that could be guessed is refused, without a word of it", async () => {
+it("is refused if it is easy to guess, in an error that does not contain it", async () => {
   for (const text of ["", "hunter2", "a".repeat(31), `${"correct horse battery staple ".repeat(3)}`, "a".repeat(513)]) {
     const refused = await read(text).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "admin_token_unfit", message: expect.stringContaining("32 to 512 characters") });
@@ -32,7 +32,7 @@ it("that could be guessed is refused, without a word of it", async () => {
   }
 });
 
-it("whose file is not there is refused by the file's name", async () => {
+it("is refused with the file's name if the file is missing", async () => {
   await expect(readAdminToken(join(directory.path, "none"))).rejects.toMatchObject({
     code: "admin_token_unreadable",
     message: expect.stringContaining("none"),

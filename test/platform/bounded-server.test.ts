@@ -11,7 +11,7 @@ afterEach(() => ends.splice(0).forEach((end) => end()));
 
 const limits: ServerLimits = { requestTimeoutMs: 30_000, silenceTimeoutMs: 60_000, maxConnections: 100, trustedProxies: noProxies };
 
-/** `/held` is answered when the test says so, `/large` with 64 MB, everything else at once. */
+/** `/held` is answered when the test allows it, `/large` with 64 MB, everything else at once. */
 async function serve(changes: Partial<ServerLimits> = {}) {
   const held: ServerResponse[] = [];
   const unread: boolean[] = [];
@@ -49,7 +49,7 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const answers = ({ received }: Client): number => received().split("HTTP/1.1 200 OK").length - 1;
 
 describe("connections", () => {
-  it("of one network take half of them, and another network finds the rest", async () => {
+  it("from one network take at most half of them, and another network gets the rest", async () => {
     const { port } = await serve({ maxConnections: 8 });
     const crowd: Client[] = [];
     for (let nth = 0; nth < 6; nth++) crowd.push(await client(port, get("/held")));
@@ -58,7 +58,7 @@ describe("connections", () => {
     expect(await waitUntil(() => others.every((each) => answers(each) === 1), 5_000)).toBe(true);
   });
 
-  it("that are idle make room for another network", async () => {
+  it("are closed while idle to make room for another network", async () => {
     const { port } = await serve({ maxConnections: 8 });
     const busy = await client(port, get("/held"));
     const idle: Client[] = [];
@@ -70,7 +70,7 @@ describe("connections", () => {
     expect([busy, ...idle, ...last].map((each) => each.isClosed())).toEqual([false, true, false, false, false, false]);
   });
 
-  it("of a trusted proxy are as many as there may be", async () => {
+  it("from a trusted proxy may take all of them", async () => {
     const { port } = await serve({ maxConnections: 8, trustedProxies: { networks: ["127.0.0.0/8"] } });
     const all: Client[] = [];
     for (let nth = 0; nth < 8; nth++) all.push(await client(port, get("/held")));
@@ -79,13 +79,13 @@ describe("connections", () => {
     expect(all[8]?.isClosed()).toBe(true);
   });
 
-  it("on which no whole head arrives are closed", async () => {
+  it("are closed when no complete head arrives in time", async () => {
     const { port } = await serve({ requestTimeoutMs: 500 });
     const slow = [await client(port), await client(port, "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")];
     expect(await waitUntil(() => slow.every((each) => each.isClosed()), 5_000)).toBe(true);
   });
 
-  it("whose client reads nothing are closed, and their answer is given up", async () => {
+  it("are closed when their client reads nothing, and the response is dropped", async () => {
     const { port, unread } = await serve({ silenceTimeoutMs: 1_000 });
     const { socket } = await client(port);
     socket.pause();
@@ -95,7 +95,7 @@ describe("connections", () => {
   });
 });
 
-describe("a request that was answered before it was read", () => {
+describe("a request that was answered before its body was read", () => {
   const head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 
   it("may end, and another one follows on its connection", async () => {
@@ -109,7 +109,7 @@ describe("a request that was answered before it was read", () => {
   it.each([
     ["in tiny chunks", "1\r\nx\r\n".repeat(5_000)],
     ["in large ones", `10000\r\n${"x".repeat(65_536)}\r\n`.repeat(16)],
-  ])("is cut off when it goes on %s", async (_how, more) => {
+  ])("is cut off when it continues %s", async (_how, more) => {
     const { port } = await serve();
     const endless = await client(port, head);
     const sending = setInterval(() => endless.socket.writable && endless.socket.write(more), 5);
@@ -130,7 +130,7 @@ describe("pipelined requests", () => {
     expect(pipelining.received().indexOf("first")).toBeLessThan(pipelining.received().indexOf("ok"));
   });
 
-  it("beyond a hundred without an answer end the connection", async () => {
+  it("end the connection when more than a hundred are unanswered", async () => {
     const { port, held } = await serve();
     const flooding = await client(port, get("/held").repeat(1_000));
     expect(await waitUntil(() => flooding.isClosed(), 5_000)).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeConfiguration, parseConfiguration, roleNames } from "../../platform/process/settings/configuration.ts";
 
 describe("parseConfiguration", () => {
-  it("has a default for all that an embedded start needs", () => {
+  it("has a default for each setting that an embedded start needs", () => {
     expect(parseConfiguration({})).toMatchObject({
       roles: roleNames,
       listen: { host: "127.0.0.1", port: 3000 },
@@ -17,7 +17,7 @@ describe("parseConfiguration", () => {
     });
   });
 
-  it("takes an empty variable as unset", () => {
+  it("treats an empty variable as unset", () => {
     expect(parseConfiguration({ HEADWATER_KEEP_EVENTS: "", HEADWATER_PUBLIC_URL: "" })).toEqual(parseConfiguration({}));
   });
 
@@ -30,7 +30,7 @@ describe("parseConfiguration", () => {
     expect(parseConfiguration({ HEADWATER_LISTEN: text }).listen).toEqual(expected);
   });
 
-  it("hands out the address of its listener when it is told no other", () => {
+  it("returns the address of its own listener unless an address is configured", () => {
     const env = { HEADWATER_LISTEN: "[::1]:3000", HEADWATER_INGRESS_LISTEN: "localhost:3001" };
     expect(parseConfiguration(env)).toMatchObject({ publicUrl: "http://[::1]:3000", ingressUrl: "http://localhost:3001" });
   });
@@ -39,7 +39,7 @@ describe("parseConfiguration", () => {
     expect(parseConfiguration({ HEADWATER_ROLES: "runner, api,api" }).roles).toEqual(["api", "runner"]);
   });
 
-  it("reads waits with their units, networks and addresses", () => {
+  it("parses durations with units, networks and addresses", () => {
     const read = parseConfiguration({
       HEADWATER_DELIVERY_RETRY: "250ms,5s,2m,1h",
       HEADWATER_WEBHOOK_DISABLE_AFTER: "36h",
@@ -79,11 +79,11 @@ describe("parseConfiguration", () => {
     [undefined, { networks: [] }],
     ["10.0.0.0/8, fd00::/8", { networks: ["10.0.0.0/8", "fd00::/8"] }],
     ["2", { hops: 2 }],
-  ])("reads trusted proxies %j as networks or as their number", (given, expected) => {
+  ])("parses trusted proxies %j as networks or as their number", (given, expected) => {
     expect(parseConfiguration(given === undefined ? {} : { HEADWATER_TRUSTED_PROXIES: given }).trustedProxies).toEqual(expected);
   });
 
-  it("names every mistake at once, and never the value of a secret", () => {
+  it("names all mistakes at once, without the values of secrets", () => {
     const env = { DATABASE_URL: "mysql://me:short-secret@db/x", HEADWATER_KEEP_LOGS: "many" };
     const message = messageOf(() => parseConfiguration(env));
     expect(message.split("\n")).toHaveLength(2);
@@ -91,7 +91,7 @@ describe("parseConfiguration", () => {
     expect(message).not.toContain("short-secret");
   });
 
-  it("passes over the variables by which Kubernetes announces Services named headwater", () => {
+  it("ignores the variables by which Kubernetes announces Services named headwater", () => {
     const env = {
       HEADWATER_API_SERVICE_HOST: "10.0.0.1",
       HEADWATER_API_SERVICE_PORT_HTTP: "3000",

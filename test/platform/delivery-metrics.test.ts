@@ -8,7 +8,7 @@ const streams = [
   { stream: "STATE", bytes: 7, maxBytes: -1 },
 ];
 
-it("counts attempts by listener and outcome, and tells their time, lag and backlog", async () => {
+it("counts attempts by listener and outcome, and exports their time, lag and backlog", async () => {
   const registry = new Registry();
   const metrics = createDeliveryMetrics(
     registry,
@@ -29,7 +29,7 @@ it("counts attempts by listener and outcome, and tells their time, lag and backl
   for (const [state, count] of Object.entries(backlog)) expect(text).toContain(`headwater_delivery_backlog{state="${state}"} ${count}`);
 });
 
-it("leaves the backlog out while the message server does not answer", async () => {
+it("omits the backlog while NATS does not respond", async () => {
   const registry = new Registry();
   let answers = true;
   const answer = async <T>(value: T): Promise<T> => {

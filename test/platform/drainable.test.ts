@@ -42,17 +42,17 @@ async function idle(port: number): Promise<Socket> {
   return socket;
 }
 
-it("answers what comes on a kept connection, says that it closes, and takes no new connection", async () => {
+it("responds to requests on a kept connection with Connection: close, and accepts no new connection", async () => {
   const { drain, port } = await serve(60_000);
   const ask = client(port);
   expect(await ask("/")).toEqual({ text: "ok", connection: "keep-alive" });
   const drained = drain(never);
   await expect(idle(port)).rejects.toThrow("ECONNREFUSED");
   expect(await ask("/")).toEqual({ text: "ok", connection: "close" });
-  await drained; // Long before 60 s: nothing is left to wait for.
+  await drained; // Well before 60 s, because no request is in progress.
 });
 
-it("closes connections on which nothing comes", async () => {
+it("closes idle connections", async () => {
   const { drain, port } = await serve(100);
   const [unused, ask] = [await idle(port), client(port)];
   await ask("/");
@@ -61,20 +61,20 @@ it("closes connections on which nothing comes", async () => {
   await expect(closed).resolves.toEqual([false]); // Closed without an error.
 });
 
-it("finishes what is in flight, however long it takes", async () => {
+it("finishes requests in progress, however long they take", async () => {
   const { server, drain, port, answer } = await serve(20);
   const unused = await idle(port);
   const held = client(port)("/held");
   await once(server, "request");
   const swept = once(unused, "close");
   const drained = drain(never);
-  await swept; // So the time for idle connections is over.
+  await swept; // The time limit of idle connections is over.
   answer();
   expect((await held).text).toBe("late");
   await drained;
 });
 
-it("cuts off with the signal what is not finished", async () => {
+it("cuts off unfinished requests when the signal aborts", async () => {
   const { server, drain, port } = await serve(60_000);
   const held = client(port)("/held").catch((error: unknown) => error);
   await once(server, "request");

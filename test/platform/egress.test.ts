@@ -127,16 +127,16 @@ describe("egress", () => {
     });
   });
 
-  it("refuses a family that was not asked for as well", async () => {
+  it("refuses a private address of the other address family as well", async () => {
     const answer = await lookup(resolving(["8.8.8.8", "::1"]), { family: 4 });
     expect(answer.error).toMatchObject({ code: "egress_denied" });
   });
 
-  it("refuses what is not an address", async () => {
+  it("refuses a lookup result that is not an address", async () => {
     await expect(resolving(["not-an-address"]).resolve("odd.test")).rejects.toMatchObject({ code: "egress_denied" });
   });
 
-  it("asks the resolver once and hands out what it judged", async () => {
+  it("queries the resolver once and returns the addresses that it checked", async () => {
     let asked = 0;
     const rebinding = createEgress({
       allow: [],
@@ -149,7 +149,7 @@ describe("egress", () => {
     expect(asked).toBe(1);
   });
 
-  it("answers one address or all, in the family asked for", async () => {
+  it("returns one address or all, in the requested family", async () => {
     const egress = resolving(["2606:4700::1", "8.8.8.8", "1.1.1.1"]);
     expect(await lookup(egress, {})).toEqual({ error: null, answer: "2606:4700::1", family: 6 });
     expect(await lookup(egress, { family: 4 })).toEqual({ error: null, answer: "8.8.8.8", family: 4 });
@@ -158,7 +158,7 @@ describe("egress", () => {
     expect((await lookup(resolving([]), {})).error).toMatchObject({ code: "ENOTFOUND" });
   });
 
-  it("allows networks by CIDR and nothing beside them", () => {
+  it("allows the networks given as CIDR and no others", () => {
     const egress = createEgress({ allow: ["10.1.0.0/16", "fd12::/16", "127.0.0.1/32"] });
     for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "fd12::5", "127.0.0.1", "2130706433", "8.8.8.8"])
       expect(() => egress.check(address)).not.toThrow();
@@ -166,11 +166,11 @@ describe("egress", () => {
       expect(codeOf(() => egress.check(address))).toBe("egress_denied");
   });
 
-  it("says which entry of the allow list is not a network", () => {
+  it("reports which entry of the allow list is not a network", () => {
     expect(() => createEgress({ allow: ["10.0.0.0/8", "10.0.0.1"] })).toThrow(/'10\.0\.0\.1' is invalid/);
   });
 
-  it("keeps node:http and undici from a loopback server behind a name, and lets them in when it is allowed", async () => {
+  it("keeps node:http and undici from a loopback server behind a name unless it is allowed", async () => {
     const server = createServer((_, response) => response.end("inside")).listen(0, "127.0.0.1");
     await once(server, "listening");
     closing.push(async () => server.close());

@@ -17,7 +17,7 @@ async function serving(checkReady: () => Promise<void>, registry = new Registry(
   };
 }
 
-it("lives whatever happens, and is ready when the check says so", async () => {
+it("is always live, and is ready when the check succeeds", async () => {
   let problem: Error | undefined = new Unavailable("starting");
   const ask = await serving(async () => {
     if (problem !== undefined) throw problem;
@@ -29,12 +29,12 @@ it("lives whatever happens, and is ready when the check says so", async () => {
   expect((await ask("/")).status).toBe(404);
 });
 
-it("is not ready when the check does not answer", async () => {
+it("is not ready when the check does not respond", async () => {
   const ask = await serving(() => new Promise(() => undefined));
   expect(await ask("/readyz")).toEqual({ status: 503, text: "no answer within 3000 ms\n" });
 }, 10_000);
 
-it("shows the metrics of controllers", async () => {
+it("exports the metrics of controllers", async () => {
   const registry = new Registry();
   const metrics = createOperatorMetrics(registry);
   const source = metrics.controller("source");
@@ -55,7 +55,7 @@ it("shows the metrics of controllers", async () => {
     expect(text).toContain(line);
 });
 
-it("says which setting names an address that is taken", async () => {
+it("names the setting of an address that is in use", async () => {
   const server = await startHealthServer({ listen, checkReady: () => Promise.resolve(), registry: new Registry() });
   stop = () => server.stop();
   await expect(

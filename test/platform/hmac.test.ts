@@ -6,13 +6,13 @@ import { createHmacSha256 } from "../../platform/secrets/hmac.ts";
 const text = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({ unit: "grapheme" }),
-  // Around what is written in place.
+  // Sizes around the buffer that is written in place.
   fc
     .tuple(fc.integer({ min: 32_000, max: 33_000 }), fc.constantFrom("x", "é", "世", "\ud800"))
     .map(([length, unit]) => unit.repeat(length)),
 );
 
-it("is the HMAC that Node makes, for every key, text and encoding, one after the other", () => {
+it("returns Node's HMAC for every key, text and encoding, repeatedly", () => {
   const hmac = createHmacSha256();
   const keys = [new Uint8Array(32).fill(7), new Uint8Array(24), new Uint8Array(64).fill(255)];
   fc.assert(
@@ -23,6 +23,6 @@ it("is the HMAC that Node makes, for every key, text and encoding, one after the
   );
 });
 
-it("refuses a key that would have to be hashed first", () => {
+it("refuses a key that is longer than a block", () => {
   expect(() => createHmacSha256()(new Uint8Array(65), "x", "hex")).toThrow("65 bytes");
 });

@@ -17,20 +17,20 @@ const holdersOf = (text: string): readonly string[] =>
     .toSorted();
 
 describe("the Secrets of an installation", () => {
-  it("follow from the roots, whenever they are made", async () => {
+  it("are derived from the roots, equal each time", async () => {
     const again = await installationSecrets(roots, postgres);
     expect(Object.keys(again)).toEqual(Object.keys(secrets));
     for (const [name, texts] of Object.entries(again)) expect(saysTheSame(texts, secrets[name] ?? {}), name).toBe(true);
   });
 
-  it("say something else for other roots or another Postgres", async () => {
+  it("differ for other roots or another Postgres", async () => {
     const others = await installationSecrets(await newRoots(), postgres);
     for (const [name, texts] of Object.entries(others)) expect(saysTheSame(texts, secrets[name] ?? {}), name).toBe(false);
     const moved = await installationSecrets(roots, { ...postgres, address: "other:5432/headwater" });
     expect(saysTheSame(moved["headwater-api"] ?? {}, secrets["headwater-api"] ?? {})).toBe(false);
   });
 
-  it("give each role what it may know and nothing else", () => {
+  it("give each role its own secrets and no others", () => {
     expect(holdersOf(roots.nats)).toEqual(["headwater-operator", "headwater-setup"]);
     expect(holdersOf(roots.master)).toEqual(["headwater-api", "headwater-delivery", "headwater-operator"]);
     expect(holdersOf(encodeURIComponent(postgres.password))).toEqual(["headwater-setup"]);
@@ -40,14 +40,14 @@ describe("the Secrets of an installation", () => {
     expect(Object.keys(secrets["headwater-builder"] ?? {})).toEqual(["nats.creds"]);
   });
 
-  it("tell the message servers one password for each other", () => {
-    const { "cluster-auth.conf": asked, "routes-password": told } = secrets["headwater-nats"] ?? {};
-    expect(told).toMatch(/^[\w-]{43}$/);
-    expect(asked).toContain(JSON.stringify(told));
-    expect(holdersOf(told ?? "")).toEqual(["headwater-nats"]);
+  it("give all NATS servers one password for their routes", () => {
+    const { "cluster-auth.conf": configuration, "routes-password": password } = secrets["headwater-nats"] ?? {};
+    expect(password).toMatch(/^[\w-]{43}$/);
+    expect(configuration).toContain(JSON.stringify(password));
+    expect(holdersOf(password ?? "")).toEqual(["headwater-nats"]);
   });
 
-  it("tell the message server nothing secret but the password of its routes", () => {
+  it("give NATS no secret except the password of its routes", () => {
     expect(secrets["headwater-nats"]?.["auth.conf"]).not.toMatch(/\bS[UAO][A-Z2-7]{54,}/);
   });
 });

@@ -16,7 +16,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 
 type Answer = (request: IncomingMessage, response: ServerResponse, nth: number) => void;
 
-/** Speaks as an API server does where a real one cannot be made to. */
+/** Behaves like an API server in cases that a real one does not produce on demand. */
 async function startServer(answer: Answer): Promise<{ url: string; readonly asked: IncomingMessage[]; close(): Promise<void> }> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => answer(request, response, asked.push(request)));
@@ -66,7 +66,7 @@ const get = { method: "GET", path: "/api/v1/namespaces/x" } as const;
 const post = { method: "POST", path: "/api/v1/namespaces", body: {} } as const;
 
 describe("a request", () => {
-  test("comes again after a 429 as soon as the server wants, a write too", async () => {
+  test("is repeated after a 429 when the server's Retry-After is over, also a write", async () => {
     const { kubernetes, asked } = await connected((_, response, nth) =>
       nth === 1 ? reply(response, 429, status(429), { "retry-after": "1" }) : reply(response, 200, '{"ok":true}'),
     );
@@ -76,13 +76,13 @@ describe("a request", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("is given up at once when the server wants more patience than a request has", async () => {
+  test("fails at once when Retry-After is longer than the request may take", async () => {
     const { kubernetes, asked } = await connected((_, response) => reply(response, 429, status(429), { "retry-after": "60" }));
     await expect(kubernetes.request(get)).rejects.toMatchObject({ status: 503, details: { retryAfterMs: 60_000 } });
     expect(asked).toHaveLength(1);
   });
 
-  test("a read whose connection breaks is made again, a write is not: it may have been done", async () => {
+  test("is repeated after a broken connection if it is a read, not if it is a write that may have happened", async () => {
     const { kubernetes, asked } = await connected((request, response, nth) =>
       nth === 1 || request.method === "POST" ? request.socket.destroy() : reply(response, 200, "{}"),
     );
@@ -92,12 +92,12 @@ describe("a request", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("a server that is silent is Unavailable", async () => {
+  test("throws Unavailable when the server does not respond", async () => {
     const { kubernetes } = await connected(() => undefined);
     await expect(kubernetes.request(post)).rejects.toMatchObject({ status: 503 });
   });
 
-  test("a server that is not there is Unavailable", async () => {
+  test("throws Unavailable when no server listens", async () => {
     const access = { server: "http://127.0.0.1:1", namespace: "default", headers: {}, credentials: async () => ({ tls: {} }) };
     const kubernetes = await connectKubernetes({ access });
     await expect(kubernetes.request(post)).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe("a request", () => {
     await kubernetes.close();
   });
 
-  test("a refused token is renewed once", async () => {
+  test("renews a refused token once", async () => {
     const renewals: boolean[] = [];
     const credentials = async (renew: boolean) => {
       renewals.push(renew);
@@ -120,13 +120,13 @@ describe("a request", () => {
     expect(renewals).toEqual([false, true]);
   });
 
-  test("credentials that are refused for good are our trouble and not the caller's", async () => {
+  test("reports credentials that stay refused as an internal error, not as the caller's", async () => {
     const { kubernetes, asked } = await connected((_, response) => reply(response, 401, status(401)));
     await expect(kubernetes.request(get)).rejects.toMatchObject({ status: 503, code: "kubernetes_unauthenticated" });
     expect(asked).toHaveLength(2);
   });
 
-  test("an aborted one throws the signal's reason", async () => {
+  test("throws the signal's reason when it is aborted", async () => {
     const { kubernetes } = await connected(() => undefined);
     const stop = new AbortController();
     const asking = kubernetes.request({ ...get, signal: stop.signal });
@@ -136,7 +136,7 @@ describe("a request", () => {
 });
 
 describe("a watch", () => {
-  test("is Gone when the server was set back to before its version", async () => {
+  test("throws Gone when the server was restored to an earlier version", async () => {
     const { kubernetes } = await connected(({ url = "" }, response) => {
       if (url.includes("watch=true")) response.writeHead(200).write("{", () => response.destroy());
       else reply(response, 200, JSON.stringify({ metadata: { resourceVersion: "90" }, items: [] }));
@@ -145,7 +145,7 @@ describe("a watch", () => {
     await expect(watching.next()).rejects.toMatchObject({ code: "gone", message: expect.stringContaining("it was reset") });
   });
 
-  test("an event split anywhere is one event, and a cut-off one is none", async () => {
+  test("parses an event split at any byte once, and drops an incomplete one", async () => {
     const object = { metadata: { name: "ü😀", uid: "1", resourceVersion: "101", creationTimestamp: "2026-11-21T00:00:00Z" } };
     const line = Buffer.from(`${JSON.stringify({ type: "ADDED", object })}\n`);
     const { kubernetes } = await connected((_, response) => {
@@ -184,7 +184,7 @@ describe("access", () => {
   };
   const account = "var/run/secrets/kubernetes.io/serviceaccount";
 
-  test("is never guessed: without a service account and KUBECONFIG there is none", async () => {
+  test("is never guessed: there is none without a service account and KUBECONFIG", async () => {
     inPod(undefined);
     vi.stubEnv("KUBECONFIG", undefined);
     await written("home/.kube/config", config({ token: "t" }));
@@ -194,7 +194,7 @@ describe("access", () => {
     expect(await findAccess()).toMatchObject({ namespace: "team" });
   });
 
-  test("the service account's token is read again, at once when it was refused", async () => {
+  test("rereads the service account's token regularly, and at once when it was refused", async () => {
     const root = join(directory.path, "pod");
     await written(`pod/${account}/token`, "first\n");
     await written(`pod/${account}/ca.crt`, "CA");
@@ -209,7 +209,7 @@ describe("access", () => {
     expect(await findServiceAccount(join(directory.path, "nowhere"))).toBeUndefined();
   });
 
-  test("a kubeconfig may hold a token, a client certificate by relative path, or whom to act as", async () => {
+  test("takes a token, a client certificate by relative path, or impersonation from a kubeconfig", async () => {
     await written("certs/me.crt", "CERT");
     await written("certs/me.key", "KEY");
     const user = { "client-certificate": "certs/me.crt", "client-key": "certs/me.key", as: "jane", "as-groups": ["a", "b"] };
@@ -221,14 +221,14 @@ describe("access", () => {
     expect(await byToken.credentials(false)).toMatchObject({ authorization: "Bearer t" });
   });
 
-  test("of several kubeconfig files the first that names a thing counts", async () => {
+  test("uses the first of several kubeconfig files that defines a name", async () => {
     const first = await written("first", JSON.stringify({ users: [{ name: "u", user: { token: "mine" } }] }));
     const second = await written("second", config({ token: "theirs" }));
     const access = await readKubeconfig([first, join(directory.path, "missing"), second].join(process.platform === "win32" ? ";" : ":"));
     expect(await access.credentials(false)).toMatchObject({ authorization: "Bearer mine" });
   });
 
-  test("a credential plugin is asked once until its answer ends or is refused", async () => {
+  test("runs a credential plugin once until its credential expires or is refused", async () => {
     const log = join(directory.path, "asked");
     const plugin = await written(
       "bin/plugin.sh",
@@ -242,7 +242,7 @@ describe("access", () => {
     expect(await access.credentials(true)).toMatchObject({ authorization: "Bearer token-2" });
   });
 
-  test("a token file that a kubeconfig names is read again when its token was refused", async () => {
+  test("rereads a token file that a kubeconfig names when its token was refused", async () => {
     await written("tokens/mine", "first\n");
     const access = await readKubeconfig(await written("by-token-file", config({ tokenFile: "tokens/mine", token: "ignored" })));
     expect(await access.credentials(false)).toMatchObject({ authorization: "Bearer first", tls: { ca: "CA" } });
@@ -256,7 +256,7 @@ describe("access", () => {
     [{ alg: "RS256" }, claims, {}].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
   const byOpenId = (settings: object): object => ({ "auth-provider": { name: "oidc", config: settings } });
 
-  test("an OpenID Connect token is given as long as it lasts; nothing is told of one that cannot be had again", async () => {
+  test("uses an OpenID Connect token until it expires, and reports an expired one that cannot be renewed without its content", async () => {
     const lasting = idToken({ exp: 32_472_144_000 });
     const access = await readKubeconfig(await written("by-oidc", config(byOpenId({ "id-token": lasting }))));
     expect(await access.credentials(false)).toMatchObject({ authorization: `Bearer ${lasting}` });
@@ -267,7 +267,7 @@ describe("access", () => {
     });
   });
 
-  test("an OpenID Connect token that has ended is had anew from its issuer, once", async () => {
+  test("renews an expired OpenID Connect token with its issuer, once", async () => {
     let refreshed = 0;
     const issuer = createSecureServer({ cert: certificate, key: privateKey }, ({ url, headers: { host } }, response) => {
       const iss = `https://${host}`;
@@ -300,7 +300,7 @@ describe("access", () => {
     expect(refreshed).toBe(1);
   });
 
-  test("of many who are refused at once, one asks the plugin again", async () => {
+  test("runs the plugin once more when many requests are refused at once", async () => {
     const log = join(directory.path, "asked-together");
     const plugin = await written("bin/together.sh", `#!/bin/sh\necho x >> '${log}'\necho '{"status":{"token":"t"}}'\n`);
     await chmod(plugin, 0o755);
@@ -310,18 +310,18 @@ describe("access", () => {
   });
 
   test.each([
-    ["prints no credential", "echo never-told"],
-    ["complains", "echo never-told >&2; exit 1"],
-    ["prints half a credential", "echo '{\"never-told\":1}'"],
-    ["prints an empty one", 'echo \'{"status":{"clientKeyData":"never-told"}}\''],
-  ])("a plugin that %s is named, and nothing that it printed is told", async (name, script) => {
+    ["prints no credential", "echo never-logged"],
+    ["complains", "echo never-logged >&2; exit 1"],
+    ["prints half a credential", "echo '{\"never-logged\":1}'"],
+    ["prints an empty one", 'echo \'{"status":{"clientKeyData":"never-logged"}}\''],
+  ])("names a plugin that %s, and does not repeat its output", async (name, script) => {
     const file = `bad-${name.replaceAll(" ", "-")}.sh`;
     await chmod(await written(`bin/${file}`, `#!/bin/sh\n${script}\n`), 0o755);
-    const user = { exec: { command: `bin/${file}`, args: ["--secret=never-told"] } };
+    const user = { exec: { command: `bin/${file}`, args: ["--secret=never-logged"] } };
     const access = await readKubeconfig(await written(`by-${file}`, config(user)));
     const error: unknown = await access.credentials(false).catch((refusal: unknown) => refusal);
     expect(error).toMatchObject({ code: "kubernetes_unauthenticated", message: expect.stringContaining(file) });
-    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("never-told");
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("never-logged");
   });
 
   test.each([
@@ -331,14 +331,14 @@ describe("access", () => {
     ["an unknown context", JSON.stringify({ "current-context": "x" }), "'x' is not among"],
     ["no address", config({}, "10.0.0.1"), "not an http or https URL"],
     ["an address in the clear", config({}, "http://10.0.0.1"), "insecure-skip-tls-verify"],
-    ["a plugin without command", config({ exec: { args: ["never-told"] } }), "needs a command"],
+    ["a plugin without command", config({ exec: { args: ["never-logged"] } }), "needs a command"],
     ["a cluster without server", JSON.stringify({ clusters: [{ name: "c", cluster: {} }] }), "clusters[0].cluster.server is missing"],
     ["an unknown user", config({}).replace('"user":"u"', '"user":"v"'), "'v' is not among"],
-    ["a token among what is no YAML", "users:\n- token: never-told\n  - a: [", "not a kubeconfig in YAML"],
-  ])("a kubeconfig with %s is refused", async (name, content, why) => {
+    ["a token among what is no YAML", "users:\n- token: never-logged\n  - a: [", "not a kubeconfig in YAML"],
+  ])("refuses a kubeconfig with %s", async (name, content, why) => {
     const path = content === undefined ? join(directory.path, "absent") : await written(`broken-${name.replaceAll(" ", "-")}`, content);
     const error: unknown = await readKubeconfig(path).catch((refusal: unknown) => refusal);
     expect(error).toMatchObject({ status: 422, message: expect.stringContaining(why) });
-    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("never-told");
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("never-logged");
   });
 });

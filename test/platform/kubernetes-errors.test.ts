@@ -22,11 +22,11 @@ describe("refusals of the API server", () => {
     [429, {}, 503, "kubernetes_unavailable"],
     [504, { reason: "Timeout" }, 503, "kubernetes_unavailable"],
     [405, {}, 500, "invariant"],
-  ])("%i with %j is %i %s", (status, more, ours, code) => {
+  ])("maps %i with %j to %i %s", (status, more, ours, code) => {
     expect(errorFrom({ status, body: body(more), asked })).toMatchObject({ status: ours, code });
   });
 
-  it("tells a missing definition from a missing object", () => {
+  it("distinguishes a missing definition from a missing object", () => {
     expect(errorFrom({ status: 404, body: "404 page not found\n", asked })).toMatchObject({ status: 503, code: "kubernetes_kind_missing" });
   });
 
@@ -53,7 +53,7 @@ describe("refusals of the API server", () => {
     ['Duplicate value: "x"', "duplicate value"],
     ["Required value", "Required value"],
     ["Required value: say it", "Required value: say it"],
-  ])("%s loses its value", (said, left) => {
+  ])("removes the value from %s", (said, left) => {
     expect(withoutValue(said)).toBe(left);
   });
 });

@@ -14,7 +14,7 @@ const step = fc.oneof(
   fc.uniqueArray(namespace, { selector: ({ name }) => name }).map((all) => ({ act: "replace" as const, all })),
 );
 
-/** The oldest that is not ending, else the oldest; names decide between two of the same second. */
+/** The oldest that is not in deletion, else the oldest; names decide between equal timestamps. */
 function bestOf(all: readonly OwnedNamespace[], owner: string): OwnedNamespace | undefined {
   const key = ({ isTerminating, createdAt, name }: OwnedNamespace): string => `${Number(isTerminating)} ${createdAt} ${name}`;
   return all.filter((each) => each.owner === owner).toSorted((a, b) => (key(a) < key(b) ? -1 : 1))[0];
@@ -25,30 +25,30 @@ function answers(all: readonly OwnedNamespace[]): Map<string, string> {
   return new Map(counting.map(({ name, owner }) => [name, owner]));
 }
 
-/** Method: random changes, compared after each with answers worked out from the whole. */
-it("knows whose each namespace is, and tells exactly those whose answer changed", () => {
+/** Method: random changes; after each, the answers are compared with those computed from the whole. */
+it("maps each namespace to its owner, and returns exactly the names whose answer changed", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const map = createOwnerMap();
       let all: OwnedNamespace[] = [];
       for (const each of steps) {
         const before = answers(all);
-        let told: readonly string[];
+        let returned: readonly string[];
         if (each.act === "replace") {
           all = each.all;
-          told = map.replace(each.all);
+          returned = map.replace(each.all);
         } else {
           all = all.filter(({ name }) => name !== each.given.name);
           if (each.act === "set") all.push(each.given);
-          told = each.act === "set" ? map.set(each.given) : map.delete(each.given.name);
+          returned = each.act === "set" ? map.set(each.given) : map.delete(each.given.name);
         }
         const after = answers(all);
         for (const name of ["a", "b", "c", "d"]) expect(map.ownerOf(name)).toBe(after.get(name));
         for (const owner of ["u_1", "u_2"]) expect(map.find(owner)).toEqual(bestOf(all, owner));
         const changed = ["a", "b", "c", "d"].filter((name) => before.get(name) !== after.get(name));
-        // Replacing goes step by step, so it may tell of one that is as before in the end.
-        if (each.act === "replace") expect(told).toEqual(expect.arrayContaining(changed));
-        else expect(told.toSorted()).toEqual(changed);
+        // Replacing works step by step, so it may also return a name that is unchanged in the end.
+        if (each.act === "replace") expect(returned).toEqual(expect.arrayContaining(changed));
+        else expect(returned.toSorted()).toEqual(changed);
       }
     }),
   );

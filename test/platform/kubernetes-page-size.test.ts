@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPageSizes, roughBytes } from "../../platform/kubernetes/resources/page-size.ts";
 
 describe("pages of a whole kind", () => {
-  it("begin small and grow to five hundred of small objects", () => {
+  it("start small and grow to five hundred small objects", () => {
     const sizes = createPageSizes();
     expect(sizes.of("Source")).toBe(50);
     sizes.learn("Source", Array(50).fill({ spec: { text: "x".repeat(2_000) } }));
@@ -11,7 +11,7 @@ describe("pages of a whole kind", () => {
     expect(sizes.of("Component")).toBe(50);
   });
 
-  it("stay small once they were heavy", () => {
+  it("stay small after a page of big objects", () => {
     const sizes = createPageSizes();
     sizes.learn("Component", [{ code: "x".repeat(1_048_576) }]);
     expect(sizes.of("Component")).toBe(3);
@@ -22,7 +22,7 @@ describe("pages of a whole kind", () => {
     expect(sizes.of("Component")).toBe(1);
   });
 
-  it("are weighed about as their JSON is long", () => {
+  it("are measured approximately by the length of their JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
         const length = JSON.stringify(value).length;

@@ -30,14 +30,14 @@ describe("lockDataDirectory", () => {
     expect(await readdir(directory.path)).toEqual([]);
   });
 
-  it.skipIf(process.platform === "win32")("names the setting when nothing can be written there", async () => {
+  it.skipIf(process.platform === "win32")("names the setting when the directory is not writable", async () => {
     for (const place of [join(directory.path, "file", "data"), "/proc/headwater"]) {
       await writeFile(join(directory.path, "file"), "");
       await expect(lockDataDirectory(place, "here")).rejects.toThrow(/cannot be written .* set HEADWATER_DATA/);
     }
   });
 
-  it("lets exactly one of many win", async () => {
+  it("lets exactly one of many acquire it", async () => {
     const tries = await Promise.allSettled(Array.from({ length: 8 }, () => lockDataDirectory(directory.path, "here")));
     expect(tries.filter((attempt) => attempt.status === "fulfilled")).toHaveLength(1);
   });
@@ -50,7 +50,7 @@ describe("lockDataDirectory", () => {
   });
 
   it.runIf(process.platform === "linux")("takes over from a process that has ended and was not waited for", async () => {
-    // Its parent becomes a `sleep`, which waits for nobody.
+    // Its parent becomes a `sleep`, which waits for no child.
     const parent = spawn("sh", ["-c", "sleep 0.05 & echo $!; exec sleep 30"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -62,17 +62,17 @@ describe("lockDataDirectory", () => {
     parent.kill("SIGKILL");
   });
 
-  it("takes over when the process id belongs to another process by now", async () => {
+  it("takes over when the process id now belongs to another process", async () => {
     await leaveLock(process.pid, "another time");
     await expectLockIsFree();
   });
 
-  it("takes over from a lock that cannot be read", async () => {
+  it("takes over from a lock file that cannot be read", async () => {
     await writeFile(join(directory.path, "lock"), "{");
     await expectLockIsFree();
   });
 
-  it("does not release a lock that somebody took over", async () => {
+  it("does not release a lock that another process took over", async () => {
     const lock = await lockDataDirectory(directory.path, "here");
     await leaveLock(1, "another");
     await lock.release();

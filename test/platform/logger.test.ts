@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLogger, type Logger } from "../../platform/telemetry/logger.ts";
 
 describe("createLogger", () => {
-  it("writes JSON lines without what must not be logged", () => {
+  it("writes JSON lines without secrets", () => {
     const { logger, lines } = capturing();
     logger.info({ headers: { authorization: "Bearer x" }, a: { b: { password: "x" } }, token: "x", kept: 1 }, "hello");
     const [line] = lines();
@@ -12,7 +12,7 @@ describe("createLogger", () => {
     expect(JSON.stringify(line)).not.toContain("Bearer");
   });
 
-  it("says nothing below its level", () => {
+  it("writes nothing below its level", () => {
     const { logger, lines } = capturing("warn");
     logger.info("quiet");
     expect(lines()).toEqual([]);

@@ -30,19 +30,19 @@ describe("startNats", () => {
     await expect(connect({ servers: nats.connection.servers, reconnect: false })).rejects.toThrow(/authorization/i);
   });
 
-  it("answers on its monitoring port", async () => {
+  it("responds on its monitoring port", async () => {
     const response = await fetch(`http://127.0.0.1:${nats.server.monitoringPort}/healthz`);
     expect(await response.json()).toEqual({ status: "ok" });
   });
 
-  it("says why the server did not start", async () => {
+  it("reports why the server did not start", async () => {
     const directory = await temporaryDirectory("nats-port");
     const start = startNats({ dataDirectory: directory.path, port: nats.server.port, binary: await natsBinary() });
     await expect(start).rejects.toThrow(/address already in use/);
     await directory.remove();
   });
 
-  it("ends a server of the same data that outlived its parent, and hides its files from others", async () => {
+  it("ends a server of the same data that outlived its parent, and hides its files from other users", async () => {
     const directory = await temporaryDirectory("nats-orphan");
     const options = { dataDirectory: directory.path, binary: await natsBinary() };
     const orphan = await startNats(options);
@@ -56,12 +56,12 @@ describe("startNats", () => {
 });
 
 describe("findNatsServer", () => {
-  it("takes the server that HEADWATER_NATS_SERVER names before any other", async () => {
+  it("prefers the server that HEADWATER_NATS_SERVER names", async () => {
     const path = await natsBinary();
     expect(await findNatsServer({ env: { HEADWATER_NATS_SERVER: path, PATH: "" } })).toMatchObject({ path });
   });
 
-  it("refuses a named server that is too old, and passes over one on PATH", async () => {
+  it("refuses a named server that is too old, and skips one on PATH", async () => {
     const directory = await temporaryDirectory("nats-old");
     const [old, tools] = [join(directory.path, "old"), join(directory.path, "tools")];
     await Promise.all([old, tools].map((folder) => mkdir(folder)));
@@ -81,7 +81,7 @@ describe("findNatsServer", () => {
     ["2.13.9", false],
     ["2.9.25", false],
     ["1.20.0", false],
-  ])("takes %s as recent: %s", (version, recent) => {
+  ])("reports whether %s is recent enough: %s", (version, recent) => {
     expect(isRecent(version)).toBe(recent);
   });
 });

@@ -16,14 +16,14 @@ describe("keys of pools that are derived from the master key", () => {
     await Promise.all([directory.remove(), runner.remove()]);
   });
 
-  /** What a pool's Secret holds, as a runner sees it. */
+  /** The content of a pool's Secret, as a runner reads it. */
   async function mounted(pool: string) {
     const file = join(runner.path, `pool-${pool}.json`);
     await writeFile(file, JSON.stringify(derivePoolKeys(await readMasterKeys(masterFile(directory.path)), pool)));
     return createPoolSecrets(file);
   }
 
-  it("open what is sealed for their pool, and not what is sealed for another", async () => {
+  it("open texts that are sealed for their pool, and none for another", async () => {
     const secrets = await createSecrets(directory.path, "derived");
     const sealed = await secrets.sealForPool("one", "a token");
     expect(await (await mounted("one")).open(sealed)).toBe("a token");
@@ -36,7 +36,7 @@ describe("keys of pools that are derived from the master key", () => {
     await expect(readFile(poolFile(directory.path, "one"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("say nothing of the master key", async () => {
+  it("reveal nothing of the master key", async () => {
     const { keys } = await readMasterKeys(masterFile(directory.path));
     const text = JSON.stringify(derivePoolKeys({ keys }, "one"));
     for (const { k, kid } of keys) {
@@ -45,7 +45,7 @@ describe("keys of pools that are derived from the master key", () => {
     }
   });
 
-  it("still open, after a rotation of the master key, what was sealed before", async () => {
+  it("still open texts sealed before a rotation of the master key", async () => {
     const before = await (await createSecrets(directory.path, "derived")).sealForPool("one", "old");
     await rotateMasterKey(directory.path);
     const after = await (await createSecrets(directory.path, "derived")).sealForPool("one", "new");
@@ -53,7 +53,7 @@ describe("keys of pools that are derived from the master key", () => {
     expect([await opened.open(before), await opened.open(after)]).toEqual(["old", "new"]);
   });
 
-  it("are not made of nothing", async () => {
+  it("report a missing file of the master key", async () => {
     await expect(readMasterKeys(join(runner.path, "none.json"))).rejects.toThrow("does not exist");
   });
 });

@@ -22,7 +22,7 @@ describe("startPostgres", () => {
     await directory.remove();
   });
 
-  it("keeps what was committed when it is killed and started again", async () => {
+  it("keeps committed rows when it is killed and started again", async () => {
     const first = await start();
     await query(first.url, "create table kept (n int)");
     await query(first.url, "insert into kept values (7)");
@@ -40,7 +40,7 @@ describe("startPostgres", () => {
     expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
-  it("starts although the process id of a dead server belongs to somebody else now", async () => {
+  it("starts although the process id of a dead server now belongs to another process", async () => {
     const first = await start();
     await first.kill();
     const file = join(directory.path, "postgres", "data", "postmaster.pid");
@@ -50,7 +50,7 @@ describe("startPostgres", () => {
     expect(await query(second.url, "show fsync")).toEqual([{ fsync: "on" }]);
   });
 
-  it("refuses a wrong password and shows its own to the owner only", async () => {
+  it("refuses a wrong password, and stores its own readable only by the owner", async () => {
     const server = await start();
     const wrong = new URL(server.url);
     wrong.password = "wrong";
@@ -62,7 +62,7 @@ describe("startPostgres", () => {
 describe("withPostgres", () => {
   const postgres = withPostgres();
 
-  it("gives an empty database", async () => {
+  it("provides an empty database", async () => {
     const { rows } = await postgres.client.query("select tablename from pg_tables where schemaname = 'public'");
     expect(rows).toEqual([]);
   });

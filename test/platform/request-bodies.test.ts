@@ -12,7 +12,7 @@ afterEach(() => ends.splice(0).forEach((end) => end()));
 interface Served {
   readonly bodies: RequestBodies;
   readonly port: number;
-  /** What each read came to, in order. */
+  /** The result of each read, in order. */
   readonly outcomes: (Buffer | string)[];
 }
 
@@ -30,7 +30,7 @@ async function serve(maxBytes: number, limitBytes: number): Promise<Served> {
       if (!response.destroyed) response.writeHead(error.status).end(error.code);
     }
   };
-  const serveOne = (request: IncomingMessage, response: ServerResponse): void => void read(request, response); // Answers every error that there may be.
+  const serveOne = (request: IncomingMessage, response: ServerResponse): void => void read(request, response); // Handles all errors.
   const server = createServer(serveOne);
   server.on("checkContinue", serveOne);
   server.listen(0, "127.0.0.1");
@@ -71,7 +71,7 @@ describe("a body in chunks", () => {
     expect(bodies.heldBytes).toBe(0);
   });
 
-  it("is refused when its chunks are tiny, and a few tiny ones are taken", async () => {
+  it("is refused when its chunks are tiny, except for a few", async () => {
     const { port, outcomes, bodies } = await serve(2 ** 20, 2 ** 20);
     await client(port, chunkedHead("/a") + chunk("x").repeat(500) + "0\r\n\r\n");
     const flooding = await client(port, chunkedHead("/b"));
@@ -82,7 +82,7 @@ describe("a body in chunks", () => {
     expect(bodies.heldBytes).toBe(0);
   });
 
-  it("that breaks off holds nothing any more", async () => {
+  it("releases its memory when its client disconnects", async () => {
     const { bodies, port, outcomes } = await serve(2 ** 20, 100_000);
     const { socket } = await client(port, chunkedHead("/a") + chunk("x".repeat(1_000)));
     expect(await waitUntil(() => bodies.heldBytes === 1_000, 5_000)).toBe(true);
@@ -92,11 +92,11 @@ describe("a body in chunks", () => {
   });
 });
 
-describe("when too much is arriving", () => {
+describe("when bodies exceed the memory budget", () => {
   const part = (path: string, bytes: number): string =>
     `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n${"x".repeat(bytes)}`;
 
-  it("refuses the holder with the most its oldest body, and takes what others send", async () => {
+  it("the oldest body of the largest holder is refused, and those of others are accepted", async () => {
     const { port, outcomes, bodies } = await serve(10_000, 9_000);
     const greedy: Client[] = [];
     for (let nth = 1; nth <= 3; nth++) {
@@ -109,7 +109,7 @@ describe("when too much is arriving", () => {
     expect(modest.received()).toBe("");
   });
 
-  it("refuses a holder that would itself have the most", async () => {
+  it("a new body of the largest holder is refused", async () => {
     const { port, outcomes, bodies } = await serve(10_000, 9_000);
     await client(port, part("/first", 4_000));
     await client(port, part("/second", 4_000));
@@ -119,7 +119,7 @@ describe("when too much is arriving", () => {
     expect([outcomes, bodies.heldBytes]).toEqual([["overloaded"], 8_000]);
   });
 
-  it("still takes bodies that are complete at once", async () => {
+  it("bodies that arrive complete are still accepted", async () => {
     const { port, outcomes, bodies } = await serve(10_000, 9_000);
     await client(port, part("/slow", 9_000 - 1));
     expect(await waitUntil(() => bodies.heldBytes === 9_000 - 1, 5_000)).toBe(true);
@@ -132,7 +132,7 @@ describe("when too much is arriving", () => {
 describe("Expect: 100-continue", () => {
   const head = (bytes: number): string => `POST /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`;
 
-  it("gets 100 Continue when the body is read", async () => {
+  it("is answered with 100 Continue when the body is read", async () => {
     const { port } = await serve(2 ** 20, 1_000);
     const { socket, received } = await client(port, head(3));
     expect(await waitUntil(() => received().startsWith("HTTP/1.1 100 Continue\r\n\r\n"), 5_000)).toBe(true);

@@ -4,7 +4,7 @@ import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.t
 import { measuredBacklogs } from "../../platform/telemetry/pool-metrics.ts";
 import { createSandboxMetrics } from "../../platform/telemetry/sandbox-metrics.ts";
 
-it("tells of requests to endpoints by status, from zero on", async () => {
+it("exports requests to endpoints by status, starting at zero", async () => {
   const registry = new Registry();
   const answered = createIngressMetrics(registry);
   expect(await registry.metrics()).toContain('headwater_endpoint_request_duration_seconds_count{status="200"} 0');
@@ -12,7 +12,7 @@ it("tells of requests to endpoints by status, from zero on", async () => {
   expect(await registry.metrics()).toContain('headwater_endpoint_request_duration_seconds_sum{status="503"} 0.04');
 });
 
-it("tells the backlog of each pool that was looked at within a minute", async () => {
+it("exports the backlog of each pool that was read within the last minute", async () => {
   const registry = new Registry();
   let now = 1_000_000;
   const sizes = new Map([
@@ -28,7 +28,7 @@ it("tells the backlog of each pool that was looked at within a minute", async ()
   expect(lines).toEqual(['headwater_pool_backlog{pool="other"} 8']);
 });
 
-it("tells of a runner's sandbox at each look anew, and what was evicted as a count that grows", async () => {
+it("reads a runner's sandbox at each scrape, and exports evictions as a counter", async () => {
   const registry = new Registry();
   const stats = { children: 2, isolates: 30, sources: 30, residentBytes: 4_096, evictions: 5, startFailure: undefined, startFailures: 3 };
   createSandboxMetrics(registry, "own", () => stats);

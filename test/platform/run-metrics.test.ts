@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
 
-it("tells of runs by outcome, how long they took and waited, and what waits now", async () => {
+it("exports runs by outcome, their duration and wait, and the current backlog", async () => {
   const registry = new Registry();
   const metrics = createRunMetrics(registry, "own");
   let waiting = 0;

@@ -3,7 +3,7 @@ import { childrenWithin } from "../../platform/process/settings/sandbox-size.ts"
 
 const gibibyte = 2 ** 30;
 
-describe("how many sandbox processes a runner has", () => {
+describe("the number of a runner's sandbox processes", () => {
   it.each([
     ["one per core where nothing limits it", undefined, 8, 8],
     ["at least one, however small the container", 1 * gibibyte, 8, 1],

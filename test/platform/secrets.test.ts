@@ -23,7 +23,7 @@ afterEach(() => rm(directory, { recursive: true }));
 const mode = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
 
 describe("secrets at rest", () => {
-  test("any text comes back, and no two seals of it are alike", async () => {
+  test("any text is restored, and no two seals of it are equal", async () => {
     const secrets = await createSecrets(directory);
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), async (text) => {
@@ -35,7 +35,7 @@ describe("secrets at rest", () => {
     );
   });
 
-  test("the key file is for its user alone and survives a restart", async () => {
+  test("the key file is readable only by its user and survives a restart", async () => {
     const sealed = await (await createSecrets(directory)).seal("whsec_x");
     expect(await mode(masterFile(directory))).toBe(0o600);
     expect(await (await createSecrets(directory)).open(sealed)).toBe("whsec_x");
@@ -96,7 +96,7 @@ describe("secrets at rest", () => {
     expect(await secrets.reseal(young)).toBeUndefined();
   });
 
-  test("rotations at once lose no key, and one that was killed holds up nobody for long", async () => {
+  test("concurrent rotations lose no key, and a killed one delays others only briefly", async () => {
     const old = await (await createSecrets(directory)).seal("text");
     await Promise.all(Array.from({ length: 5 }, () => rotateMasterKey(directory)));
     const file = masterFile(directory);
@@ -105,13 +105,13 @@ describe("secrets at rest", () => {
     await writeFile(`${file}.lock`, "1");
     const longAgo = new Date(Date.now() - 60_000);
     await utimes(`${file}.lock`, longAgo, longAgo);
-    // All of them find it too old at once, and only one may end it.
+    // All of them find it expired at once, and only one may remove it.
     await Promise.all(Array.from({ length: 30 }, () => rotateMasterKey(directory)));
     expect(await rotateMasterKey(directory)).toBe(37);
     expect((await readdir(directory)).filter((name) => name !== "master.json")).toEqual([]);
   });
 
-  test("a rotation without keys says what to do", async () => {
+  test("a rotation without keys reports what to do", async () => {
     await expect(rotateMasterKey(join(directory, "none"))).rejects.toThrow("start Headwater once");
   });
 
@@ -125,7 +125,7 @@ describe("secrets at rest", () => {
 });
 
 describe("secrets for a pool", () => {
-  test("its runners open them, those of another pool and we ourselves do not", async () => {
+  test("its runners open them, runners of other pools and the installation's keys do not", async () => {
     const secrets = await createSecrets(directory);
     const sealed = await secrets.sealForPool("default", "token");
     expect(await mode(poolFile(directory, "default"))).toBe(0o600);
@@ -135,7 +135,7 @@ describe("secrets for a pool", () => {
     await expect(secrets.open(sealed)).rejects.toMatchObject({ status: 422 });
   });
 
-  test("the key id of a pool on a seal of another key does not open it", async () => {
+  test("a seal with the pool's key id but of another key is refused", async () => {
     const secrets = await createSecrets(directory);
     const pool = await createPoolSecrets(await ensurePoolKeys(directory, "default"));
     const [, ...rest] = (await secrets.sealForPool("other", "token")).split(".");
@@ -143,7 +143,7 @@ describe("secrets for a pool", () => {
     await expect(pool.open([header, ...rest].join("."))).rejects.toMatchObject({ code: "broken_seal" });
   });
 
-  test("the public half is enough to seal", async () => {
+  test("the public key is enough to seal", async () => {
     await ensurePoolKeys(directory, "default");
     const { keys } = JSON.parse(await readFile(poolFile(directory, "default"), "utf8"));
     const elsewhere = await mkdtemp(join(tmpdir(), "headwater-secrets-"));
@@ -154,7 +154,7 @@ describe("secrets for a pool", () => {
     expect(await (await createPoolSecrets(poolFile(directory, "default"))).open(sealed)).toBe("token");
   });
 
-  test("rejects a missing key file, and a pool name that is a path", async () => {
+  test("a missing key file, and a pool name that is a path, are refused", async () => {
     await expect(createPoolSecrets(join(directory, "none.json"))).rejects.toMatchObject({
       message: expect.stringContaining("does not exist"),
     });

@@ -12,7 +12,7 @@ function counted() {
   return { log, shared, open };
 }
 
-it("opens once for all who want it, and closes when the last one lets go", async () => {
+it("opens once for concurrent users, and closes after the last one releases it", async () => {
   const { log, shared, open } = counted();
   const [one, two] = await Promise.all([shared.use("a", open), shared.use("a", open)]);
   expect([one.value, two.value, await shared.all()]).toEqual([1, 1, [1]]);
@@ -23,14 +23,14 @@ it("opens once for all who want it, and closes when the last one lets go", async
   expect(shared.find("a")).toBeUndefined();
 });
 
-it("opens anew after the end, and another one by another key", async () => {
+it("opens again after it was closed, and separately for each key", async () => {
   const { log, shared, open } = counted();
   await (await shared.use("a", open)).release();
   await Promise.all([shared.use("a", open), shared.use("b", open)]);
   expect(log).toEqual(["open 1", "close 1", "open 2", "open 3"]);
 });
 
-it("tells all who want it that it cannot be opened, and tries again for the next one", async () => {
+it("rejects all waiting callers when it cannot be opened, and tries again for the next one", async () => {
   const { log, shared, open } = counted();
   const fail = (): Promise<number> => Promise.reject(new Error("no"));
   const both = await Promise.allSettled([shared.use("a", fail), shared.use("a", fail)]);

@@ -24,7 +24,7 @@ describe("traces", () => {
     return traces;
   };
 
-  it("are sent when they stop, with what they follow from, how long they took and what went wrong", async () => {
+  it("are sent at shutdown, with parent, duration and error", async () => {
     const traces = start(1);
     const startedAt = Date.now() - 5_000;
     const outer = traces.start("outer", { kind: "server", traceparent: recorded, startedAt, attributes: { "source.id": "dc_1" } });
@@ -40,7 +40,7 @@ describe("traces", () => {
     expect(outer.traceparent).toBe(`00-${trace}-${second?.spanId}-01`);
   });
 
-  it("that a caller does not record are not recorded, and pass its traceparent on", async () => {
+  it("are not recorded if their caller's are not, and pass on its traceparent", async () => {
     const traces = start(1);
     const span = traces.start("unrecorded", { traceparent: unrecorded });
     expect(span.traceparent).toBe(unrecorded);
@@ -49,7 +49,7 @@ describe("traces", () => {
     expect(collector.spans).toEqual([]);
   });
 
-  it("that begin here are recorded by their share, those of callers all the same", async () => {
+  it("are sampled by the configured share unless the caller has decided", async () => {
     const traces = start(0);
     const root = traces.start("root", {});
     expect(root.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
@@ -60,7 +60,7 @@ describe("traces", () => {
     expect(collector.spans.map(({ name }) => name)).toEqual(["caller's"]);
   });
 
-  it("that a collector refuses are lost, and the log says so once", async () => {
+  it("are lost when a collector refuses them, which is logged once", async () => {
     const refusing = await startCollector(400);
     const traces = start(1, refusing.url);
     for (let n = 0; n < 2_000; n++) traces.start(`lost ${n}`, {}).end();

@@ -9,11 +9,11 @@ import { failure, listen, openBuilder } from "./support.ts";
 
 interface Site {
   readonly origin: string;
-  /** Paths asked for, with their queries. */
+  /** Requested paths, with their queries. */
   readonly asked: string[];
 }
 
-/** Serves texts by their paths; one that begins with `=> ` is a redirect. */
+/** Serves strings by their paths; one that starts with `=> ` is a redirect. */
 async function serve(texts: Readonly<Record<string, string>>): Promise<Site> {
   const asked: string[] = [];
   const origin = await listen((request, response) => {
@@ -33,7 +33,7 @@ async function collecting(limits: Partial<CollectLimits> = {}, allow: readonly s
   return { builder, collect: (url: string): Promise<ComponentCode> => builder.collect(url, addresses) };
 }
 
-/** A part of a repository as public ones are. */
+/** Part of a repository, laid out like public ones. */
 const app = {
   "repo/components/acme/sources/new-item/new-item.mjs":
     'import common from "../common/polling.mjs";\nimport sampleEmit from "./test-event.mjs";\nexport default { ...common, name: "New " + common.label + sampleEmit.id, run() {} };\n',
@@ -48,7 +48,7 @@ const app = {
 const entry = "repo/components/acme/sources/new-item/new-item.mjs";
 
 describe("a component at an address", () => {
-  test("comes with the modules it imports and the package.json that names versions, and is built of them", async () => {
+  test("is built from its entry, the modules it imports, and the package.json that names versions", async () => {
     const { npm } = await startRegistry(
       ["1.2.0", "2.0.0"].map((version) => ({ name: "one", version, files: { "index.js": `module.exports = "item ${version}"` } })),
     );
@@ -67,14 +67,14 @@ describe("a component at an address", () => {
     expect((await builder.build(component)).definition.name).toBe("New item 1.2.0 7");
   });
 
-  test("that imports nothing is its text alone", async () => {
+  test("has only its entry if it imports nothing", async () => {
     const { collect } = await collecting();
     const { origin, asked } = await serve({ "a/b.mjs": "export default {}" });
     expect(await collect(`${origin}/a/b.mjs`)).toEqual({ code: "export default {}" });
     expect(asked).toEqual(["/a/b.mjs"]);
   });
 
-  test("may be written in any way that files may be", async () => {
+  test("may use every syntax of imports", async () => {
     const { builder, collect } = await collecting();
     const { origin } = await serve({
       "c/main.js": 'const a = require("./lib");\nconst b = require("./data");\nmodule.exports = { name: a.name + b.n, run() {} };\n',
@@ -87,14 +87,14 @@ describe("a component at an address", () => {
     expect((await builder.build(await collect(`${origin}/c/main.js`))).definition.name).toBe("typed1");
   });
 
-  test("with names that addresses write differently", async () => {
+  test("resolves names that URLs encode differently", async () => {
     const { collect } = await collecting();
     const { origin } = await serve({ "c d/ä.mjs": 'import "./50% @x.mjs";', "c d/50% @x.mjs": "" });
     const component = await collect(`${origin}/c%20d/%C3%A4.mjs`);
     expect([component.entry, Object.keys(component.files ?? {})]).toEqual(["ä.mjs", ["50% @x.mjs"]]);
   });
 
-  test("may leave its folder and enter it again by name, as addresses do", async () => {
+  test("may leave its folder and enter it again by name, as URLs allow", async () => {
     const { builder, collect } = await collecting();
     const { origin } = await serve({
       "mods/main.mjs": 'import app from "../mods/app.mjs";\nexport default { name: app, run() {} };\n',
@@ -112,7 +112,7 @@ describe("a component at an address", () => {
     expect((await builder.build(await collect(`${origin}/a/b.mjs`))).definition.name).toBe("object");
   });
 
-  test("asks for each address once, also where modules import each other", async () => {
+  test("requests each URL once, also when modules import each other", async () => {
     const { collect } = await collecting();
     const { origin, asked } = await serve({
       "a.mjs": 'import "./b.mjs"; import "./c.mjs"; import "./b.mjs";',
@@ -123,7 +123,7 @@ describe("a component at an address", () => {
     expect(asked).toEqual(["/a.mjs", "/b.mjs", "/c.mjs"]);
   });
 
-  test("is read by several requests at a time, and by no more than a few", async () => {
+  test("is fetched with several concurrent requests, up to a limit", async () => {
     const { collect } = await collecting({ parallel: 4 });
     const waiting: (() => void)[] = [];
     let most = 0;
@@ -131,7 +131,7 @@ describe("a component at an address", () => {
       if (request.url === "/main.mjs") return void response.end(Array.from({ length: 20 }, (_, n) => `import "./${n}.mjs";`).join(""));
       waiting.push(() => response.end(""));
       most = Math.max(most, waiting.length);
-      // Nobody is answered before as many wait as may; the last ones have nobody to wait for.
+      // The server holds every response until the maximum number waits; the last few have fewer to wait for.
       if (waiting.length === 4) for (const answer of waiting.splice(0)) answer();
     });
     expect(Object.keys((await collect(`${origin}/main.mjs`)).files ?? {})).toHaveLength(20);
@@ -153,7 +153,7 @@ describe("a component at an address", () => {
     });
   });
 
-  test("is the raw text where the page of a file is given", () => {
+  test("is fetched as raw text when the URL is the page of a file", () => {
     const pages: readonly (readonly [string, string])[] = [
       ["https://github.com/o/r/blob/main/a/b.mjs", "https://raw.githubusercontent.com/o/r/main/a/b.mjs"],
       ["https://github.com/o/r/blob/v1.0/a b.mjs?plain=1#L3", "https://raw.githubusercontent.com/o/r/v1.0/a%20b.mjs?plain=1"],
@@ -170,7 +170,7 @@ describe("a component at an address", () => {
 });
 
 describe("refused", () => {
-  test("a missing module is told with the module that imports it and the addresses that were asked", async () => {
+  test("a missing module, with the importing module and the requested URLs", async () => {
     const { collect } = await collecting();
     const { origin } = await serve({ "x/main.mjs": 'import "./lib/a.mjs";', "x/lib/a.mjs": '// first\nimport b from "../b";' });
     const error = await failure(collect(`${origin}/x/main.mjs?token=secret`));
@@ -211,14 +211,14 @@ describe("refused", () => {
     expect(error.message).toContain(message);
   });
 
-  test("an address that the egress policy does not allow, before anything is sent", async () => {
+  test("a URL that the egress policy denies, before anything is sent", async () => {
     const { collect } = await collecting({}, []);
     const { origin, asked } = await serve({ "a.mjs": "" });
     expect(await failure(collect(`${origin}/a.mjs`))).toMatchObject({ status: 403, code: "egress_denied" });
     expect(asked).toEqual([]);
   });
 
-  test("modules without end, by their number, depth, bytes and requests", async () => {
+  test("endless modules, by number, depth, bytes and requests", async () => {
     const chain = await listen((request, response) => response.end(`import "./${Number((request.url ?? "").slice(1, -4)) + 1}.mjs";`));
     const deep = await collecting({ depth: 3 });
     expect(await failure(deep.collect(`${chain}/0.mjs`))).toMatchObject({
@@ -247,7 +247,7 @@ describe("refused", () => {
     expect(await failure(read.collect(`${wide}/0.mjs`))).toMatchObject({ status: 413, code: "component_too_large" });
   });
 
-  test("more components of one owner than may be fetched at a time, and those of others are fetched in the meantime", async () => {
+  test("more concurrent fetches than an owner may have, while those of other owners continue", async () => {
     const { builder } = await openBuilder({ limits: { waitingOfOwner: 2 } });
     const addresses = createTextReader({ egress: createEgress({ allow: ["127.0.0.1/32"] }), maxBytes: 1_000, timeoutMs: 10_000 });
     onTestFinished(() => addresses.close());
@@ -266,13 +266,13 @@ describe("refused", () => {
     await Promise.all(slow);
   });
 
-  test("a server that does not answer, in time", async () => {
+  test("a server that does not respond, within the time limit", async () => {
     const { collect } = await collecting({ totalMs: 300 });
     const origin = await listen(() => {});
     expect(await failure(collect(`${origin}/a.mjs`))).toMatchObject({ status: 503, code: "fetch_timeout" });
   });
 
-  test("a server that fails, as passing", async () => {
+  test("a server that fails, as a temporary error", async () => {
     const { collect } = await collecting();
     const origin = await listen((_, response) => response.writeHead(503).end());
     expect(await failure(collect(`${origin}/a.mjs?token=secret`))).toMatchObject({

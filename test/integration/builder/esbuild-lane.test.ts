@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createEsbuildLane } from "../../../builder/bundle/esbuild-lane.ts";
 import { until } from "../../sandbox/processes.ts";
 
-/** Whether a process of esbuild is a child of ours. */
+/** Whether a process of esbuild is our child. */
 function isRunning(): boolean {
   return readdirSync("/proc").some((name) => {
     if (!/^\d+$/.test(name)) return false;
@@ -12,12 +12,12 @@ function isRunning(): boolean {
       const stat = readFileSync(`/proc/${name}/stat`, "utf8");
       return stat.includes("(esbuild)") && Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === process.pid;
     } catch {
-      return false; // It ended meanwhile.
+      return false; // It has ended in the meantime.
     }
   });
 }
 
-it.runIf(process.platform === "linux")("ends esbuild's process when nobody needs it, and starts it again", async () => {
+it.runIf(process.platform === "linux")("ends esbuild's idle process, and starts it again on demand", async () => {
   const lane = createEsbuildLane({ idleMs: 20 });
   expect(isRunning()).toBe(false);
   for (const code of ["let a: number = 1", "let b: number = 2"]) {
@@ -27,7 +27,7 @@ it.runIf(process.platform === "linux")("ends esbuild's process when nobody needs
   }
 });
 
-it("lets esbuild go on while something waits for its turn", async () => {
+it("keeps esbuild running while a build waits for its turn", async () => {
   const lane = createEsbuildLane({ idleMs: 1 });
   const made = await Promise.all(
     Array.from({ length: 50 }, (_, index) => lane.run("", () => transform(`let a${index}: number`, { loader: "ts" }), 30_000)),

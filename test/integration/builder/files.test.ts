@@ -26,7 +26,7 @@ describe("modules of a component", () => {
       "./a.mjs",
       { "sources/a.mjs": "export { default } from './b.mjs'", "sources/b.mjs": "import './a.mjs'; export default 'found'" },
     ],
-  ])("are imported %s", async (_, specifier, files) => {
+  ])("can be imported %s", async (_, specifier, files) => {
     const { builder } = await openBuilder();
     const code = named("found", `import found from ${JSON.stringify(specifier)};`);
     expect((await builder.build({ code, entry: "sources/new.mjs", files })).definition.name).toBe("found");
@@ -40,14 +40,14 @@ describe("modules of a component", () => {
     ['const data = require("./data");', "data.a"],
     ['const { default: data } = await import("./data.json", { with: { type: "json" } });', "data.a"],
     ['import { a } from "./data.json";', "a"],
-  ])("may be JSON: %s", async (imports, expression) => {
+  ])("can be JSON: %s", async (imports, expression) => {
     const { builder } = await openBuilder();
     expect((await builder.build({ code: named(expression, imports), files: { "data.json": '{"a":"read"}' } })).definition.name).toBe(
       "read",
     );
   });
 
-  test("mix CommonJS and modules in every direction", async () => {
+  test("can mix CommonJS and ES modules in every direction", async () => {
     const { builder } = await openBuilder();
     const build = await builder.build({
       code: 'const { text } = require("./middle.mjs");\nmodule.exports = { name: text, run() {} };\n',
@@ -61,14 +61,14 @@ describe("modules of a component", () => {
     expect(build.definition.name).toBe("12");
   });
 
-  test("are TypeScript by their names", async () => {
+  test("are TypeScript if their names say so", async () => {
     const { builder } = await openBuilder();
-    // As JavaScript it would be a comparison and a call.
+    // In JavaScript this is a comparison and a call.
     const build = await builder.build({ code: named("id<string>('x')", "const id = <T,>(x: T) => x;"), entry: "a/new.ts" });
     expect(build.definition.name).toBe("x");
   });
 
-  test("leave code_hash to the code alone, and another text of theirs makes another bundle", async () => {
+  test("do not change code_hash, but a change in one of them makes another bundle", async () => {
     const { builder, inspections } = await openBuilder();
     const code = named("a + b", 'import a from "./a.mjs";\nimport b from "./b.mjs";');
     const files = { "a.mjs": "export default 1", "b.mjs": "export default '2'" };
@@ -100,7 +100,7 @@ describe("what cannot be imported", () => {
       "looked for a/gone, a/gone.mjs, a/gone.js, a/gone.ts and with other extensions",
     ],
     ["in another spelling", "./B.mjs", "import_not_found", "looked for a/B.mjs"],
-  ])("%s is told with the module that wants it", async (_, specifier, code, message) => {
+  ])("reports %s with the importing module", async (_, specifier, code, message) => {
     const { builder } = await openBuilder();
     for (const statement of [`import x from "${specifier}";`, `require("${specifier}");`, `await import("${specifier}");`]) {
       const error = await failure(
@@ -112,8 +112,8 @@ describe("what cannot be imported", () => {
     }
   });
 
-  /** esbuild looks computed paths up on the disk, past all plugins. */
-  test("a computed path is told, and tells nothing of the builder's disk", async () => {
+  /** esbuild resolves computed paths on the disk, past all plugins. */
+  test("reports a computed path, without revealing anything about the builder's disk", async () => {
     const { builder } = await openBuilder();
     const climb = "../".repeat(100);
     const refusals = new Set<string>();
@@ -129,7 +129,7 @@ describe("what cannot be imported", () => {
     expect([...refusals]).toEqual([expect.stringContaining("the path of an import is computed")]);
   });
 
-  test("source maps that a module names are not read", async () => {
+  test("does not read source maps that a module names", async () => {
     const { builder, stored } = await openBuilder();
     const map = Buffer.from(JSON.stringify({ version: 3, sources: ["elsewhere.ts"], names: [], mappings: "AAAA" })).toString("base64");
     const code = `${named('"x"')}//# sourceMappingURL=data:application/json;base64,${map}\n`;
@@ -138,7 +138,7 @@ describe("what cannot be imported", () => {
     expect(build.codeHash).toBe(createHash("sha256").update(code).digest("hex"));
   });
 
-  test("a name that a module does not export is told", async () => {
+  test("reports a name that a module does not export", async () => {
     const { builder } = await openBuilder();
     const error = await failure(
       builder.build({ code: named("b", 'import { b } from "./a.mjs";'), files: { "a.mjs": "export const a = 1" } }),
@@ -146,7 +146,7 @@ describe("what cannot be imported", () => {
     expect(error).toMatchObject({ code: "export_not_found", message: 'component.js:1:10: No matching export in "a.mjs" for import "b"' });
   });
 
-  test("a syntax error is shown in the right module", async () => {
+  test("shows a syntax error in the right module", async () => {
     const { builder } = await openBuilder();
     const error = await failure(
       builder.build({
@@ -164,7 +164,7 @@ describe("what cannot be imported", () => {
     });
   });
 
-  test("an error while evaluating is shown where it was thrown, and stacks name modules by their paths", async () => {
+  test("shows where an error was thrown during evaluation, with modules named by their paths in the stack", async () => {
     const { builder, stored } = await openBuilder();
     const files = { "lib/a.mjs": "export function fail() {\n  throw new TypeError('no');\n}\n" };
     const error = await failure(builder.build({ code: named("fail()", 'import { fail } from "./lib/a.mjs";'), entry: "m.mjs", files }));
@@ -193,14 +193,14 @@ describe("what cannot be imported", () => {
     [{ entry: "a.mjs", files: { "a.mjs": "other" } }, 422, "entry_twice"],
     [{ files: { "a.txt": "x".repeat(2 ** 20) } }, 413, "code_too_large"],
     [{ files: Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`${n}.js`, ""])) }, 413, "too_many_files"],
-  ])("files that do not fit are refused: %#", async (fields, status, code) => {
+  ])("refuses files that violate a rule: %#", async (fields, status, code) => {
     const { builder } = await openBuilder();
     expect(await failure(builder.build({ code: named("1"), ...fields }))).toMatchObject({ status, code });
   });
 });
 
 describe("package.json among the files", () => {
-  test("names the versions, the nearest upward that knows the package; a version in the import wins", async () => {
+  test("names the versions: the nearest one upward that lists the package wins, an import's own version wins over it", async () => {
     const { npm } = await startRegistry(["1.0.0", "1.5.0", "2.0.0", "3.0.0"].map((text) => version("one", text)));
     const { builder } = await openBuilder({ npm });
     const build = await builder.build({
@@ -244,7 +244,7 @@ describe("package.json among the files", () => {
     expect(error.message).toContain(message);
   });
 
-  test("of no use is not read", async () => {
+  test("is not read if nothing needs it", async () => {
     const { builder } = await openBuilder();
     expect((await builder.build({ code: named("1"), files: { "package.json": "{" } })).definition.name).toBe("1");
   });
@@ -256,7 +256,7 @@ describe("packages", () => {
     files: { "index.js": `module.exports = "c ${text}"`, "deep/x.js": `exports.x = "x ${text}"` },
   });
 
-  test("come in several versions at once, scoped ones and parts of them too", async () => {
+  test("can be installed in several versions at once, also scoped ones and their subpaths", async () => {
     const { npm } = await startRegistry([scoped("1.0.0"), scoped("1.2.0"), scoped("2.0.0")]);
     const { builder } = await openBuilder({ npm });
     const imports =
@@ -268,7 +268,7 @@ describe("packages", () => {
     expect(build.definition.name).toBe("c 2.0.0,c 1.0.0,x 1.2.0,x 1.0.0");
   });
 
-  test("whose peers do not go together are installed all the same, and so again from the lockfile", async () => {
+  test("are installed despite conflicting peers, and again from the lockfile", async () => {
     const plugin = { name: "plugin", peerDependencies: { core: "^1" }, files: { "index.js": 'exports.core = require("core")' } };
     const { npm } = await startRegistry([version("core", "1.0.0"), version("core", "2.0.0"), plugin]);
     const code = named("[core, plugin.core].join()", 'import core from "core@2";\nimport plugin from "plugin";');
@@ -279,7 +279,7 @@ describe("packages", () => {
     expect(await (await openBuilder({ npm })).builder.build({ code, lockfile: build.lockfile })).toEqual(build);
   });
 
-  test("of a recorded lockfile make the same bundle, byte for byte, when the registry has newer ones", async () => {
+  test("from a recorded lockfile make an identical bundle when the registry has newer versions", async () => {
     const packages = [version("one", "1.0.0"), scoped("1.0.0"), { ...version("two", "1.0.0"), dependencies: { one: "^1" } }];
     const { npm } = await startRegistry(packages);
     const component = {
@@ -302,7 +302,7 @@ describe("packages", () => {
     expect([build.definition.name, newer.definition.name]).toEqual(["one 1.0.0,two 1.0.0,x 1.0.0", "one 1.9.0,two 2.0.0,x 1.1.0"]);
   });
 
-  test("tell what was asked for, what was found, and what could be imported", async () => {
+  test("report the requested, installed and importable versions", async () => {
     const one = { ...version("one", "1.4.0"), exports: { ".": "./index.js", "./part": "./index.js" } };
     const { npm } = await startRegistry([one]);
     const { builder } = await openBuilder({ npm });

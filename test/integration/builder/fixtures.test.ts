@@ -69,7 +69,7 @@ describe("the example components, read in the sandbox", () => {
     expect(definition).toMatchObject({ key: "headwater-every-nth", props: [{ name: "db" }, { name: "http" }] });
   });
 
-  test("definitions carry what the component says", async () => {
+  test("definitions contain the component's metadata", async () => {
     expect((await builder.build({ code: await read("hooks.mjs") })).definition.hooks).toEqual(["deploy", "activate", "deactivate"]);
     expect((await builder.build({ code: await read("greatest-id.mjs") })).definition.dedupe).toBe("greatest");
     expect((await builder.build({ code: await read("http-echo.mjs") })).definition.props).toEqual([
@@ -78,7 +78,7 @@ describe("the example components, read in the sandbox", () => {
   });
 });
 
-describe("the broken ones", () => {
+describe("the broken components", () => {
   test.each([
     ["syntax-error.mjs", "syntax_error", 'component.js:4:3: Expected "}" but found "version"'],
     [

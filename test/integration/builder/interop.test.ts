@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type FakePackage, startRegistry } from "./registry.ts";
 import { failure, openBuilder } from "./support.ts";
 
-/** The name of the component that `imports` and `name` make: what the bundle evaluates to. */
+/** The name of the component made of `imports` and `name`: what the bundle evaluates to. */
 async function nameOf(packages: readonly FakePackage[], imports: string, name: string, entry = "component.js"): Promise<string> {
   const { builder } = await openBuilder({ npm: (await startRegistry(packages)).npm });
   const build = await builder.build({ code: `${imports}\nexport default { name: String(${name}), run() {} };\n`, entry });
@@ -21,7 +21,7 @@ describe("a default import", () => {
     expect(await nameOf([compiled], 'import it from "compiled";', "[it.part, it.default]", entry)).toBe("part,its default");
   });
 
-  test("in a module beside the entry, too", async () => {
+  test("works in a module beside the entry, too", async () => {
     const { builder } = await openBuilder({ npm: (await startRegistry([compiled])).npm });
     const files = { "common/it.js": 'import it from "compiled"; export const part = it.part;' };
     const code = 'import { part } from "../common/it"; export default { name: part, run() {} };';
@@ -30,14 +30,14 @@ describe("a default import", () => {
     expect(wrong.message).toBe('sources/a.mjs:1:10: No matching export in "common/it.js" for import "gone"');
   });
 
-  test("in CommonJS is what `require` gives", async () => {
+  test("in CommonJS is the value that `require` returns", async () => {
     const { builder } = await openBuilder({ npm: (await startRegistry([compiled])).npm });
     const code = 'const it = require("compiled"); module.exports = { name: it.part, run() {} };';
     expect((await builder.build({ code })).definition.name).toBe("part");
   });
 });
 
-test("CommonJS is not strict, as in Node; a component with an ES module is", async () => {
+test("keeps CommonJS sloppy, as in Node, and a component with an ES module strict", async () => {
   const { builder } = await openBuilder({ npm: (await startRegistry([])).npm });
   const sloppy = "for (found of ['a', 'b']) last = found; module.exports = { name: last, run() {} };";
   expect((await builder.build({ code: sloppy })).definition.name).toBe("b");
@@ -51,7 +51,7 @@ test("CommonJS is not strict, as in Node; a component with an ES module is", asy
   );
 });
 
-describe("a CommonJS package whose code cannot be strict", () => {
+describe("a CommonJS package whose code cannot run in strict mode", () => {
   const texts = {
     "reserved words as names":
       "var package = { a: 1 }, interface = 2, static = 3, yield = 4; exports.delete = () => package.a + interface + static + yield; exports.v = exports.delete();",
@@ -74,14 +74,14 @@ describe("a CommonJS package whose code cannot be strict", () => {
     expect((await builder.build({ code: asCommonJs })).definition.name).toBe("10");
   });
 
-  test("leaves the component strict where its code can be", async () => {
+  test("leaves the component strict if the component's code can be", async () => {
     const strict = "export default { name: (function () { return String(this) })(), run() {} };";
     const { npm } = await startRegistry([{ name: "old", files: { "index.js": "exports.v = 1;" } }]);
     const { builder } = await openBuilder({ npm });
     expect((await builder.build({ code: `import "old";\n${strict}` })).definition.name).toBe("undefined");
   });
 
-  test("cannot go with an await at the top level where even the bundler refuses it", async () => {
+  test("is refused beside a top-level await that the bundler cannot convert", async () => {
     const { npm } = await startRegistry([{ name: "old", files: { "index.js": texts["reserved words as names"] } }]);
     const { builder } = await openBuilder({ npm });
     const error = await failure(builder.build({ code: `await null;\n${asEsModule}` }));
@@ -91,7 +91,7 @@ describe("a CommonJS package whose code cannot be strict", () => {
     );
   });
 
-  test("that fails strict and sloppy reports the error at the line of its import", async () => {
+  test("reports the error at the line of its import when it fails in strict and sloppy mode", async () => {
     const { npm } = await startRegistry([{ name: "old", files: { "index.js": "exports.v = missing.length;" } }]);
     const { builder, inspections } = await openBuilder({ npm });
     expect(await failure(builder.build({ code: asEsModule }))).toMatchObject({
@@ -101,7 +101,7 @@ describe("a CommonJS package whose code cannot be strict", () => {
     expect(inspections()).toBe(2);
   });
 
-  test("as a component of its own loads, too", async () => {
+  test("loads as a component of its own, too", async () => {
     const { builder } = await openBuilder({ npm: (await startRegistry([])).npm });
     const code = 'var package = require("./lib"), static = "!"; module.exports = { name: package.interface + static, run() {} };';
     const files = { "lib.js": "var interface = 'old'; exports.interface = interface;" };
@@ -111,7 +111,7 @@ describe("a CommonJS package whose code cannot be strict", () => {
   });
 });
 
-describe("without a version", () => {
+describe("an import without a version", () => {
   const esm: FakePackage & Record<string, unknown> = {
     name: "moved",
     version: "3.0.0",
@@ -125,13 +125,13 @@ describe("without a version", () => {
     esm,
   ];
 
-  test("a package is the newest that has what is imported", async () => {
+  test("installs the newest version that exports the imported name", async () => {
     expect(await nameOf(versions, 'import { there } from "moved";', "there")).toBe("3");
     expect(await nameOf(versions, 'import it from "moved";', "it")).toBe("2");
     expect(await nameOf(versions, 'import sub from "moved/sub/a.js";', "sub")).toBe("sub");
   });
 
-  test("what was found is in the lockfile", async () => {
+  test("records the version in the lockfile", async () => {
     const { npm } = await startRegistry(versions);
     const code = 'import it from "moved"; export default { name: String(it), run() {} };';
     const first = await (await openBuilder({ npm })).builder.build({ code });
@@ -139,16 +139,16 @@ describe("without a version", () => {
     expect([first.definition.name, again.definition.name, again.lockfile]).toEqual(["2", "2", first.lockfile]);
   });
 
-  test("what none has is told of the newest", async () => {
+  test("reports an error about the newest version when no version exports the name", async () => {
     const { builder } = await openBuilder({ npm: (await startRegistry(versions)).npm });
     const code = 'import { gone } from "moved"; export default { name: "x" + gone.x, run() {} };';
-    // In the older ones, which are CommonJS, whatever is imported may be there at run time.
+    // The older versions are CommonJS: any name might exist at run time.
     expect((await failure(builder.build({ code }))).code).toBe("evaluation_error");
     const subpath = code.replace('"moved"', '"moved/none.js"');
     expect(await failure(builder.build({ code: subpath }))).toMatchObject({ details: { package: "moved", version: "3.0.0" } });
   });
 
-  test("a version that is written stays", async () => {
+  test("keeps a version that is written", async () => {
     const { builder } = await openBuilder({ npm: (await startRegistry(versions)).npm });
     const code = 'import it from "moved@^3"; export default { name: String(it), run() {} };';
     expect((await failure(builder.build({ code }))).message).toContain("package moved 3.0.0 (asked for: ^3) has no default export");
@@ -156,7 +156,7 @@ describe("without a version", () => {
 });
 
 describe("packages", () => {
-  test("that make `require` of `createRequire` reach what is beside them", async () => {
+  test("may use `createRequire` to load files beside them", async () => {
     const esm = {
       name: "esm",
       type: "module",
@@ -173,7 +173,7 @@ describe("packages", () => {
     expect(await nameOf([compiled], own, "it.part")).toBe("part");
   });
 
-  test("that read files beside them have their texts", async () => {
+  test("may read files beside them", async () => {
     const reading = {
       name: "reading",
       files: {
@@ -206,7 +206,7 @@ describe("packages", () => {
     expect(await nameOf([platform], 'import it from "platform";', "it")).toBe("shim");
   });
 
-  test("of the name undici are ours", async () => {
+  test("named undici are replaced by ours", async () => {
     const undici = { name: "undici", files: { "index.js": "throw new Error('WebAssembly')" } };
     const needing = {
       name: "needing",
@@ -218,7 +218,7 @@ describe("packages", () => {
   });
 });
 
-test("app props need no account where nothing asks for credentials", async () => {
+test("with app props need no account if nothing asks for credentials", async () => {
   const app = { name: "app", type: "app", app: "feeds" };
   const definition = { name: "x", type: "source", props: [app], hooks: [], hasAdditionalProps: false } as const;
   const { builder } = await openBuilder({ inspector: { inspect: async () => ({ outcome: "read", definition }) } });

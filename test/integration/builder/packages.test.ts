@@ -10,7 +10,7 @@ const component = (imports: string, name = '"x"'): string =>
 const one = { name: "one", files: { "index.js": 'module.exports = "one"' } };
 
 describe("packages", () => {
-  test("come from the configured registry and end up in the bundle", async () => {
+  test("are installed from the configured registry and bundled", async () => {
     const { npm } = await startRegistry([
       { name: "@scope/a", dependencies: { one: "^1" }, files: { "index.js": 'exports.a = require("one")' } },
       one,
@@ -21,7 +21,7 @@ describe("packages", () => {
     expect(stored.get(build.bundle)).toContain('"one"');
   });
 
-  test("are installed once for equal imports, also when wanted at the same time", async () => {
+  test("are installed once for equal imports, also when requested concurrently", async () => {
     const { npm, requests } = await startRegistry([one]);
     const { builder } = await openBuilder({ npm });
     await Promise.all(["1", "2", "3"].map((name) => builder.build({ code: component('import one from "one";', `"${name}" + one`) })));
@@ -29,7 +29,7 @@ describe("packages", () => {
     expect(requests).toEqual(["one", "one/-/one-1.0.0.tgz"]);
   });
 
-  test("are found again by another builder on the same folder", async () => {
+  test("are reused by another builder on the same folder", async () => {
     const registry = await startRegistry([one]);
     const { builder, directory } = await openBuilder({ npm: registry.npm });
     await builder.build({ code: component('import one from "one";', "one") });
@@ -51,7 +51,7 @@ describe("packages", () => {
     expect((await builder.build({ code: component('import one from "one";', "one") })).definition.name).toBe("new");
   });
 
-  test("take a lockfile from before an import was added as far as it goes", async () => {
+  test("use the matching part of a lockfile from before an import was added", async () => {
     const versions = [
       { ...one, version: "1.0.0" },
       { name: "two", files: { "index.js": "module.exports = 2" } },
@@ -68,7 +68,7 @@ describe("packages", () => {
     expect(JSON.parse(grown.lockfile ?? "").packages["node_modules/one"].version).toBe("1.0.0");
   });
 
-  test("may be in one component in two versions", async () => {
+  test("can be in one component in two versions", async () => {
     const { npm } = await startRegistry([
       { ...one, version: "1.0.0", files: { "index.js": "module.exports = 1" } },
       { ...one, version: "2.0.0", files: { "index.js": "module.exports = 2", "sub.js": "module.exports = 'sub'" } },
@@ -80,7 +80,7 @@ describe("packages", () => {
     expect(build.definition.name).toBe("1 2 sub");
   });
 
-  test("an install that died leaves nothing that is used", async () => {
+  test("are not used from an install that died", async () => {
     const directory = await mkdtemp(join(tmpdir(), "headwater-builder-"));
     const left = join(directory, "filling", "set-dead");
     await mkdir(join(left, "node_modules"), { recursive: true });
@@ -93,7 +93,7 @@ describe("packages", () => {
     expect(await readdir(join(directory, "sets"))).toHaveLength(1);
   });
 
-  test("the least recently used sets go when the store is full", async () => {
+  test("are evicted when the store is full, least recently used sets first", async () => {
     const { npm } = await startRegistry([one, { name: "two", files: { "index.js": "module.exports = 2" } }]);
     const { builder, directory } = await openBuilder({ npm, limits: { storeBytes: 1 } });
     await builder.build({ code: component('import one from "one";', "one") });
@@ -104,7 +104,7 @@ describe("packages", () => {
     await builder.build({ code: component('import one from "one";', "one + 1") });
   });
 
-  test("optional dependencies and optional peers that are absent throw only when reached", async () => {
+  test("may lack optional dependencies and peers, which throw only when reached", async () => {
     const { npm } = await startRegistry([
       {
         name: "picky",
@@ -122,7 +122,7 @@ describe("packages", () => {
     expect(build.definition.name).toBe("MODULE_NOT_FOUND,MODULE_NOT_FOUND,MODULE_NOT_FOUND");
   });
 
-  test("built-ins, __dirname, import.meta and JSON files work as packages use them", async () => {
+  test("may use built-ins, __dirname, import.meta and JSON files", async () => {
     const { npm } = await startRegistry([
       {
         name: "old",
@@ -144,8 +144,8 @@ describe("packages", () => {
   });
 });
 
-describe("refused packages", () => {
-  test("one that does not exist is named with the line of its import", async () => {
+describe("a package is refused or restricted:", () => {
+  test("one that does not exist, with the line of its import", async () => {
     const { npm } = await startRegistry([]);
     const { builder } = await openBuilder({ npm });
     const error = await failure(builder.build({ code: component('import none from "none";') }));
@@ -157,7 +157,7 @@ describe("refused packages", () => {
     expect(error.details).toMatchObject({ line: 2, column: 18, package: "none" });
   });
 
-  test("a version that does not exist is named beside the latest", async () => {
+  test("a version that does not exist, with the latest one", async () => {
     const { npm } = await startRegistry([one]);
     const { builder } = await openBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one@7";') }));
@@ -168,7 +168,7 @@ describe("refused packages", () => {
     });
   });
 
-  test("a dependency's missing dependency names who wants it", async () => {
+  test("a missing dependency of a dependency, with the package that needs it", async () => {
     const { npm } = await startRegistry([{ ...one, dependencies: { gone: "^1" } }]);
     const { builder } = await openBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
@@ -179,7 +179,7 @@ describe("refused packages", () => {
     });
   });
 
-  test("a path that a package does not have is named", async () => {
+  test("a subpath that a package does not have", async () => {
     const { npm } = await startRegistry([one]);
     const { builder } = await openBuilder({ npm });
     const error = await failure(builder.build({ code: component('import sub from "one/sub.js";') }));
@@ -196,7 +196,7 @@ describe("refused packages", () => {
     ["github:a/b", "inner@github:a/b"],
     ["link:../x", "link:../x"],
     ["workspace:*", "workspace:*"],
-  ])("a dependency on %s is not fetched, and the error names it with the line of the import", async (address, named) => {
+  ])("a dependency on %s, without fetching it, with the line of the import", async (address, named) => {
     const { npm } = await startRegistry([{ ...one, dependencies: { inner: address } }]);
     const { builder } = await openBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
@@ -209,7 +209,7 @@ describe("refused packages", () => {
   });
 
   test.each(["constructor", "toString", "valueOf@1.0.0", "hasOwnProperty/sub.js"])(
-    "one named %s cannot be installed by npm",
+    "one named %s, which npm cannot install",
     async (name) => {
       const { npm, requests } = await startRegistry([one]);
       const { builder } = await openBuilder({ npm });
@@ -222,7 +222,7 @@ describe("refused packages", () => {
     },
   );
 
-  test("one that depends on a package of such a name is refused in the same words", async () => {
+  test("one that depends on a package of such a name, with the same message", async () => {
     const { npm } = await startRegistry([
       { ...one, dependencies: { constructor: "*" } },
       { name: "constructor", files: { "index.js": "" } },
@@ -233,7 +233,7 @@ describe("refused packages", () => {
     expect(error.message).toContain("depends on a package named like a property of every JavaScript object");
   });
 
-  test("one without an integrity hash is refused", async () => {
+  test("one without an integrity hash", async () => {
     const { npm, requests } = await startRegistry([{ ...one, withoutIntegrity: true }]);
     const { builder } = await openBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
@@ -245,7 +245,7 @@ describe("refused packages", () => {
     expect(requests).not.toContain("one/-/one-1.0.0.tgz");
   });
 
-  test("one whose bytes are not those of its hash is refused", async () => {
+  test("one whose bytes do not match its hash", async () => {
     const { npm } = await startRegistry([{ ...one, tampered: true }]);
     const { builder } = await openBuilder({ npm });
     expect(await failure(builder.build({ code: component('import one from "one";') }))).toMatchObject({
@@ -254,7 +254,7 @@ describe("refused packages", () => {
     });
   });
 
-  test("too many are refused before any is downloaded", async () => {
+  test("too many packages, before any is downloaded", async () => {
     const many = Array.from({ length: 20 }, (_, index) => ({ name: `p${index}`, files: { "index.js": "" } }));
     const { npm, requests } = await startRegistry([
       { ...one, dependencies: Object.fromEntries(many.map(({ name }) => [name, "*"])) },
@@ -270,7 +270,7 @@ describe("refused packages", () => {
     expect(requests.filter((path) => path.endsWith(".tgz"))).toEqual([]);
   });
 
-  test("more bytes than allowed are refused", async () => {
+  test("more bytes than allowed", async () => {
     const { npm } = await startRegistry([{ ...one, files: { "index.js": "", "big.txt": "x".repeat(100_000) } }]);
     const { builder, directory } = await openBuilder({ npm, limits: { unpackedBytes: 50_000 } });
     expect(await failure(builder.build({ code: component('import one from "one";') }))).toMatchObject({
@@ -280,8 +280,8 @@ describe("refused packages", () => {
     expect(await readdir(join(directory, "sets"))).toEqual([]);
   });
 
-  test("a bundle that is too large is refused with what takes the most of it", async () => {
-    // Each file alone would fit.
+  test("a bundle that is too large, with its biggest packages", async () => {
+    // Each file alone is under the limit.
     const text = (files: number) => ({
       "index.js": Array.from({ length: files }, (_, index) => `exports.a${index} = require("./${index}");`).join(""),
       ...Object.fromEntries(Array.from({ length: files }, (_, index) => [`${index}.js`, `module.exports = "${"x".repeat(1_000_000)}"`])),
@@ -302,7 +302,7 @@ describe("refused packages", () => {
     expect(error.details).toMatchObject({ largest: [{ name: "@scope/large" }, { name: "inner" }] });
   });
 
-  test("install scripts do not run", async () => {
+  test("one with install scripts, which is installed without running them", async () => {
     const marker = join(tmpdir(), `headwater-script-${process.pid}`);
     const { npm } = await startRegistry([
       {
@@ -316,15 +316,15 @@ describe("refused packages", () => {
   });
 });
 
-describe("a registry that does not answer", () => {
-  test("is told apart from a wrong component", async () => {
+describe("a registry that does not respond", () => {
+  test("causes registry_unreachable, not an error of the component", async () => {
     const { builder } = await openBuilder({ npm: { registry: "http://127.0.0.1:1/" } });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
     expect(error).toMatchObject({ status: 503, code: "registry_unreachable" });
     expect(error.message).toMatch(/^the npm registry cannot be reached \(ECONNREFUSED/);
   });
 
-  test("may answer again later", async () => {
+  test("is asked again by the next build", async () => {
     const registry = await startRegistry([one]);
     registry.fail(true);
     const { builder } = await openBuilder({ npm: registry.npm });
@@ -336,7 +336,7 @@ describe("a registry that does not answer", () => {
 });
 
 describe("hostile packages", () => {
-  test("cannot have files of the builder inlined, nor learn which exist", async () => {
+  test("cannot inline the builder's files, nor learn which exist", async () => {
     for (const target of [
       "../../../../../../../../../../etc/hostname.json",
       "/etc/passwd",
@@ -367,7 +367,7 @@ describe("hostile packages", () => {
     expect((await builder.build({ code: component('import one from "one";', "one") })).definition.name).toBe("MODULE_NOT_FOUND");
   });
 
-  test("cannot bring symbolic links", async () => {
+  test("cannot contain symbolic links", async () => {
     const { npm } = await startRegistry([
       {
         ...one,
@@ -379,7 +379,7 @@ describe("hostile packages", () => {
     expect((await builder.build({ code: component('import one from "one";', "one") })).definition.name).toBe("MODULE_NOT_FOUND");
   });
 
-  test("cannot steer the bundler by a tsconfig or a browser field", async () => {
+  test("cannot configure the bundler by a tsconfig or a browser field", async () => {
     const { npm } = await startRegistry([
       {
         ...one,
@@ -417,7 +417,7 @@ describe("a lockfile from outside", () => {
     expect(error.message).toContain(message);
   });
 
-  test("names no place to fetch from", async () => {
+  test("cannot name a URL to fetch from", async () => {
     const { npm } = await startRegistry([one]);
     const first = await (await openBuilder({ npm })).builder.build({ code: component('import one from "one";', "one") });
     const moved = (first.lockfile ?? "").replace('"version": "1.0.0",', '"version": "1.0.0", "resolved": "http://127.0.0.1:1/one.tgz",');
@@ -428,7 +428,7 @@ describe("a lockfile from outside", () => {
     expect(build.lockfile).not.toContain("resolved");
   });
 
-  test("with another hash than the registry's is told", async () => {
+  test("with a hash that differs from the registry's is reported", async () => {
     const { npm } = await startRegistry([one]);
     const first = await (await openBuilder({ npm })).builder.build({ code: component('import one from "one";', "one") });
     const wrong = (first.lockfile ?? "").replace(/sha512-.{10}/, "sha512-AAAAAAAAAA");

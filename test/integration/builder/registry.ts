@@ -11,9 +11,9 @@ export interface FakePackage {
   readonly peerDependenciesMeta?: unknown;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
-  /** Path → where the symbolic link leads. */
+  /** Path → target of the symbolic link. */
   readonly links?: Readonly<Record<string, string>>;
-  /** Left out of the registry's answer. */
+  /** Omitted from the registry's response. */
   readonly withoutIntegrity?: boolean;
   /** Served instead of the tarball that the integrity hash was made of. */
   readonly tampered?: boolean;
@@ -22,13 +22,13 @@ export interface FakePackage {
 export interface FakeRegistry {
   /** For the builder's `npm` option. */
   readonly npm: { readonly registry: string };
-  /** Paths asked for so far. */
+  /** Paths requested so far. */
   readonly requests: string[];
-  /** Answers 503 to everything until called with false. */
+  /** Responds with 503 until called with false. */
   fail(failing: boolean): void;
 }
 
-/** An npm registry on loopback with the packages given: hostile ones do not exist in a real one for long. With a token it is private. */
+/** An npm registry on loopback with the given packages: hostile ones soon disappear from a real one. With a token it is private. */
 export async function startRegistry(packages: readonly FakePackage[], token?: string): Promise<FakeRegistry> {
   const requests: string[] = [];
   let failing = false;

@@ -47,7 +47,7 @@ async function serve(build: (request: BuildRequest) => Promise<Build>): Promise<
 }
 
 describe("build requests", () => {
-  test("carry code of 1 MiB there and a lockfile back", async () => {
+  test("transmit code of 1 MiB and return a lockfile", async () => {
     const asked: BuildRequest[] = [];
     await serve(async (request) => {
       asked.push(request);
@@ -63,7 +63,7 @@ describe("build requests", () => {
     [new LimitExceeded("too large", { code: "code_too_large", details: { limit: 1 } })],
     [new Unavailable("later", { code: "registry_unreachable" })],
     [new Forbidden("not there", { code: "egress_denied" })],
-  ])("bring errors back as they were: %s", async (thrown) => {
+  ])("return errors unchanged: %s", async (thrown) => {
     await serve(() => Promise.reject(thrown));
     const error = await failure(requestBuild(nats, { code: "x" }));
     expect(error.constructor).toBe(thrown.constructor);
@@ -71,7 +71,7 @@ describe("build requests", () => {
     expect(error.details).toEqual(thrown.details);
   });
 
-  test("carry the files of a component there, and those at an address back", async () => {
+  test("transmit the files of a component, and return those fetched from a URL", async () => {
     const component = { code: "x", entry: "a/b.mjs", files: { "c.mjs": "y".repeat(500_000), "package.json": "{}" } };
     const asked: unknown[] = [];
     const serving = await serveBuildRequests(nats, {
@@ -80,12 +80,12 @@ describe("build requests", () => {
     });
     onTestFinished(() => serving.stop());
     expect(await requestComponent(nats, "https://x.test/a.mjs", { owner: "u_1" })).toEqual(component);
-    // What else a resource holds is left out.
+    // Other fields of a resource are left out.
     await requestBuild(nats, { ...component, url: "https://x.test/a.mjs" } as typeof component);
     expect(asked).toEqual(["https://x.test/a.mjs", "u_1", component]);
   });
 
-  test("tell an unexpected failure as one of ours", async () => {
+  test("report an unexpected failure as an internal error", async () => {
     await serve(() => Promise.reject(new TypeError("oops")));
     expect(await failure(requestBuild(nats, { code: "x" }))).toMatchObject({
       status: 500,
@@ -93,7 +93,7 @@ describe("build requests", () => {
     });
   });
 
-  test("go to one of several builders", async () => {
+  test("reach one of several builders", async () => {
     let count = 0;
     for (const _ of [1, 2, 3])
       await serve(async () => {
@@ -104,11 +104,11 @@ describe("build requests", () => {
     expect(count).toBe(20);
   });
 
-  test("say so when no builder runs", async () => {
+  test("fail if no builder runs", async () => {
     expect(await failure(requestBuild(nats, { code: "x" }))).toMatchObject({ status: 503, code: "no_builder" });
   });
 
-  test("say so when a builder does not answer", async () => {
+  test("fail if a builder does not respond", async () => {
     const { promise, resolve } = Promise.withResolvers<Build>();
     await serve(() => promise);
     expect(await failure(requestBuild(nats, { code: "x" }, { timeoutMs: 100 }))).toMatchObject({
@@ -118,7 +118,7 @@ describe("build requests", () => {
     resolve(built);
   });
 
-  test("under way are answered before a builder stops", async () => {
+  test("finish before a builder stops", async () => {
     const { promise, resolve } = Promise.withResolvers<Build>();
     const begun = Promise.withResolvers<void>();
     const serving = await serve(() => {

@@ -25,7 +25,7 @@ describe("a specifier", () => {
     ["@pipedream/types", { kind: "platform", module: "types" }],
     ["headwater/types", { kind: "platform", module: "types" }],
     ["headwater/other", { kind: "package", name: "headwater", range: null, subpath: "/other" }],
-  ])("%s is understood", (text, specifier) => {
+  ])("%s is parsed", (text, specifier) => {
     expect(parseSpecifier(text)).toEqual(specifier);
   });
 
@@ -76,7 +76,7 @@ describe("the plan of dependencies", () => {
     expect(Object.values(plan as object).toSorted()).toEqual(["1", "latest", "npm:@s/c@2", "npm:b@1"]);
   });
 
-  test("brings axios with the platform package alone", async () => {
+  test("includes axios only with the platform package", async () => {
     expect(await wanted('import { defineSource } from "@pipedream/types";')).toEqual({});
     expect(await wanted('import { axios } from "@pipedream/platform";')).toEqual({
       "@headwater/axios": expect.stringMatching(/^npm:axios@/),
@@ -85,7 +85,7 @@ describe("the plan of dependencies", () => {
 });
 
 describe("the scan", () => {
-  test("finds every kind of import with its place", async () => {
+  test("finds every kind of import with its position", async () => {
     const { imports } = await scanned(
       'import a from "a";\nexport { b } from "b";\nconst c = require("c");\nconst d = await import("d");\n',
       "js",
@@ -103,10 +103,10 @@ describe("the scan", () => {
     expect(imports[0]?.place).toEqual({ file: "component.js", line: 1, column: 18 });
   });
 
-  test("tells TypeScript from JavaScript", async () => {
+  test("distinguishes TypeScript from JavaScript", async () => {
     expect((await scanned("export const a = 1", "auto")).language).toBe("js");
     expect((await scanned("export const a: number = 1", "auto")).language).toBe("ts");
-    // Types whose only use is a type are no imports.
+    // Imports that are used only as types are left out.
     expect((await scanned('import type { A } from "a"; export const x = {} as A', "auto")).imports).toEqual([]);
   });
 });

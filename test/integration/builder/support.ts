@@ -14,13 +14,13 @@ import type { Inspection, Inspector } from "../../../builder/ports.ts";
 export interface OpenBuilder {
   readonly builder: Builder;
   readonly directory: string;
-  /** What was put into the bundle store: name → text. */
+  /** Content of the bundle store: name → text. */
   readonly stored: Map<string, string>;
   /** Inspections so far. */
   inspections(): number;
 }
 
-/** A builder with a folder of its own; gone when the test ends. */
+/** A builder with a folder of its own; removed when the test ends. */
 export async function openBuilder(options: Partial<BuilderOptions> = {}): Promise<OpenBuilder> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), "headwater-builder-")));
   const stored = new Map<string, string>();
@@ -43,7 +43,7 @@ export async function openBuilder(options: Partial<BuilderOptions> = {}): Promis
   return { builder, directory, stored, inspections: () => inspections };
 }
 
-/** A server on this machine; gone when the test ends. @returns its origin */
+/** A server on this machine, closed when the test ends. @returns its origin */
 export async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -55,7 +55,7 @@ export async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What `work` throws. */
+/** Returns what `work` throws. */
 export async function failure(work: Promise<unknown>): Promise<HeadwaterError & { details: Record<string, unknown> }> {
   const outcome = await work.then(
     () => undefined,
@@ -65,7 +65,7 @@ export async function failure(work: Promise<unknown>): Promise<HeadwaterError & 
   return outcome as HeadwaterError & { details: Record<string, unknown> };
 }
 
-/** Evaluates a bundle and hands back the component it registers. For bundles of our own only: node:vm is no boundary. */
+/** Evaluates a bundle and returns the component that it registers. For our own bundles only: node:vm is no boundary. */
 export async function evaluate(text: string): Promise<Record<string, unknown>> {
   const require = createRequire(import.meta.url);
   let registered: { default?: Record<string, unknown> } = {};
@@ -103,7 +103,7 @@ export async function evaluate(text: string): Promise<Record<string, unknown>> {
   return registered.default ?? {};
 }
 
-/** Stands in for the sandbox where a test is about the builder alone: reads the name and whether there is a `run`. */
+/** Replaces the sandbox in tests of the builder alone: reads the name and whether there is a `run`. */
 const plainInspector: Inspector = {
   async inspect({ bundle, timeoutMs }): Promise<Inspection> {
     const { promise: late, reject } = Promise.withResolvers<never>();

@@ -3,7 +3,7 @@ import type { Inspector } from "../../../builder/ports.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 import { openBuilder } from "./support.ts";
 
-/** Reads nothing of the code: a component with an HTTP interface, of which the sandbox had something to say or not. */
+/** Reads nothing of the code: returns a component with an HTTP interface, with or without a warning of the sandbox. */
 const inspectorOf = (isCustom: boolean, warnings: readonly Warning[]): Inspector => ({
   inspect: async () => ({
     outcome: "read",
@@ -48,7 +48,7 @@ describe("the code of a component is warned about:", () => {
   });
 
   test.each([`this.$emit(event, { id: 1, name: "$errors" });`, `const emit = this.$emit; this.$emit({ a: ")" }, { name: '$mine' });`])(
-    "an emit on a system's channel: %s",
+    "an emit on a channel of the system: %s",
     async (run) => {
       expect((await build(withProps(`"$.interface.http"`, run))).warnings).toMatchObject([{ code: "reserved_channel", path: "run" }]);
     },

@@ -13,7 +13,7 @@ const rounds = 10;
 class Emitter {
   readonly #source: string;
   readonly #channel: string;
-  /** The last number that is committed. */
+  /** The last committed number. */
   committed = 0;
   #sequence = 0;
   #going: Promise<void> | undefined;
@@ -45,7 +45,7 @@ class Emitter {
     this.committed = n;
   }
 
-  /** Without a pause, until it is stopped. */
+  /** Commits without a pause, until it is stopped. */
   start(): void {
     this.#isGoing = true;
     this.#going = (async () => {
@@ -59,7 +59,7 @@ class Emitter {
   }
 }
 
-/** Resolves when routers know it, which is what the API waits for before it answers. */
+/** Resolves when routers know the subscription, as the API does before it responds. */
 async function subscribe(webhook: string, channel: string): Promise<void> {
   const { status } = await world.api.ask("POST", `/v1/subscriptions?emitter_id=dc_*&listener_id=${webhook}&event_name=${channel}`);
   expect(status).toBe(200);
@@ -75,7 +75,7 @@ it("delivers events committed after the subscription was created, and none from 
   for (let round = 0; round < rounds; round++) {
     const emitter = new Emitter(`round${round}`);
     emitter.start();
-    await until(() => emitter.committed > round % 7, "some events nobody listens to");
+    await until(() => emitter.committed > round % 7, "some events without a listener");
     const before = emitter.committed;
     await subscribe(id, `round${round}`);
     const known = emitter.committed;
@@ -85,7 +85,7 @@ it("delivers events committed after the subscription was created, and none from 
     const heard = heardBy(receiver);
     const [first = 0] = heard;
     expect(first).toBeGreaterThan(before);
-    // The commit that was under way when it was answered may be from before.
+    // The commit that was in progress at the response may be from before.
     expect(first).toBeLessThanOrEqual(known + 2);
     expect(heard).toEqual(Array.from({ length: emitter.committed - first + 1 }, (_, n) => first + n));
     receiver.received.splice(0);
@@ -99,7 +99,7 @@ it("delivers no events from before the subscription after delivery was down", as
   for (let n = 0; n < 3; n++) await emitter.emit();
   await subscribe(id, "away");
   await emitter.emit();
-  // Changed since, it begins where it began.
+  // The subscription was changed since then, and still begins where it began.
   await world.api.ask("PUT", `/v1/webhooks/${id}`, { body: { url: `${receiver.url}/moved` } });
   await world.observe(id);
   await emitter.emit();

@@ -17,7 +17,7 @@ const untilDead = (webhook: string, count: number) =>
   until(async () => (await deadLetters(webhook)).length === count, `${count} dead letters`);
 const bodies = ({ received }: Receiver) => received.map(({ body }) => body);
 const shown = async (webhook: string) => (await world.get(`/v1/webhooks/${webhook}`)).data;
-/** Of all webhooks of this file. */
+/** All webhooks of this file. */
 const known = async () => (await createFailingEndpoints(api.database).all()).map(({ webhook }) => webhook);
 
 async function enable(webhook: string): Promise<void> {
@@ -39,7 +39,7 @@ describe("a webhook whose endpoint answers 410", () => {
     await world.emit({ n: 1 });
     await untilDead(id, 1);
 
-    // The operator does not know yet: whoever delivers posts nothing all the same.
+    // The operator does not know yet, but delivery already posts nothing.
     await world.emit({ n: 2 });
     await untilDead(id, 2);
     expect(bodies(receiver)).toEqual(['{"n":1}']);
@@ -79,7 +79,7 @@ describe("a webhook whose endpoint answers 410", () => {
     await world.emit({ n: 2 });
     await untilDead(id, 2);
     expect(bodies(receiver)).toEqual(['{"n":1}']);
-    // A look at what is known is all that the operator takes from before; a second one changes nothing.
+    // The operator derives its state from one look at the stored failures; a second one changes nothing.
     await world.observe(id);
     await world.observe(id);
     expect(await shown(id)).toMatchObject({ active: false, disabled: { reason: "EndpointGone" } });
@@ -87,18 +87,18 @@ describe("a webhook whose endpoint answers 410", () => {
 
   it("emits an error event on $errors of the source, to all listeners except the webhook itself", async () => {
     await world.deliver();
-    const [receiver, told] = [await world.receive(), await world.receive()];
+    const [receiver, errorReceiver] = [await world.receive(), await world.receive()];
     receiver.status = 410;
     const { id } = await world.subscribedWebhook(receiver.url);
-    const listener = await world.createWebhook(told.url);
+    const listener = await world.createWebhook(errorReceiver.url);
     for (const webhook of [id, listener.id]) {
       const asked = await api.ask("POST", `/v1/subscriptions?emitter_id=dc_*&listener_id=${webhook}&event_name=%24errors`);
       expect(asked.status).toBe(200);
       await world.observe(webhook);
     }
     await world.emit({ n: 1 }, { n: 2 });
-    await until(() => told.received.length > 0, "the error event");
-    const [event] = told.received;
+    await until(() => errorReceiver.received.length > 0, "the error event");
+    const [event] = errorReceiver.received;
     expect(event?.headers["x-pd-emitter-id"]).toMatch(/^dc_emitter/);
     const [letter] = (await deadLetters(id)).slice(-1);
     expect(JSON.parse(event?.body ?? "")).toMatchObject({
@@ -106,7 +106,7 @@ describe("a webhook whose endpoint answers 410", () => {
       error: { code: "webhook_disabled", name: "EndpointGone", message: expect.stringContaining(id) },
     });
     await untilDead(id, 2);
-    expect(told.received).toHaveLength(1);
+    expect(errorReceiver.received).toHaveLength(1);
     expect(bodies(receiver)).toEqual(['{"n":1}']);
     await world.observe(listener.id);
     await api.ask("DELETE", `/v1/webhooks/${listener.id}`);
@@ -130,7 +130,7 @@ describe("a webhook without a successful delivery", () => {
     await world.observe(id);
     expect(await shown(id)).toMatchObject({ active: false, disabled: { reason: "EndpointFailing", message: letter?.cause } });
 
-    // The clock begins anew: what fails now is tried again.
+    // The failure period starts again: deliveries that fail now are retried.
     await enable(id);
     await redrive(id);
     await until(() => receiver.received.length >= attempts + 2, "two attempts more");

@@ -24,7 +24,7 @@ async function listen(answer: (n: string) => Answer = () => 200): Promise<Endpoi
   return endpoint;
 }
 
-/** Commits of several sources, some with several events; the numbers in the order of commits. */
+/** Commits of several sources, some with several events; the numbers are in the order of commits. */
 async function emitMany(count: number, from = 0): Promise<readonly string[]> {
   const numbers = Array.from({ length: count }, (_, index) => from + index);
   for (let next = 0; next < count;) {
@@ -52,7 +52,7 @@ describe("an ordered webhook", () => {
   it("receives 500 events of several sources in the order of their commits, one at a time, although attempts fail", async () => {
     world.waits = [10, 20, 40, 80, 160, 320];
     await world.deliver();
-    // Each number decides for itself how it fails first; three hang until the attempt is over.
+    // Each number determines how it fails first; three hang until the attempt times out.
     const tries = new Map<string, number>();
     const endpoint = await listen((n) => {
       const tried = (tries.get(n) ?? 0) + 1;
@@ -79,7 +79,7 @@ describe("an ordered webhook", () => {
     await until(() => endpoint.taken.length === 7, "all but one");
     expect(endpoint.heard).toEqual(["0", "1", "2", "3", "3", "3", "4", "5", "6", "7"]);
     expect(await deadLetters(id)).toMatchObject([{ attempts: 3, cause: "the endpoint answered 500" }]);
-    // What a person asks for goes at once.
+    // A redelivery on request is attempted at once.
     endpoint.answer = () => 200;
     expect((await api.ask("POST", `/v1/webhooks/${id}/dead_letters/redrive`)).status).toBe(202);
     await until(() => endpoint.taken.length === 8, "the dead letter");
@@ -102,7 +102,7 @@ describe("an ordered webhook", () => {
     expect(dead.heard).toEqual(["0"]);
     await until(() => delivery.queuedOrdered() === 300, "the metric counts the queued deliveries");
 
-    // A retry that is asked for is made at once, and lets the others go when it succeeds.
+    // A requested retry is made at once; when it succeeds, the queued deliveries continue.
     dead.answer = () => 200;
     await until(async () => (await attempts(id, "retry")).length === 1, "the attempt is listed");
     const [attempt] = await attempts(id, "retry");
@@ -125,7 +125,7 @@ describe("an ordered webhook", () => {
     expect(endpoint.heard).toEqual(["0", "1", "2", "2"]);
     expect(second.queuedOrdered()).toBe(18);
     endpoint.answer = () => 200;
-    // Whoever says that it is active says that it is to be tried again.
+    // An active webhook in the response means that the delivery will be retried.
     await change(id, { active: true });
     await until(() => endpoint.taken.length === 20, "the rest");
     expect(disorder(sent, endpoint.heard)).toBeUndefined();
@@ -213,12 +213,12 @@ describe("an ordered webhook", () => {
     const { id } = await world.subscribedWebhook(endpoint.url, ordered);
     for (let n = 0; n < 5; n++) {
       await world.emit({ n });
-      // Deliveries that arrive together are stored together, also beyond the bound.
+      // Deliveries that arrive together are stored together, even beyond the limit.
       if (n < 3) await until(() => delivery.queuedOrdered() === n + 1, `delivery ${n} is queued`);
     }
     await until(async () => (await deadLetters(id)).length === 2, "two exceed the bound");
     expect((await deadLetters(id))[0]?.cause).toContain("3 deliveries wait for this ordered webhook");
-    // An attempt that is still under way would fail after the change, and wait for an hour.
+    // An attempt that is still in progress would fail after the change, and wait for an hour.
     await until(async () => (await attempts(id, "retry")).length === 1, "the first attempt has failed");
     endpoint.answer = () => 200;
     await change(id, { active: true });

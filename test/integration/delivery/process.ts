@@ -50,7 +50,7 @@ export interface MortalReplica {
   kill(): Promise<void>;
 }
 
-/** A replica in a process of its own, to be killed, to stand still, and to be stopped. */
+/** A replica in a process of its own, which tests kill, suspend and stop. */
 export async function startMortalReplica(server: NatsConnection, databaseUrl: string): Promise<MortalReplica> {
   const child = fork(fileURLToPath(import.meta.url), [JSON.stringify(server), databaseUrl], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -68,12 +68,12 @@ export async function startMortalReplica(server: NatsConnection, databaseUrl: st
 async function live(server: NatsConnection, databaseUrl: string): Promise<void> {
   const connection = await connect({ server, name: "delivery" });
   const database = createDatabase({ url: databaseUrl });
-  const tell = (fields: object, message?: string): void =>
+  const printLog = (fields: object, message?: string): void =>
     void (
       process.env["REPLICA_LOG"] &&
       process.stderr.write(`${new Date().toISOString()} ${process.pid} ${message} ${JSON.stringify(fields)}\n`)
     );
-  const log = { info: () => undefined, warn: tell, error: tell };
+  const log = { info: () => undefined, warn: printLog, error: printLog };
   const replica = await startReplica(connection, database, log);
   process.on("disconnect", () => process.exit());
   process.on("message", () => {

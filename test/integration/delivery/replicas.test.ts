@@ -22,9 +22,9 @@ import { prepareDatabase } from "../postgres/support.ts";
 const postgres = withPostgres();
 const nats = withJetStream({ partitions: partitionCount });
 const signingKey = formatSigningKey(randomBytes(32));
-/** The promise is 5 s; a machine that is busy with other tests may take longer. */
+/** The documented limit is 5 s; on a machine that is busy with other tests it may take longer. */
 const maxDelayMs = 15_000;
-/** An ordered webhook is posted to one request at a time: on a busy machine what has queued takes longer to be worked off. */
+/** An ordered webhook receives one request at a time: on a busy machine its queue takes longer to drain. */
 const maxOrderedDelayMs = 45_000;
 const waitMs = 60_000;
 
@@ -95,7 +95,7 @@ async function commit(source: string, n: number): Promise<void> {
   sequences.set(source, appended.sequence);
 }
 
-/** A plain and an ordered webhook that hear all sources. */
+/** A plain and an ordered webhook that are subscribed to all sources. */
 async function subscribe(): Promise<{ readonly plain: Endpoint; readonly ordered: Endpoint }> {
   const [plain, ordered] = [await listen(), await listen()];
   ends.push(
@@ -119,7 +119,7 @@ async function subscribe(): Promise<{ readonly plain: Endpoint; readonly ordered
   return { plain, ordered };
 }
 
-/** Commits of all sources in turn until it is stopped; tells when each was stored. */
+/** Commits of all sources in turn until it is stopped; returns when each was stored. */
 function emit(): { readonly storedAt: Map<number, number>; stop(): Promise<void> } {
   const storedAt = new Map<number, number>();
   let isOver = false;
@@ -140,7 +140,7 @@ function emit(): { readonly storedAt: Map<number, number>; stop(): Promise<void>
   };
 }
 
-/** What other replicas and this one hold, by replica. */
+/** The partitions that this replica and others hold, by replica. */
 async function held(): Promise<ReadonlyMap<string, readonly number[]>> {
   const entries = await new Bucket(nats.connection, buckets.replicas, (json) => json as { holds?: readonly number[] }).readAll(
     "delivery.*",
@@ -148,7 +148,7 @@ async function held(): Promise<ReadonlyMap<string, readonly number[]>> {
   return new Map([...entries].map(([key, { holds = [] }]) => [key.slice("delivery.".length), holds]));
 }
 
-/** Each of the replicas holds something, and all hold everything. */
+/** Each replica holds some partitions, and together they hold all. */
 async function untilShared(replicas: readonly string[]): Promise<void> {
   await until(
     async () => {
@@ -201,7 +201,7 @@ async function expectAll(
   };
   await until(async () => (await recorded()).length === all.length, "all are recorded", waitMs);
   expect((await recorded()).toSorted()).toEqual(all.map((n) => `r_${n}`).toSorted());
-  // Each run counts once, also where an event that is recorded twice would be the same row.
+  // Each run counts once, even if an event recorded twice is the same row.
   expect((await history.readUsage("u_1", dayOf(1_700_000_000_000).startMs)).runs).toBe(committed);
 }
 
@@ -231,7 +231,7 @@ describe("two replicas of delivery", () => {
     ["stops gracefully", (replica) => replica.stop()],
   ];
 
-  /** Method: commits of all sources go on, of which every 20th is refused once by the plain webhook; then the replica that posts to ordered webhooks goes. */
+  /** Method: commits of all sources continue, and the plain webhook refuses every 20th once; then the replica that posts to ordered webhooks goes. */
   it.runIf(isSoak).each(ways)(
     "lose nothing, keep the order and deliver within seconds while one %s",
     async (way, goes) => {

@@ -56,7 +56,7 @@ beforeAll(async () => {
   const routes = new Bucket<Route>(admin, buckets.routes, (json) => json as Route);
   for (const [id, { url }] of [["wh_ordered", ordered] as const, ["wh_plain", plain] as const]) {
     const listener: RouteListener = { kind: "webhook", id, url, keys: [signingKey], ordered: id === "wh_ordered" };
-    // Its own entry, and that of its subscription.
+    // The source's own entry, and that of its subscription.
     for (const [subscription, emitter] of [[id, id] as const, [`sub_${id}`, source] as const])
       await routes.put(subscription, { subscription, owner: ref.owner, emitter, channel: "", listener });
   }
@@ -81,7 +81,7 @@ afterAll(async () => {
 }, 60_000);
 
 let sequence = 0;
-/** A run that emits one number. Durable when it returns, and there once, as a runner's commit is. */
+/** A run that emits one number. Stored once and durable when it returns, like a runner's commit. */
 async function commit(n: number): Promise<void> {
   const at = 1_700_000_000_000 + n;
   const event = { id: `${at}-0`, emitId: `em${n}`, channel: "", dedupeId: null, summary: null, ts: at, payload: `{"n":${n}}` };
@@ -101,7 +101,7 @@ async function commit(n: number): Promise<void> {
   }
 }
 
-/** Every 20th of one is refused once, and every 30th of the other: so some are always in line, and some are messages of their own. */
+/** One webhook refuses every 20th event once, the other every 30th: so some deliveries are always queued, and some are messages of their own. */
 function failSome(endpoint: Endpoint, each: number): void {
   const refused = new Set<string>();
   endpoint.answer = (n) => {
@@ -113,8 +113,8 @@ function failSome(endpoint: Endpoint, each: number): void {
 
 const left = async (stream: string) => (await admin.manager.streams.info(stream)).state.messages;
 
-/** Method: of three servers one after the other is killed, is away until deliveries have gone on, and comes back to the streams. */
-it("goes on in order and loses nothing while one message server of three after the other is killed", async () => {
+/** Method: the three servers are killed in turn; each stays away until deliveries have continued, then rejoins the streams. */
+it("continues in order and loses nothing while each of three NATS servers is killed in turn", async () => {
   failSome(ordered, 20);
   failSome(plain, 30);
   let [sent, isOver] = [0, false];
@@ -141,7 +141,7 @@ it("goes on in order and loses nothing while one message server of three after t
   const missing = ({ taken }: Endpoint) => expected.filter((n) => !taken.includes(n));
   await until(() => missing(ordered).length === 0 && missing(plain).length === 0, "all are taken", waitMs);
   expect(disorder(expected, ordered.heard)).toBeUndefined();
-  // Nobody was killed that delivers: each is taken once, and what was refused comes again alone.
+  // No delivery process was killed: each event is accepted once, and only refused ones are repeated.
   expect(ordered.taken).toEqual(expected);
   expect(ordered.mostAtOnce()).toBe(1);
   await until(async () => (await left(streams.ordered)) === 0 && (await left(streams.deliveries)) === 0, "nothing is left", waitMs);

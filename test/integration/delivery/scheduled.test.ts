@@ -20,7 +20,7 @@ import { committedEvent } from "../committed-event.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
 import { prepareDatabase } from "../postgres/support.ts";
 
-/** Events with a `delivery_ts` in the stream, in Postgres and at their listeners; what a component does with them is in test/e2e. */
+/** Events with a `delivery_ts` in the stream, in Postgres and at their listeners; test/e2e tests them from a component. */
 const postgres = withPostgres();
 const streams = withJetStream({ partitions: partitionCount });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -196,7 +196,7 @@ describe("an event with delivery_ts", () => {
     await until(() => posted.length === 1, "it is delivered");
     await first.stop();
     await start();
-    // The server hands it out again when it has waited for the ack long enough.
+    // NATS redelivers it when the ack wait is over.
     await until(async () => (await stored(source)).length === 1, "it is in the history", 60_000);
     expect(posted.map(({ headers }) => headers["webhook-id"])).toEqual([given.emitId, given.emitId]);
     expect(await listed(source)).toEqual([]);

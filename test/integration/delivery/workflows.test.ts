@@ -49,7 +49,7 @@ async function start(): Promise<void> {
   running.push(await startDelivery(config, ports));
 }
 
-/** Of a route that names the workflow as its listener. */
+/** The target of a route that names the workflow as its listener. */
 async function subscribe(emitter: string, workflow: string, channel = ""): Promise<string> {
   const subscription = `sub_${emitter}${workflow}`.replaceAll("_", "");
   const route: Route = { subscription, owner: "u_1", emitter, channel, listener: { kind: "workflow", id: workflow } };
@@ -64,12 +64,12 @@ async function commit(source: string, events: readonly CommittedEvent[], error: 
   expect((await appendCommit(streams.connection, place, JSON.stringify(given), 0)).outcome).toBe("stored");
 }
 
-/** What is kept for a workflow, oldest first, left where it is. */
+/** Stored messages of a workflow, oldest first; removes nothing. */
 async function queueOf(workflow: string): Promise<readonly Delivery[]> {
   const { manager } = streams.connection;
   const { state } = await manager.streams.info(names.workflows, { subjects_filter: workflowSubject(workflow) });
   const kept: Delivery[] = [];
-  // The first sequence of a stream that holds nothing is none to ask for.
+  // An empty stream's first sequence cannot be read.
   if (state.messages === 0) return kept;
   for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
     const message = await manager.streams.getMessage(names.workflows, { seq });
@@ -114,7 +114,7 @@ it("stores a delivery once across a restart of the delivery role", async () => {
   await until(async () => (await queueOf("p_again")).length === 1, "one event");
   for (const delivery of running.splice(0)) await delivery.stop();
   await start();
-  // As a crash before the commit was done repeats it.
+  // As after a crash before the commit was acked.
   const text = JSON.stringify((await queueOf("p_again"))[0]);
   const { duplicate } = await streams.connection.publisher.publish(workflowSubject("p_again"), text, {
     messageId: `em_3-0.${subscription}`,

@@ -53,7 +53,7 @@ const namespace = "hw-system";
 const mounted = "var/run/secrets/kubernetes.io/serviceaccount";
 const token = z.object({ status: z.object({ token: z.string() }) });
 
-/** As the kubelet puts it into a pod. */
+/** As the kubelet mounts it into a pod. */
 async function mountServiceAccount(name: string): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
   const { body } = await kube.client.request("POST", path, { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} });
@@ -75,7 +75,7 @@ async function serviceAccount(root: string): Promise<ClusterAccess> {
 
 const rbac = "rbac.authorization.k8s.io";
 
-/** What the adapters of this folder need of the chart's roles, and no more. */
+/** The rights of the chart's roles that the adapters of this folder need, and no others. */
 const roles = {
   "headwater-api": [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch", "create"] }],
   "headwater-operator": [
@@ -157,7 +157,7 @@ kube.describe("access to a real API server", () => {
     await values.settle({ ...holder, uid: "1234", generation: 1 }, [reference]);
     await values.settle({ ...holder, uid: "1234", generation: 2 }, []);
     await expect(values.read(own, reference)).rejects.toMatchObject({ status: 404 });
-    // And nowhere else.
+    // And in no other namespace.
     await expect(hasty.read("kube-system", reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
     await rights.stop();
     await Promise.all([owners.close(), seen.close()]);

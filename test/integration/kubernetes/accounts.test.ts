@@ -64,7 +64,7 @@ kube.describe("an account on a Kubernetes API", () => {
     await server.close();
   });
 
-  /** What runs of the source see, under which deployment. */
+  /** The secrets that runs of the source get, and their deployment. */
   async function seenByRuns(): Promise<{ readonly id: string; readonly auth: Readonly<Record<string, string>> } | undefined> {
     const source = (await kube.objects.find("source shop", namespace)) as { status?: { id?: string } } | undefined; // What the operator wrote.
     const id = source?.status?.id;

@@ -37,7 +37,7 @@ const list = z.object({
   ),
 });
 
-/** A Kubernetes that only counts. */
+/** A Kubernetes API that only counts requests. */
 function counting(answer: () => Promise<unknown> = () => Promise.resolve({})): {
   kubernetes: Kubernetes;
   requests: { method: string; body: unknown }[];

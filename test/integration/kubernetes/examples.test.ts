@@ -13,7 +13,7 @@ import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { openBuilder } from "../builder/support.ts";
 
-/** docs/examples/kubernetes: what people copy is accepted, builds, and has the props it is given. */
+/** docs/examples/kubernetes: each example is accepted, builds, and has the required props. */
 const folder = join(import.meta.dirname, "..", "..", "..", "docs", "examples", "kubernetes");
 const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml"));
 const kube = await withKubeApi();
@@ -48,7 +48,7 @@ function pathOf({ apiVersion: version, kind }: Manifest, namespace: string): str
 }
 
 kube.describe("the API server", () => {
-  it.each(files)("takes %s", async (file) => {
+  it.each(files)("accepts %s", async (file) => {
     const namespace = await kube.namespace();
     for (const resource of await read(file)) {
       const answer = await kube.client.request("POST", `${pathOf(resource, namespace)}?fieldValidation=Strict&dryRun=All`, resource);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => directory.remove());
 
-/** What it printed. */
+/** The printed text. */
 async function install(namespace: string, ...flags: string[]): Promise<string> {
   const script = join(import.meta.dirname, "../../../scripts/install-secrets.ts");
   const kubeconfig = parseDocument(kube.kubeconfig);

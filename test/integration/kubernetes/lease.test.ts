@@ -7,7 +7,7 @@ import { withKubernetes } from "./support.ts";
 
 const timings = { leaseMs: 600, renewWithinMs: 400, retryMs: 60 };
 
-/** A Lease as the API server keeps it, whose answers can be late, lost or refused. */
+/** A Lease like the API server's, whose responses can be late, lost or refused. */
 class MemoryLeases implements Leases {
   record: LeaseRecord | undefined;
   #version = 0;
@@ -29,7 +29,7 @@ class MemoryLeases implements Leases {
   }
 }
 
-/** The way of one candidate to the lease. */
+/** One candidate's connection to the lease. */
 class Line implements Leases {
   readonly #leases: Leases;
   how: "up" | "down" | "hangs" | "answers lost" = "up";
@@ -58,7 +58,7 @@ interface Candidate {
   stop(): Promise<void>;
 }
 
-/** Every write that any candidate allows itself, in order: the fence that a real store would have. */
+/** All writes of all candidates, in order, like the fence of a real store. */
 const writes: { readonly by: string; readonly at: number }[] = [];
 
 function candidate(
@@ -135,7 +135,7 @@ describe("one leader among several", () => {
     a.line.how = how;
     await vi.waitFor(() => {
       expectOneAtATime(a, b);
-      // With answers lost the renewals arrive: the other sees a living leader, and the first has to let go by itself.
+      // With lost responses the renewals arrive: the other candidate sees a live leader, and the first has to stop by itself.
       expect(how === "answers lost" ? !a.election.leads : b.election.leads).toBe(true);
     }, within);
     await vi.waitFor(() => expect(a.terms[0]?.aborted).toBe(true), within);
@@ -169,7 +169,7 @@ describe("one leader among several", () => {
       }, within);
       leader.line.how = "up";
     }
-    // Four leaders fell, so five led at least, and never did one write after its successor had begun.
+    // Four leaders were stopped, so at least five led, and none wrote after its successor had begun.
     await vi.waitFor(() => expect(stretches().length).toBeGreaterThanOrEqual(5), within);
     for (const rival of rivals) await rival.stop();
     expect(new Set(stretches()).size).toBe(stretches().length);
@@ -255,7 +255,7 @@ kube.describe("a Lease of a real API server", () => {
     await vi.waitFor(() => expect(second.election.leads).toBe(true), { timeout: 20_000 });
     await second.stop();
     expect(await leases.find(AbortSignal.timeout(5_000))).toMatchObject({ holder: "" });
-    // A slow server may cost the leader its term; the other led after it all the same.
+    // A slow server may cost the leader its term; the other one then leads.
     const names = stretches().map((by) => by.slice(0, 1));
     expect(names.filter((name, index) => name !== names[index - 1])).toEqual([first.name, second.name]);
     expect(new Set(stretches()).size).toBe(stretches().length);

@@ -43,10 +43,10 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 export interface Doors {
   readonly cluster: ResourceStore;
   readonly database: Database;
-  /** ada's. */
+  /** Ada's namespace. */
   readonly namespace: string;
   ask(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
-  /** Starts to mirror; `kill` waits for nothing that is under way. */
+  /** Starts to mirror; `kill` waits for no operation in progress. */
   startMirroring(rows?: MirrorRows): Promise<{ readonly mirror: Mirror; kill(): void }>;
   readonly rows: MirrorRows;
   inCluster(): Promise<readonly Resource[]>;
@@ -111,7 +111,7 @@ async function everything(list: (kind: Kind) => Promise<readonly Resource[]>): P
   return found.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).map(comparable);
 }
 
-/** What a list shows of it, and by which state; the database knows times to the microsecond. */
+/** The fields that a list shows, and its state; the database stores times to the microsecond. */
 function comparable({ apiVersion, kind, metadata, spec, status }: Resource): Resource {
   const { creationTimestamp, deletionTimestamp, ...others } = metadata;
   return {
@@ -178,7 +178,7 @@ async function request(url: string, method: string, body: unknown) {
   return { status: response.status, body: (text === "" ? undefined : JSON.parse(text)) as unknown };
 }
 
-/** The same rows, until they are healed now late, now unreachable, now both: it is written and the writer hears of a failure. */
+/** The same rows, but slow or unreachable until `heal`; a failing write may have succeeded. */
 export function unreliable(rows: MirrorRows, random: () => number): { readonly rows: MirrorRows; heal(): void } {
   let healed = false;
   const trouble = async (): Promise<void> => {

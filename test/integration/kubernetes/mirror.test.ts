@@ -30,8 +30,8 @@ kube.describe("lists and the cluster", () => {
   });
 
   /**
-   * Method: random changes through REST and, as kubectl makes them, directly, while operators that mirror are killed and others
-   * begin, and the table is late or unreachable to them. When all is quiet, both hold the same: specs, statuses, labels, versions.
+   * Method: random changes through REST and, as kubectl makes them, directly, while mirroring operators are killed and others
+   * start, and the table is slow or unreachable for them. In the end both hold the same specs, statuses, labels and versions.
    */
   test.each([1, 2, 3, 4])("are equal after changes through REST and kubectl (seed %i)", { timeout: 90_000 }, async (seed) => {
     const random = seeded(seed);
@@ -67,7 +67,7 @@ kube.describe("lists and the cluster", () => {
 
 const names = ["a", "b", "c"] as const;
 
-/** One change by one door; that it is refused (a name taken, nothing there) is fine. */
+/** One change through REST or kubectl; a refusal (name taken, not found) is fine. */
 async function change(random: () => number): Promise<void> {
   const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
   const name = pick(names) ?? "a";
@@ -105,11 +105,11 @@ async function change(random: () => number): Promise<void> {
 
 const kinds = { sources: "Source", webhooks: "Webhook", subscriptions: "Subscription" } as const;
 const ofKind = (plural: keyof typeof kinds) => ({ apiVersion: "headwater.dev/v1alpha1", kind: kinds[plural] });
-/** Webhooks go at once, the others when their operator lets them. */
+/** Webhooks are deleted at once, other kinds when their operator removes the finalizer. */
 const finalizersOf = (plural: keyof typeof kinds): readonly string[] => (plural === "webhooks" ? [] : ["headwater.dev/cleanup"]);
 
 function dataOf<T>(body: unknown): T {
-  return (body as { data: T }).data; // The API's envelope; the tests say what is in it.
+  return (body as { data: T }).data; // The API's envelope; each test knows its type.
 }
 
 /** mulberry32. */

@@ -11,7 +11,7 @@ const spec = { emitter: "dc_a", listener: "wh_a", channel: "" };
 const base = "/apis/headwater.dev/v1alpha1";
 const at = (namespace: string, name: string): string => `${base}/namespaces/${namespace}/subscriptions/${name}`;
 
-/** The definition as a later or an earlier Headwater might have it: anything goes. */
+/** The definition as a later or an earlier Headwater might have it: it accepts all fields. */
 const definition = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",

@@ -59,7 +59,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     await kube.client.request("DELETE", `/api/v1/namespaces/${first}`);
     await whenever(() => changes.includes(second), "the younger counts now");
     expect(await owners.find(owner)).toBe(second);
-    // What is in it is still ended in the owner's name.
+    // Its resources are still deleted in the owner's name.
     expect(await owners.ownerOf(first)).toBe(owner);
     end();
   });

@@ -47,7 +47,7 @@ kube.describe("runner pools in a cluster", () => {
   const removed: string[] = [];
   const recorded: string[] = [];
   const looked: string[] = [];
-  /** How often the default pool was looked at. */
+  /** Number of reconciliations of the default pool. */
   let looks = 0;
 
   beforeAll(async () => {
@@ -129,7 +129,7 @@ kube.describe("runner pools in a cluster", () => {
     const { conditions } = (await pool(name)).status;
     return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
   };
-  /** What the cluster's controllers would say of a Deployment. */
+  /** The status that the cluster's controllers would write to a Deployment. */
   const report = async (name: string, ready: number, replicas = ready): Promise<void> => {
     const { metadata } = z.object({ metadata: z.object({ generation: z.number() }) }).parse(await read(pathOf(name)));
     const status = {
@@ -148,7 +148,7 @@ kube.describe("runner pools in a cluster", () => {
     expect(answer.status).toBe(200);
   };
   const pods = (): string => `/api/v1/namespaces/${namespace}/pods`;
-  /** As the Deployment's controllers would make it. */
+  /** A pod as the Deployment's controllers would create it. */
   const createPod = (name: string) =>
     kube.client.create(pods(), {
       apiVersion: "v1",
@@ -164,7 +164,7 @@ kube.describe("runner pools in a cluster", () => {
       },
       spec: { containers: [{ name: "runner", image: "nowhere.example/none:1" }], automountServiceAccountToken: false },
     });
-  /** As the scheduler or the kubelet would. */
+  /** The status that the scheduler or the kubelet would write. */
   const tellOfPod = async (name: string, status: object): Promise<void> => {
     const path = `${pods()}/headwater-runner-${name}-1/status`;
     const answer = await kube.client.request("PATCH", path, { status }, { "content-type": "application/merge-patch+json" });
@@ -297,11 +297,11 @@ kube.describe("runner pools in a cluster", () => {
     await vi.waitFor(async () => expect(await verdict("crowded")).toMatchObject({ Ready: "True RunnersReady" }), within);
   });
 
-  it("run an owner's sources in the older of two pools, and in the other once that is deleted", async () => {
+  it("run an owner's sources in the older of two pools, and in the other after that is deleted", async () => {
     await create("first", { owner: "u_twice000001" });
     await vi.waitFor(() => expect(ownerPools.poolOf("u_twice000001")).toBe("first"), within);
     await vi.waitFor(async () => expect(await read(pathOf("first"))).toHaveProperty("spec"), within);
-    // Times of creation are whole seconds; of two in the same one, the name decides.
+    // Creation times are whole seconds; for equal ones, the name decides.
     await create("second", { owner: "u_twice000001" });
     await vi.waitFor(async () => expect(await verdict("second")).toMatchObject({ Stalled: "True OwnerHasAnotherPool" }), within);
     expect(await read(pathOf("second"))).toMatchObject({ reason: "NotFound" });

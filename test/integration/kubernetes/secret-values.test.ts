@@ -69,7 +69,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, second)).status).toBe(200);
   });
 
-  test("deletes Secrets of a change that was never made after a while", async () => {
+  test("deletes Secrets of an abandoned change after a while", async () => {
     const { holder } = await make();
     const impatient = createKubernetesSecretValues(kubernetes(), { abandonedAfterMs: -2_000 });
     const { token } = await impatient.keep(holder, { token: "1" });
@@ -77,7 +77,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, token)).status).toBe(404);
   });
 
-  test("keeps Secrets of others, copies of ours and those of other resources", async () => {
+  test("keeps foreign Secrets, copies of ours and those of other resources", async () => {
     const { values, holder } = await make();
     const { token } = await values.keep(holder, { token: "1" });
     const { body } = await secretOf(holder.namespace, token);
@@ -110,7 +110,7 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, theirs)).status).toBe(200);
   });
 
-  test("reports a refused Secret without its texts", async () => {
+  test("reports a refused Secret without its values", async () => {
     const { values, holder } = await make();
     const error: Error = await values.keep(holder, { token: `whsec_never_told${"x".repeat(1_100_000)}` }).then(
       () => new Error("accepted"),

@@ -88,7 +88,7 @@ const acts: fc.Arbitrary<Act> = fc.constantFrom("create", "create", "update", "s
 const step = fc.record({ act: acts, name: fc.constantFrom("a", "b", "c", "d", "e", "f"), text: fc.stringMatching(/^[a-z]{1,4}$/) });
 type Step = { readonly act: Act; readonly name: string; readonly text: string };
 
-/** Losing a race, and the server, is part of the game; anything else is not. */
+/** Losing a race, or the server, is expected; any other error is not. */
 const expected = new Set(["conflict", "already_exists", "not_found", "kubernetes_unavailable"]);
 
 async function play(store: ResourceStore, namespace: string, steps: readonly Step[], until: () => boolean): Promise<number> {
@@ -119,7 +119,7 @@ async function apply(store: ResourceStore, namespace: string, { act, name, text 
 async function throughProxy(options: { watchSilenceMs?: number } = {}) {
   const proxy = await startProxy(Number(new URL(kube.access.url).port));
   const access = { ...(await readKubeconfig(kube.kubeconfigPath)), server: `https://127.0.0.1:${proxy.port}` };
-  // Short, since the connection may be forgotten while a watch is being opened again, too.
+  // Short, since the connection may also be lost while a watch is being reopened.
   const connection = await connectKubernetes({ access, timeoutMs: 2_000, ...options });
   const interrupted: HeadwaterError[] = [];
   const store = createKubernetesResourceStore(connection, { onWatchInterrupted: (_kind, error) => interrupted.push(error) });
@@ -165,7 +165,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     const answer = await fetch(`${kube.access.etcdUrl}/v3/kv/compaction`, { method: "POST", body: JSON.stringify(compaction) });
     expect(answer.ok).toBe(true);
     await answer.body?.cancel();
-    // The server's own memory reaches further back.
+    // The server's own cache holds older versions than etcd.
     await kube.restart();
     await expect(store.list(subscriptionKind, { namespace, limit: 1, continue: first.continue ?? "" })).rejects.toMatchObject({
       code: "gone",
@@ -216,7 +216,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     await whenever(() => watching.lists() === 1, "the list is read");
     const code = "x".repeat(300_000);
     let last = await store.create(componentKind, { name: "c-1", namespace, spec: { code } });
-    // More than all buffers between the server and us hold.
+    // More than all buffers between the server and the watcher hold.
     for (let n = 0; n < 60; n++) last = await store.update(componentKind, { ...last, spec: { code: `${code}${n}` } });
     await store.create(componentKind, { name: "c-2", namespace, spec: { code: "short" } });
     gate.resolve();
@@ -240,7 +240,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     const began = Date.now();
     let others = 0;
     await whenever(async () => {
-      // The server sends none while nothing changes: something does five times a second, where this watch does not look.
+      // The server sends bookmarks only while something changes: so other objects change five times a second.
       if (Date.now() - began > others * 200)
         await store.create(subscriptionKind, { name: `other-${others++}`, namespace: elsewhere, spec });
       return bookmarks.length >= 2;

@@ -52,7 +52,7 @@ kube.describe("a webhook on a Kubernetes API", () => {
     });
 
     await kube.objects.apply(manifest(`enabledAt: "${new Date(disabled.at + 1).toISOString()}"`), namespace);
-    await look(); // What is written of it stays there until something is posted.
+    await look(); // The status stays until something is posted.
     expect(await reconcile()).toEqual({ id, ...before });
     await look();
     expect(await reconcile()).toEqual({ id, ...before });

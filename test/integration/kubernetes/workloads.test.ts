@@ -65,7 +65,7 @@ kube.describe("objects that the operator applies", () => {
       patch: (kind: keyof typeof paths, body: unknown) =>
         kube.client.request("PATCH", path(kind), body, { "content-type": "application/merge-patch+json" }),
       remove: (kind: keyof typeof paths) => kube.client.request("DELETE", path(kind)),
-      /** Applied again until the cache has received the changes of others. */
+      /** Applied again until the cache has received the changes of other writers. */
       until: async (planned: readonly WorkloadObject[], seen: () => Promise<void>) =>
         vi.waitFor(
           async () => {

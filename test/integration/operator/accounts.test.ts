@@ -52,7 +52,7 @@ function createAccount(spec: Partial<AccountSpec> = {}, where = namespace, name 
   return world.ports.store.create(accountKind, { namespace: where, name, spec: { app: "shop", credentials: {}, ...spec } });
 }
 
-/** An operator whose time is the test's; another one is another process. */
+/** An operator with the test's clock; another one acts as another process. */
 function operator(ports: Partial<OperatorPorts> = {}) {
   const own = { ...world.ports, clock: { now: () => now }, random: () => 0, ...ports };
   const changed: string[] = [];
@@ -91,7 +91,7 @@ async function deploymentOf(source: Resource) {
   return entry;
 }
 
-/** What a runner of the pool sees as secret values. */
+/** The secret values that a runner of the pool gets. */
 async function seenByRuns(source: Resource): Promise<unknown> {
   const { secrets } = await deploymentOf(source);
   if (secrets === null) return null;
@@ -320,7 +320,7 @@ describe("an access token", () => {
     server.rotates = true;
     const account = await createAccount({ oauth: await oauth() });
     await world.ports.store.get(accountKind, namespace, account.metadata.name);
-    await operator().account(account); // Labels and the like are written.
+    await operator().account(account); // Writes labels and the like.
     now += 3_600_000;
     server.requests.length = 0;
     const both = await Promise.allSettled([operator().account(account), operator().account(account)]);

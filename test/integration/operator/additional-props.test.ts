@@ -29,7 +29,7 @@ const http: readonly PropDefinition[] = [
   { name: "size", type: "integer", max: 5, optional: true },
 ];
 
-/** An operator, what it asked runners, and what they answer. */
+/** An operator, its requests to runners, and their responses. */
 function operatorOf(source: SourceResource) {
   const test = { asked: 0, answer: { outcome: "props", props: timer } as Configured };
   const ports: OperatorPorts = {

@@ -9,7 +9,7 @@ interface Module {
   readonly hooks?: Readonly<Record<string, unknown>>;
 }
 
-/** A build of a module without imports, by running it here: for code that a test wrote. */
+/** Builds a module without imports by running it here: for code that a test wrote. */
 export async function evaluatedBuild(code: string): Promise<Build> {
   const hash = createHash("sha256").update(code).digest("hex");
   const module = await evaluate(code);

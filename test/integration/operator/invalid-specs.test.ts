@@ -39,7 +39,7 @@ function misfitting(store: ResourceStore): ResourceStore {
   };
 }
 
-describe("an operator over resources that do not fit their schemas", () => {
+describe("an operator with resources that violate their schemas", () => {
   it("reports SpecInvalid for each kind, and creates nothing", async () => {
     const { store } = world.ports;
     const own = kinds.filter(({ kind }) => given[kind] !== undefined) as readonly Kind<object, { conditions?: Condition[] }>[]; // Every status has them.

@@ -27,10 +27,10 @@ const config: OperatorConfig = { ingressUrl: "http://ingress.test", hookTimeoutM
 const namespace = namespaceOfOwner(owner);
 const world = withOperatorWorld();
 
-/** One pass of everything that has a part in it. */
+/** One pass of all reconcilers involved. */
 type Pass = (ports: OperatorPorts) => Promise<void>;
 
-/** A pass with an operator that dies once, then with one that lives. @returns whether it died */
+/** A pass with an operator that dies once, then with one that survives. @returns whether it died */
 async function live(pass: Pass, dieAt: number, moment: "before" | "after"): Promise<boolean> {
   let died = false;
   await pass(mortal(world.ports, dieAt, moment)).catch((error: unknown) => {
@@ -199,7 +199,7 @@ describe("an auto-subscription, its operator killed between any two steps", () =
 
   it("does not subscribe sources created before it", async () => {
     const before = await world.createSource({ code: "export default {}" });
-    // Timestamps of resources are whole seconds, and what is of the same second counts as later.
+    // Timestamps of resources are whole seconds, and equal ones count as later.
     await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(Date.parse(before.metadata.creationTimestamp) + 1_000);
     const { auto } = await create();
     await live(autoSubscriptionPass(auto, before), never, "before");

@@ -11,7 +11,7 @@ import { withOperatorWorld } from "./world.ts";
 const config = { ingressUrl: "http://ingress.test", pool: "default", hookTimeoutMs: 20_000 };
 const world = withOperatorWorld();
 
-/** Reconciles with an operator that dies once, then with one that lives. @returns whether it died */
+/** Reconciles with an operator that dies once, then with one that survives. @returns whether it died */
 async function reconcile(source: SourceResource, dieAt: number, moment: "before" | "after"): Promise<boolean> {
   const key = keyOf(source);
   let died = false;

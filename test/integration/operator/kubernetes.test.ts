@@ -51,7 +51,7 @@ kube.describe("the operator on a Kubernetes API", () => {
   const hooked = code("", "hooks: { async activate() {}, async deactivate() {} },");
   const deployedOf = (shown: Shown) => world.ports.deployments.get(`default.${shown.status?.id ?? ""}`);
 
-  it("makes every example ready, in whatever order they are created", async () => {
+  it("makes every example ready, in any order of creation", async () => {
     const files = [
       "webhook",
       "listening-source",
@@ -229,7 +229,7 @@ kube.describe("the operator on a Kubernetes API", () => {
 
   it("writes nothing while nothing changes", async () => {
     await whenever(() => operator.idle, "everything is settled");
-    // What an AutoSubscription has made is counted twice a minute, so its number may be written once more just now.
+    // The number of an AutoSubscription's subscriptions is counted twice a minute, so it may be written once more now.
     const namespaced = kinds.filter(({ scope, plural }) => scope !== "Cluster" && plural !== "autosubscriptions");
     const versions = async () => {
       const lists = await Promise.all(namespaced.map(({ plural }) => kube.objects.list(plural, namespace)));
@@ -243,7 +243,7 @@ kube.describe("the operator on a Kubernetes API", () => {
   }, 30_000);
 });
 
-/** A resource as the API server has it. */
+/** A resource as stored in the API server. */
 interface Shown {
   readonly metadata: {
     readonly uid: string;

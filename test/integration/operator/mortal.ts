@@ -38,7 +38,7 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
   };
 }
 
-/** Each life, killed at each change of the world, until an operator lives through it. @returns how many changes it makes */
+/** Kills the operator at each of its changes in turn, until it survives a pass. @returns the number of its changes */
 export async function survives(life: (dieAt: number, moment: "before" | "after") => Promise<boolean>): Promise<number> {
   for (const moment of ["before", "after"] as const) {
     let dieAt = 0;

@@ -54,11 +54,11 @@ async function newSource(whose: string): Promise<string> {
     labels: { [labels.id]: id },
     spec: { code: "export default {}", ...defaultSettings },
   });
-  await sourceReconciler(config, ports(), new Slugs())(keyOf(source), signal); // Its id is given with the first steps.
+  await sourceReconciler(config, ports(), new Slugs())(keyOf(source), signal); // The first steps set its id.
   return id;
 }
 
-/** What came of a subscription, looked at as often as asked. */
+/** The state of a subscription after the given number of passes. */
 async function subscribe(whose: string, emitter: string, listener: string) {
   const namespace = namespaceOfOwner(whose);
   const name = `sub-${randomBytes(4).toString("hex")}`;

@@ -16,7 +16,7 @@ const world = withOperatorWorld();
 const signal = new AbortController().signal;
 beforeEach(() => world.failing.clear());
 
-/** One pass of one operator over the source and its component. @returns when it wants to look again */
+/** One pass of one operator over the source and its component. @returns when the next pass is due */
 async function pass(source: SourceResource, ports: OperatorPorts = world.ports): Promise<number | undefined> {
   const reconcile = sourceReconciler(config, ports, new Slugs());
   await reconcile(keyOf(source), signal);
@@ -24,7 +24,7 @@ async function pass(source: SourceResource, ports: OperatorPorts = world.ports):
   return reconcile(keyOf(source), signal);
 }
 
-/** A pass of an operator that dies once. @returns whether it did */
+/** A pass of an operator that dies once. @returns whether it died */
 async function dyingPass(source: SourceResource, dieAt: number, moment: "before" | "after"): Promise<boolean> {
   try {
     await pass(source, mortal(world.ports, dieAt, moment));
@@ -79,7 +79,7 @@ async function shown(source: SourceResource) {
   };
 }
 
-/** Which version is registered with the services that hooks speak to, by what they did in order. */
+/** The version that is registered with external services, derived from the order of its hooks. */
 function registered(hooks: readonly string[], failed: (hook: string) => boolean): string | undefined {
   let version: string | undefined;
   for (const each of hooks) {

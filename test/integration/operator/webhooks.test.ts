@@ -10,7 +10,7 @@ import { owner, withOperatorWorld } from "./world.ts";
 const world = withOperatorWorld({ egressAllow: ["10.1.0.0/16"] });
 const namespace = namespaceOfOwner(owner);
 
-/** A webhook, and a subscription of all that its owner emits; what is said of both with each address that it is given. */
+/** A webhook, and a subscription to all events of its owner; returns the conditions of both for each given address. */
 async function subscribed() {
   const { store, routes } = world.ports;
   const spec = { url: "https://example.com/", active: true, signingKeys: [] };

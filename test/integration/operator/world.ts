@@ -43,7 +43,7 @@ export const definition: ComponentDefinition = {
   hasAdditionalProps: false,
 };
 
-/** Where resources live, and what goes with it. */
+/** The ports of stored resources, and how to release them. */
 export type WorldResources = Pick<Resources, "store" | "owners" | "secretValues" | "configMaps"> & {
   readonly release?: () => Promise<void>;
 };
@@ -52,9 +52,9 @@ export interface OperatorWorldOptions {
   readonly owner?: string;
   /** Postgres unless given. */
   readonly resources?: (parts: ResourceParts) => Promise<WorldResources>;
-  /** What makes a build of code; see {@link OperatorWorld} for the default. */
+  /** Builds code; see {@link OperatorWorld} for the default. */
   readonly build?: (code: string) => Promise<Build>;
-  /** Networks that webhooks may be in. */
+  /** Networks that webhooks may use. */
   readonly egressAllow?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export interface OperatorWorld {
   readonly runners: { gone: boolean };
   /** Events that the operator recorded, as `<kind>/<name> <reason>`. */
   readonly recordedEvents: string[];
-  /** Texts by url. */
+  /** Source code by url. */
   readonly addresses: Map<string, string | ComponentCode>;
   /** Hooks that ran, by source, in order. */
   readonly ran: Map<string, string[]>;
@@ -73,14 +73,14 @@ export interface OperatorWorld {
   readonly ranOn: Map<string, string[]>;
   /** Hooks that throw: `<hook>`, or `<hook> <note>` for versions with that note. */
   readonly failing: Set<string>;
-  /** Subjects of schedules that stand for a source. */
+  /** Subjects of schedules of a source. */
   timers(source: string): Promise<readonly string[]>;
-  /** What waits for workflows. */
+  /** Queued messages of workflows. */
   readonly queues: { add(workflow: string): Promise<void>; length(workflow: string): Promise<number> };
   createSource(spec?: Partial<SourceSpec>): Promise<SourceResource>;
 }
 
-/** Real Postgres, real streams, the real ports, and something that answers hooks as a runner would. */
+/** Real Postgres, real streams, the real ports, and a responder that runs hooks like a runner. */
 export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorWorld {
   const whose = options.owner ?? owner;
   const postgres = withPostgres();
@@ -260,7 +260,7 @@ async function createComponent(store: ResourceStore): Promise<string> {
   });
   const status = { id, build: buildOf(spec.code), observedGeneration: 1 };
   await store.updateStatus(componentKind, { ...component, status }).catch((error: unknown) => {
-    if (!(error instanceof Conflict)) throw error; // An operator that runs in the test has built it first.
+    if (!(error instanceof Conflict)) throw error; // Another operator of the test has built it first.
   });
   return component.metadata.name;
 }
