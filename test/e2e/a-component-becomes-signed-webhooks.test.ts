@@ -55,8 +55,8 @@ export default {
   },
 };`;
 
-describe("component code in, signed webhook out", () => {
-  it("says where it is and who may use it", async () => {
+describe("a component and its signed webhook", () => {
+  it("prints its address and the API key", async () => {
     expect(headwater.output()).toContain(join(headwater.dataDirectory, "api-key"));
     expect((await headwater.call("GET", "/users/me")).status).toBe(200);
   });
@@ -68,11 +68,11 @@ describe("component code in, signed webhook out", () => {
     });
     expect(created.status, created.text).toBe(200);
     const { id } = created.body.data;
-    await until(async () => (await eventsOf(id)).data.length >= 2, "two ticks are told");
+    await until(async () => (await eventsOf(id)).data.length >= 2, "two ticks are in the history");
     expect((await headwater.call("DELETE", `/sources/${id}`)).status).toBe(204);
   });
 
-  it("answers requests, keeps events, delivers them signed, changes, pauses and ends", async () => {
+  it("responds to requests, stores events, delivers them signed, and is updated, paused and deleted", async () => {
     const component = await headwater.call<{ data: { id: string } }>("POST", "/components", {
       component_code: httpComponent,
     });
@@ -101,12 +101,12 @@ describe("component code in, signed webhook out", () => {
     });
     expect([answer.status, answer.headers.get("x-count"), await answer.json()]).toEqual([201, "1", { count: 1 }]);
 
-    await until(() => receiver.received.length === 1, "the webhook hears of it");
+    await until(() => receiver.received.length === 1, "the webhook receives the event");
     const [{ body, headers }] = receiver.received as [Receiver["received"][number]];
     expect(JSON.parse(body)).toEqual({ count: 1, path: "/deep/er", body: { hello: "world" } });
     expect(new Webhook(webhook.body.data.signing_key).verify(body, headers as Record<string, string>)).toBeDefined();
 
-    await until(async () => (await eventsOf(id)).data.length === 1, "the event is kept");
+    await until(async () => (await eventsOf(id)).data.length === 1, "the event is stored");
     const [event] = (await eventsOf(id)).data;
     expect(event?.metadata).toMatchObject({ emitter_id: id, name: "", summary: "request 1" });
 
@@ -126,7 +126,7 @@ describe("component code in, signed webhook out", () => {
     expect((await fetch(endpoint)).status).toBe(404);
   });
 
-  it("gives a secret to the code and to nobody else, and shows where in the file code threw", async () => {
+  it("passes a secret to the code only, and reports the line of the file that threw", async () => {
     const code = `export default {
   name: "Careful",
   props: { token: { type: "string", secret: true }, http: "$.interface.http" },
@@ -146,20 +146,20 @@ describe("component code in, signed webhook out", () => {
     const run = await headwater.call<{ data: { error: { message: string; stack: string } } }>("POST", `/sources/${id}/runs`, {});
     expect(run.body.data.error.message).toBe("line six");
     expect(run.body.data.error.stack).toMatch(/component\.js:6:\d+/);
-    await until(async () => (await eventsOf(id)).data.length === 1, "its event is kept");
+    await until(async () => (await eventsOf(id)).data.length === 1, "its event is stored");
     expect((await eventsOf(id)).data[0]?.event).toEqual({ length: 12 });
     for (const path of [`/sources/${id}`, "/users/me/sources", `/sources/${id}/logs`])
       expect((await headwater.call("GET", path)).text).not.toContain("s3cret");
     expect(headwater.output()).not.toContain("s3cret");
   });
 
-  it("runs a source when asked to, and tells what came of it", async () => {
+  it("runs a source on request, and returns the result", async () => {
     const created = await headwater.call<Source>("POST", "/sources", { component_code: httpComponent });
     const run = await headwater.call<{ data: { error: unknown; events: unknown[] } }>("POST", `/sources/${created.body.data.id}/runs`, {
       event: { path: "/by-hand" },
     });
     expect(run.status, run.text).toBe(200);
     expect(run.body.data.error).toBeNull();
-    await until(async () => (await eventsOf(created.body.data.id)).data.length === 1, "its event is kept");
+    await until(async () => (await eventsOf(created.body.data.id)).data.length === 1, "its event is stored");
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
-/** A repository of components, served from here: the network of this machine is allowed for it. */
+/** Serves a repository of components from this process; the test allows the loopback network for it. */
 const files: Record<string, string> = {
   "components/acme/sources/new-item/new-item.mjs": `
     import common from "../common/base.mjs";
@@ -74,10 +74,10 @@ afterAll(async () => {
 const post = (url: string, body: unknown) =>
   fetch(url, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
 
-describe("a component of a repository", () => {
+describe("a component in a repository", () => {
   let source: Source["data"];
 
-  it("is deployed from its address alone, and runs", async () => {
+  it("is deployed from its URL alone, and runs", async () => {
     const created = await headwater.call<Source>("POST", "/sources", { component_url: `${repository}/${entry}` });
     expect(created.status, created.body.error).toBe(200);
     source = created.body.data;
@@ -85,7 +85,7 @@ describe("a component of a repository", () => {
     const events = async () =>
       (await headwater.call<{ data: readonly { event: unknown }[] }>("GET", `/sources/${source.id}/event_summaries?expand=event`)).body
         .data;
-    await until(async () => (await events()).length === 1, "the event is there");
+    await until(async () => (await events()).length === 1, "the event is stored");
     expect((await events())[0]?.event).toEqual({ id: 1, item: "first" });
     const component = await headwater.call<{ data: Record<string, unknown> }>("GET", `/components/${source.component_id}`);
     expect(component.body.data).toMatchObject({
@@ -95,31 +95,31 @@ describe("a component of a repository", () => {
     });
   });
 
-  it("names its own files in the stack of an error", async () => {
+  it("has its own file names in the stack of an error", async () => {
     await post(source.configured_props.http.endpoint_url, {});
     const failed = async () =>
       (
         await headwater.call<{ data: readonly { error?: { message: string; stack?: string } }[] }>("GET", `/sources/${source.id}/runs`)
       ).body.data.find(({ error }) => (error ?? null) !== null)?.error;
-    await until(async () => (await failed()) !== undefined, "the failed run is there");
+    await until(async () => (await failed()) !== undefined, "the failed run is listed");
     expect((await failed())?.message).toBe("no item in it");
     expect((await failed())?.stack).toMatch(
       /acme\.app\.mjs:5:\d+[\s\S]*sources\/common\/base\.mjs:9:\d+[\s\S]*sources\/common\/base\.mjs:13:\d+/,
     );
   });
 
-  it("is put in place of another by its address, as it is there by then", async () => {
+  it("replaces a source's code by URL with the file's current content", async () => {
     files["components/acme/acme.app.mjs"] = "export default { methods: { read: ({ body }) => ({ changed: body.item }) } };";
     const changed = await headwater.call<Source>("PUT", `/sources/${source.id}`, { component_url: `${repository}/${entry}` });
     expect([changed.status, changed.body.data.component_id === source.component_id]).toEqual([200, false]);
     await post(source.configured_props.http.endpoint_url, { item: "second" });
     const texts = async () => JSON.stringify((await headwater.call("GET", `/sources/${source.id}/event_summaries?expand=event`)).body);
     await until(async () => (await texts()).includes('"changed":"second"'), "the new code ran");
-    // Two runs have counted before, one of which failed.
+    // Two earlier runs have counted; one of them failed.
     expect(await texts()).toContain('"id":3');
   });
 
-  it("says what is missing, and what cannot be reached", async () => {
+  it("reports a missing file and an unreachable address", async () => {
     delete files["components/acme/sources/new-item/label.ts"];
     const missing = await headwater.call<Source>("POST", "/components", { component_url: `${repository}/${entry}?token=secret` });
     expect([missing.status, missing.body.error]).toEqual([

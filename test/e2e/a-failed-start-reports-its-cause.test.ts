@@ -27,7 +27,7 @@ interface Failed {
   readonly output: string;
 }
 
-/** Settings for a start that is told no more than this. */
+/** Default settings of a start; each case overrides some of them. */
 const settingsFor = (data: string): Readonly<Record<string, string>> => ({
   HEADWATER_DATA: data,
   HEADWATER_LISTEN: "127.0.0.1:0",
@@ -35,49 +35,45 @@ const settingsFor = (data: string): Readonly<Record<string, string>> => ({
   HEADWATER_LOG_LEVEL: "error",
 });
 
-/** `npm start` with these settings, to its end. */
+/** Runs `npm start` with these settings until it exits. */
 async function failedStart(data: string, env: Readonly<Record<string, string>>): Promise<Failed> {
   const { child, output } = launch({ ...settingsFor(data), ...env });
   await until(() => child.exitCode !== null || child.signalCode !== null, "the start gives up", 45_000, output);
   return { code: child.exitCode, output: output() };
 }
 
-/** Name, settings, what its one line says. */
+/** Name, settings, pattern of the printed line. */
 const starts: readonly (readonly [string, () => Readonly<Record<string, string>>, RegExp])[] = [
   [
-    "a port of the API that is taken",
+    "the API's port is in use",
     () => ({ HEADWATER_LISTEN: takenAddress }),
     /^cannot listen on 127.*another process listens there.*HEADWATER_LISTEN/,
   ],
+  ["the endpoints' port is in use", () => ({ HEADWATER_INGRESS_LISTEN: takenAddress }), /^cannot listen on 127.*HEADWATER_INGRESS_LISTEN/],
   [
-    "a port of the endpoints that is taken",
-    () => ({ HEADWATER_INGRESS_LISTEN: takenAddress }),
-    /^cannot listen on 127.*HEADWATER_INGRESS_LISTEN/,
-  ],
-  [
-    "an address of another machine",
+    "the listen address belongs to another machine",
     () => ({ HEADWATER_LISTEN: "203.0.113.7:3000" }),
     /^cannot listen on 203\.0\.113\.7:3000.*HEADWATER_LISTEN/,
   ],
   [
-    "a data directory that cannot be made",
+    "the data directory cannot be created",
     () => ({ HEADWATER_DATA: "/proc/headwater" }),
     /^the data directory \/proc\/headwater cannot be written.*HEADWATER_DATA/,
   ],
   [
-    "a Postgres that does not answer",
+    "Postgres does not answer",
     () => ({ DATABASE_URL: "postgres://me:topsecret@127.0.0.1:1/mine" }),
     /^cannot use Postgres at 127\.0\.0\.1:1\/mine.*DATABASE_URL/,
   ],
-  ["an address of Postgres that is none", () => ({ DATABASE_URL: "topsecret" }), /^DATABASE_URL is invalid: must be postgres:\/\//],
+  ["the Postgres URL is invalid", () => ({ DATABASE_URL: "topsecret" }), /^DATABASE_URL is invalid: must be postgres:\/\//],
   [
-    "a NATS that does not answer",
+    "NATS does not answer",
     () => ({ NATS_URL: "nats://me:topsecret@127.0.0.1:1" }),
     /^cannot connect to NATS at nats:\/\/127\.0\.0\.1:1.*NATS_URL/,
   ],
-  ["an address of NATS that is none", () => ({ NATS_URL: "https://topsecret@example.com" }), /^NATS_URL is invalid: must be nats:\/\//],
+  ["the NATS URL is invalid", () => ({ NATS_URL: "https://topsecret@example.com" }), /^NATS_URL is invalid: must be nats:\/\//],
   [
-    "a setting that does not exist",
+    "a setting does not exist",
     () => ({ HEADWATER_LISTN: "127.0.0.1:1" }),
     /^HEADWATER_LISTN is not a setting: did you mean HEADWATER_LISTEN\?/,
   ],
@@ -85,7 +81,7 @@ const starts: readonly (readonly [string, () => Readonly<Record<string, string>>
 
 describe("a start that cannot succeed", () => {
   it.concurrent.each(starts)(
-    "says why in one line and leaves nothing running: %s",
+    "prints the reason in one line and leaves no process running when %s",
     async (what, settings, says) => {
       const data = join(directory.path, `never ${what}`.replaceAll(" ", "-"));
       const { code, output } = await failedStart(data, settings());
@@ -98,7 +94,7 @@ describe("a start that cannot succeed", () => {
     60_000,
   );
 
-  it("does not make a key of whatever stands in the key's file", async () => {
+  it("rejects a key file with invalid content", async () => {
     const data = join(directory.path, "damaged");
     await mkdir(data);
     await writeFile(join(data, "api-key"), "hunter2\n");
@@ -109,14 +105,14 @@ describe("a start that cannot succeed", () => {
     expect(processesOf(data)).toEqual([]);
   }, 60_000);
 
-  it("ends at once, with all it has started, when it is told to stop meanwhile", async () => {
+  it("ends at once, with all processes it has started, when it is stopped while starting", async () => {
     const data = join(directory.path, "impatient");
     const { child } = launch(settingsFor(data));
     await until(() => processesOf(data).some(({ command }) => /nats-server|postgres|initdb/.test(command)), "servers are started");
     child.kill("SIGINT");
     await until(
       () => child.exitCode !== null && processesOf(data).length === 0,
-      "everything ends",
+      "every process ends",
       30_000,
       () => JSON.stringify(processesOf(data)),
     );
@@ -133,7 +129,7 @@ describe("a second start on the same data", () => {
     expect(await first.stop()).toBe(0);
   });
 
-  it("says who holds it, and leaves the first alone", async () => {
+  it("names the process that holds the directory, and does not disturb it", async () => {
     const before = processesOf(first.dataDirectory).map(({ pid }) => pid);
     const { code, output } = await failedStart(first.dataDirectory, {
       HEADWATER_LISTEN: `127.0.0.1:${await steadyPort()}`,

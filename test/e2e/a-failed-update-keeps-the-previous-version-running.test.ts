@@ -16,7 +16,7 @@ interface Source {
   };
 }
 
-/** Ticks, answers requests, and registers with a service that says no when its `label` is "refused". */
+/** Ticks, responds to requests, and registers with a service that refuses the `label` "refused". */
 const code = (version: number, more = "") => `export default {
   name: "Registered",
   version: "0.0.${version}",
@@ -63,7 +63,7 @@ async function ticksOf(id: string): Promise<number> {
 }
 
 describe("a PUT whose activate throws", () => {
-  it("answers the observations, and the version before goes on ticking and answering, as GET shows it", async () => {
+  it("returns the observations, and the previous version keeps ticking and responding, as GET shows", async () => {
     const { data: source } = (await headwater.call<{ data: Source }>("POST", "/sources", { component_code: code(1), name: "Kept" })).body;
     expect(await asked(source)).toEqual({ version: 1, label: "good", activated: 1 });
 
@@ -87,14 +87,14 @@ describe("a PUT whose activate throws", () => {
       updated_at: source.updated_at,
       configured_props: { label: "good" },
     });
-    // Activated for itself, for the one that failed, and for itself again.
+    // Three activations: the first version, the failed update, and the return to the first version.
     expect(await asked(source)).toEqual({ version: 1, label: "good", activated: 3 });
     const ticks = await ticksOf(source.id);
-    await until(async () => (await ticksOf(source.id)) > ticks, "it ticks on");
+    await until(async () => (await ticksOf(source.id)) > ticks, "it keeps ticking");
     const run = await headwater.call<{ data: { status: string } }>("POST", `/sources/${source.id}/runs`, { event: {} });
     expect([run.status, run.body.data.status]).toEqual([200, "succeeded"]);
 
-    // A PUT without code changes what runs, not what failed.
+    // A PUT without code changes the running version, not the failed one.
     const renamed = await put(source.id, { name: "Renamed" });
     expect(renamed.status, renamed.text).toBe(200);
     expect(renamed.body.data).toMatchObject({ component_id: source.component_id, name: "Renamed", configured_props: { label: "good" } });
@@ -104,9 +104,9 @@ describe("a PUT whose activate throws", () => {
     expect(await asked(source)).toMatchObject({ version: 2, label: "better" });
   }, 60_000);
 
-  it("fails again when it is sent again, and succeeds when the service says yes", async () => {
+  it("fails again when it is sent again, and succeeds once the service accepts", async () => {
     const { data: source } = (await headwater.call<{ data: Source }>("POST", "/sources", { component_code: code(3) })).body;
-    // The third activation in its life succeeds: for itself, then each try once, each followed by itself again.
+    // Activation 1 is the creation, 2 the failed update, 3 the return to the first version; the fourth succeeds.
     const body = { component_code: code(4, 'if (this.db.get("activated") < 4) throw new Error("not yet");') };
     expect((await put(source.id, body)).status).toBe(422);
     const again = await put(source.id, body);
@@ -114,7 +114,7 @@ describe("a PUT whose activate throws", () => {
     expect(await asked(source)).toEqual({ version: 4, label: "good", activated: 4 });
   }, 60_000);
 
-  it("leaves a paused source paused", async () => {
+  it("keeps a paused source paused", async () => {
     const { data: source } = (await headwater.call<{ data: Source }>("POST", "/sources", { component_code: code(5), active: false })).body;
     expect((await put(source.id, { configured_props: { label: "refused" }, active: true })).status).toBe(422);
     expect(await get(source.id)).toMatchObject({ active: false, configured_props: { label: "good" } });

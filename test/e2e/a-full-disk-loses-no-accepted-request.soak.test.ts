@@ -8,9 +8,9 @@ import { expectHistory, expectOneIdEach, untilAccepted } from "./support/ledger.
 import { closeAgent, createPair, send, taken, type Answer, type Pair } from "./support/sources-with-endpoints.ts";
 
 const waitMs = 180_000;
-/** A publish that nobody answers is given up after ten seconds. */
+/** A publish without an ack times out after ten seconds. */
 const patienceMs = 30_000;
-/** A new Postgres takes some 60. */
+/** A new Postgres takes about 60. */
 const megabytes = 200;
 
 const disk: SmallDisk | undefined = await startSmallDisk(megabytes);
@@ -41,13 +41,13 @@ afterAll(async () => {
   await directory.remove();
 }, 90_000);
 
-// Where users may not have namespaces of their own there is no small disk.
-describe.skipIf(disk === undefined)("a disk that is full, of nats-server and Postgres alike", () => {
-  it("has endpoints refuse, and when there is room again everything goes on and nothing accepted is lost", async () => {
+// The small disk needs a mount namespace, which some systems deny to users.
+describe.skipIf(disk === undefined)("a full disk of nats-server and Postgres", () => {
+  it("makes endpoints refuse requests, and once it has room again, every accepted request runs and is delivered", async () => {
     for (let n = 0; n < 20; n++) expect((await send(pair, `before${n}`))?.status).toBe(200);
     disk?.fill();
     const refusals: (Answer | undefined)[] = [];
-    // The page that the stream has begun may still take some.
+    // The stream's current page may still have room for some.
     const ballast = "x".repeat(8_000);
     for (let n = 0; !refusals.some((answer) => answer?.status === 503); n++) {
       expect(n, "requests that a full disk took").toBeLessThan(50);
@@ -62,7 +62,7 @@ describe.skipIf(disk === undefined)("a disk that is full, of nats-server and Pos
     let number = 0;
     await until(
       async () => (await send(pair, `after${number++}`, {}, patienceMs))?.status === 200,
-      "requests are taken again",
+      "requests are accepted again",
       waitMs,
       headwater.output,
     );

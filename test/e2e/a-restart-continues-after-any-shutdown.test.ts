@@ -57,7 +57,7 @@ async function deploy(code: string, props: object = {}): Promise<Created["data"]
   return body.data;
 }
 
-/** The next start answers, ticks again, and has kept count. */
+/** The next start responds, ticks again, and has kept its counts. */
 async function expectGoesOn(request: string): Promise<void> {
   expect(await post(request)).toBe(200);
   await until(
@@ -77,7 +77,7 @@ async function expectGoesOn(request: string): Promise<void> {
 const everythingEnds = (): Promise<void> =>
   until(
     () => processesOf(data).length === 0,
-    "everything ends",
+    "every process ends",
     30_000,
     () => JSON.stringify(processesOf(data), null, 1),
   );
@@ -97,7 +97,7 @@ afterAll(async () => {
   await directory.remove();
 }, 60_000);
 
-/** Answers no request until it is released, so that the runs that wait for it last as long as a test wants. */
+/** Responds to requests only after its release, so that a test decides how long a run takes. */
 async function startGate(): Promise<{ readonly url: string; waiting(): number; release(): void; close(): void }> {
   const held: ServerResponse[] = [];
   let isOpen = false;
@@ -118,7 +118,7 @@ async function startGate(): Promise<{ readonly url: string; waiting(): number; r
 }
 
 describe("Ctrl-C", () => {
-  it("lets a short run commit, returns a run that does not end to the queue, and leaves no process behind", async () => {
+  it("lets a short run commit, requeues a run that does not end, and leaves no process running", async () => {
     const gate = await startGate();
     const second = await deploy(waiter);
     const endpoint = second.configured_props.http?.endpoint_url ?? "";
@@ -126,7 +126,7 @@ describe("Ctrl-C", () => {
     expect((await fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: long })).status).toBe(200);
     await until(() => gate.waiting() === 1, "the long run has begun");
     expect(await post("short", 1_000)).toBe(200);
-    // The gate stays shut: ending does not depend on the long run.
+    // The gate stays closed: the shutdown does not wait for the long run.
     expect(await headwater.stop(), headwater.output()).toBe(0);
     await everythingEnds();
 
@@ -134,7 +134,7 @@ describe("Ctrl-C", () => {
     headwater = await start();
     await until(
       async () => (await eventsOf(counting.id)).filter(({ request }) => request === "short").length === 1,
-      "the short run is kept",
+      "the short run is stored",
     );
     await expectGoesOn("after Ctrl-C");
     expect((await eventsOf(counting.id)).filter(({ request }) => request === "short")).toHaveLength(1);
@@ -148,16 +148,16 @@ describe("Ctrl-C", () => {
     expect(await post("cut", 60_000)).toBe(200);
     const main = mainOf(data);
     process.kill(main, "SIGINT");
-    await new Promise((resolve) => setTimeout(resolve, 600)); // Sooner it counts as the same press.
+    await new Promise((resolve) => setTimeout(resolve, 600)); // A second signal within 500 ms counts as the same press.
     process.kill(main, "SIGINT");
-    await everythingEnds(); // Its deadline is half as long as the run.
+    await everythingEnds(); // The deadline of this wait is half as long as the run.
     await headwater.stop();
-    await headwaterIsChangedSoThatNothingBlocks();
+    await replaceBlockedSource();
   }, 180_000);
 });
 
-/** The run that was cut takes a minute: its source is put aside for one that is not held up. */
-async function headwaterIsChangedSoThatNothingBlocks(): Promise<void> {
+/** The interrupted run takes a minute: replaces its source, so that later tests do not wait for it. */
+async function replaceBlockedSource(): Promise<void> {
   headwater = await start();
   expect((await headwater.call("DELETE", `/sources/${counting.id}`)).status).toBe(204);
   const created = await deploy(counter);
@@ -166,7 +166,7 @@ async function headwaterIsChangedSoThatNothingBlocks(): Promise<void> {
 }
 
 describe("kill -9", () => {
-  it("of main alone: roles and servers end, and the next start goes on", async () => {
+  it("of main alone ends roles and servers, and the next start continues", async () => {
     expect(await post("before main")).toBe(200);
     process.kill(mainOf(data), "SIGKILL");
     await headwater.stop();
@@ -176,14 +176,14 @@ describe("kill -9", () => {
     expect((await eventsOf(counting.id)).some(({ request }) => request === "before main")).toBe(true);
   }, 180_000);
 
-  it("of main, started again at once: the next start waits for the old roles and goes on", async () => {
+  it("of main, followed by a start at once: the new start waits for the old roles and continues", async () => {
     process.kill(mainOf(data), "SIGKILL");
     await headwater.stop();
     headwater = await start();
     await expectGoesOn("at once");
   }, 180_000);
 
-  it("of the launcher: main stops gracefully, and everything ends", async () => {
+  it("of the launcher makes main stop gracefully, and every process ends", async () => {
     expect(await post("before launcher")).toBe(200);
     await headwater.kill();
     await everythingEnds();
@@ -192,7 +192,7 @@ describe("kill -9", () => {
     expect((await eventsOf(counting.id)).some(({ request }) => request === "before launcher")).toBe(true);
   }, 180_000);
 
-  it("of a role: its own processes end, even one that is busy with a loop, and main starts it again", async () => {
+  it("of a role ends its child processes, even one in an endless loop, and main starts the role again", async () => {
     const looping = await deploy(`export default { name: "Loop", props: { http: "$.interface.http" }, run() { for (;;); } };`);
     expect((await fetch(looping.configured_props.http?.endpoint_url ?? "")).status).toBe(200);
     const [runner] = processesOf(data).filter(({ pid }) => roleOf(pid) === "runner");
@@ -210,12 +210,12 @@ describe("kill -9", () => {
       10_000,
       () => JSON.stringify(processesOf(data), null, 1),
     );
-    await until(() => processesOf(data).some(({ pid }) => roleOf(pid) === "runner"), "there is a new runner");
+    await until(() => processesOf(data).some(({ pid }) => roleOf(pid) === "runner"), "a new runner has started");
     expect((await headwater.call("DELETE", `/sources/${looping.id}`)).status).toBe(204);
     await expectGoesOn("after the role");
   }, 180_000);
 
-  it("of every process: stale locks and pid files do not matter", async () => {
+  it("of every process leaves stale locks and pid files, which the next start ignores", async () => {
     expect(await post("before all")).toBe(200);
     for (const { pid } of processesOf(data)) killed(pid);
     await everythingEnds();
@@ -226,7 +226,7 @@ describe("kill -9", () => {
   }, 180_000);
 
   it.each(["nats-server", "postgres"])(
-    "of %s: main starts it again, and nothing that was answered is lost",
+    "of %s makes main start it again, and no accepted request is lost",
     async (server) => {
       const accepted: string[] = [];
       const statuses = new Set<number>();
@@ -242,15 +242,15 @@ describe("kill -9", () => {
       killed(victim.pid);
       for (let n = 1; n <= 40; n++) {
         await send(n);
-        await new Promise((resolve) => setTimeout(resolve, 50)); // A steady rate, over the restart.
+        await new Promise((resolve) => setTimeout(resolve, 50)); // Requests at a steady rate during the restart.
       }
-      await until(async () => (await post(`${server} up`)) === 200, "requests are taken again");
+      await until(async () => (await post(`${server} up`)) === 200, "requests are accepted again");
       await until(
         async () => {
           const seen = new Set((await eventsOf(counting.id)).map(({ request }) => request));
           return accepted.every((request) => seen.has(request));
         },
-        "each accepted request was run",
+        "each accepted request has run",
         30_000,
         () => JSON.stringify([...statuses]),
       );
@@ -273,26 +273,26 @@ function killed(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It went with another one.
+    // It ended together with another process.
   }
 }
 
 describe("timers", () => {
-  it("do not double ticks that fell due while the runner was away, and go on", async () => {
+  it("tick once for each time that was due while the runner was down, and continue", async () => {
     const runner = processesOf(data).filter(({ pid, command }) => command.includes("main.ts") && roleOf(pid) === "runner");
     if (runner[0] === undefined) throw new Error(`no runner among ${JSON.stringify(processesOf(data))}`);
     const { pid } = runner[0];
     const stoppedAt = Math.floor(Date.now() / 1_000);
     process.kill(pid, "SIGSTOP");
-    await new Promise((resolve) => setTimeout(resolve, 5_000)); // What is asked: 5 s without a runner.
+    await new Promise((resolve) => setTimeout(resolve, 5_000)); // The condition under test: 5 s without a runner.
     process.kill(pid, "SIGKILL");
     await expectGoesOn("after the runner");
     const since = (await eventsOf(ticking)).map(({ timestamp = 0 }) => timestamp).filter((timestamp) => timestamp >= stoppedAt);
-    // One each second; where it begins and ends within a second is anybody's guess.
+    // One tick each second; the first and the last second may count twice.
     expect(since.length, JSON.stringify(since)).toBeLessThanOrEqual(Math.max(...since) - stoppedAt + 2);
   }, 60_000);
 
-  it("of a source slower than its timer skip ticks, say so, and do not fall behind", async () => {
+  it("of a source slower than its interval skip ticks, log the skips, and do not fall behind", async () => {
     const { id } = await deploy(ticker, { timer: { intervalSeconds: 1 }, takesMs: 2_500 });
     await until(async () => (await eventsOf(id)).length >= 4, "four slow ticks", 60_000);
     const [newest, ...older] = await eventsOf(id);
@@ -304,7 +304,7 @@ describe("timers", () => {
     expect((await headwater.call("DELETE", `/sources/${id}`)).status).toBe(204);
   }, 120_000);
 
-  it("take cron in a zone that shifts", async () => {
+  it("accept a cron expression in a time zone with daylight saving time", async () => {
     const created = await headwater.call<{
       data: { id: string; active: boolean; configured_props: { timer: object } };
     }>("POST", "/sources", {

@@ -8,7 +8,7 @@ import { startCluster, type Cluster } from "./support/cluster.ts";
 import { counter } from "./support/components.ts";
 import { until } from "./support/headwater.ts";
 
-/** A runner that can start no sandbox processes blames no run: it reports that it is not ready, and runs everything once it can. */
+/** A runner that cannot start sandbox processes fails no run: it reports that it is not ready, and runs the queue once it can. */
 
 let directory: TemporaryDirectory;
 let cluster: Cluster;
@@ -56,7 +56,7 @@ function pidsOf(program: string): readonly number[] {
   });
 }
 
-it("keeps accepted requests queued, reports it, and runs each once when processes can be started again", { timeout: 180_000 }, async () => {
+it("keeps accepted requests queued, is not ready, and runs each once when processes can start again", { timeout: 180_000 }, async () => {
   const created = await cluster.call<{ data: { id: string; configured_props: { http: { endpoint_url: string } } } }>("POST", "/sources", {
     component_code: counter,
   });

@@ -5,16 +5,16 @@ import { until } from "./support/headwater.ts";
 import type { Source } from "./support/run-world.ts";
 
 /**
- * Services ask an endpoint before they answer whoever tells them of it: the request of a hook waits for a run of the same source.
- * Method: doubles of two such services, one of which takes the token as its answer, the other one a header, and which both refuse
- * the subscription without.
+ * Services call a new endpoint before they confirm its subscription, so the request of a hook waits for a run of the same source.
+ * Method: doubles of two such services. One expects its token as the response, the other one a header; both refuse the subscription
+ * without it.
  */
 const world = withFamilies();
 const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body });
 
 describe("a service that sends a token", () => {
-  it("is answered within the hook, within the tick that subscribes anew, and by the runs that follow", async () => {
+  it("receives its token during the hook, during the tick that renews the subscription, and from later runs", async () => {
     const known = new Set<string>();
     const service: Service = await world.serve({
       "POST /subscriptions": async ({ body }) => {
@@ -38,7 +38,7 @@ describe("a service that sends a token", () => {
     expect((await notify("7")).status).toBe(202);
     expect(await world.events(source, 1)).toEqual([{ subject: "Mail 7", receivedAt: "2026-01-01T00:00:00Z" }]);
     known.clear();
-    await until(() => known.has("s1"), "a tick subscribes anew", 60_000);
+    await until(() => known.has("s1"), "a tick renews the subscription", 60_000);
     await until(async () => (await world.logs(source)).includes("renewed from scratch"), "that tick is committed");
     expect((await notify("8")).status).toBe(202);
     await world.events(source, 2);
@@ -48,7 +48,7 @@ describe("a service that sends a token", () => {
 });
 
 describe("a service that gives a secret", () => {
-  it("has it back within the hook, and the source remembers both what the hook and what that run left", async () => {
+  it("receives its secret during the hook, and the source keeps the state of the hook and of that run", async () => {
     const handshakes: (string | null)[] = [];
     const service = await world.serve({
       "POST /webhooks": async ({ body }) => {
@@ -64,7 +64,7 @@ describe("a service that gives a secret", () => {
     const text = JSON.stringify({ events: [{ action: "added", resource: { gid: "1" }, created_at: "2026-01-01T00:00:00Z" }] });
     const signed = (secret: string) =>
       post(source.endpoint, text, { "x-hook-signature": createHmac("sha256", secret).update(text).digest("hex") });
-    await until(async () => (await signed("s3cret")).status === 200, "the secret is remembered");
+    await until(async () => (await signed("s3cret")).status === 200, "the source has stored the secret");
     expect((await signed("wrong")).status).toBe(401);
     await world.events(source, 1);
     await world.remove(source);

@@ -82,7 +82,7 @@ async function killEverything(): Promise<void> {
 }
 
 describe("a source that schedules tasks for itself", () => {
-  it("may listen to itself on a channel of its own, and not on the default one or the system's", async () => {
+  it("may listen to itself on a named channel, but not on the default channel or a system channel", async () => {
     const own = await headwater.call("GET", "/users/me/subscriptions");
     expect(own.text).toContain(`"emitter_id":"${source}","listener_id":"${source}","event_name":"tasks"`);
     for (const channel of ["", "$errors", "$logs"]) {
@@ -95,9 +95,9 @@ describe("a source that schedules tasks for itself", () => {
     }
   });
 
-  it("lists a task on $in until it is due, and then emits it once, in its own channel", async () => {
+  it("lists a task on $in until it is due, then emits it once, on its channel", async () => {
     const id = await schedule("soon", 2_500);
-    await until(async () => (await listed()).includes("soon"), "it is listed");
+    await until(async () => (await listed()).includes("soon"), "the task is listed");
     const [entry] = await summaries("$in");
     expect(entry).toMatchObject({
       event: { id, task: "soon" },
@@ -117,18 +117,18 @@ describe("a source that schedules tasks for itself", () => {
     expect([await listed(), await summaries("$in")]).toEqual([[], []]);
   }, 60_000);
 
-  it("cancels a task that is not due, for every listener", async () => {
+  it("cancels a task before it is due, for every listener", async () => {
     const [canceled, kept] = [await schedule("canceled", 4_000), await schedule("kept", 4_000)];
     await until(async () => (await listed()).length === 2, "both are listed");
     expect((await ask("DELETE", `/${canceled}`)).status).toBe(204);
     expect(await listed()).toEqual(["kept"]);
     expect((await ask("DELETE", `/${canceled}`)).status).toBe(404);
-    await until(() => received(kept) === 1 && received('"kept"') === 2, "the other one is delivered", 20_000, headwater.output);
+    await until(() => received(kept) === 1 && received('"kept"') === 2, "the other task is delivered", 20_000, headwater.output);
     expect(received("canceled")).toBe(0);
     expect((await summaries()).filter(({ event }) => JSON.stringify(event).includes("canceled"))).toEqual([]);
   }, 60_000);
 
-  it("keeps its tasks when every process is killed, and delivers each once", async () => {
+  it("delivers each task once after every process was killed", async () => {
     const canceled = await schedule("canceled before the crash", 20_000);
     await schedule("after the crash", 20_000);
     await until(async () => (await listed()).length === 2, "both are listed");
@@ -136,16 +136,16 @@ describe("a source that schedules tasks for itself", () => {
     await killEverything();
     headwater = await start();
     expect(await listed()).toEqual(["after the crash"]);
-    await until(() => received("after the crash") === 2, "it is delivered", 60_000, headwater.output);
-    await until(async () => (await summaries("$in")).length === 0, "it is not listed any more");
+    await until(() => received("after the crash") === 2, "the task is delivered", 60_000, headwater.output);
+    await until(async () => (await summaries("$in")).length === 0, "the task is no longer listed");
     await schedule("the last", 1_000);
     await until(() => received("the last") === 2, "the next one is delivered");
     expect([received("after the crash"), received("canceled")]).toEqual([2, 0]);
   }, 180_000);
 
-  it("loses what is scheduled when it is deleted", async () => {
+  it("drops its scheduled events when it is deleted", async () => {
     await schedule("of a deleted source", 3_000);
-    await until(async () => (await listed()).length === 1, "it is listed");
+    await until(async () => (await listed()).length === 1, "the task is listed");
     expect((await headwater.call("DELETE", `/sources/${source}`)).status).toBe(204);
     const other = await headwater.call<{ data: { id: string } }>("POST", "/sources", {
       component_code: `export default { name: "Later", run() { this.$emit("of another source", { delivery_ts: Date.now() + 4_000 }); } };`,
@@ -153,7 +153,7 @@ describe("a source that schedules tasks for itself", () => {
     const webhooks = await headwater.call<{ data: { id: string }[] }>("GET", "/users/me/webhooks");
     await headwater.call("POST", `/subscriptions?emitter_id=${other.body.data.id}&listener_id=${webhooks.body.data[0]?.id}`);
     await headwater.call("POST", `/sources/${other.body.data.id}/runs`, { event: null });
-    await until(() => received("of another source") === 1, "what is due later is delivered", 30_000, headwater.output);
+    await until(() => received("of another source") === 1, "an event that is due later is delivered", 30_000, headwater.output);
     expect(received("of a deleted source")).toBe(0);
   }, 60_000);
 });

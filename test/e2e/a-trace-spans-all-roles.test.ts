@@ -4,7 +4,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { startCluster, type Cluster } from "./support/cluster.ts";
 import { startReceiver, until, type Called, type Receiver } from "./support/headwater.ts";
 
-/** A step of an endpoint's trace: what it is called, and which role told of it. */
+/** The spans of an endpoint's trace: name, and the role that exported it. */
 const steps = [
   ["POST endpoint", "headwater-ingress"],
   ["invocation.wait", "headwater-runner"],
@@ -61,10 +61,10 @@ interface Heard {
   readonly event: { readonly text: string; readonly saw?: string };
 }
 
-/** The nth time that it is heard. */
+/** The nth delivery of the event with this text. */
 async function heard({ received }: Receiver, text: string, nth = 0): Promise<Heard> {
   const find = () => received.filter(({ body }) => body.includes(`"${text}"`))[nth];
-  await until(() => find() !== undefined, `the webhook hears of '${text}'`);
+  await until(() => find() !== undefined, `the webhook receives '${text}'`);
   const found = find();
   const { traceparent, tracestate } = found?.headers ?? {};
   return { traceparent, tracestate, event: JSON.parse(found?.body ?? "{}") as Heard["event"] };
@@ -88,10 +88,10 @@ describe("a collector", () => {
     await directory.remove();
   });
 
-  /** From the step that posted to the webhook up to where the trace began, or came in; all of one trace. */
-  async function wayTo({ traceparent }: Heard): Promise<readonly CollectedSpan[]> {
+  /** The spans from the start of the trace to the delivery, each the parent of the next. */
+  async function traceOf({ traceparent }: Heard): Promise<readonly CollectedSpan[]> {
     const [, trace, last] = String(traceparent).split("-");
-    const way = (): CollectedSpan[] => {
+    const spans = (): CollectedSpan[] => {
       const found: CollectedSpan[] = [];
       for (let next = last; next !== undefined;) {
         const span = collector.spans.find(({ traceId, spanId }) => traceId === trace && spanId === next);
@@ -101,68 +101,68 @@ describe("a collector", () => {
       }
       return found;
     };
-    const isWhole = (): boolean => /endpoint$|runs$|replays$/.test(way()[0]?.name ?? "");
-    await until(isWhole, "the collector has all of the trace");
-    return way();
+    const isComplete = (): boolean => /endpoint$|runs$|replays$/.test(spans()[0]?.name ?? "");
+    await until(isComplete, "the collector has all of the trace");
+    return spans();
   }
-  const told = (way: readonly CollectedSpan[]) => way.map(({ name, service }) => [name, service]);
+  const namesOf = (spans: readonly CollectedSpan[]) => spans.map(({ name, service }) => [name, service]);
 
-  it("is told of one trace, from the request to the webhook, in which the caller's goes on", async () => {
+  it("receives one trace from the request to the webhook, which continues the caller's trace", async () => {
     const source = await deploy(ask, echo);
     await listen(ask, source.id, receiver);
     await post(source.endpoint, "traced", callersTraceparent);
     const delivered = await heard(receiver, "traced");
-    const way = await wayTo(delivered);
-    expect(told(way)).toEqual(steps);
-    expect(way.map(({ traceId }) => traceId)).toEqual(steps.map(() => callers.trace));
-    expect(way[0]?.parentSpanId).toBe(callers.span);
-    expect(way.every(({ startMs, endMs }) => startMs <= endMs)).toBe(true);
+    const spans = await traceOf(delivered);
+    expect(namesOf(spans)).toEqual(steps);
+    expect(spans.map(({ traceId }) => traceId)).toEqual(steps.map(() => callers.trace));
+    expect(spans[0]?.parentSpanId).toBe(callers.span);
+    expect(spans.every(({ startMs, endMs }) => startMs <= endMs)).toBe(true);
     expect(delivered.event.saw).toBe(callersTraceparent);
-    const run = way.find(({ name }) => name === "source.run");
+    const run = spans.find(({ name }) => name === "source.run");
     expect(run?.attributes).toMatchObject({ "source.id": source.id, trigger: "http", "run.id": expect.stringMatching(/^r_/) });
   });
 
-  it("is told of a trace that begins with a call of the API, and goes through a source that listens to another", async () => {
+  it("receives a trace from an API call through a source that listens to another source", async () => {
     const [source, listener] = [await deploy(ask, echo), await deploy(ask, relay)];
     await asked(ask, "/subscriptions", { emitter_id: source.id, listener_id: listener.id });
     await listen(ask, listener.id, receiver);
     await post(source.endpoint, "with state", callersTraceparent, "vendor=7");
     expect((await heard(receiver, "with state once more")).tracestate).toBe("vendor=7");
     await asked(ask, `/sources/${source.id}/runs`, { event: { text: "relayed" } });
-    const way = await wayTo(await heard(receiver, "relayed once more"));
+    const spans = await traceOf(await heard(receiver, "relayed once more"));
     const run = steps.slice(1, 4);
-    expect(told(way)).toEqual([["POST /v1/sources/:id/runs", "headwater-api"], ...run, ...run, steps[4]]);
-    expect(way[0]?.parentSpanId).toBeUndefined();
+    expect(namesOf(spans)).toEqual([["POST /v1/sources/:id/runs", "headwater-api"], ...run, ...run, steps[4]]);
+    expect(spans[0]?.parentSpanId).toBeUndefined();
   });
 
-  it("is told of a trace that begins with the request for a replay", async () => {
+  it("receives a trace that starts with the request for a replay", async () => {
     const source = await deploy(ask, echo);
     await listen(ask, source.id, receiver);
     await post(source.endpoint, "replayed", callersTraceparent);
     await heard(receiver, "replayed");
     const path = `/sources/${source.id}/replays`;
     const replay = async (): Promise<number> => (await cluster.call<{ data: { events: number } }>("POST", path, {})).body.data.events;
-    await until(async () => (await replay()) === 1, "the history has it");
-    const way = await wayTo(await heard(receiver, "replayed", 1));
-    expect(told(way)).toEqual([["POST /v1/sources/:id/replays", "headwater-api"], steps[4]]);
-    expect(way[0]?.traceId).not.toBe(callers.trace);
+    await until(async () => (await replay()) === 1, "the event is in the history");
+    const spans = await traceOf(await heard(receiver, "replayed", 1));
+    expect(namesOf(spans)).toEqual([["POST /v1/sources/:id/replays", "headwater-api"], steps[4]]);
+    expect(spans[0]?.traceId).not.toBe(callers.trace);
   });
 
-  it("begins a trace where the caller's traceparent is none", async () => {
+  it("receives a new trace when the caller's traceparent is invalid", async () => {
     const source = await deploy(ask, echo);
     await listen(ask, source.id, receiver);
     await post(source.endpoint, "untraced", callersTraceparent.toUpperCase());
-    const way = await wayTo(await heard(receiver, "untraced"));
-    expect(told(way)).toEqual(steps);
-    expect(way[0]?.traceId).not.toBe(callers.trace);
-    expect(way[0]?.parentSpanId).toBeUndefined();
+    const spans = await traceOf(await heard(receiver, "untraced"));
+    expect(namesOf(spans)).toEqual(steps);
+    expect(spans[0]?.traceId).not.toBe(callers.trace);
+    expect(spans[0]?.parentSpanId).toBeUndefined();
   });
 
-  it("is told no addresses, bodies or keys", async () => {
+  it("receives no addresses, bodies or keys", async () => {
     const source = await deploy(ask, echo);
     await listen(ask, source.id, receiver);
     await post(source.endpoint, "needle-body");
-    await wayTo(await heard(receiver, "needle-body"));
+    await traceOf(await heard(receiver, "needle-body"));
     expect(collector.text()).not.toContain("needle");
     expect(collector.text()).not.toContain(new URL(source.endpoint).pathname.split("/").at(-1));
     expect(collector.spans.map(({ name }) => name)).toEqual(expect.arrayContaining(["component.build", "POST /v1/webhooks"]));

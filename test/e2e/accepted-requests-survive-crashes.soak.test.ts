@@ -68,7 +68,7 @@ async function addSource(): Promise<void> {
 
 let requests = 0;
 
-/** One request; what is answered 2xx has to have its run, whatever happens afterwards. */
+/** Sends one request. A request that is answered 2xx must run, whatever happens afterwards. */
 async function send(): Promise<void> {
   const id = `q${++requests}`;
   const source = sources[requests % sources.length];
@@ -85,7 +85,7 @@ async function send(): Promise<void> {
     await answer.body.dump();
     if (answer.statusCode >= 200 && answer.statusCode < 300) source.accepted.add(id);
   } catch {
-    // Not acknowledged: it may have its run or not.
+    // Without an answer the request may run or not.
   }
 }
 
@@ -94,7 +94,7 @@ async function untilMoreAreSent(): Promise<void> {
   await until(() => requests > before + requestsPerSecond / 2, "more requests were sent");
 }
 
-/** Requests at a steady rate until told to stop. */
+/** Sends requests at a steady rate until `stop` is called. */
 function load(): { stop(): Promise<void> } {
   const underWay = new Set<Promise<void>>();
   const timer = setInterval(() => {
@@ -139,14 +139,14 @@ async function expectNothingLost(): Promise<void> {
     const events = await eventsOf(id);
     expect(new Set(events.map(({ request: one }) => one)).size, "each request has one event").toBe(events.length);
     expect(events.every(({ request: one }) => sent.has(one))).toBe(true);
-    // The db counted each committed run once: newest first, without a gap.
+    // The db counted each committed run once. Events are newest first.
     expect(events.map(({ n }) => n)).toEqual(Array.from({ length: events.length }, (_, index) => events.length - index));
     await until(
       () => {
         const heard = requestsHeard();
         return events.every(({ request: one }) => heard.has(one));
       },
-      `the webhook hears of each event of ${id}`,
+      `the webhook receives each event of ${id}`,
       90_000,
     );
   }
@@ -158,17 +158,17 @@ async function expectNothingLost(): Promise<void> {
   }
 }
 
-describe("under load, with runners that come and go", () => {
-  it("moves sources from runner to runner without a run lost or committed twice", async () => {
+describe("under load, while runners join and leave", () => {
+  it("moves sources between runners without losing a run or committing it twice", async () => {
     const loading = load();
     const before = () => requests;
     for (const leave of ["stop", "kill"] as const) {
       const joined = await cluster.addRunner();
       const together = before() + requestsPerSecond;
-      await until(() => requests > together, "both ran for a while");
+      await until(() => requests > together, "both runners run for a while");
       await joined[leave]();
       const alone = before() + requestsPerSecond / 2;
-      await until(() => requests > alone, "one ran for a while");
+      await until(() => requests > alone, "one runner runs for a while");
     }
     await loading.stop();
     await expectNothingLost();
@@ -178,15 +178,15 @@ describe("under load, with runners that come and go", () => {
 describe("under load, killed with -9 and started again", () => {
   const targets: readonly Target[] = ["sandbox", "runner", "delivery", "operator", "ingress", "api", "builder", "nats", "postgres"];
   it.each(targets)(
-    "%s: what was accepted runs once, is kept once and is delivered",
+    "%s: each accepted request runs once, is stored once and is delivered",
     async (target) => {
       const loading = load();
-      await untilMoreAreSent(); // Work has to be under way at the kill.
+      await untilMoreAreSent(); // The kill must interrupt work.
       for (let round = 0; round < 3; round++) {
         await cluster.kill(target);
         await untilMoreAreSent();
       }
-      // A message server that died has forgotten the last acks; then what they were for comes again.
+      // A killed NATS server loses its last acks and redelivers those messages after the ack wait.
       if (target === "nats") await sleep(longerThanAckWaitMs);
       await loading.stop();
       await expectNothingLost();
@@ -196,9 +196,9 @@ describe("under load, killed with -9 and started again", () => {
   );
 });
 
-describe("under load, standing still for longer than a message may be under way", () => {
+describe("under load, suspended for longer than the ack wait", () => {
   it.each(["nats", "runner", "delivery", "ingress"] as const)(
-    "%s: what was accepted runs once, is kept once and is delivered",
+    "%s: each accepted request runs once, is stored once and is delivered",
     async (target) => {
       const loading = load();
       await untilMoreAreSent();

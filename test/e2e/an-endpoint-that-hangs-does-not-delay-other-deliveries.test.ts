@@ -22,7 +22,7 @@ afterAll(async () => {
 }, 60_000);
 
 const heldIn = ({ endpoint }: Pair) => endpoint.heard.filter(({ endedAt }) => endedAt === undefined);
-/** Both processes, one after the other: each holds requests of its own partitions. */
+/** Kills both delivery processes in turn: each has requests of its own partitions open. */
 async function killDelivery(): Promise<void> {
   await cluster.kill("delivery");
   await cluster.kill("delivery");
@@ -30,46 +30,50 @@ async function killDelivery(): Promise<void> {
 const unrouted = () => cluster.backlog().then((backlog) => backlog?.unrouted);
 
 describe("delivery, killed with -9 while endpoints hold its requests", () => {
-  it("makes each of them again, under the same id", async () => {
+  it("repeats each attempt after the restart, under the same id", async () => {
     for (const { endpoint } of pairs) endpoint.behave(() => "hangs");
     for (let n = 0; n < 20; n++) for (const pair of pairs) await send(pair, `q${n}`);
     expect(pairs.map(({ accepted }) => accepted.size)).toEqual(pairs.map(() => 20));
-    // Straight from the run: nothing but the floor of the stream remembers them.
+    // First attempts of the run: only the floor of the stream protects them.
     await until(() => pairs.every((pair) => heldIn(pair).length > 0), "each endpoint holds a request", waitMs);
     const cut = pairs.flatMap((pair) => heldIn(pair).map((one) => ({ pair, one })));
     await killDelivery();
-    await until(() => cut.every(({ one }) => one.endedAt !== undefined), "what was held broke off", waitMs);
-    // And some that are messages of their own by now.
+    await until(() => cut.every(({ one }) => one.endedAt !== undefined), "the open requests end", waitMs);
+    // Now some deliveries have messages of their own.
     await until(() => pairs.every((pair) => heldIn(pair).length > 3), "each endpoint holds several", waitMs);
     cut.push(...pairs.flatMap((pair) => heldIn(pair).map((one) => ({ pair, one }))));
     await killDelivery();
     for (const { endpoint } of pairs) endpoint.behave(() => "answers");
-    await until(() => pairs.every((pair) => [...pair.accepted].every((name) => taken(pair).has(name))), "each event is taken", waitMs);
+    await until(
+      () => pairs.every((pair) => [...pair.accepted].every((name) => taken(pair).has(name))),
+      "the endpoint has accepted each event",
+      waitMs,
+    );
     for (const { pair, one } of cut) {
       const same = pair.endpoint.heard.filter(({ request }) => request === one.request);
-      expect(same.length, "it came once more").toBeGreaterThan(1);
+      expect(same.length, "the request is repeated").toBeGreaterThan(1);
     }
     for (const pair of pairs) for (const ids of idsHeard(pair).values()) expect(ids.size).toBe(1);
   }, 300_000);
 });
 
 describe("an endpoint that answers after 14 of its 15 seconds", () => {
-  it("keeps the floor of the stream down for a few seconds, however much its source emits at once", async () => {
+  it("holds back the floor of the stream for a few seconds only, even when its source emits 240 events at once", async () => {
     const [slow, other] = pairs;
     if (slow === undefined || other === undefined) throw new Error("there are no sources");
-    await until(async () => (await unrouted()) === 0, "all before is routed", waitMs);
+    await until(async () => (await unrouted()) === 0, "all earlier events are routed", waitMs);
     const before = slow.endpoint.heard.length;
     slow.endpoint.behave(() => "answers late");
-    // One second each would be four minutes.
+    // At one second each they would take four minutes.
     const events = 240;
     await send(slow, "many", { events });
-    await until(() => slow.endpoint.heard.length > before, "the first one is under way", waitMs);
-    await send(other, "beside");
-    await until(() => taken(other).has("beside"), "another endpoint hears meanwhile", 60_000);
-    await until(async () => (await unrouted()) === 0, "nothing of it keeps the floor down", 60_000);
+    await until(() => slow.endpoint.heard.length > before, "the first delivery has started", waitMs);
+    await send(other, "other");
+    await until(() => taken(other).has("other"), "another endpoint receives its event in the meantime", 60_000);
+    await until(async () => (await unrouted()) === 0, "the floor has passed its events", 60_000);
     slow.endpoint.behave(() => "answers");
     const names = ["many", ...Array.from({ length: events - 1 }, (_, index) => `many+${index + 1}`)];
-    await until(() => names.every((name) => taken(slow).has(name)), "each event is taken", waitMs);
+    await until(() => names.every((name) => taken(slow).has(name)), "the endpoint has accepted each event", waitMs);
     for (const ids of idsHeard(slow).values()) expect(ids.size).toBe(1);
   }, 300_000);
 });

@@ -3,7 +3,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { startCluster, type Cluster } from "./support/cluster.ts";
 import { until } from "./support/headwater.ts";
 
-/** Hundreds of events in one run: none of them is behind the router before all of them are delivered. */
+/** Hundreds of events in one run: the router acks their commit only after it has handed over all of them. */
 const burst = 200;
 const emitter = `
 export default {
@@ -56,7 +56,7 @@ async function countedBy(id: string): Promise<readonly Counted[]> {
       "GET",
       `/sources/${id}/event_summaries?limit=100&expand=event${after}`,
     );
-    if (page.status !== 200) return []; // Postgres hears of it later.
+    if (page.status !== 200) return []; // Postgres is unavailable; the caller tries again.
     events.push(...page.body.data.map(({ event }) => event));
     if (page.body.data.length < 100) return events;
     after = `&after=${page.body.page_info.end_cursor}`;
@@ -64,10 +64,10 @@ async function countedBy(id: string): Promise<readonly Counted[]> {
 }
 
 /**
- * A message server that was killed forgets the ids of invocations that were run, and a delivery role that was killed which events of a
- * commit it had handed over.
+ * A killed NATS server forgets the ids of earlier invocations. A killed delivery role forgets which events of a commit it has handed
+ * over.
  */
-it("though the message server and the delivery role are killed while its events are handed over", async () => {
+it("runs a listener once for each event while NATS and the delivery role are killed", async () => {
   const [source, listener] = [await deploy(emitter), await deploy(counter)];
   await cluster.call("POST", "/subscriptions", { emitter_id: source.id, listener_id: listener.id });
   const rounds = 3;
@@ -79,7 +79,7 @@ it("though the message server and the delivery role are killed while its events 
       body: JSON.stringify({ round }),
     });
     expect(answered.status).toBe(200);
-    await until(async () => (await cluster.commits()) > before + burst / 10, "the listener has begun to run");
+    await until(async () => (await cluster.commits()) > before + burst / 10, "the listener has started to run");
     const back = await cluster.takeAway("nats");
     const killed = cluster.kill("delivery");
     await back();

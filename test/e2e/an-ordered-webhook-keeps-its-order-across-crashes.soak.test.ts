@@ -8,10 +8,10 @@ import { until } from "./support/headwater.ts";
 import { addSource, closeAgent, createPair, eventsOf, idsHeard, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 const waitMs = 240_000;
-/** Between two requests to a source: it emits more than its endpoint takes while that fails, and less than it takes then. */
+/** Pause between two requests to a source. The source emits more than a failing endpoint accepts, and less than a working one does. */
 const pauseMs = 150;
 const kills = ["delivery", "nats", "delivery", "runner", "nats", "delivery"] as const;
-/** One after the other, so that a run of the test is like the next. */
+/** Applied in turn, so that every run of the test is alike. */
 const behaviours: readonly Behaviour[] = ["answers", "answers", "fails", "answers", "resets", "answers", "answers"];
 
 let directory: TemporaryDirectory;
@@ -32,10 +32,10 @@ afterAll(async () => {
 }, 60_000);
 
 /**
- * What each source has emitted, by its history, against what the endpoint heard of it: every event, in order, and back to one before
- * at most once for each kill, from where it went on in order again.
+ * Compares each source's history with the requests of its endpoint: every event arrives, in order. Each kill may return the order to an
+ * earlier event once, from which it continues.
  */
-it("goes on in order, whoever is killed with -9, and loses nothing", async () => {
+it("delivers every event in order while processes are killed with -9", async () => {
   const [first] = sources;
   if (first === undefined) throw new Error("there is no webhook");
   const { endpoint } = first;
@@ -56,7 +56,7 @@ it("goes on in order, whoever is killed with -9, and loses nothing", async () =>
   );
   for (const target of kills) {
     const before = endpoint.heard.length;
-    await until(() => endpoint.heard.length > before + 20, "it is heard", waitMs);
+    await until(() => endpoint.heard.length > before + 20, "the endpoint receives 20 more requests", waitMs);
     await cluster.kill(target);
   }
   isOver = true;
@@ -65,13 +65,13 @@ it("goes on in order, whoever is killed with -9, and loses nothing", async () =>
   for (const [which, source] of sources.entries()) {
     await until(
       () => missing(source.accepted).length === 0,
-      "each accepted request is taken",
+      "the endpoint has received each accepted request",
       waitMs,
       () =>
         `${missing(source.accepted).length} of ${source.accepted.size}, from ${missing(source.accepted)[0]} on; heard ${endpoint.heard.length}`,
     );
     const expected = async () => (await eventsOf(cluster, source.source)).map(({ request }) => request).toReversed();
-    await until(async () => missing(await expected()).length === 0, "each event is taken", waitMs);
+    await until(async () => missing(await expected()).length === 0, "the endpoint has accepted each event", waitMs);
     const heard = endpoint.heard.map(({ request }) => request).filter((name) => name.startsWith(`s${which}`));
     const recordsAll = async (): Promise<boolean> => {
       const recorded = new Set(await expected());
@@ -82,7 +82,7 @@ it("goes on in order, whoever is killed with -9, and loses nothing", async () =>
     expect(returns(await expected(), heard)).toBeLessThanOrEqual(kills.length);
   }
   for (const [name, ids] of idsHeard(first)) expect([...ids], `${name} keeps its id`).toHaveLength(1);
-  // One attempt at a time, but for what a killed process had begun.
+  // Attempts do not overlap, except with one that a killed process had started.
   const overlaps = endpoint.heard.filter(({ at }, index) => index > 0 && (endpoint.heard[index - 1]?.endedAt ?? at) > at);
   expect(overlaps.length).toBeLessThanOrEqual(kills.length);
 }, 600_000);

@@ -44,7 +44,7 @@ async function deploy(name: string): Promise<Deployed> {
 const call = async (source: Deployed): Promise<void> => expect((await fetch(source.endpoint, { method: "POST" })).status).toBe(200);
 const subscriptions = async () => (await headwater.call<Listed>("GET", "/users/me/subscriptions")).body.data;
 
-it("subscribes a listener to the errors of what is created later, and of nothing that was there", async () => {
+it("subscribes a listener to the errors of sources created later, and of no earlier source", async () => {
   const before = await deploy("Before");
   const webhook = await headwater.call<{ data: { id: string } }>("POST", `/webhooks?url=${encodeURIComponent(receiver.url)}`);
   const query = `/auto_subscriptions?event_name=%24errors&listener_id=${webhook.body.data.id}`;

@@ -4,14 +4,14 @@ import { withPostgres } from "../support/postgres.ts";
 import { withFamilies } from "./support/families-support.ts";
 import { until } from "./support/headwater.ts";
 
-/** Lives of components that reach their services by the packages that those give out; packages come from the registry. */
+/** Life cycles of components that use the SDK packages of their services; packages come from the npm registry. */
 const world = withFamilies();
 const postgres = withPostgres();
 const call: ReturnType<typeof world.headwater>["call"] = (...args) => world.headwater().call(...args);
 const json = { "content-type": "application/json" };
 const post = (url: string, body: string, headers: Record<string, string> = json) => fetch(url, { method: "POST", headers, body });
 
-/** What the options of a prop are, page after page. */
+/** The options of a prop, page by page. */
 async function choices(source: { id: string }, prop: string, props: object): Promise<readonly unknown[]> {
   const { body } = await call<{ data: { component_id: string } }>("GET", `/sources/${source.id}`);
   const found: unknown[] = [];
@@ -30,7 +30,7 @@ async function choices(source: { id: string }, prop: string, props: object): Pro
   return found;
 }
 
-it("cloud: requests signed by an SDK, a base whose hooks are called, notifications that say they are plain text", async () => {
+it("cloud: signs requests with an SDK, calls the hooks of a base component, and parses notifications sent as plain text", async () => {
   const xml = (name: string, inner: string) => ({
     headers: { "content-type": "text/xml" },
     body: `<${name}Response xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><${name}Result>${inner}</${name}Result><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></${name}Response>`,
@@ -44,7 +44,7 @@ it("cloud: requests signed by an SDK, a base whose hooks are called, notificatio
       actions.push(action);
       if (!headers.authorization?.startsWith("AWS4-HMAC-SHA256 Credential=AK/")) return { status: 403 };
       if (action === "Subscribe") {
-        // It confirms later, as the service does: nobody waits for this answer.
+        // The double confirms after it has answered, as the service does.
         const body = JSON.stringify({ Type: "SubscriptionConfirmation", SubscribeURL: `${service.url}/confirm` });
         void post(form.get("Endpoint") ?? "", body, plain).then((answer) => answer.text());
       }
@@ -69,7 +69,7 @@ it("cloud: requests signed by an SDK, a base whose hooks are called, notificatio
   expect(actions).toEqual(["CreateTopic", "Subscribe", "DeleteTopic"]);
 }, 240_000);
 
-it("billing: an endpoint made by an SDK, its events so far, signatures over the raw body", async () => {
+it("billing: creates its endpoint with an SDK, emits past events, and checks signatures over the raw body", async () => {
   const secret = "whsec_1";
   const service = await world.serve({
     "POST /v1/webhook_endpoints": ({ text }) => ({ body: { id: "we_1", secret, url: new URLSearchParams(text).get("url") } }),
@@ -92,7 +92,7 @@ it("billing: an endpoint made by an SDK, its events so far, signatures over the 
   expect(service.calls().at(-1)).toBe("DELETE /v1/webhook_endpoints/we_1");
 }, 240_000);
 
-it("crm: a limiter, retries that give up or go on, pages until what is known", async () => {
+it("crm: limits its rate, retries or gives up, and reads pages until a known item", async () => {
   let refusals = 1;
   const page = (ids: readonly number[], after?: string) => ({
     body: {
@@ -111,7 +111,7 @@ it("crm: a limiter, retries that give up or go on, pages until what is known", a
   expect(service.asked.map(({ body }) => body?.["attempt"])).toEqual([1, 2, 1, 1]);
 }, 240_000);
 
-it("feed: TypeScript without extensions, types among imports, a stream through a parser", async () => {
+it("feed: imports TypeScript without extensions, imports types, and pipes a stream through a parser", async () => {
   const item = (n: number) => `<item><guid>g${n}</guid><title>T ${n}</title><pubDate>Thu, 0${n} Jan 2026 00:00:00 GMT</pubDate></item>`;
   const service = await world.serve({
     "GET /rss": () => ({
@@ -128,7 +128,7 @@ it("feed: TypeScript without extensions, types among imports, a stream through a
   expect([status, text]).toEqual([422, expect.stringContaining("does not exist") as string]);
 }, 240_000);
 
-it("docs: a watch that is renewed by a hidden timer, changes page by page, a page token that moves on", async () => {
+it("docs: renews a watch by a hidden timer, reads changes page by page, and advances its page token", async () => {
   let channel = "";
   const service = await world.serve({
     "POST /drive/v3/changes/watch": ({ body, headers }) => {
@@ -162,7 +162,7 @@ it("docs: a watch that is renewed by a hidden timer, changes page by page, a pag
   await world.remove(source);
 }, 240_000);
 
-it("chat: a challenge, two memories beside each other, names that are remembered, choices with a cursor", async () => {
+it("chat: answers a challenge, uses two databases, caches names, and returns options with a cursor", async () => {
   const service = await world.serve({
     "POST /api/conversations.info": ({ text }) => ({
       body: { ok: true, channel: { name: `#${new URLSearchParams(text).get("channel")}` } },
@@ -190,7 +190,7 @@ it("chat: a challenge, two memories beside each other, names that are remembered
   ]);
 }, 240_000);
 
-it("rows: a database, its tables as choices, the newest when it is deployed and what is newer later", async () => {
+it("rows: lists tables as options, emits the newest rows on deploy and newer rows later", async () => {
   await postgres.client.query(
     `create table "My Orders" (id int primary key, total numeric, at timestamptz); insert into "My Orders" values (1, 1.5, '2026-01-01Z'), (2, 2, null), (3, 3, null)`,
   );
@@ -209,7 +209,7 @@ it("rows: a database, its tables as choices, the newest when it is deployed and 
   expect([status, text]).toEqual([422, expect.stringContaining("cannot connect") as string]);
 }, 240_000);
 
-it("notes: an older SDK's pages, a cron with a time zone, what is later than the last", async () => {
+it("notes: reads pages with an older SDK, ticks by cron in a time zone, and emits items later than the last one", async () => {
   const block = (n: number) => ({ id: `b${n}`, type: "paragraph", last_edited_time: `2026-01-0${n}T00:00:00Z` });
   const service = await world.serve({
     "GET /v1/blocks/*/children": ({ query: { start_cursor: cursor } }) => ({
@@ -227,7 +227,7 @@ it("notes: an older SDK's pages, a cron with a time zone, what is later than the
   expect((await world.events(source, 2)).map((event) => (event as { id: string }).id)).toEqual(["b1", "b2"]);
 }, 240_000);
 
-it("tables: picks of the app, an SDK that pages, defaults that no run leaves to the next", async () => {
+it("tables: returns options of the app, reads pages with an SDK, and starts each run with unchanged defaults", async () => {
   const record = (n: number) => ({ id: `rec${n}`, createdTime: `2026-01-0${n}T00:00:00.000Z`, fields: { n } });
   const service = await world.serve({
     "GET /v0/app1/tbl1": ({ query: { offset } }) => ({
@@ -245,7 +245,7 @@ it("tables: picks of the app, an SDK that pages, defaults that no run leaves to 
   ]);
 }, 240_000);
 
-it("shop: links to the next page, retries after 503, a digest in base64, a channel of its own, respond where nobody waits", async () => {
+it("shop: follows next-page links, retries after a 503, checks a base64 digest, emits to a named channel, and ignores respond without a caller", async () => {
   let busy = 1;
   const service = await world.serve({
     "GET /orders.json": ({ query: { page, since_id: since } }) => {
@@ -267,7 +267,7 @@ it("shop: links to the next page, retries after 503, a digest in base64, a chann
     ["3", ""],
     ["9", ""],
   ]);
-  await until(async () => (await world.logs(source)).includes("not ours"), "the forged one is told");
+  await until(async () => (await world.logs(source)).includes("not ours"), "the forged request is logged");
   await world.succeed(null, source);
   expect(service.asked.find(({ query }) => query["since_id"] === "3")).toBeDefined();
 }, 240_000);

@@ -4,8 +4,8 @@ import { withFamilies, type Asked } from "./support/families-support.ts";
 import { until } from "./support/headwater.ts";
 
 /**
- * Whole lives of components in the manner of public ones (`fixtures/families`): made, with the choices that somebody is shown meanwhile,
- * deployed, registered with a double of their service, called by it, and deleted.
+ * Life cycles of components that resemble public ones (`fixtures/families`): configured with options, deployed, registered with a double
+ * of their service, called by it, and deleted.
  */
 const world = withFamilies();
 const call: ReturnType<typeof world.headwater>["call"] = (...args) => world.headwater().call(...args);
@@ -29,7 +29,7 @@ const issues: readonly Issue[] = Array.from({ length: 30 }, (_, n) => ({
   created_at: new Date(Date.UTC(2026, 0, 30 - n)).toISOString(),
 }));
 
-describe("tracker: a webhook for who may, polling for others", () => {
+describe("tracker: a webhook for administrators, polling for others", () => {
   const hooks = new Map<string, Asked["body"]>();
   let made = 0;
   const serve = (isAdmin: boolean) =>
@@ -48,7 +48,7 @@ describe("tracker: a webhook for who may, polling for others", () => {
       "DELETE /repos/*/hooks/*": ({ path }) => (hooks.delete(path.split("/").at(-1) ?? "") ? { status: 204 } : { status: 404, body: {} }),
     });
 
-  it("registers, emits the last 25, checks signatures, and registers anew when it is changed", async () => {
+  it("registers, emits the last 25 issues, checks signatures, and registers again after an update", async () => {
     const service = await serve(true);
     const tracker = await world.account("tracker", { base_url: service.url, oauth_access_token: "t" });
     const props = { tracker, owner: "ada", repository: "engine" };
@@ -65,15 +65,15 @@ describe("tracker: a webhook for who may, polling for others", () => {
     for (const body of [opened, opened, { action: "edited", issue: opened.issue }]) expect(await send(body)).toBe(200);
     await send({ ...opened, issue: { number: 99 } }, "wrong");
     expect((await world.events(source, 26)).at(-1)).toEqual(opened.issue);
-    await until(async () => (await world.logs(source)).includes("the signature is wrong"), "the forged one is told");
+    await until(async () => (await world.logs(source)).includes("the signature is wrong"), "the forged request is logged");
     expect((await call("PUT", `/sources/${source.id}`, { configured_props: { ...props, repository: "loom" } })).status).toBe(200);
-    await until(() => !hooks.has("1") && hooks.size > 0, "it is registered anew");
+    await until(() => !hooks.has("1") && hooks.size > 0, "the new webhook is registered");
     expect(service.calls()).toContain("POST /repos/loom/hooks");
     await world.remove(source);
-    await until(() => hooks.size === 0, "nothing is registered");
+    await until(() => hooks.size === 0, "no webhook is registered");
   }, 120_000);
 
-  it("polls, and shows choices by what was chosen before", async () => {
+  it("polls, and returns options that depend on earlier props", async () => {
     const service = await serve(false);
     const tracker = await world.account("tracker", { base_url: service.url, oauth_access_token: "t" });
     const source = await world.deployOf("tracker", "sources/issue-closed/issue-closed.mjs", { tracker, owner: "bob", repository: "x" });
@@ -94,7 +94,7 @@ describe("tracker: a webhook for who may, polling for others", () => {
   }, 120_000);
 });
 
-it("phone: forms, signatures over the address and the fields, answers in XML", async () => {
+it("phone: accepts forms signed over URL and fields, and responds in XML", async () => {
   const urls: (string | null)[] = [];
   const service = await world.serve({
     "POST /numbers/*": ({ text, headers }) => {
@@ -112,12 +112,12 @@ it("phone: forms, signatures over the address and the fields, answers in XML", a
     expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([200, "text/xml", "<Response/>"]);
   }
   expect(await world.events(source, 1)).toEqual([fields]);
-  await until(async () => (await world.logs(source)).includes("could not be validated"), "the forged one is told");
+  await until(async () => (await world.logs(source)).includes("could not be validated"), "the forged request is logged");
   await world.remove(source);
   expect(urls).toEqual([source.endpoint, ""]);
 }, 120_000);
 
-it("list: CommonJS, a validator's GET while it is registered, fields with brackets", async () => {
+it("list: a CommonJS component responds to the validator's GET during registration and parses fields with brackets", async () => {
   const service = await world.serve({
     "POST /webhooks": async ({ body }) => {
       const { status } = await fetch(String(body?.["url"]), { headers: { "user-agent": "List Validator" } });
@@ -142,22 +142,22 @@ it("list: CommonJS, a validator's GET while it is registered, fields with bracke
   expect(service.calls()).toEqual(["POST /webhooks", "DELETE /webhooks/7"]);
 }, 120_000);
 
-describe("guild: what apps pick, and apphooks", () => {
-  it("takes the values, and runs with what it is sent", async () => {
+describe("guild: props of apps, and apphooks", () => {
+  it("has its prop values, and runs with the event it receives", async () => {
     const guild = await world.account("guild", { oauth_access_token: "t" });
     const source = await world.deployOf("guild", "sources/new-message.mjs", { guild, channels: ["1", "2"], table: "b1" });
     await world.succeed({ id: "m1", guildId: "g1" }, source);
     expect(await world.events(source, 1)).toEqual([{ id: "m1", guildId: "g1", channels: ["1", "2"], table: "b1" }]);
   }, 120_000);
 
-  it("emits what an apphook without run brings", async () => {
+  it("emits the event of an apphook when it has no run", async () => {
     const source = await world.deployOf("guild", "sources/data-request.mjs", { guild: await world.account("guild", {}) });
     await world.succeed({ shop: "x" }, source);
     expect(await world.events(source, 1)).toEqual([{ shop: "x" }]);
   }, 120_000);
 });
 
-it("issues: existing hooks replaced page by page, a hidden timer that renews, greatest by time", async () => {
+it("issues: replaces existing hooks page by page, renews them by a hidden timer, and dedupes by the greatest time", async () => {
   const left = [1, 2, 3];
   const service = await world.serve({
     "GET /webhook": ({ query: { startAt } }) => ({
@@ -179,7 +179,7 @@ it("issues: existing hooks replaced page by page, a hidden timer that renews, gr
   expect(left).toEqual([]);
 }, 120_000);
 
-it("meetings: a challenge with a digest, signatures over time and body, an answer without a body", async () => {
+it("meetings: answers a challenge with a digest, checks signatures over time and body, and responds without a body", async () => {
   const secret = "zoom";
   const source = await world.deployOf("meetings", "sources/meeting-ended.js", {
     meetings: await world.account("meetings", { secret_token: secret }),

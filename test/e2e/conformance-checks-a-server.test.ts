@@ -5,7 +5,7 @@ import { startHostedService, type HostedService } from "../docs/hosted-service.t
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
-/** `npm run conformance`, against a whole system of ours, and against a server that knows lists alone. */
+/** Runs `npm run conformance` against Headwater, and against a server that only implements lists. */
 let directory: TemporaryDirectory;
 let headwater: Headwater;
 let poor: HostedService;
@@ -28,7 +28,7 @@ function conformance(...flags: readonly string[]): Promise<{ readonly code: numb
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, lines: output.trim().split("\n") })));
 }
 
-it("finds every rule kept by Headwater, and leaves nothing behind", { timeout: 300_000 }, async () => {
+it("reports every rule as kept by Headwater, and removes everything it created", { timeout: 300_000 }, async () => {
   const { code, lines } = await conformance("--url", headwater.apiUrl, "--key", headwater.key);
   expect(lines.filter((line) => !line.startsWith("kept"))).toEqual([
     `${lines.length - 1} of ${lines.length - 1} rules are kept, 0 are broken, 0 could not be asked`,
@@ -48,7 +48,7 @@ it("checks only the specification with --only specification", { timeout: 300_000
   expect([mistaken.code, mistaken.lines[0]]).toEqual([2, expect.stringContaining("specification, clients, headwater")]);
 });
 
-it("shows in its metrics what it was asked, and that all of it is recorded", { timeout: 120_000 }, async () => {
+it("makes Headwater count its requests in metrics and record all of them", { timeout: 120_000 }, async () => {
   const metrics = async (): Promise<string> => (await fetch(new URL("/metrics", headwater.apiUrl))).text();
   await until(
     async () => (await metrics()).includes('headwater_delivery_backlog{state="unrecorded"} 0\n'),
@@ -60,16 +60,16 @@ it("shows in its metrics what it was asked, and that all of it is recorded", { t
   expect(text).toMatch(/^headwater_endpoint_request_duration_seconds_count\{status="201"\} [1-9]/m);
 });
 
-it("finds what another server does not keep, and says so", { timeout: 120_000 }, async () => {
+it("reports the rules that another server breaks", { timeout: 120_000 }, async () => {
   const { code, lines } = await conformance("--url", poor.url, "--key", poor.key);
   expect(code).toBe(1);
-  const told = (outcome: string, name: string): boolean => lines.some((line) => line.startsWith(outcome) && line.includes(` ${name} `));
-  expect(told("kept", "a request without a key is refused")).toBe(true);
-  expect(told("broken", "POST /components saves code")).toBe(true);
-  expect(told("not asked", "GET /components/{id} and /components/{key}")).toBe(true);
+  const isListed = (outcome: string, name: string): boolean => lines.some((line) => line.startsWith(outcome) && line.includes(` ${name} `));
+  expect(isListed("kept", "a request without a key is refused")).toBe(true);
+  expect(isListed("broken", "POST /components saves code")).toBe(true);
+  expect(isListed("not asked", "GET /components/{id} and /components/{key}")).toBe(true);
 });
 
-it("says what it needs", { timeout: 60_000 }, async () => {
+it("names the missing flag", { timeout: 60_000 }, async () => {
   const { code, lines } = await conformance("--url", poor.url);
   expect([code, lines[0]]).toEqual([2, expect.stringContaining("--key")]);
 });

@@ -8,19 +8,19 @@ import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Distur
 import { failing, load, oneOf, randomOf } from "./support/mixed-load.ts";
 import { closeAgent, createPair, relay, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
-/** `npm run chaos` kills at random, and stays away for longer. The same seed chooses the same, in the same order. */
+/** `npm run chaos` kills at random, with a longer outage. The same seed makes the same choices in the same order. */
 const killingSeconds = Number(process.env["HEADWATER_TEST_CHAOS_SECONDS"] ?? 0);
 const outageSeconds = Number(process.env["HEADWATER_TEST_CHAOS_OUTAGE_SECONDS"] ?? 20);
 const seed = Number(process.env["HEADWATER_TEST_CHAOS_SEED"] ?? Date.now() % 1_000_000);
 
 const targets: readonly Target[] = ["delivery", "runner", "ingress", "api", "sandbox", "nats", "postgres"];
-/** With several NATS servers: what may happen to one of them besides. */
+/** Further faults with several NATS servers. */
 const natsFaults = ["new leaders", "stall", "lost volume"] as const;
 type NatsFault = (typeof natsFaults)[number];
 const stallMs = 20_000;
-/** What these forget or interrupt shows in the list of attempts. */
+/** Faults that may change the list of attempts. */
 const concernAttempts: ReadonlySet<Target | NatsFault> = new Set(["delivery", "nats", "postgres", ...natsFaults]);
-/** Longer than what was disturbed takes to be written. */
+/** Longer than the history takes to record the interrupted work. */
 const calmMs = 20_000;
 const waitMs = 120_000;
 
@@ -48,9 +48,9 @@ afterAll(async () => {
   await directory.remove();
 }, 60_000);
 
-describe(`Postgres, away for ${outageSeconds} s under load`, () => {
+describe(`Postgres, down for ${outageSeconds} s under load`, () => {
   it(
-    "is missed by who reads alone: runs and deliveries go on, and the history catches up",
+    "fails only reads: runs and deliveries continue, and the history catches up",
     async () => {
       gone.endpoint.behave(() => "gone");
       const loading = load(cluster, pairs, 15);
@@ -58,8 +58,8 @@ describe(`Postgres, away for ${outageSeconds} s under load`, () => {
       const comeBack = await cluster.takeAway("postgres");
       const before = new Map(pairs.map((pair) => [pair, taken(pair).size]));
       const away = sleep(outageSeconds * 1_000);
-      // Its event can become a dead letter only when Postgres is there again.
-      await send(gone, "nobody-listens");
+      // Its event can become a dead letter only once Postgres is back.
+      await send(gone, "no-endpoint");
       const { status, headers, body } = await cluster.call<{ code: string; error: string }>(
         "GET",
         `/sources/${pairs[0]?.source}/event_summaries`,
@@ -68,26 +68,26 @@ describe(`Postgres, away for ${outageSeconds} s under load`, () => {
       expect(body.error).toMatch(/Postgres is unavailable .*: try again/);
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
       await away;
-      await until(() => pairs.every((pair) => taken(pair).size > (before.get(pair) ?? 0)), "events are delivered meanwhile", waitMs);
+      await until(() => pairs.every((pair) => taken(pair).size > (before.get(pair) ?? 0)), "events are delivered in the meantime", waitMs);
       await loading.stop();
-      await until(() => gone.endpoint.heard.length > 0, "the endpoint that is gone was asked", waitMs);
-      await until(async () => (await cluster.backlog())?.unrouted === 0, "nothing waits for Postgres in front of the others", waitMs);
+      await until(() => gone.endpoint.heard.length > 0, "the endpoint that answers 410 has received the event", waitMs);
+      await until(async () => (await cluster.backlog())?.unrouted === 0, "no event waits for Postgres before it is routed", waitMs);
       await comeBack();
       await untilQuiet(cluster, pairs);
       for (const pair of pairs) {
         await expectHistory(cluster, pair);
         expectOneIdEach(pair);
-        await untilAttemptsAreTold(pair, []);
+        await untilAttemptsAreListed(pair, []);
       }
-      await until(async () => (await deadLetters()) === 1, "what nobody listens to is a dead letter", waitMs);
+      await until(async () => (await deadLetters()) === 1, "the undelivered event is a dead letter", waitMs);
       runsOfGone = await expectHistory(cluster, gone);
     },
     outageSeconds * 1_000 + 600_000,
   );
 });
 
-/** They are written a moment after they have ended. */
-const untilAttemptsAreTold = (pair: Pair, when: readonly Disturbance[]): Promise<void> =>
+/** Attempts are written a moment after they have ended. */
+const untilAttemptsAreListed = (pair: Pair, when: readonly Disturbance[]): Promise<void> =>
   vi.waitFor(() => expectAttempts(cluster, pair, when), { timeout: 60_000, interval: 1_000 });
 
 async function deadLetters(): Promise<number | undefined> {
@@ -102,15 +102,15 @@ function disturb(what: Target | NatsFault): Promise<void> {
   return cluster.kill(what);
 }
 
-/** One after the other, now and then two at once; each is back before the next goes. @returns how often each was disturbed */
+/** Disturbs one target at a time, sometimes two. Each is back before the next disturbance. @returns how often each was disturbed */
 async function killAtRandom(random: () => number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const choices = natsServers === 1 ? targets : [...targets, ...natsFaults];
   for (const end = performance.now() + killingSeconds * 1_000; performance.now() < end;) {
     const one = oneOf(choices, random);
-    // Two of three NATS servers at once are more than may be missing.
+    // A cluster of three NATS servers tolerates the loss of one.
     const two = random() < 0.25 && !isOfNats(one) ? oneOf(choices, random) : one;
-    // A runner that was killed has no processes to lose.
+    // A killed runner has no sandbox processes left to kill.
     const victims = new Set(
       [one, two].includes("runner") ? [one === "sandbox" ? "runner" : one, two === "sandbox" ? "runner" : two] : [one, two],
     );
@@ -126,9 +126,9 @@ async function killAtRandom(random: () => number): Promise<ReadonlyMap<string, n
 
 const isOfNats = (what: Target | NatsFault): boolean => what === "nats" || natsFaults.some((fault) => fault === what);
 
-describe.runIf(killingSeconds > 0)(`anybody, killed with -9 for ${killingSeconds} s, while endpoints fail in five ways`, () => {
+describe.runIf(killingSeconds > 0)(`processes killed with -9 for ${killingSeconds} s, while endpoints fail in five ways`, () => {
   it(
-    "what was accepted runs once, is kept once, counted once and delivered under one id, and attempts are told as they were made",
+    "run, store, count and deliver each accepted request once, and list the attempts that were made",
     async () => {
       const day = new Date().getUTCDate();
       const loading = load(cluster, pairs, 15);
@@ -145,10 +145,10 @@ describe.runIf(killingSeconds > 0)(`anybody, killed with -9 for ${killingSeconds
         expectOneIdEach(pair);
       }
       const { body } = await cluster.call<{ data: { daily_invocations_used: number } }>("GET", "/users/me");
-      // A day that ended meanwhile has taken its part of the use with it.
+      // The usage of a day that ended in the meantime is no longer counted.
       if (new Date().getUTCDate() === day) expect(body.data.daily_invocations_used).toBe(await cluster.commits());
       expect(await cluster.commits()).toBeGreaterThanOrEqual(runs);
-      for (const pair of pairs) await untilAttemptsAreTold(pair, disturbances);
+      for (const pair of pairs) await untilAttemptsAreListed(pair, disturbances);
     },
     killingSeconds * 1_000 + 600_000,
   );

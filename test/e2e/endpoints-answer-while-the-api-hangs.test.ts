@@ -24,7 +24,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-it("runs a source and answers its caller while the process of the API does nothing at all", async () => {
+it("runs a source and answers its caller while the API process is suspended", async () => {
   interface Created {
     readonly data: { readonly configured_props: { readonly http: { readonly endpoint_url: string } } };
   }

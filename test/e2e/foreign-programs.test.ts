@@ -13,7 +13,7 @@ import { blocksOf } from "./support/documented-session.ts";
 import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 /**
- * Programs written for the known service run without a change: they reach Headwater under the service's host names, with the
+ * Programs that were written for the hosted service run unchanged: they reach Headwater under the service's host names, with the
  * certificate, the forwarder and the variables of docs/migrating.md.
  */
 const root = join(import.meta.dirname, "..", "..");
@@ -22,10 +22,10 @@ const programs = join(root, "fixtures/foreign");
 const tools = ["openssl", "bash"];
 
 interface Program {
-  /** As in the page's table of variables. */
+  /** Its name in the page's table of variables. */
   readonly language: string;
   readonly needs: readonly string[];
-  /** Makes a program of the file first, where the language needs it. */
+  /** Compiles the file first, where the language needs it. */
   readonly build?: string;
   readonly run: string;
 }
@@ -86,7 +86,7 @@ function documentedSettings(): Record<string, string> {
   return Object.fromEntries([...settings].map(([, name = "", value = ""]) => [name, value]));
 }
 
-/** The variables that the page's table gives for a language, as words of a shell. */
+/** The variables that the page's table lists for a language, in shell syntax. */
 function variablesFor({ language }: Program): string {
   const row = readFileSync(join(root, page), "utf8")
     .split("\n")
@@ -112,13 +112,13 @@ function start(script: string, env: Readonly<Record<string, string>> = {}): Runn
   return { child, output: () => output };
 }
 
-/** What a program's user has: not what this machine sets for certificates and proxies. */
+/** The environment of a user: without this machine's settings for certificates and proxies. */
 function bareEnvironment(): Record<string, string> {
   const kept = ["PATH", "HOME", "JAVA_HOME", "GOCACHE", "GOPATH", "GOROOT", "LANG", "TMPDIR"];
   return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
-/** @returns what it printed @throws when it fails */
+/** @returns its output @throws when it fails */
 async function finished({ child, output }: Running): Promise<string> {
   if (child.exitCode === null) await once(child, "close");
   if (child.exitCode !== 0) throw new Error(`ended with ${child.exitCode}:\n${output()}`);
@@ -135,7 +135,7 @@ async function launch(program: Program, port = proxyPort, env: Readonly<Record<s
   return start(`export ${variables}\nexec ${program.run}`, { ...credentials, ...env });
 }
 
-/** A test, or a skipped one whose name says what is missing. */
+/** A test, or a skipped test whose name lists the missing programs. */
 function runs(program: Program, what: string, test: () => Promise<void>): void {
   const missing = missingPrograms([...tools, ...program.needs]);
   const why = missing.length === 0 ? "" : ` (skipped: ${missing.join(", ")} not found on PATH)`;
@@ -149,7 +149,7 @@ async function leavesNothing(): Promise<void> {
     expect((await headwater.call<{ data: unknown[] }>("GET", `/users/me/${list}`)).body.data, list).toEqual([]);
 }
 
-describe("programs written for the known service", () => {
+describe("programs written for the hosted service", () => {
   runs(python, "deploys a source, polls and pages its events, deletes them", async () => {
     const printed = await finished(await launch(python));
     expect(createOrderedQueueStore(printed)).toEqual([
@@ -228,7 +228,7 @@ describe("programs written for the known service", () => {
 
   runs(curl, "calls an endpoint, lists, repeats and deletes its events", async () => {
     const printed = await finished(await launch(curl));
-    // `curl -i` shows the answer of a proxy as well, whichever it is.
+    // `curl -i` also prints the proxy's response.
     expect(createOrderedQueueStore(printed).filter((line) => !line.endsWith("Connection established"))).toEqual([
       "HTTP/1.1 201 Created",
       "x-greeting: hello",
@@ -266,7 +266,7 @@ describe("programs written for the known service", () => {
     return Buffer.concat(await socket.toArray()).toString();
   };
 
-  it("passes requests for other hosts through untouched, and keeps nobody's from working", async () => {
+  it("passes requests for other hosts through unchanged, and rejects plain HTTP for its own", async () => {
     const other = createServer((socket) => socket.once("data", (data) => socket.end(`heard ${data.toString()}`)));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo; // Listening on TCP.
@@ -278,7 +278,7 @@ describe("programs written for the known service", () => {
     expect(await ask(proxyPort, "GET http://api.pipedream.com/v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).toContain(" 405 ");
   });
 
-  it("forwards a path as it is, and serves no other name", async () => {
+  it("forwards a path unchanged, and serves no other host name", async () => {
     const request = (path: string, host: string): string => {
       const key = `-H "Authorization: Bearer ${headwater.key}"`;
       return `curl -sS --cacert ca.pem --connect-to ::127.0.0.1:${tlsPort} -H "Host: ${host}" ${key} "https://api.pipedream.com${path}"`;

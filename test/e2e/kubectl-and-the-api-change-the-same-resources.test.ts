@@ -4,7 +4,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { startCluster, type Cluster } from "./support/cluster.ts";
 import { startReceiver, until, type Receiver } from "./support/headwater.ts";
 
-/** Every role a process, on a real kube-apiserver. Nothing runs pods there, so the runner is a process as well. */
+/** Each role is a process, on a real kube-apiserver. No kubelet runs pods there, so the runner is a process too. */
 const kube = await withKubeApi({ own: true });
 const owner = "u_localuser";
 
@@ -29,10 +29,10 @@ interface Applied {
 async function get(kind: string, name: string, of = namespace): Promise<Applied> {
   const found = await kube.objects.find(`${kind} ${name}`, of);
   if (found === undefined) throw new Error(`there is no ${kind} ${name} in ${of}`);
-  return found as unknown as Applied; // What the API server has.
+  return found as unknown as Applied; // The API server returns the stored object.
 }
 
-/** As kubectl does. */
+/** Applies like kubectl. */
 const apply = (resource: object): Promise<void> => kube.objects.apply(JSON.stringify(resource), namespace);
 
 const resource = (kind: string, name: string, spec: object, of = namespace): object => ({
@@ -52,7 +52,7 @@ export default {
   async run(event) { this.$emit({ path: event?.path ?? "tick" }); },
 };`;
 
-kube.describe("two doors, one object", () => {
+kube.describe("kubectl and the REST interface", () => {
   beforeAll(async () => {
     namespace = await kube.namespace({ "headwater.dev/owner": owner });
     directory = await temporaryDirectory("two-doors");
@@ -65,27 +65,34 @@ kube.describe("two doors, one object", () => {
     await directory?.remove();
   }, 60_000);
 
-  test("what kubectl applies becomes ready, ticks, answers, and its events arrive at a webhook", { timeout: 60_000 }, async () => {
-    await apply(resource("Webhook", "receiver", { url: receiver.url }));
-    await apply(resource("Source", "heartbeat", { code: ticking }));
-    await apply(
-      resource("Subscription", "beats", {
-        emitterRef: { kind: "Source", name: "heartbeat" },
-        listenerRef: { kind: "Webhook", name: "receiver" },
-      }),
-    );
-    await until(async () => (await ready("source", "heartbeat"))?.status === "True", "the source is ready", 30_000);
-    await until(async () => (await ready("subscription", "beats"))?.status === "True", "the subscription is ready", 30_000);
-    await until(() => receiver.received.some(({ body }) => body.includes("tick")), "a tick arrives", 20_000);
-    const { endpoint } = (await get("source", "heartbeat")).status ?? {};
-    expect((await fetch(`${endpoint}/hello`)).status).toBe(200);
-    await until(() => receiver.received.some(({ body }) => body.includes("/hello")), "the request's event arrives", 20_000);
-  });
+  test(
+    "a source that kubectl applies becomes ready, ticks, responds, and has its events delivered to a webhook",
+    { timeout: 60_000 },
+    async () => {
+      await apply(resource("Webhook", "receiver", { url: receiver.url }));
+      await apply(resource("Source", "heartbeat", { code: ticking }));
+      await apply(
+        resource("Subscription", "beats", {
+          emitterRef: { kind: "Source", name: "heartbeat" },
+          listenerRef: { kind: "Webhook", name: "receiver" },
+        }),
+      );
+      await until(async () => (await ready("source", "heartbeat"))?.status === "True", "the source is ready", 30_000);
+      await until(async () => (await ready("subscription", "beats"))?.status === "True", "the subscription is ready", 30_000);
+      await until(() => receiver.received.some(({ body }) => body.includes("tick")), "a tick arrives", 20_000);
+      const { endpoint } = (await get("source", "heartbeat")).status ?? {};
+      expect((await fetch(`${endpoint}/hello`)).status).toBe(200);
+      await until(() => receiver.received.some(({ body }) => body.includes("/hello")), "the request's event arrives", 20_000);
+    },
+  );
 
-  test("the REST interface lists, changes and runs what kubectl applied", { timeout: 30_000 }, async () => {
+  test("the REST interface lists, changes and runs a source that kubectl applied", { timeout: 30_000 }, async () => {
     const { id } = (await get("source", "heartbeat")).status ?? {};
     let listed: Listed["data"] = [];
-    await until(async () => (listed = (await cluster.call<Listed>("GET", "/users/me/sources")).body.data).length > 0, "it is listed");
+    await until(
+      async () => (listed = (await cluster.call<Listed>("GET", "/users/me/sources")).body.data).length > 0,
+      "the source is listed",
+    );
     expect(listed).toMatchObject([{ id, name: "heartbeat" }]);
     const renamed = await cluster.call("PUT", `/sources/${id}`, { name: "Renamed" });
     expect([renamed.status, (await get("source", "heartbeat")).spec.name]).toEqual([200, "Renamed"]);
@@ -94,7 +101,7 @@ kube.describe("two doors, one object", () => {
     expect([run.status, run.body.data.status]).toEqual([200, "succeeded"]);
   });
 
-  test("what the REST interface makes is a resource, and the namespace is the owner's", { timeout: 30_000 }, async () => {
+  test("a source created through the REST interface is a resource in the owner's namespace", { timeout: 30_000 }, async () => {
     const made = await cluster.call<{ data: { id: string } }>("POST", "/sources", { component_code: ticking, name: "By REST" });
     expect(made.status).toBe(200);
     const { id } = made.body.data;
@@ -107,16 +114,20 @@ kube.describe("two doors, one object", () => {
     expect(data.map((source) => source.id)).not.toContain(id);
   });
 
-  test("what kubectl deletes is gone from lists", { timeout: 30_000 }, async () => {
+  test("a source that kubectl deletes disappears from lists", { timeout: 30_000 }, async () => {
     await kube.objects.delete("source heartbeat", namespace);
     await until(async () => (await cluster.call<Listed>("GET", "/users/me/sources")).body.data.length === 0, "no source is listed");
   });
 
-  test("a namespace without an owner is told so, and becomes one's by its label", { timeout: 30_000 }, async () => {
-    const nobodys = await kube.namespace();
-    await apply(resource("Source", "lost", { code: ticking }, nobodys));
-    await until(async () => (await ready("source", "lost", nobodys))?.reason === "NamespaceHasNoOwner", "the reason is told");
-    await kube.objects.label(nobodys, { "headwater.dev/owner": "u_somebody" });
-    await until(async () => (await ready("source", "lost", nobodys))?.status === "True", "the source is ready", 25_000);
-  });
+  test(
+    "a resource in a namespace without an owner reports the reason, and becomes ready once a label names the owner",
+    { timeout: 30_000 },
+    async () => {
+      const nobodys = await kube.namespace();
+      await apply(resource("Source", "lost", { code: ticking }, nobodys));
+      await until(async () => (await ready("source", "lost", nobodys))?.reason === "NamespaceHasNoOwner", "the condition names the reason");
+      await kube.objects.label(nobodys, { "headwater.dev/owner": "u_somebody" });
+      await until(async () => (await ready("source", "lost", nobodys))?.status === "True", "the source is ready", 25_000);
+    },
+  );
 });

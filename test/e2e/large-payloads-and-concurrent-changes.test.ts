@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHeadwater, until, type Called, type Headwater } from "./support/headwater.ts";
 
-/** Emits what a request asks for: so many events, of so many bytes each, after so long. */
+/** Emits the number of events that the request names, with its size and after its delay. */
 const maker = `
 export default {
   name: "Maker",
@@ -54,8 +54,8 @@ const eventsOf = (
   }>
 > => headwater.call("GET", `/sources/${id}/event_summaries?expand=event&limit=100`);
 
-describe("big things", () => {
-  it("takes a body of 512 KiB and refuses one byte more", async () => {
+describe("large payloads", () => {
+  it("accepts a body of 512 KiB and refuses one more byte", async () => {
     const { id, endpoint } = await deploy();
     const frame = '{"text":""}';
     const full = 512 * 1_024 - frame.length;
@@ -63,35 +63,35 @@ describe("big things", () => {
     const refused = await post(endpoint, withText(full + 1));
     expect(refused.status).toBe(413);
     expect((await post(endpoint, withText(full))).status).toBe(200);
-    await until(async () => (await eventsOf(id)).body.data.length === 1, "the full one is run");
+    await until(async () => (await eventsOf(id)).body.data.length === 1, "the largest body has run");
     expect((await eventsOf(id)).body.data[0]?.event.received).toBe(full);
   });
 
-  it("keeps an event of a mebibyte of JSON, and tells of one character more", async () => {
+  it("stores an event of 1 MiB of JSON, and reports an error for one more character", async () => {
     const { id, endpoint } = await deploy();
     const full = 1_048_576 - '{"n":0,"text":""}'.length;
     for (const bytes of [full + 1, full]) expect((await post(endpoint, JSON.stringify({ bytes }))).status).toBe(200);
-    await until(async () => (await eventsOf(id)).body.data.length === 1, "the full one is kept");
+    await until(async () => (await eventsOf(id)).body.data.length === 1, "the largest event is stored");
     expect((await eventsOf(id)).body.data[0]?.event.text).toHaveLength(full);
     expect((await headwater.call("GET", `/sources/${id}/logs`)).text).toContain("emit_too_large");
   });
 
-  it("keeps 500 events of one run, in order", async () => {
+  it("stores 500 events of one run, in order", async () => {
     const { id, endpoint } = await deploy();
     expect((await post(endpoint, JSON.stringify({ times: 500 }))).status).toBe(200);
-    await until(async () => (await eventsOf(id)).body.page_info.total_count === 500, "500 events are kept");
+    await until(async () => (await eventsOf(id)).body.page_info.total_count === 500, "500 events are stored");
     expect((await eventsOf(id)).body.data.map(({ event }) => event.n)).toEqual(Array.from({ length: 100 }, (_, index) => 499 - index));
   });
 
-  it("deploys a component of a mebibyte", async () => {
+  it("deploys a component of 1 MiB", async () => {
     const { id, endpoint } = await deploy({}, `${maker}\n/* ${"z".repeat(1_048_576 - maker.length - 8)} */`);
     expect((await post(endpoint, "{}")).status).toBe(200);
     await until(async () => (await eventsOf(id)).body.data.length === 1, "it runs");
   });
 });
 
-describe("many at once", () => {
-  it("opens as many live streams as a key is told to have", async () => {
+describe("concurrent requests", () => {
+  it("opens as many live streams as a key may have", async () => {
     const { id } = await deploy();
     const ended = new AbortController();
     const open = (): Promise<Response> =>
@@ -102,7 +102,7 @@ describe("many at once", () => {
     ended.abort();
   });
 
-  it("creates 200 sources side by side, each with a slug and an address of its own", async () => {
+  it("creates 200 sources concurrently, each with its own slug and address", async () => {
     const { body } = await headwater.call<{ data: { id: string } }>("POST", "/components", { component_code: maker });
     const make = (): Promise<Called<Source>> => headwater.call("POST", "/sources", { component_id: body.data.id, name: "One of many" });
     const made = await Promise.all(Array.from({ length: 200 }, make));
@@ -115,7 +115,7 @@ describe("many at once", () => {
     await until(async () => (await eventsOf(first)).body.data.length + (await eventsOf(last)).body.data.length === 2, "they run");
   }, 90_000);
 
-  it("settles 20 changes of one source at once on one of them", async () => {
+  it("applies one of 20 concurrent changes of a source last", async () => {
     const { id, endpoint } = await deploy();
     const changes = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -136,14 +136,14 @@ describe("many at once", () => {
 });
 
 describe("a source that is deleted", () => {
-  it("during a run leaves nothing of it, and its name is free again", async () => {
+  it("during a run stores nothing of the run, and frees its name", async () => {
     const first = await deploy({ name: "Phoenix" });
     expect((await post(first.endpoint, JSON.stringify({ takesMs: 2_000 }))).status).toBe(200);
     expect((await headwater.call("DELETE", `/sources/${first.id}`)).status).toBe(204);
     expect((await headwater.call("GET", `/sources/${first.id}`)).status).toBe(404);
     const second = await deploy({ name: "Phoenix" });
     expect([second.slug, second.id === first.id]).toEqual([first.slug, false]);
-    await new Promise((resolve) => setTimeout(resolve, 2_500)); // The run of the first ends meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 2_500)); // The run of the first source ends in the meantime.
     expect((await eventsOf(first.id)).status).toBe(404);
     expect((await eventsOf(second.id)).body.page_info.total_count).toBe(0);
     expect((await post(first.endpoint, "{}")).status).toBe(404);

@@ -11,8 +11,8 @@ import { blocksOf, difference, missingLines, Session, type Block } from "./suppo
 import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
 /**
- * The documentation is run: each page's shell blocks in one shell, against a Headwater of its own data and ports, and what they
- * print is compared with the blocks that follow them.
+ * Runs each page's shell blocks in one shell, against a Headwater with its own data and ports, and compares their output with the blocks
+ * that follow them.
  */
 const root = join(import.meta.dirname, "..", "..");
 const pages = [
@@ -77,10 +77,10 @@ async function compare({ page, line, language, text }: Block, printed: () => str
   const expected = here(text);
   const more = (): string => `${where}\nprinted: ${printed()}\nerrors: ${session.errors}`;
   if (language === "json") return expect(difference(JSON.parse(expected), parse(printed())), more()).toBeUndefined();
-  // Some of it is printed in the background.
+  // Background commands print some of it later.
   await until(
     () => missingLines(expected, printed()).length === 0,
-    "what the page says is printed",
+    "the documented output is printed",
     30_000,
     () => `${missingLines(expected, printed()).join("\n")}\n${more()}`,
   );
@@ -109,7 +109,7 @@ describe("the documentation", () => {
     expect(readFileSync(join(root, title), "utf8")).toContain(text);
   });
 
-  it("gives the waits of the retry schedule", () => {
+  it("lists the waits of the retry schedule", () => {
     const rows = [...readFileSync(join(root, "docs/delivery.md"), "utf8").matchAll(/^\| (\d+) \| (\d+) (s|min|h) \|/gm)];
     const units: Readonly<Record<string, number>> = { s: 1_000, min: 60_000, h: 3_600_000 };
     const documented = rows.map(([, attempt, wait, unit = ""]) => [Number(attempt), Number(wait) * (units[unit] ?? 0)]);
@@ -117,13 +117,13 @@ describe("the documentation", () => {
     expect(documented).toEqual(actual);
   });
 
-  it.each(pages)("%s names settings that exist", (page) => {
+  it.each(pages)("%s only names existing settings", (page) => {
     const names = readFileSync(join(root, page), "utf8").match(/\bHEADWATER_(?!TEST_)[A-Z_]*[A-Z]\b/g) ?? [];
     const settings = describeConfiguration();
     expect(names.filter((name) => !settings.includes(name))).toEqual([]);
   });
 
-  it.each(pages)("%s links to files that exist", (page) => {
+  it.each(pages)("%s only links to existing files", (page) => {
     const links = [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
     expect(links.filter((link) => !existsSync(join(root, page, "..", link)))).toEqual([]);
   });

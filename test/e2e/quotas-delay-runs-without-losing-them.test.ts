@@ -82,7 +82,7 @@ async function postAll(endpoint: string, ns: readonly number[]): Promise<void> {
   for (const n of ns) expect((await post(endpoint, n)).status).toBe(200);
 }
 
-it("parks a source over its quota, through a crash, until the plan is raised", { timeout: 240_000 }, async () => {
+it("parks a source that exceeds its quota, even across a crash, until the plan is raised", { timeout: 240_000 }, async () => {
   const source = await deploy(emitter);
   const answers = await deploy(answering);
   const emitted = async (): Promise<readonly number[]> =>
@@ -92,7 +92,7 @@ it("parks a source over its quota, through a crash, until the plan is raised", {
   await admin(`/users/${(await me()).id}/plan`, { plan: "tried" });
   await postAll(source.endpoint, [1, 2, 3]);
   await until(async () => (await me()).quota_exceeded_until !== undefined, "the quota is used up", 60_000, headwater.output);
-  await until(() => headwater.output().includes("owner.park"), "the runner knows of it", 60_000, headwater.output);
+  await until(() => headwater.output().includes("owner.park"), "the runner has parked the owner", 60_000, headwater.output);
   const usedUp = await used();
   await postAll(source.endpoint, [4, 5, 6]);
   const refused = await post(answers.endpoint, 0);
@@ -102,12 +102,12 @@ it("parks a source over its quota, through a crash, until the plan is raised", {
   process.kill(mainOf(headwater.dataDirectory), "SIGKILL");
   await start();
   await postAll(source.endpoint, [7, 8]);
-  await until(isRefused, "the new runner knows of it as well", 60_000, headwater.output);
+  await until(isRefused, "the new runner has parked the owner", 60_000, headwater.output);
   expect([(await emitted()).toSorted(), await used()]).toEqual([[1, 2, 3], usedUp]);
   await plan(1_000);
-  await until(async () => (await emitted()).length === 8, "what waited has run", 120_000, headwater.output);
+  await until(async () => (await emitted()).length === 8, "the queued invocations have run", 120_000, headwater.output);
   expect((await emitted()).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-  await until(async () => (await used()) === usedUp + 5, "all is counted, once", 60_000, headwater.output);
+  await until(async () => (await used()) === usedUp + 5, "each run is counted once", 60_000, headwater.output);
   expect(await me()).not.toHaveProperty("quota_exceeded_until");
   expect(await (await post(answers.endpoint, 0)).text()).toBe("at once");
 });

@@ -7,7 +7,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { call, launch, until } from "./support/headwater.ts";
 import { processesOf } from "./support/process-tree.ts";
 
-/** What `/readyz` promises: a component can be saved and run. */
+/** `/readyz` is 200 once a component can be saved and run. */
 
 let directory: TemporaryDirectory;
 let port: number;
@@ -43,7 +43,7 @@ async function readiness(): Promise<Readiness | undefined> {
 const rest = async <T>(method: string, path: string, body?: unknown) =>
   call<T>(`http://127.0.0.1:${port}/v1`, (await readFile(join(directory.path, "api-key"), "utf8")).trim(), method, path, body);
 
-it("answers 503 until a component can be saved, deployed and run, and `npm start` says that it is ready no earlier", async () => {
+it("answers 503 until a component can be saved, deployed and run; only then `npm start` prints that it is ready", async () => {
   const seen: (Readiness & { readonly hasSaidSo: boolean })[] = [];
   await until(
     async () => {
@@ -66,10 +66,10 @@ it("answers 503 until a component can be saved, deployed and run, and `npm start
     checks: { database: "ok", streams: "ok", store: "ok", builder: "ok", operator: "ok", runners: "ok" },
   });
   for (const { status, body, hasSaidSo } of seen.slice(0, -1)) expect([status, body.status, hasSaidSo]).toEqual([503, "not ready", false]);
-  await until(() => started.output().includes("Headwater is ready"), "it says so", 10_000, started.output);
+  await until(() => started.output().includes("Headwater is ready"), "npm start prints that it is ready", 10_000, started.output);
 }, 120_000);
 
-it("names the part that is missing while the builder is away, and is ready again when it is back", async () => {
+it("names the missing role while the builder is down, and is ready again when it is back", async () => {
   const environmentOf = (pid: number): readonly string[] => {
     try {
       return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");

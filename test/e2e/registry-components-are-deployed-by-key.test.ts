@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 
-/** What every installation brings, deployed as a person would: by key, with the props that its page tells. */
+/** Deploys the components of each installation as a user does: by key, with the props of their pages. */
 interface Source {
   readonly id: string;
   readonly component_id: string;
@@ -14,7 +14,7 @@ interface Source {
 
 let directory: TemporaryDirectory;
 let headwater: Headwater;
-/** Answers a feed of so many items. */
+/** Serves a feed with this number of items. */
 let feed: Server;
 let items = 2;
 
@@ -55,7 +55,7 @@ const untilEmitted = (id: string, wanted: readonly string[]): Promise<void> =>
     headwater.output,
   );
 
-it("emits what is new in a feed, from the deploy hook on", async () => {
+it("emits new items of a feed, starting with the deploy hook", async () => {
   const url = `http://127.0.0.1:${(feed.address() as AddressInfo).port}`;
   const source = await deploy("headwater-rss", { url });
   await untilEmitted(source.id, ["Item 0", "Item 1"]);
@@ -76,7 +76,7 @@ it("is the same component for every source of a key", async () => {
   await until(async () => (await summaries(two.id)).length === 1, "the schedule emits");
 }, 90_000);
 
-it("answers signed requests, and others not", async () => {
+it("accepts signed requests only", async () => {
   const source = await deploy("headwater-signed-webhook", { secret: "It's a Secret to Everybody" });
   const post = (signature: string) =>
     fetch(source.configured_props.http?.endpoint_url ?? "", {
@@ -87,11 +87,11 @@ it("answers signed requests, and others not", async () => {
   const signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
   const statuses = [(await post(signature)).status, (await post(signature)).status, (await post(`${signature.slice(0, -1)}0`)).status];
   expect(statuses).toEqual([200, 200, 401]);
-  // The second is the same delivery.
+  // The second request repeats the first delivery.
   await untilEmitted(source.id, ["push"]);
 }, 90_000);
 
-it("reads a mail that was posted as multipart", async () => {
+it("parses a mail posted as multipart", async () => {
   const source = await deploy("headwater-mail");
   const form = new FormData();
   for (const [name, value] of Object.entries({ from: "Ann <ann@x.test>", to: "bob@y.test", subject: "Hi", text: "Text" }))
@@ -104,18 +104,18 @@ it("reads a mail that was posted as multipart", async () => {
   expect(text).toContain('"filename":"a.txt"');
 }, 90_000);
 
-it("takes requests as signs of life", async () => {
+it("treats requests as heartbeats, and emits when one is missing", async () => {
   const source = await deploy("headwater-heartbeat", { withinSeconds: 1, timer: { intervalSeconds: 1 } });
   await until(
     async () => (await summaries(source.id)).some((summary) => summary?.startsWith("Nothing for")),
-    "it is missing",
+    "the missing heartbeat is emitted",
     60_000,
     headwater.output,
   );
   await fetch(source.configured_props.http?.endpoint_url ?? "", { method: "POST", body: "beat" });
   await until(
     async () => (await summaries(source.id)).some((summary) => summary?.startsWith("Back after")),
-    "it is back",
+    "the next heartbeat is emitted",
     60_000,
     headwater.output,
   );

@@ -3,7 +3,7 @@ import { until } from "./support/headwater.ts";
 import { cases, dedupes } from "./support/run-semantics-components.ts";
 import { payloads, withRunWorld, type Run, type Source } from "./support/run-world.ts";
 
-/** What a run may do and what comes of it; one row is one run, of one component with a function per case. */
+/** Rules of a run. Each row is one run of a component that has a function per case. */
 const world = withRunWorld();
 const { stored } = world;
 let source: Source;
@@ -51,7 +51,7 @@ describe("$emit", () => {
     expect(logs.at(-1)).toMatchObject({ k: "error", err: { code } });
   });
 
-  it("takes times in every form that means one, and the time of the call for others", async () => {
+  it("accepts ts in every valid form, and uses the time of the call otherwise", async () => {
     const before = Date.now();
     const times = (await eventsOf(await act("times"))).map(({ metadata: { ts } }) => ts);
     expect(times.slice(0, 5)).toEqual([5, 6, 7, 8, 9]);
@@ -59,7 +59,7 @@ describe("$emit", () => {
     expect(times).toHaveLength(13);
   });
 
-  it("keeps id, name and summary as texts, whatever stood for them", async () => {
+  it("stores id, name and summary as strings, whatever type they had", async () => {
     const events = (await eventsOf(await act("meta"))).map(({ event, metadata: { id, name, summary } }) => [
       event,
       id ?? null,
@@ -77,14 +77,14 @@ describe("$emit", () => {
     ]);
   });
 
-  it("keeps what was emitted and written before a throw", async () => {
+  it("stores events and db writes from before a throw", async () => {
     const ran = await act("beforeThrow");
     expect([ran.status, ran.error?.message]).toEqual(["failed", "after"]);
     expect(payloads(await eventsOf(ran))).toEqual(["kept"]);
     expect((await act("dbNext")).result).toEqual([null, true]);
   });
 
-  it("takes an event of a mebibyte, five full of quotes, 10,000 of one run", async () => {
+  it("accepts an event of 1 MiB, five events full of quotes, and 10,000 events in one run", async () => {
     expect(payloads(await eventsOf(await act("megabyte")))).toEqual(["x".repeat(2 ** 20 - 2)]);
     const quotes = await act("quotes");
     expect([quotes.error, quotes.event_ids.length]).toEqual([null, 5]);
@@ -92,7 +92,7 @@ describe("$emit", () => {
     expect([many.error, many.event_ids.length]).toEqual([null, 10_000]);
     await until(
       async () => (await stored(source)).at(-1)?.event !== undefined && payloads(await stored(source, 1)).join() === "[object Object]",
-      "kept",
+      "the events are stored",
       60_000,
     );
     expect(payloads(await stored(source, 3))).toEqual([{ n: 9_997 }, { n: 9_998 }, { n: 9_999 }]);
@@ -106,7 +106,7 @@ describe("dedupe", () => {
   it.each<readonly [string, string, readonly (readonly [emits: readonly Emit[], kept: readonly unknown[]])[]]>([
     [
       "unique",
-      "ids of any length, numbers as texts",
+      "ids of any length, with numbers as strings",
       [
         [of(1, "1", `${long}a`, `${long}b`, `${long}a`), [1, `${long}a`, `${long}b`]],
         [of("1", `${long}b`, `${long}c`), [`${long}c`]],
@@ -122,7 +122,7 @@ describe("dedupe", () => {
     ],
     [
       "last",
-      "by ts, which may be out of order",
+      "by ts, in any order",
       [
         [
           [
@@ -187,7 +187,7 @@ describe("the log", () => {
   const lines = async (name: string): Promise<readonly (readonly [string, string])[]> =>
     (await act(name)).logs.map(({ k, msg }) => [k, msg ?? ""]);
 
-  it("has a line for each call, of its level, printed as Node prints", async () => {
+  it("has a line for each call, with its level, formatted as in Node", async () => {
     expect(await lines("levels")).toEqual(
       ["log", "info", "warn", "error", "debug"].map((level) => [`console.${level}`, `${level} { a: 1 }`]),
     );
@@ -207,7 +207,7 @@ describe("the log", () => {
     ]);
   });
 
-  it("cuts lines of 10 MB, and the whole at 6 MiB, and fails no run for it", async () => {
+  it("truncates lines of 10 MB and the log at 6 MiB, without failing the run", async () => {
     const big = await act("bigLog");
     expect([big.error, big.logs.length, big.logs.every(({ msg = "" }) => msg.length < 17_000 && msg.includes("cut at"))]).toEqual([
       null,
@@ -221,14 +221,14 @@ describe("the log", () => {
     expect((await act("throwingGetter")).logs[0]?.msg).toContain("cannot be shown");
   });
 
-  it("names the line that started what was lost when the run ended", async () => {
+  it("names the line that started work which the end of the run dropped", async () => {
     const line = cases.split("\n").findIndex((text) => text.includes("afterTimer()")) + 1;
     const [lost] = await lines("afterTimer");
     expect(lost?.[0]).toBe("console.warn");
     expect(lost?.[1]).toMatch(new RegExp(`^lost_work: .*\\n- setTimeout of 1 ms\\n {4}at \\S*afterTimer \\(\\S+:${line}:\\d+\\)`));
   });
 
-  it("shows errors by the lines of the component's own file", async () => {
+  it("shows errors with line numbers of the component's file", async () => {
     const [logged] = (await act("loggedError")).logs;
     expect(logged?.msg).toMatch(/^caught RangeError: deep\n {4}at \S+deep \(\S+:4:20\)/);
     expect(logged?.msg).not.toContain("sandbox:");
@@ -250,7 +250,7 @@ describe("errors", () => {
       { name: "AggregateError", stack: expect.stringMatching(/\[errors\]\[0\]: TypeError: one[\s\S]*\[errors\]\[1\]: two/) },
     ],
     ["rejects", { name: "RangeError", message: "rejected" }],
-    ["unhandled", { name: "RangeError", message: "nobody handles", stack: expect.stringContaining("unhandled") }],
+    ["unhandled", { name: "RangeError", message: "no handler", stack: expect.stringContaining("unhandled") }],
     ["inTimer", { name: "RangeError", stack: expect.stringMatching(/:4:20/) }],
     ["stalls", { code: "run_stalled" }],
     ["respondTwice", { code: "already_responded" }],

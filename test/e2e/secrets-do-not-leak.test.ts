@@ -26,7 +26,7 @@ const planted = {
   password: random("password"),
 };
 
-/** Makes the mistakes that code makes with what is secret, where the runtime may say something about it. */
+/** Makes common mistakes with secrets, each where the runtime may print them. */
 const careless = `
 import { createHash, createHmac } from "crypto";
 import http from "http";
@@ -53,13 +53,13 @@ export default {
       large: () => this.$emit(token.repeat(50000)),
       circle: () => { const event = { token }; event.self = event; this.$emit(event); },
       printed: () => each((secret) => { console.log("GET https://host/?key=" + encodeURIComponent(secret), { headers: { authorization: "Basic " + Buffer.from("ada:" + secret).toString("base64") } }, [secret], Buffer.from(secret).toString("hex")); throw new TypeError("no such key " + secret, { cause: secret }); }),
-      told: () => { const error = new Error("refused: " + secrets.join()); error.name = token; throw error; },
+      named: () => => { const error = new Error("refused: " + secrets.join()); error.name = token; throw error; },
       returned: () => ({ secrets, also: secrets.join(" ") }),
       forgotten: async () => { Promise.reject(new Error(secrets.join())); await new Promise((resolve) => setTimeout(resolve, 50)); },
       summarized: () => this.$emit({}, { id: {}, summary: secrets.join() }),
       database: () => this.db.set("all", token.repeat(5000)),
       thrown: () => { throw new Error("the shop says no"); },
-      unhandled: async () => { Promise.reject(new Error("nobody listens")); await new Promise((resolve) => setTimeout(resolve, 50)); },
+      unhandled: async () => { Promise.reject(new Error("no handler")); await new Promise((resolve) => setTimeout(resolve, 50)); },
       loop: () => { while (token.length > 0); },
       memory: () => { const all = []; for (;;) all.push((token + all.length).repeat(1000).split("")); },
     };
@@ -77,7 +77,7 @@ const mistakes = [
   "large",
   "circle",
   "printed",
-  "told",
+  "named",
   "returned",
   "forgotten",
   "summarized",
@@ -113,7 +113,7 @@ afterAll(async () => {
 
 const start = () => startHeadwater({ dataDirectory: directory.path, env: { HEADWATER_LOG_LEVEL: "debug", HEADWATER_RUN_MEMORY: "64" } });
 
-/** Everything that is to stay secret. The service's tokens grow in number with each refresh. */
+/** Every secret of the test. Each refresh adds tokens of the service. */
 function needles(): readonly Needle[] {
   return [
     needle("the secret prop", planted.prop),
@@ -144,7 +144,7 @@ async function plant(): Promise<string> {
     `/webhooks?url=${encodeURIComponent(receiver.url.replace("://", `://ada:${planted.password}@`))}`,
   );
   answers.push(JSON.stringify({ ...webhook.body.data, signing_key: "" }));
-  signingKey = webhook.body.data.signing_key; // Of all answers this one is for it.
+  signingKey = webhook.body.data.signing_key; // Only this response may contain the signing key.
   const source = await call("POST", "/sources", {
     component_code: careless,
     configured_props: { token: planted.prop, shop: { authProvisionId: shop.body.data.id }, service: service.body.data.id },
@@ -156,7 +156,7 @@ async function plant(): Promise<string> {
   return id;
 }
 
-/** Requests that carry secrets where they do not belong. */
+/** Sends requests with secrets in the wrong fields. */
 async function stray(): Promise<void> {
   const { strayed } = planted;
   const wrong: readonly [string, string, unknown][] = [
@@ -187,7 +187,7 @@ async function stray(): Promise<void> {
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Hashes of what a run has: the secret prop, the credential, the access token. */
+/** Hashes of the secrets that a run sees: the secret prop, the credential, the access token. */
 async function seenByRuns(): Promise<readonly string[]> {
   const run = await call<{ data: { result: string[] | null } }>("POST", `/sources/${idOfSource}/runs`, {});
   return run.body.data.result ?? [run.text];
@@ -199,8 +199,8 @@ async function problemOf(account: string): Promise<string | null> {
 
 let idOfSource = "";
 
-describe("no secret comes to light", () => {
-  it("that would not be found, in whatever form, wherever it stands", () => {
+describe("no secret leaks", () => {
+  it("that the search would miss, at any offset and in any encoding", () => {
     const planted_ = [needle("it", planted.key)];
     for (const before of ["", "a", "ab", "abc"]) {
       const text = Buffer.from(`${before}${planted.key}:after`);
@@ -210,20 +210,20 @@ describe("no secret comes to light", () => {
     expect(found(planted_, "here", random("credential"))).toEqual([]);
   });
 
-  it("though runs use all of them", async () => {
+  it("when runs use all secrets", async () => {
     idOfSource = await plant();
     const seen = await seenByRuns();
     expect(seen).toEqual([hash(planted.prop), hash(planted.key), expect.any(String)]);
     expect(oauth.given.map(hash)).toContain(seen[2]);
   }, 120_000);
 
-  it("though credentials are changed and reach what runs", async () => {
+  it("when credentials change and reach running sources", async () => {
     const { data } = (await call<{ data: { id: string }[] }>("GET", "/accounts?app=shop")).body;
     expect((await call("PUT", `/accounts/${data[0]?.id}`, { credentials: { key: planted.changed } })).status).toBe(200);
-    await until(async () => (await seenByRuns())[1] === hash(planted.changed), "the changed credential is there", 60_000);
+    await until(async () => (await seenByRuns())[1] === hash(planted.changed), "a run sees the changed credential", 60_000);
   }, 120_000);
 
-  it("though tokens are refreshed and refused, and the service repeats what it was sent", async () => {
+  it("when tokens are refreshed and refused, and the service repeats them in errors", async () => {
     const { data } = (await call<{ data: { id: string; app: string }[] }>("GET", "/accounts?app=service")).body;
     const account = data[0]?.id ?? "";
     await until(() => oauth.given.length >= 3, "the tokens are refreshed", 60_000);
@@ -233,19 +233,19 @@ describe("no secret comes to light", () => {
           .slice(2)
           .map(hash)
           .includes((await seenByRuns())[2] ?? ""),
-      "runs have refreshed tokens",
+      "a run sees a refreshed token",
       60_000,
     );
     oauth.instead = (_, response) =>
       say(response, 400, { error: "invalid_grant", error_description: `no token ${oauth.refreshToken} ${client.clientSecret}` });
-    await until(async () => (await problemOf(account))?.includes("invalid_grant") === true, "the refusal is told", 60_000);
+    await until(async () => (await problemOf(account))?.includes("invalid_grant") === true, "the account reports the refusal", 60_000);
     oauth.instead = (_, response) => say(response, 500, { message: `failed with ${oauth.refreshToken}` });
     await call("PUT", `/accounts/${account}`, { oauth: { scope: "all" } });
-    await until(async () => (await problemOf(account))?.includes("it answered 500") === true, "the failure is told", 60_000);
+    await until(async () => (await problemOf(account))?.includes("it answered 500") === true, "the account reports the failure", 60_000);
     oauth.instead = undefined;
   }, 180_000);
 
-  it("though code is careless with them", async () => {
+  it("when code mishandles secrets", async () => {
     for (const mistake of mistakes) {
       const run = await call<{ data: { status: string } }>("POST", `/sources/${idOfSource}/runs`, { event: { mistake } });
       expect(["succeeded", "failed"], `${mistake}: ${run.text}`).toContain(run.body.data.status);
@@ -254,9 +254,9 @@ describe("no secret comes to light", () => {
     await until(() => receiver.received.length > 0, "errors are delivered", 60_000);
   }, 180_000);
 
-  it("though requests carry them where they do not belong", stray, 60_000);
+  it("when requests have secrets in the wrong fields", stray, 60_000);
 
-  it("though a sealing key is added, everything is killed, and the next start seals anew", async () => {
+  it("when a sealing key is added, all processes are killed, and the next start seals again", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ["scripts/launch.mjs", "main.ts", "--rotate-key"], {
       cwd: join(import.meta.dirname, "..", ".."),
       env: { ...process.env, HEADWATER_DATA: directory.path },
@@ -268,12 +268,12 @@ describe("no secret comes to light", () => {
     headwater = await start();
     const run = await call<{ data: { status: string } }>("POST", `/sources/${idOfSource}/runs`, {});
     expect(run.body.data.status, run.text).toBe("succeeded");
-    // It seals behind its readiness: whoever stops it before only finds less done.
+    // The start is ready before it has sealed everything again.
     const isSealed = () => headwater.output().includes("all stored secrets are sealed with the newest key");
-    await until(isSealed, "everything is sealed anew", 60_000, headwater.output);
+    await until(isSealed, "every secret is sealed again", 60_000, headwater.output);
   }, 180_000);
 
-  it("in an answer, in metrics, or in what is printed", async () => {
+  it("in responses, metrics, deliveries or output", async () => {
     for (const path of [
       "/users/me",
       "/accounts",
@@ -286,7 +286,7 @@ describe("no secret comes to light", () => {
     for (const path of ["runs?limit=100", "logs", "event_summaries?expand=event", "events?n=100"])
       await call("GET", `/sources/${idOfSource}/${path}`);
     const metrics = await (await fetch(new URL("/metrics", headwater.apiUrl))).text();
-    // The password of the webhook is for its endpoint.
+    // Only the endpoint receives the webhook's password.
     expect(receiver.received[0]?.headers["authorization"]).toBe(`Basic ${Buffer.from(`ada:${planted.password}`).toString("base64")}`);
     const received = receiver.received
       .map(({ body, headers: { authorization: _, ...headers } }) => JSON.stringify({ body, headers }))
@@ -300,7 +300,7 @@ describe("no secret comes to light", () => {
     expect(found_).toEqual([]);
   }, 60_000);
 
-  it("in Postgres, in NATS, or in a file, but for the API key in the file that is for it", async () => {
+  it("in Postgres, in NATS, or in a file, except for the API key in its own file", async () => {
     await headwater.stop();
     const configuration = parseConfiguration({ HEADWATER_DATA: directory.path });
     const servers = await startServers({ configuration, needsDatabase: true, logger: createLogger({ level: "silent" }) });
@@ -335,7 +335,7 @@ async function foundInPostgres(url: string): Promise<readonly string[]> {
   }
 }
 
-/** With which keys what lies in resources is sealed. */
+/** Ids of the keys that seal the secrets in resources. */
 async function keyIdsInPostgres(url: string): Promise<readonly (string | undefined)[]> {
   const database = new pg.Client(url);
   await database.connect();

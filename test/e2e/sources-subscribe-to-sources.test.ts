@@ -14,7 +14,7 @@ export default {
     if (body.fail !== undefined) throw new Error(body.fail);
   },
 };`;
-/** Emits what it hears, with its own name in front. */
+/** Emits each event again, with its own name prepended to the path. */
 const listener = `
 export default {
   name: "Listener",
@@ -126,32 +126,32 @@ describe("a source that listens to a source", () => {
     await subscribe(b.id, c.id);
     await subscribe(c.id, b.id);
     for (const id of [b.id, c.id]) await subscribe(id, errors, "$errors");
-    const told = (): number => heard().filter((body) => body.includes("hop_limit")).length;
+    const errorCount = (): number => heard().filter((body) => body.includes("hop_limit")).length;
     const runsOf = async (say: string): Promise<number> =>
       [...(await eventsOf(b.id)), ...(await eventsOf(c.id))].filter((event) => event.say === say).length;
     await post(a.endpoint, { say: "first" });
-    await until(() => told() >= 1, "an error tells of the circle", 60_000, headwater.output);
+    await until(() => errorCount() >= 1, "an error reports the cycle", 60_000, headwater.output);
     const [error] = heard().filter((body) => body.includes("hop_limit"));
     expect(error).toMatch(new RegExp(`the sources form a cycle: (${b.id} → ${c.id} → ${b.id}|${c.id} → ${b.id} → ${c.id})\\.`));
-    // Webhooks hear of a run before the history shows it.
-    await until(async () => (await runsOf("first")) >= 100, "each of its runs is in the history");
-    // Another one goes round meanwhile: long enough to see whether the first goes on.
+    // Webhooks receive the events of a run before the history has them.
+    await until(async () => (await runsOf("first")) >= 100, "each run of the first event is in the history");
+    // A second event passes through the cycle: long enough to show whether the first one continues.
     await post(a.endpoint, { say: "second" });
-    await until(() => told() >= 2, "an error tells of the second", 60_000, headwater.output);
-    await until(async () => (await runsOf("second")) >= 100, "each of the second's runs is in the history");
+    await until(() => errorCount() >= 2, "an error reports the cycle of the second event", 60_000, headwater.output);
+    await until(async () => (await runsOf("second")) >= 100, "each run of the second event is in the history");
     expect([await runsOf("first"), await runsOf("second")]).toEqual([100, 100]);
     await remove(a.id, b.id, c.id, errors);
   }, 90_000);
 
-  it("hears all other sources of its owner, and not itself", async () => {
+  it("receives events of all other sources of its owner, but not its own", async () => {
     const [a, b, all] = [await deploy(emitter), await deploy(emitter), await deploy(listener, { me: "all" })];
     await subscribe("dc_*", all.id);
     await post(a.endpoint, { say: "from a" });
     await post(b.endpoint, { say: "from b" });
-    await until(async () => (await eventsOf(all.id)).length >= 2, "both are heard");
-    // Runs and deliveries are in order: had it heard itself, it would have done so before this.
+    await until(async () => (await eventsOf(all.id)).length >= 2, "both events have run the listener");
+    // Runs and deliveries are in order: its own events would have arrived before this one.
     await post(a.endpoint, { say: "from a again" });
-    await until(async () => (await eventsOf(all.id)).some(({ say }) => say === "from a again"), "what comes after is heard");
+    await until(async () => (await eventsOf(all.id)).some(({ say }) => say === "from a again"), "the later event has run the listener");
     expect((await eventsOf(all.id)).map(({ say, path }) => [say, path]).toSorted()).toEqual([
       ["from a again", ["all"]],
       ["from a", ["all"]],
@@ -161,63 +161,63 @@ describe("a source that listens to a source", () => {
   });
 });
 
-/** Emits what it is told of an event, beside the event. */
-const teller = `
+/** Emits each event with the metadata that the run received. */
+const reporter = `
 export default {
-  name: "Teller",
+  name: "Reporter",
   run(event, metadata) { this.$emit({ event, metadata }); },
 };`;
-/** Has an id and a summary for what it emits. */
+/** Emits with an id and a summary. */
 const namer = `
 export default {
   name: "Namer",
   props: { http: "$.interface.http" },
-  run({ body }, metadata) { this.$emit({ told: metadata === undefined }, { id: body.id, summary: body.summary, name: "named", ts: 1795000000000 }); },
+  run({ body }, metadata) { this.$emit({ direct: metadata === undefined }, { id: body.id, summary: body.summary, name: "named", ts: 1795000000000 }); },
 };`;
-/** Has no run. */
+/** Has no function `run`. */
 const relay = `export default { name: "Relay", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 86400 } } } };`;
 
 describe("a source that listens", () => {
-  it("is told whose event it is beside the event, also of a replay and of a run by hand", async () => {
-    const [a, b] = [await deploy(namer), await deploy(teller)];
+  it("receives the event's metadata with the event, in deliveries, replays and manual runs", async () => {
+    const [a, b] = [await deploy(namer), await deploy(reporter)];
     await subscribe(a.id, b.id, "named");
     await post(a.endpoint, { id: 7, summary: "seven" });
-    const told = async (): Promise<readonly unknown[]> => eventsOf(b.id);
-    await until(async () => (await told()).length === 1, "the event is heard", 30_000, headwater.output);
+    const reported = async (): Promise<readonly unknown[]> => eventsOf(b.id);
+    await until(async () => (await reported()).length === 1, "the event has run the listener", 30_000, headwater.output);
     const { body } = await headwater.call<{ data: { id: string; metadata: { emit_id: string } }[] }>(
       "GET",
       `/sources/${a.id}/event_summaries`,
     );
     const [emitted] = body.data;
     const whose = { emitter_id: a.id, name: "named", id: "7", summary: "seven", ts: 1795000000000 };
-    expect(await told()).toEqual([{ event: { told: true }, metadata: { ...whose, emit_id: emitted?.metadata.emit_id } }]);
+    expect(await reported()).toEqual([{ event: { direct: true }, metadata: { ...whose, emit_id: emitted?.metadata.emit_id } }]);
 
     expect((await headwater.call("POST", `/sources/${b.id}/runs`, { event_id: emitted?.id, emitter_id: a.id })).status).toBe(200);
-    await until(async () => (await told()).length === 2, "the run by hand is heard of", 30_000, headwater.output);
-    expect((await told())[0]).toEqual({ event: { told: true }, metadata: emitted?.metadata });
+    await until(async () => (await reported()).length === 2, "the manual run has emitted", 30_000, headwater.output);
+    expect((await reported())[0]).toEqual({ event: { direct: true }, metadata: emitted?.metadata });
 
     const replay = await headwater.call<{ data: { id: string } }>("POST", `/sources/${a.id}/replays`, {});
-    await until(async () => (await told()).length === 3, "the replay is heard", 30_000, headwater.output);
+    await until(async () => (await reported()).length === 3, "the replay has run the listener", 30_000, headwater.output);
     const again = `${emitted?.metadata.emit_id}-${replay.body.data.id}`;
-    expect((await told())[0]).toEqual({ event: { told: true }, metadata: { ...whose, emit_id: again } });
+    expect((await reported())[0]).toEqual({ event: { direct: true }, metadata: { ...whose, emit_id: again } });
     await remove(a.id, b.id);
   }, 120_000);
 
-  it("without run emits the event as it is, on its default channel and without the id it came by", async () => {
+  it("emits the event unchanged, on its default channel and without the event's id, when it has no run", async () => {
     const [a, b] = [await deploy(namer), await deploy(relay)];
     await subscribe(a.id, b.id, "named");
     await post(a.endpoint, { id: 8, summary: "eight" });
-    await until(async () => (await eventsOf(b.id)).length === 1, "the event is passed on", 30_000, headwater.output);
+    await until(async () => (await eventsOf(b.id)).length === 1, "the event is emitted again", 30_000, headwater.output);
     const { body } = await headwater.call<{ data: object[] }>("GET", `/sources/${b.id}/event_summaries`);
     const metadata = { emit_id: expect.any(String), emitter_id: b.id, name: "", ts: expect.any(Number) };
-    expect(body.data).toMatchObject([{ event: { told: true } }]);
+    expect(body.data).toMatchObject([{ event: { direct: true } }]);
     expect(body.data).toEqual([expect.objectContaining({ metadata })]);
     await remove(a.id, b.id);
   }, 60_000);
 });
 
 describe("a webhook", () => {
-  it("hears $errors, $logs, a channel of its own and dc_*, until it is unsubscribed", async () => {
+  it("receives $errors, $logs, a named channel and dc_* until it is unsubscribed", async () => {
     const source = await deploy(emitter);
     const hooks = { errors: await webhook(), logs: await webhook(), custom: await webhook(), all: await webhook() };
     await subscribe(source.id, hooks.errors, "$errors");
@@ -226,10 +226,10 @@ describe("a webhook", () => {
     await subscribe("dc_*", hooks.all);
     receiver.received.splice(0);
     await post(source.endpoint, { say: "first", custom: "alarm", fail: "broken on purpose" });
-    // Default channel, custom channel, error, and two lines of log: what it said and what it threw.
+    // Default channel, custom channel, error, and two log lines: the console call and the error.
     await until(
       () => receiver.received.length >= 5,
-      "each is heard",
+      "each event is delivered",
       20_000,
       () => heard().join("\n"),
     );
@@ -257,9 +257,9 @@ describe("a webhook", () => {
     }
     receiver.received.splice(0);
     await post(source.endpoint, { say: "second", custom: "alarm", fail: "again" });
-    // The others would be told of the second run before anybody is told of the third.
+    // The unsubscribed webhooks would receive the second run's events before the third run's events arrive.
     await post(source.endpoint, { say: "third" });
-    await until(() => heard().includes('{"say":"third","n":0}'), "dc_* still hears");
+    await until(() => heard().includes('{"say":"third","n":0}'), "the webhook of dc_* receives the third event");
     expect(heard()).toEqual(['{"say":"second","n":0}', '{"say":"third","n":0}']);
     await remove(source.id, ...Object.values(hooks));
   }, 60_000);
@@ -273,10 +273,10 @@ describe("a webhook", () => {
     receiver.received.splice(0);
     await post(one.endpoint, { say: "hello", fail: "the first is broken" });
     await post(other.endpoint, { say: "hello", fail: "the second is broken" });
-    // Of each source an error, and two lines of log: what it said and what it threw.
+    // Each source sends an error and two log lines: the console call and the error.
     await until(
       () => receiver.received.length >= 6,
-      "each is heard",
+      "each event is delivered",
       20_000,
       () => heard().join("\n"),
     );
@@ -289,16 +289,16 @@ describe("a webhook", () => {
     await remove(one.id, other.id, ...Object.values(hooks));
   }, 60_000);
 
-  it("that is deleted is not tried again", async () => {
+  it("receives no more attempts once it is deleted", async () => {
     const [deleted, kept] = [await startReceiver(() => 503), await startReceiver(() => 503)];
     const source = await deploy(emitter);
     const hooks = { deleted: await webhook(deleted), kept: await webhook(kept) };
     for (const hook of Object.values(hooks)) await subscribe(source.id, hook);
     await post(source.endpoint, { say: "never delivered" });
-    await until(() => deleted.received.length >= 1 && kept.received.length >= 1, "both were tried");
+    await until(() => deleted.received.length >= 1 && kept.received.length >= 1, "both have received an attempt");
     await remove(hooks.deleted);
     const tried = [deleted.received.length, kept.received.length] as const;
-    await until(() => kept.received.length >= tried[1] + 2, "the other one is tried twice more");
+    await until(() => kept.received.length >= tried[1] + 2, "the other webhook receives two more attempts");
     expect(deleted.received).toHaveLength(tried[0]);
     await remove(source.id, hooks.kept);
     await Promise.all([deleted.close(), kept.close()]);

@@ -1,4 +1,4 @@
-/** Counts its runs in the db; a request's body may say how long its run takes. */
+/** Counts its runs in the db. The request's body may set the duration of the run. */
 export const counter = `
 export default {
   name: "Counter",
@@ -11,7 +11,7 @@ export default {
   },
 };`;
 
-/** Ticks with a number; takes as long as its prop says. */
+/** Emits a number with each tick. A prop sets the duration of the run. */
 export const ticker = `
 export default {
   name: "Ticker",
@@ -24,7 +24,7 @@ export default {
   },
 };`;
 
-/** Requests the URL of its event and emits when that is answered. */
+/** Requests the URL of its event and emits once it has the response. */
 export const waiter = `
 export default {
   name: "Waiter",

@@ -6,13 +6,13 @@ import { until } from "./headwater.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
-/** A fenced block of a page. `sh` is run; `json` and `text` after it say what that prints; `js` and `ts` quote a file. */
+/** A fenced block of a page. `sh` blocks are run; `json` and `text` blocks are their output; `js` and `ts` blocks quote a file. */
 export interface Block {
   readonly page: string;
-  /** Of its first line of content, counted from 1. */
+  /** Number of its first line of content, counted from 1. */
   readonly line: number;
   readonly language: string;
-  /** What follows the language: the file that a `js` block quotes. */
+  /** The text after the language: the file that a `js` block quotes. */
   readonly title: string;
   readonly text: string;
 }
@@ -31,7 +31,7 @@ export function blocksOf(page: string): readonly Block[] {
   });
 }
 
-/** A shell in which blocks run one after the other, as in a reader's terminal: what one sets, the next one has. */
+/** A shell that runs blocks one after the other, like a reader's terminal: variables last from one block to the next. */
 export class Session {
   readonly #shell: ChildProcess;
   #output = "";
@@ -44,14 +44,13 @@ export class Session {
     this.#shell.stderr?.on("data", (chunk: Buffer) => (this.#errors += chunk.toString()));
   }
 
-  /** What standard error was told so far. */
+  /** Everything written to standard error. */
   get errors(): string {
     return this.#errors;
   }
 
   /**
-   * Runs a block to its end. @returns what it has printed since the block before, which grows while something of it goes on
-   * in the background
+   * Runs a block to its end. @returns the output since the previous block, which grows while the block's background commands run
    */
   async run(block: string): Promise<() => string> {
     const begin = this.#output.length;
@@ -73,35 +72,35 @@ export class Session {
 }
 
 /**
- * Lines in which `…` stands for anything; each has to be printed, in whatever order. What runs in the background may print
- * between another command's text and the end of its line, so a line may also be found at the end or the beginning of another.
- * @returns those that are not
+ * Finds expected lines that were not printed, in any order; `…` in a line matches any text. A background command may print into the line
+ * of another command, so a line may also be found at the start or the end of another line.
  */
 export function missingLines(expected: string, printed: string): readonly string[] {
   const lines = printed.split("\n");
-  const wanted = expected.split("\n").filter((line) => line.trim() !== "");
+  const expectedLines = expected.split("\n").filter((line) => line.trim() !== "");
   const isWithin = (line: string, printedLine: string): boolean => new RegExp(`^${source(line)}|${source(line)}$`).test(printedLine);
-  return wanted.filter((line) => !lines.some((each) => isWithin(line, each)));
+  return expectedLines.filter((line) => !lines.some((each) => isWithin(line, each)));
 }
 
-/** Where a JSON value differs from the documented one: `…` in a text stands for anything, numbers (times, counts) only grow. */
+/** The first difference between a JSON value and the documented one: `…` matches any text, and numbers (times, counts) may be larger. */
 export function difference(expected: unknown, actual: unknown, at = "$"): string | undefined {
   if (typeof expected === "string")
-    return typeof actual === "string" && pattern(expected).test(actual) ? undefined : told(at, expected, actual);
-  if (typeof expected === "number") return typeof actual === "number" && actual >= expected ? undefined : told(at, expected, actual);
-  if (typeof expected !== "object" || expected === null) return expected === actual ? undefined : told(at, expected, actual);
-  if (typeof actual !== "object" || actual === null || Array.isArray(actual) !== Array.isArray(expected)) return told(at, expected, actual);
+    return typeof actual === "string" && pattern(expected).test(actual) ? undefined : mismatch(at, expected, actual);
+  if (typeof expected === "number") return typeof actual === "number" && actual >= expected ? undefined : mismatch(at, expected, actual);
+  if (typeof expected !== "object" || expected === null) return expected === actual ? undefined : mismatch(at, expected, actual);
+  if (typeof actual !== "object" || actual === null || Array.isArray(actual) !== Array.isArray(expected))
+    return mismatch(at, expected, actual);
   const [wanted, given] = [new Map(Object.entries(expected)), new Map(Object.entries(actual))];
   const names = new Set([...wanted.keys(), ...given.keys()]);
   for (const name of names) {
-    if (!wanted.has(name) || !given.has(name)) return `${at}.${name} is ${given.has(name) ? "not documented" : "documented and not there"}`;
+    if (!wanted.has(name) || !given.has(name)) return `${at}.${name} is ${given.has(name) ? "not documented" : "documented but missing"}`;
     const found = difference(wanted.get(name), given.get(name), `${at}.${name}`);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-const told = (at: string, expected: unknown, actual: unknown): string =>
+const mismatch = (at: string, expected: unknown, actual: unknown): string =>
   `${at} is ${JSON.stringify(actual)}, documented as ${JSON.stringify(expected)}`;
 const source = (text: string): string =>
   text

@@ -1,35 +1,35 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { steadyPort } from "../../support/steady-port.ts";
 
-/** One request that came to the endpoint. Times are epoch ms. */
+/** A request that the endpoint received. Times are epoch ms. */
 export interface Heard {
   /** The header `webhook-id`. */
   readonly id: string;
-  /** Of the body. */
+  /** The field `request` of the body. */
   readonly request: string;
   readonly at: number;
-  /** When it was answered, cut off, or given up by the other side. */
+  /** When it was answered, reset, or aborted by the client. */
   endedAt: number | undefined;
-  /** Undefined while it is held, and when there was no answer. */
+  /** Undefined while the request is open, and when it got no response. */
   status: number | undefined;
 }
 
 export type Behaviour = "answers" | "answers late" | "fails" | "hangs" | "resets" | "asks to wait" | "gone";
 
-/** Within the 15 s that an attempt may take. */
+/** Less than the 15 s that an attempt may take. */
 const lateMs = 14_000;
 
 export interface FailingEndpoint {
   readonly url: string;
   readonly heard: readonly Heard[];
-  /** From now on each request is answered as this says; what is held is answered 200 once that is `answers`. */
+  /** Sets the behaviour for further requests. The change to `answers` also answers open requests with 200. */
   behave(next: () => Behaviour): void;
-  /** Connections are refused until the returned function is called. */
+  /** Refuses connections until the returned function is called. */
   refuse(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** A webhook that does what real ones do on a bad day. */
+/** A webhook endpoint with the failures of real ones. */
 export async function startFailingEndpoint(): Promise<FailingEndpoint> {
   const heard: Heard[] = [];
   const held = new Map<Heard, ServerResponse>();
@@ -61,7 +61,7 @@ export async function startFailingEndpoint(): Promise<FailingEndpoint> {
   };
 }
 
-/** A request that breaks off is never handled: its promise stays open. */
+/** An aborted request is never handled: its promise does not settle. */
 function read(request: IncomingMessage): Promise<Heard> {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));

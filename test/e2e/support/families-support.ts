@@ -9,32 +9,32 @@ import { withRunWorld, type Answered, type Run, type RunWorld, type Source } fro
 
 const root = join(import.meta.dirname, "..", "..", "..", "fixtures", "families");
 
-/** One request that a component made of the double of its service. */
+/** A request of a component to the double of its service. */
 export interface Asked {
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Of JSON; undefined else. */
+  /** The parsed body; undefined when it is not JSON. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
 }
 
 interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text, or what becomes JSON. */
+  /** A string is sent as it is, other values as JSON. */
   readonly body?: unknown;
 }
 
-/** `METHOD /path`, where `*` stands for one segment; what is there for it answers. */
+/** Handlers by `METHOD /path`, where `*` matches one segment. */
 type Routes = Readonly<Record<string, (asked: Asked) => Answer | Promise<Answer>>>;
 
 /** The double of a service. */
 export interface Service {
   readonly url: string;
   readonly asked: Asked[];
-  /** Of those so far, `METHOD /path`. */
+  /** All requests so far, as `METHOD /path`. */
   calls(): readonly string[];
   close(): Promise<void>;
 }
@@ -85,13 +85,13 @@ async function startService(routes: Routes): Promise<Service> {
 
 function parsed(text: string): Asked["body"] {
   try {
-    return JSON.parse(text) as Asked["body"]; // The routes know what they are sent.
+    return JSON.parse(text) as Asked["body"]; // Each route knows the shape of its requests.
   } catch {
     return undefined;
   }
 }
 
-/** The files of a family by their paths, as they are sent. */
+/** The files of a family by path. */
 async function filesOf(family: string): Promise<Record<string, string>> {
   const directory = join(root, family);
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -103,20 +103,20 @@ async function filesOf(family: string): Promise<Record<string, string>> {
 interface FamilyWorld extends RunWorld {
   /** A double of the service, closed after the tests. */
   serve(routes: Routes): Promise<Service>;
-  /** An account of that app, as a prop takes it. */
+  /** Creates an account of the app, and returns the prop value for it. */
   account(app: string, credentials: object): Promise<{ readonly authProvisionId: string }>;
-  /** Deploys a source of a family: what the API answered, whatever it is. */
+  /** Deploys a source of a family. Returns the API's response, even an error. */
   createOf(family: string, entry: string, props: object): ReturnType<RunWorld["create"]>;
   deployOf(family: string, entry: string, props?: object): Promise<Source>;
   remove(source: Source): Promise<void>;
-  /** What it emitted so far, oldest first, once there are as many. */
+  /** Its events, oldest first, once there are this many. */
   events(source: Source, count: number): Promise<readonly unknown[]>;
   logs(source: Source): Promise<string>;
-  /** A run that must end well. */
+  /** Runs it and expects success. */
   succeed(event: unknown, source: Source): Promise<Run>;
 }
 
-/** Everything that is real but the services. Their packages come from npm: tests are skipped, visibly, where no registry answers. */
+/** A real system with doubles of the services. Packages come from npm: tests are skipped, visibly, where no registry answers. */
 export function withFamilies(): FamilyWorld {
   const world = withRunWorld();
   const services: Service[] = [];

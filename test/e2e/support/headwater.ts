@@ -29,14 +29,14 @@ export interface Called<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; undefined when it is empty or no JSON. */
+  /** The parsed body; undefined when it is empty or not JSON. */
   readonly body: T;
 }
 
 export interface HeadwaterOptions {
   readonly dataDirectory: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Use these ports again, as a restart on the same machine does. */
+  /** Ports to use again, as a restart on the same machine does. */
   readonly ports?: { readonly api: number; readonly ingress: number };
 }
 
@@ -109,7 +109,7 @@ export async function call<T>(apiUrl: string, key: string, method: string, path:
   } catch {
     parsed = undefined;
   }
-  return { status: response.status, headers: response.headers, text, body: parsed as T }; // The caller says what it expects, and asserts it.
+  return { status: response.status, headers: response.headers, text, body: parsed as T }; // The caller names the expected type, and asserts the content.
 }
 
 export interface Receiver {

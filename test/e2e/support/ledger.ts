@@ -3,7 +3,7 @@ import type { Cluster } from "./cluster.ts";
 import { until } from "./headwater.ts";
 import { eventsOf, idsHeard, taken, type Pair } from "./sources-with-endpoints.ts";
 
-/** Epoch ms during which somebody was away; `until` is when all were back. */
+/** The time in epoch ms during which a process was down; `until` is when all were back. */
 export interface Disturbance {
   readonly from: number;
   until: number;
@@ -21,14 +21,14 @@ interface Listed {
 type Asked = Pick<Cluster, "call">;
 
 const waitMs = 240_000;
-/** Attempts are written down long before that after they have ended, also on a slow machine. */
+/** The history records an attempt within this time after its end, even on a slow machine. */
 const writtenMs = 10_000;
-/** Less than an attempt may take before its next one is written. */
-const patienceMs = 500;
-/** An attempt that gets no answer ends after that long. */
-const longestMs = 15_000;
-/** As many are listed of a webhook. */
-const mostListed = 500;
+/** Shorter than the time after which the next attempt of a slow one is stored. */
+const slowAttemptMs = 500;
+/** An attempt without a response ends after this time. */
+const maxAttemptMs = 15_000;
+/** A webhook's list holds this many attempts. */
+const maxListed = 500;
 
 export async function untilAccepted({ accepted, source }: Pair, isThere: (name: string) => boolean, where: string): Promise<void> {
   const missing = () => [...accepted].filter((name) => !isThere(name));
@@ -40,26 +40,29 @@ export async function untilAccepted({ accepted, source }: Pair, isThere: (name: 
   );
 }
 
-/** Every accepted request has reached its endpoint and nothing is under way. */
+/** Waits until every accepted request has reached its endpoint and no delivery is pending. */
 export async function untilQuiet(cluster: Cluster, pairs: readonly Pair[]): Promise<void> {
   for (const pair of pairs) {
     let names = taken(pair);
     await untilAccepted(pair, (name) => names.has(name) || (names = taken(pair)).has(name), "its endpoint");
   }
-  let told: unknown;
+  let lastBacklog: unknown;
   const isQuiet = async (): Promise<boolean> => {
     const backlog = await cluster.backlog();
-    told = backlog;
+    lastBacklog = backlog;
     return backlog !== undefined && backlog.unrouted + backlog.due + backlog.scheduled === 0;
   };
   try {
-    await until(isQuiet, "nothing is under way", waitMs, () => JSON.stringify(told));
+    await until(isQuiet, "no delivery is pending", waitMs, () => JSON.stringify(lastBacklog));
   } catch (error) {
     throw new Error(await cluster.leftDeliveries(), { cause: error });
   }
 }
 
-/** The history has each accepted request once, and the db has counted each run once. @returns how many runs there were, at least: one that emits nothing new leaves no event */
+/**
+ * Expects each accepted request once in the history, and each run counted once in the db.
+ * @returns the minimum number of runs: a run without new events leaves none in the history
+ */
 export async function expectHistory(asked: Asked, pair: Pair): Promise<number> {
   const { source, heardSource, accepted, sent } = pair;
   for (const id of new Set([source, heardSource])) {
@@ -82,7 +85,7 @@ export async function expectHistory(asked: Asked, pair: Pair): Promise<number> {
   expect(events.map(({ n }) => n)).toEqual(Array.from({ length: events.length }, (_, index) => events.length - index));
   if (heardSource === source) return events.length;
   const heard = (await eventsOf(asked, heardSource)).map(({ request }) => request);
-  expect(heard.toSorted(), "what listens has emitted for each event once").toEqual(events.map(({ request }) => request).toSorted());
+  expect(heard.toSorted(), "the listener has emitted once for each event").toEqual(events.map(({ request }) => request).toSorted());
   return events.length + heard.length;
 }
 
@@ -91,21 +94,21 @@ export function expectOneIdEach(pair: Pair): void {
 }
 
 /**
- * The list of attempts against what the endpoint counted, as far as the list reaches back. None is listed that was not made, or twice. All are
- * listed of an event that no disturbance met from its emission on: else one may have been under way or not yet written when the delivery role ended, or was made again
- * under its own number since its end was forgotten, and so were those that follow from it.
+ * Compares the list of attempts with the requests that the endpoint counted, as far as the list reaches back. No attempt is listed twice or
+ * without a request. The list is complete for events that no disturbance met since their emission. Otherwise the delivery role may have
+ * ended before it recorded an attempt, or may have repeated an attempt and its successors under the same numbers.
  */
 export async function expectAttempts(asked: Asked, pair: Pair, disturbances: readonly Disturbance[]): Promise<void> {
   const all = await attemptsOf(asked, pair.webhook);
-  // They are kept in the order in which they ended: one that took long may have begun before some that are not kept any more.
-  const oldest = all.length < mostListed ? 0 : (all.at(-1)?.at_ms ?? 0) + longestMs + writtenMs;
-  const told = Map.groupBy(all, ({ delivery_id }) => delivery_id.slice(0, delivery_id.lastIndexOf(".")));
+  // The list is ordered by end: a long attempt may have begun before some that the list has already dropped.
+  const oldest = all.length < maxListed ? 0 : (all.at(-1)?.at_ms ?? 0) + maxAttemptMs + writtenMs;
+  const listedById = Map.groupBy(all, ({ delivery_id }) => delivery_id.slice(0, delivery_id.lastIndexOf(".")));
   for (const [id, made] of Map.groupBy(pair.endpoint.heard, (heard) => heard.id)) {
-    const listed = told.get(id) ?? [];
+    const listed = listedById.get(id) ?? [];
     expect(new Set(listed.map(({ attempt }) => attempt)).size, `each attempt of ${id} is listed once`).toBe(listed.length);
-    expect(listed.filter(reachedEndpoint).length, `attempts of ${id} are listed that were not made`).toBeLessThanOrEqual(made.length);
-    // What outlives its patience may be repeated while it is under way.
-    if (made.some(({ at, endedAt }) => endedAt === undefined || endedAt - at > patienceMs)) continue;
+    expect(listed.filter(reachedEndpoint).length, `${id} has listed attempts that were not made`).toBeLessThanOrEqual(made.length);
+    // A slow attempt may be repeated while it is still running.
+    if (made.some(({ at, endedAt }) => endedAt === undefined || endedAt - at > slowAttemptMs)) continue;
     const times = [...made.flatMap(({ at, endedAt }) => [at, endedAt ?? at]), ...listed.flatMap((one) => [one.at_ms, emittedAt(one)])];
     if (Math.min(...times) < oldest || isDisturbed(Math.min(...times), Math.max(...times), disturbances)) continue;
     const answered = made.filter(({ status }) => status !== undefined);
@@ -114,7 +117,7 @@ export async function expectAttempts(asked: Asked, pair: Pair, disturbances: rea
   }
 }
 
-/** Epoch ms, as the id of the event tells. */
+/** Epoch ms, from the id of the event. */
 const emittedAt = ({ event_id }: Listed): number => Number(event_id.split("-")[0]);
 
 const isDisturbed = (first: number, last: number, disturbances: readonly Disturbance[]): boolean =>
@@ -122,7 +125,7 @@ const isDisturbed = (first: number, last: number, disturbances: readonly Disturb
 
 const isNotRefused = ({ cause }: Listed): boolean => cause?.startsWith("ECONNREFUSED") !== true;
 
-/** One whose connection broke may not have come so far that the endpoint could count it, or the answer did not come so far. */
+/** False after a broken connection: the endpoint may not have received the request. */
 const reachedEndpoint = ({ response_status, cause }: Listed): boolean => response_status !== null || cause?.startsWith("timeout") === true;
 
 async function attemptsOf(asked: Asked, webhook: string): Promise<readonly Listed[]> {

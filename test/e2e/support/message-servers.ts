@@ -45,7 +45,7 @@ async function startOneNats(dataDirectory: string, keys: NatsKeys): Promise<Mess
 
 async function changeLeaders(server: NatsConnection, keys: NatsKeys): Promise<void> {
   const stepDown = async (link: Link, request: string): Promise<void> => {
-    await link.nats.request(`$JS.API.${request}`, "", { timeout: 5_000 }).catch(() => undefined); // An election is under way.
+    await link.nats.request(`$JS.API.${request}`, "", { timeout: 5_000 }).catch(() => undefined); // No leader during an election.
   };
   const connection = await connect({ server, name: "test" });
   try {
@@ -65,7 +65,7 @@ async function changeLeaders(server: NatsConnection, keys: NatsKeys): Promise<vo
   await system.close();
 }
 
-/** Takes the servers away in turn, each only after the one before has caught up. */
+/** Stops the servers in turn, each only after the previous one has caught up. */
 async function startSeveralNats(directory: string, keys: NatsKeys): Promise<MessageServers> {
   const cluster = await startNatsCluster(directory, keys, natsServers);
   let turn = 0;

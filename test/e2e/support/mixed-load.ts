@@ -4,7 +4,7 @@ import type { Behaviour } from "./failing-endpoint.ts";
 import { send, type Pair } from "./sources-with-endpoints.ts";
 
 export interface Running {
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when its last request has ended. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function oneOf<Item>(items: readonly Item[], random: () => number): Item 
 
 let requests = 0;
 
-/** Requests small and large at a steady rate, and people who look and change something, until told to stop. */
+/** Sends small and large requests at a steady rate, with reads and changes through the API, until `stop` is called. */
 export function load(cluster: Cluster, pairs: readonly Pair[], perSecond: number): Running {
   const underWay = new Set<Promise<unknown>>();
   const begin = (work: Promise<unknown>): void => {
@@ -52,11 +52,11 @@ export function load(cluster: Cluster, pairs: readonly Pair[], perSecond: number
   };
 }
 
-/** Half is answered at once. What hangs takes a place for 15 seconds, so it is seldom. */
+/** Half of the requests are answered at once. A hanging request holds a concurrency permit for 15 seconds, so it is rare. */
 const behaviours: readonly Behaviour[] = ["answers", "answers", "answers", "answers", "fails", "fails", "resets", "asks to wait"];
 const hangsOneIn = 60;
 
-/** Endpoints fail in five ways: 500, no answer, connection refused, broken off, 429 with Retry-After. When stopped they answer. */
+/** Makes endpoints fail in five ways: 500, no response, connection refused, connection reset, 429 with Retry-After. `stop` ends that. */
 export function failing(pairs: readonly Pair[], seed: number): Running {
   const stopping = new AbortController();
   const random = randomOf(seed);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A secret that was planted, in each form in which it may come to light. */
+/** A planted secret, in each encoding in which it may leak. */
 export interface Needle {
   readonly name: string;
   readonly forms: readonly Buffer[];
@@ -14,7 +14,7 @@ export function needle(name: string, secret: string | Buffer): Needle {
   return { name, forms: [bytes, ...texts.map((text) => Buffer.from(text))] };
 }
 
-/** Within a longer text, base64 begins at any of three places; what touches the neighbours is left out. */
+/** Base64 of a secret within a longer text depends on its offset (three variants); characters shared with neighbours are omitted. */
 function base64Of(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])
@@ -25,7 +25,7 @@ function base64Of(bytes: Buffer): readonly string[] {
   });
 }
 
-/** Where any of them is found, each with a word on the place. */
+/** The found needles, each with a description of the location. */
 export function found(needles: readonly Needle[], where: string, content: string | Buffer): readonly string[] {
   const bytes = Buffer.from(content);
   return needles.filter(({ forms }) => forms.some((form) => bytes.includes(form))).map(({ name }) => `${name} in ${where}`);

@@ -6,7 +6,7 @@ export interface FoundProcess {
   readonly command: string;
 }
 
-/** Processes that work on a data directory, whoever their parent is by now: by command line, environment or working directory. */
+/** Processes that use a data directory, by command line, environment or working directory. Includes orphans. */
 export function processesOf(dataDirectory: string): readonly FoundProcess[] {
   const pids = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -20,18 +20,18 @@ export function processesOf(dataDirectory: string): readonly FoundProcess[] {
   });
 }
 
-/** The process that holds the data directory: main.ts itself, not the launcher before it. */
+/** Process id of main.ts, which holds the data directory; not of its launcher. */
 export function mainOf(dataDirectory: string): number {
   const lock: unknown = JSON.parse(readFileSync(`${dataDirectory}/lock`, "utf8"));
   if (typeof lock === "object" && lock !== null && "pid" in lock && typeof lock.pid === "number") return lock.pid;
-  throw new Error(`${dataDirectory} is held by nobody`);
+  throw new Error(`no process holds ${dataDirectory}`);
 }
 
 function read(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return ""; // It ended meanwhile.
+    return ""; // The process has ended.
   }
 }
 

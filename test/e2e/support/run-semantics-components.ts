@@ -1,6 +1,6 @@
 /**
- * Components for run-semantics.test.ts, one function per case: what a case does is in the event, so that a row of the table costs a
- * run and no deployment. Line numbers count: the tests of stacks name them.
+ * Components for run-semantics.test.ts, with one function per case. The event names the case, so a row of the table needs a run but no
+ * deployment. Tests of stacks assert line numbers of this code.
  */
 export const cases = `export default {
   name: "Cases", props: { db: "$.service.db", other: "$.service.db", http: { type: "$.interface.http", customResponse: true } },
@@ -62,7 +62,7 @@ export const cases = `export default {
     throwsCause() { throw new Error("outer", { cause: new TypeError("inner") }); },
     throwsAggregate() { throw new AggregateError([new TypeError("one"), "two"], "many"); },
     rejects() { return Promise.reject(new RangeError("rejected")); },
-    async unhandled() { Promise.reject(new RangeError("nobody handles")); await new Promise((ok) => setTimeout(ok, 2_000)); },
+    async unhandled() { Promise.reject(new RangeError("no handler")); await new Promise((ok) => setTimeout(ok, 2_000)); },
     async inTimer() { setTimeout(() => this.deep(), 1); await new Promise((ok) => setTimeout(ok, 2_000)); },
     stalls() { return new Promise(() => {}); },
     env() { return [process.env, Object.keys(process.env)]; },
@@ -77,7 +77,7 @@ export const cases = `export default {
 };
 `;
 
-/** Answers as its request says. */
+/** Responds as its request demands. */
 export const responder = `import { Readable } from "node:stream";
 const bodies = { text: "plain", object: { a: 1 }, buffer: Buffer.from([0, 255]), array: [1], none: undefined, number: 5, stream: Readable.from(["x"]), web: new ReadableStream(), promise: Promise.resolve(1) };
 export default {
@@ -92,11 +92,11 @@ export default {
   },
 };`;
 
-/** Emits the ids it is given, under the strategy it is deployed with. */
+/** Emits the ids of its event, with the dedupe strategy of its deployment. */
 export const dedupes = (strategy: string): string => `export default { name: "Dedupes ${strategy}", dedupe: "${strategy}",
   run({ emits }) { for (const emit of emits) this.$emit(emit.id ?? "none", emit); } };`;
 
-/** Does in each hook what its props say. */
+/** Its props select what each hook does. */
 export const hooked = `export default {
   name: "Hooked", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", fails: { type: "string", optional: true }, hangs: { type: "string", optional: true } },
   methods: {
@@ -104,7 +104,7 @@ export const hooked = `export default {
       const ran = [...(this.db.get("ran") ?? []), hook];
       this.db.set("ran", ran);
       this.$emit({ hook, ran, endpoint: typeof this.http.endpoint }, { summary: hook });
-      this.http.respond({ status: 200, body: "nobody asked" });
+      this.http.respond({ status: 200, body: "no caller" });
       if (this.fails === hook) throw new RangeError("cannot " + hook);
       if (this.hangs === hook) await new Promise((ok) => setTimeout(ok, 600_000));
     },

@@ -27,15 +27,15 @@ export interface RunWorld {
   readonly headwater: () => Headwater;
   create(code: string, props?: object, more?: object): Promise<Called<Answered>>;
   deploy(code: string, props?: object, more?: object): Promise<Source>;
-  /** Runs it now, with that event. */
+  /** Runs the source at once with this event. */
   run(event: unknown, source: Source): Promise<Run>;
-  /** The newest events that history has, oldest first. */
+  /** The newest events in the history, oldest first. */
   stored(source: Source, limit?: number): Promise<readonly Stored[]>;
-  /** The events of a run, once history has them. */
+  /** The events of a run, once the history has them. */
   eventsOf(run: Run, source: Source): Promise<readonly Stored[]>;
 }
 
-/** Everything that is real, for the tests of a file: REST, operator, builder, runner, sandbox, NATS, Postgres. Runs may take 5 s. */
+/** A real system for the tests of a file: REST, operator, builder, runner, sandbox, NATS, Postgres. Runs may take 5 s. */
 export function withRunWorld(): RunWorld {
   let directory: TemporaryDirectory;
   let headwater: Headwater;

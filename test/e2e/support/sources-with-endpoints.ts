@@ -2,7 +2,7 @@ import { Agent, request } from "undici";
 import type { Cluster } from "./cluster.ts";
 import { startFailingEndpoint, type FailingEndpoint } from "./failing-endpoint.ts";
 
-/** Counts its runs in the db, and says which request each count belongs to; emits as many events as it is told to. */
+/** Counts its runs in the db, and emits the requested number of events, each with the count and the request. */
 const counter = `
 export default {
   name: "Counter",
@@ -16,7 +16,7 @@ export default {
   },
 };`;
 
-/** Emits what it hears. */
+/** Emits each event again. */
 export const relay = `
 export default {
   name: "Relay",
@@ -31,20 +31,20 @@ export interface Emitted {
   readonly request: string;
 }
 
-/** A source, the webhook that hears it, and what is known of both. */
+/** A source, the webhook that listens to it, and the test's records of both. */
 export interface Pair {
   readonly source: string;
-  /** What the webhook hears: the source, or the one in between. */
+  /** The source that the webhook listens to: the source itself, or the one in between. */
   readonly heardSource: string;
   readonly endpointUrl: string;
   readonly webhook: string;
   readonly endpoint: FailingEndpoint;
-  /** Requests that were answered 2xx. */
+  /** Requests with a 2xx response. */
   readonly accepted: Set<string>;
   readonly sent: Set<string>;
 }
 
-/** `through`: the code of a source in between, which hears the first one and which the webhook hears. `fields`: more of the webhook. */
+/** @param through code of a source between the first one and the webhook @param fields further fields of the webhook */
 export async function createPair(cluster: Pick<Cluster, "call">, through?: string, fields: object = {}): Promise<Pair> {
   const endpoint = await startFailingEndpoint();
   const source = await create<{ configured_props: { http: { endpoint_url: string } } }>(cluster, "/sources", { component_code: counter });
@@ -57,7 +57,7 @@ export async function createPair(cluster: Pick<Cluster, "call">, through?: strin
   return { source: source.id, heardSource, endpointUrl, webhook: webhook.id, endpoint, accepted: new Set(), sent: new Set() };
 }
 
-/** One more source that the pair's webhook hears. */
+/** Adds a source for the pair's webhook. */
 export async function addSource(cluster: Pick<Cluster, "call">, pair: Pair): Promise<Pair> {
   const source = await create<{ configured_props: { http: { endpoint_url: string } } }>(cluster, "/sources", { component_code: counter });
   await create(cluster, "/subscriptions", { emitter_id: source.id, listener_id: pair.webhook });
@@ -80,7 +80,7 @@ export interface Answer {
 const agent = new Agent({ connections: 16 });
 export const closeAgent = (): Promise<void> => agent.close();
 
-/** One request; what is answered 2xx has to have its run, whatever happens afterwards. Undefined when there was no answer: it may have its run or not. */
+/** Sends one request. It must run after a 2xx response, whatever happens afterwards. Without a response (undefined) it may run or not. */
 export async function send(pair: Pair, name: string, more: object = {}, timeoutMs = 15_000): Promise<Answer | undefined> {
   pair.sent.add(name);
   try {
@@ -115,11 +115,11 @@ export async function eventsOf(cluster: Pick<Cluster, "call">, source: string): 
   }
 }
 
-/** Requests whose event the endpoint took. */
+/** Requests whose event the endpoint has accepted. */
 export const taken = ({ endpoint }: Pair): ReadonlySet<string> =>
   new Set(endpoint.heard.filter(({ status }) => status === 200).map((one) => one.request));
 
-/** Ids under which the endpoint heard of each request: one, however often. */
+/** The delivery ids of each request; repeated attempts have one id. */
 export function idsHeard({ endpoint }: Pair): ReadonlyMap<string, ReadonlySet<string>> {
   const ids = new Map<string, Set<string>>();
   for (const { request: name, id } of endpoint.heard) ids.set(name, (ids.get(name) ?? new Set()).add(id));
