@@ -48,7 +48,7 @@ describe("clientReader", () => {
     expect(read({ hops }, "192.0.2.1", { "x-forwarded-for": chain }).address).toBe(address);
   });
 
-  it("keeps what a trusted proxy set, and fills in what it did not", () => {
+  it("keeps the headers of a trusted proxy, and adds the missing ones", () => {
     const all = { "x-forwarded-for": "6.6.6.6, 203.0.113.9", "x-forwarded-proto": "https", "x-forwarded-port": "8443" };
     expect(read(inside, "10.0.0.1", all)).toEqual({ address: "203.0.113.9", protocol: "https", forwarded: all });
     expect(read(inside, "10.0.0.1", { "x-forwarded-proto": "https" }).forwarded).toEqual({

@@ -20,12 +20,12 @@ describe("measureJson", () => {
     expect(measure(text)).toEqual({ depth, values });
   });
 
-  it("stops where a limit is passed", () => {
+  it("stops once a limit is exceeded", () => {
     expect(measure("[".repeat(1_000_000), { depth: 64, values: Infinity })).toEqual({ depth: 65, values: 65 });
     expect(measure(`[${"1,".repeat(1_000_000)}`, { depth: 64, values: 1_000 }).values).toBe(1_001);
   });
 
-  it.each(['"', '["\\', "]]]", "}{", ""])("says something of text that is no JSON: %j", (text) => {
+  it.each(['"', '["\\', "]]]", "}{", ""])("measures text that is not JSON: %j", (text) => {
     expect(measure(text)).toEqual({ depth: expect.any(Number), values: expect.any(Number) });
   });
 
@@ -35,7 +35,7 @@ describe("measureJson", () => {
     }
   });
 
-  /** Oracle: a walk over what the parser makes. */
+  /** Oracle: a walk over the parsed value. */
   it("agrees with the parsed value", () => {
     const depthOf = (value: unknown): number =>
       typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;

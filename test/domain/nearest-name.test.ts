@@ -22,7 +22,7 @@ describe("the nearest name", () => {
     expect(nearestName(name, known)).toBeUndefined();
   });
 
-  it("is part of a message, or another text is", () => {
+  it("is suggested in a message, or the alternative text is", () => {
     expect(suggestion("deply", known)).toBe(": did you mean deploy?");
     expect([suggestion("colour", known), suggestion("colour", known, ": see --help")]).toEqual(["", ": see --help"]);
   });

@@ -8,7 +8,7 @@ const ids = fc.uniqueArray(
 );
 const self = (id: string): string => id;
 
-/** Follows cursors from an end of the list to the other. */
+/** Follows cursors from one end of the list to the other. */
 function walk(list: readonly string[], limit: number, side: "after" | "before"): readonly string[][] {
   const pages: string[][] = [];
   let request: PageRequest = { limit, cursor: null };
@@ -24,7 +24,7 @@ function walk(list: readonly string[], limit: number, side: "after" | "before"):
 }
 
 describe("pages", () => {
-  test("following end_cursor forwards gives the whole list, each item once", () => {
+  test("following end_cursor forwards returns the whole list, each item once", () => {
     fc.assert(
       fc.property(ids, fc.integer({ min: 1, max: 20 }), (list, limit) => {
         const pages = walk(list, limit, "after");
@@ -34,7 +34,7 @@ describe("pages", () => {
     );
   });
 
-  test("following start_cursor backwards gives all before the last, in list order within each page", () => {
+  test("following start_cursor backwards returns all items before the last page, in list order within each page", () => {
     fc.assert(
       fc.property(ids, fc.integer({ min: 1, max: 20 }), (list, limit) => {
         expect(walk(list, limit, "before").toReversed().flat()).toEqual(list.slice(0, -1));
@@ -42,7 +42,7 @@ describe("pages", () => {
     );
   });
 
-  test("a cursor of either form leads back to its id", () => {
+  test("a cursor of either form decodes to its id", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9a-z]{1,57}$/), fc.nat(), fc.nat(), (rest, ms, sequence) => {
         expect(idOfCursor(cursorOf(`dc_${rest}`, "resource"), "resource")).toBe(`dc_${rest}`);
@@ -53,7 +53,7 @@ describe("pages", () => {
     expect(cursorOf("dc_1", "resource")).toBe("ZGNfMQ");
   });
 
-  test("no text as a cursor does more than be refused", () => {
+  test("any other text is refused as a cursor", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
@@ -79,7 +79,7 @@ describe("pages", () => {
     expect(() => parsePageQuery({ limit })).toThrow(/must be an integer from 1 to 100/);
   });
 
-  test("both cursors at once, and a cursor whose item is gone, are refused", () => {
+  test("both cursors at once, and a cursor of a deleted item, are refused", () => {
     expect(() => parsePageQuery({ after: "ZGNfMQ", before: "ZGNfMQ" })).toThrow("after and before are both set: use one of them");
     expect(() => pageOf(["dc_1"], self, { limit: 1, cursor: { side: "after", id: "dc_2" } })).toThrow("begin again");
   });

@@ -1,6 +1,6 @@
-/** Certificates for tests, all of one authority and one key. */
+/** Certificates for tests, all with the same authority and key. */
 
-/** Trusted by a process that adds it to the default ones. */
+/** The authority's certificate, for tests that trust it. */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBjjCCATWgAwIBAgIUJbp/jGGHiH8MoJXdxEI9Tz4LrNEwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRSGVhZHdhdGVyIFRlc3QgQ0EwIBcNMjYxMTIzMDIzMDA3WhgP
@@ -14,7 +14,7 @@ tHt3JWnDfnfxTAqBXwqWMZ0K
 -----END CERTIFICATE-----
 `;
 
-/** Of the three that follow. */
+/** The private key of the three certificates below. */
 export const privateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBFJhb3oCs91+WEUW
 JimDiih9qdwEBMzOIjSn4/rnVnChRANCAAQZj+vn+eCFVegeYHX2yaQwt1nE0DYk

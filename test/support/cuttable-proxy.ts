@@ -3,9 +3,9 @@ import { connect, createServer, type Socket } from "node:net";
 /** A TCP proxy on 127.0.0.1 whose connections can be cut or held up. */
 export interface CuttableProxy {
   readonly port: number;
-  /** Ends all connections with a reset; new ones are let through. */
+  /** Resets all connections. New connections work. */
   cut(): void;
-  /** From now on nothing passes, and nobody is told: as when a router forgets its connections. New connections are let through. */
+  /** Drops all data of current connections silently, like a router that has lost its state. New connections work. */
   hush(): void;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { z } from "zod";
 const root = join(import.meta.dirname, "..", "..");
 export const chart = join(root, "charts/headwater");
 
-/** Below KUBEBUILDER_ASSETS or on PATH; undefined: tests that need it are skipped, and say so. */
+/** Path of helm, below KUBEBUILDER_ASSETS or on PATH; undefined: tests that need it are skipped, visibly. */
 export function findProgram(name: "helm" | "kubectl"): string | undefined {
   const folders = [process.env["KUBEBUILDER_ASSETS"] ?? "", ...(process.env["PATH"] ?? "").split(delimiter)].filter(
     (folder) => folder !== "",
@@ -21,7 +21,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Without the user's own configuration of Helm. */
+/** An environment without the user's Helm configuration. */
 export function helm(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const program = findProgram("helm");
   if (program === undefined) throw new Error("helm was not found below KUBEBUILDER_ASSETS or on PATH");
@@ -33,7 +33,7 @@ export function helm(args: readonly string[], env: Readonly<Record<string, strin
   });
 }
 
-/** What `helm template` prints for the release `headwater` in the namespace `headwater`. @throws with what Helm says */
+/** The output of `helm template` for the release `headwater` in the namespace `headwater`. @throws with Helm's message */
 export async function render(...flags: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await helm(["template", "headwater", chart, "--namespace", "headwater", ...flags]);
   if (code !== 0) throw new Error(stderr);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** Does the registry of npm's own configuration answer? Tests that need it are skipped, visibly, where it does not. */
+/** Whether the registry in npm's configuration answers. Tests that need it are skipped, visibly, where it does not. */
 export async function registryAnswers(): Promise<boolean> {
   try {
     await promisify(execFile)("npm", ["view", "ms", "version"], { timeout: 30_000 });

@@ -10,22 +10,22 @@ export interface TokenRequest {
 export interface OauthServer {
   readonly tokenUrl: string;
   readonly requests: TokenRequest[];
-  /** Access tokens that it has given, in order. */
+  /** Access tokens that it has issued, in order. */
   readonly given: string[];
-  /** The refresh token that counts now. */
+  /** The valid refresh token. */
   refreshToken: string;
-  /** Seconds that an access token lasts; undefined: it does not say. */
+  /** `expires_in` in seconds; undefined: responses omit it. */
   expiresIn: number | undefined;
-  /** Whether each refresh replaces the refresh token, and the former one counts no more. */
+  /** Whether each refresh replaces the refresh token and invalidates the previous one. */
   rotates: boolean;
-  /** Answers instead of it, while it is set. */
+  /** Handles requests in its place while it is set. */
   instead: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   close(): Promise<void>;
 }
 
 export const client = { clientId: "client/1", clientSecret: "p@ss:word+/=" } as const;
 
-/** A token endpoint as RFC 6749 describes it, for one client and one grant. */
+/** A token endpoint by RFC 6749, for one client and one grant. */
 export async function startOauthServer(): Promise<OauthServer> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -70,7 +70,7 @@ export async function startOauthServer(): Promise<OauthServer> {
   return self;
 }
 
-/** RFC 6749, section 2.3.1: both are form-encoded before they become Basic's. */
+/** RFC 6749, section 2.3.1: client id and secret are form-encoded before Basic authentication encodes them. */
 function isClient(authorization: string | undefined, parameters: Readonly<Record<string, string>>): boolean {
   if (authorization === undefined)
     return parameters["client_id"] === client.clientId && parameters["client_secret"] === client.clientSecret;

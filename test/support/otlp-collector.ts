@@ -7,7 +7,7 @@ export interface CollectedSpan {
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
   readonly name: string;
-  /** As the resource says. */
+  /** The resource's `service.name`. */
   readonly service: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly startMs: number;
@@ -17,12 +17,12 @@ export interface CollectedSpan {
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** All that came, as text. */
+  /** All received bodies as text. */
   readonly text: () => string;
   close(): Promise<void>;
 }
 
-/** Takes OTLP as JSON over HTTP, and keeps what it is told. @param status of its answers */
+/** Receives OTLP as JSON over HTTP, and stores it in memory. @param status of its responses */
 export async function startCollector(status = 200): Promise<Collector> {
   const [spans, texts]: [CollectedSpan[], string[]] = [[], []];
   const server = createServer((request, response) => {
@@ -32,7 +32,7 @@ export async function startCollector(status = 200): Promise<Collector> {
       const body = Buffer.concat(chunks);
       const text = (request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString();
       texts.push(text);
-      if (request.url === "/v1/traces") spans.push(...spansIn(JSON.parse(text) as Export)); // As OTLP has it.
+      if (request.url === "/v1/traces") spans.push(...spansIn(JSON.parse(text) as Export)); // The shape of OTLP.
       response.writeHead(status, { "content-type": "application/json" }).end("{}");
     });
   });
@@ -90,5 +90,5 @@ function spansIn({ resourceSpans }: Export): CollectedSpan[] {
 const plain = (attributes: readonly Attribute[]): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
-/** Nanoseconds are more digits than a number has. */
+/** Nanoseconds exceed the precision of a number. */
 const millisecondsOf = (nanoseconds: string): number => Number(BigInt(nanoseconds) / 1_000_000n);

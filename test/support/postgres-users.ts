@@ -1,13 +1,13 @@
 import pg from "pg";
 import { databaseRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
 
-/** Users belong to the whole server, so all test files share them and their passwords. One password holds what an address must escape. */
+/** Users belong to the whole server, so all test files share them and their passwords. One password needs escaping in a URL. */
 export const rolePasswords: RolePasswords = {
   api: "a password of the api",
   operator: "the operator's own password",
   delivery: "delivery's p@ssword:/'",
 };
-/** Owns the databases of test files, as the user that `--setup` is given owns an installation's. It is no superuser. */
+/** Owns the databases of test files, like the user of `--setup` in an installation. Not a superuser. */
 export const setupUser = { name: "headwater_setup", password: "password-of-setup" } as const;
 
 /** Creates those users that the server does not have yet. @param url of a superuser */

@@ -7,21 +7,21 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** A file system of a few megabytes, in memory. */
 export interface SmallDisk {
-  /** As every process of this user, and the one that Postgres runs as, can open it. */
+  /** A path that processes of this user and of Postgres's user can open. */
   readonly path: string;
-  /** Takes all the room there is. */
+  /** Fills the disk. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees the space again. */
   free(): void;
   remove(): Promise<void>;
 }
 
-/** Should the test die, it is gone after that. */
+/** The disk disappears after this time even if the test process dies. */
 const longestSeconds = 1_800;
 
 /**
- * A tmpfs in a mount namespace of its own, held by a process that sleeps; others reach it below /proc/<pid>/root. Needs no root where users may have
- * namespaces. Undefined where they may not, and elsewhere than on Linux.
+ * A tmpfs in a separate mount namespace. A sleeping process holds it; others reach it below /proc/<pid>/root. Needs no root where users
+ * may create namespaces. Undefined where they may not, and on systems other than Linux.
  */
 export async function startSmallDisk(megabytes: number): Promise<SmallDisk | undefined> {
   if (process.platform !== "linux") return undefined;
@@ -43,7 +43,7 @@ export async function startSmallDisk(megabytes: number): Promise<SmallDisk | und
   return { path, fill: () => fill(filler), free: () => rmSync(filler, { force: true }), remove };
 }
 
-/** Root mounts by its own right and then becomes the user of Postgres, who could not look into a process of root. */
+/** Root mounts and then switches to the user of Postgres, which could not read /proc of a root process. */
 function hold(place: string, megabytes: number, owner: { readonly uid: number; readonly gid: number } | undefined): ChildProcess {
   const mount = `mount -t tmpfs -o size=${megabytes}m,mode=0755 tmpfs "$0" && echo ready && exec`;
   const become = owner === undefined ? "" : `setpriv --reuid=${owner.uid} --regid=${owner.gid} --clear-groups`;

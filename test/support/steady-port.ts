@@ -1,9 +1,9 @@
 import { createServer } from "node:net";
 
-/** Below those that systems give to whoever asks for any, so that it stays free while nobody listens on it. */
+/** Below the ephemeral range, so that the system gives the port to no other process while it is free. */
 const [lowest, count] = [20_000, 12_000];
 
-/** A port on 127.0.0.1 for a server that is started later, or goes and comes back. */
+/** A port on 127.0.0.1 for a server that starts later or restarts. */
 export async function steadyPort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * count);

@@ -7,7 +7,7 @@ export interface TemporaryDirectory {
   remove(): Promise<void>;
 }
 
-/** A fresh directory; the caller removes it. */
+/** A new directory; the caller removes it. */
 export async function temporaryDirectory(name = "test"): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(tmpdir(), `headwater-${name}-`));
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };

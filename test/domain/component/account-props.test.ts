@@ -37,7 +37,7 @@ describe("an account", () => {
     },
   );
 
-  it("belongs to the props of apps alone, with the app that each takes", () => {
+  it("is only a value of app props, each with its app", () => {
     const values = { shop: "apn_1", other: { authProvisionId: "apn_2" }, note: "apn_3" };
     expect(accountPropsOf(definition, values)).toEqual([
       { prop: "shop", account: "apn_1", app: "shop" },

@@ -15,12 +15,12 @@ import {
 const name = fc.stringMatching(/^[a-z]{1,3}$/);
 const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((segments) => segments.join("/"));
 
-describe("a path", () => {
-  test.each(["a.mjs", "sources/new item/ü.mjs", "a/b/c", "..a/b...", "@scope/a"])("%s is one", (text) => {
+describe("a module path", () => {
+  test.each(["a.mjs", "sources/new item/ü.mjs", "a/b/c", "..a/b...", "@scope/a"])("accepts %s", (text) => {
     expect(isModulePath(text)).toBe(true);
   });
 
-  test.each(["", "/a", "a/", "a//b", "./a", "a/./b", "../a", "a/..", "a\\b", "a\0b", "C:/a", "a".repeat(256)])("%j is none", (text) => {
+  test.each(["", "/a", "a/", "a//b", "./a", "a/./b", "../a", "a/..", "a\\b", "a\0b", "C:/a", "a".repeat(256)])("rejects %j", (text) => {
     expect(isModulePath(text)).toBe(false);
   });
 });
@@ -36,7 +36,7 @@ describe("a relative import", () => {
     ["a/b.mjs", "./c/", "a/c/"],
     ["a.mjs", "./b.mjs?x=1#y", "b.mjs"],
     ["a.mjs", ".//b/./c.mjs", "b/c.mjs"],
-  ])("of %s to %s leads to %s", (importer, specifier, expected) => {
+  ])("from %s of %s resolves to %s", (importer, specifier, expected) => {
     expect(isRelative(specifier)).toBe(true);
     expect(joinPath(importer, specifier)).toBe(expected);
   });
@@ -47,12 +47,12 @@ describe("a relative import", () => {
     ["a/b.mjs", "../a/c.mjs", ""],
     ["a/b.mjs", "./c/../../a/d.mjs?x=../..", ""],
     ["a.mjs", "../b.mjs", ""],
-  ])("of %s to %s passes %j", (importer, specifier, folder) => {
+  ])("from %s of %s has the topmost folder %j", (importer, specifier, folder) => {
     expect(topmostFolder(importer, specifier)).toBe(folder);
   });
 
-  /** Method: an address is resolved by the URL standard, which says the same unless it would climb above the root. */
-  test("leads where the URL standard leads, and never above the root", () => {
+  /** Oracle: resolution by the URL standard, except above the root. */
+  test("resolves like a URL, and never above the root", () => {
     const specifier = fc
       .tuple(fc.integer({ min: 0, max: 6 }), path)
       .map(([up, rest]) => (up === 0 ? `./${rest}` : "../".repeat(up) + rest));
@@ -66,7 +66,7 @@ describe("a relative import", () => {
     );
   });
 
-  test("is looked for as it stands, then in TypeScript, with extensions, and in a folder", () => {
+  test("is tried unchanged, then as TypeScript, with extensions, and as a folder", () => {
     expect(candidatesOf("a/b")).toEqual({
       files: ["a/b", "a/b.mjs", "a/b.js", "a/b.ts", "a/b.mts", "a/b.cjs", "a/b.json"],
       folder: ["a/b/index.mjs", "a/b/index.js", "a/b/index.ts", "a/b/index.mts", "a/b/index.cjs", "a/b/index.json"],
@@ -79,7 +79,7 @@ describe("a relative import", () => {
   });
 });
 
-test("every path is below the common folder of all, and is found from there", () => {
+test("every path is below the common folder, and resolves from there", () => {
   fc.assert(
     fc.property(fc.array(path, { minLength: 1, maxLength: 6 }), (paths) => {
       const root = commonFolder(paths);
@@ -94,7 +94,7 @@ test("every path is below the common folder of all, and is found from there", ()
 describe("the code of a component", () => {
   const files = { "a.mjs": "1", "b/c.json": "2" };
 
-  test("is the same whatever the order of its files, and another one with any other text, path or entry", () => {
+  test("is the same in any order of its files, and differs with another text, path or entry", () => {
     const component = { code: "x", entry: "m.mjs", files };
     expect(isSameCode(component, { ...component, files: { "b/c.json": "2", "a.mjs": "1" } })).toBe(true);
     expect(isSameCode(component, { ...component, files: { ...files, "m.mjs": "x" } })).toBe(true);
@@ -119,11 +119,11 @@ describe("the code of a component", () => {
       413,
       "has 201 files, 200 are allowed",
     ],
-  ])("is refused where it does not fit: %#", (component, status, message) => {
+  ])("is refused when it is invalid: %#", (component, status, message) => {
     expect(() => checkComponentCode(component)).toThrow(expect.objectContaining({ status, message: expect.stringContaining(message) }));
   });
 
-  test("may have a name of Object's own", () => {
+  test("may have files with the names of Object's properties", () => {
     expect(() => checkComponentCode({ code: "x", entry: "constructor", files: { toString: "y" } })).not.toThrow();
   });
 });

@@ -48,7 +48,7 @@ describe("checked values", () => {
     expect(checkConfiguredProps(full, values)).toEqual({ values, secrets: ["token"] });
   });
 
-  test("of what the system fills in are dropped, as is null", () => {
+  test("of props that the system provides are dropped, as is null", () => {
     const sentBack = {
       ...values,
       http: { endpoint_url: "http://x" },
@@ -60,7 +60,7 @@ describe("checked values", () => {
     expect(checkConfiguredProps(full, sentBack).values).toEqual(values);
   });
 
-  test("that a response showed are accepted again", () => {
+  test("are accepted in the form that responses show", () => {
     const shown = configuredPropsResponse(full, { ...values, timer: { cron: "0 9 * * *", timezone: "Europe/Berlin" } }, "http://x");
     expect(Object.keys(checkConfiguredProps(full, { ...shown, token: "s3cret" }).values).sort()).toEqual([
       "count",
@@ -83,7 +83,7 @@ describe("checked values", () => {
     expect(complaintOf(props, { color: true, sizes: ["2"] })).toMatch(/'color'.*'sizes'/);
   });
 
-  test("that are unknown name what there is, unless there are additional props", () => {
+  test("of unknown props are refused with the list of known ones, unless there are additional props", () => {
     const props = [
       { name: "a", type: "string" },
       { name: "b", type: "$.service.db" },
@@ -97,7 +97,7 @@ describe("checked values", () => {
     expect(complaintOf(props, JSON.parse('{"a":"x","__proto__":1}') as Record<string, unknown>)).toContain("prop '__proto__' is unknown");
   });
 
-  test("are missed exactly when nothing stands in for them", () => {
+  test("are required exactly when the prop has no default and is not optional", () => {
     const flag = fc.boolean();
     fc.assert(
       fc.property(flag, flag, flag, (optional, hasDefault, given) => {
@@ -130,7 +130,7 @@ describe("checked values", () => {
     expect(complaintOf([{ ...prop, name: "a" }], { a: value })).toBe(message);
   });
 
-  test("are complained about all at once", () => {
+  test("have all their errors reported at once", () => {
     expect(
       complaintOf(
         [
@@ -144,14 +144,14 @@ describe("checked values", () => {
     );
   });
 
-  test("hold 64 KiB and no more", () => {
+  test("may have 64 KiB and no more", () => {
     const text = [{ name: "a", type: "string" }];
     expect(complaintOf(text, { a: "x".repeat(65_536) })).toBe("accepted");
     expect(complaintOf(text, { a: "é".repeat(32_769) })).toBe("prop 'a' has 65538 bytes: it may have at most 65536");
     expect(complaintOf([{ name: "a", type: "any" }], { a: ["x".repeat(65_536)] })).toContain("it may have at most 65536");
   });
 
-  test("that are sealed count as present and are not looked into", () => {
+  test("that are sealed count as present and are not validated", () => {
     const secret = component([{ name: "a", type: "string", secret: true }]);
     expect(checkConfiguredProps(secret, { a: "x".repeat(90_000) }, new Set(["a"])).secrets).toEqual(["a"]);
   });
@@ -205,7 +205,7 @@ describe("responses", () => {
     const shown = configuredPropsResponse(full, { timer: { cron: "0 9 * * *", timezone: "Europe/Berlin" } }, null);
     expect(shown["timer"]).toEqual({ cron: "0 9 * * *", interval_seconds: 86_400, timezone: "Europe/Berlin" });
   });
-  test("list what can be configured, the name first", () => {
+  test("list the configurable props, the name first", () => {
     const [first] = configurablePropsResponse(component([{ type: "string", label: "L", name: "a" }]));
     expect(JSON.stringify(first)).toBe('{"name":"a","type":"string","label":"L"}');
   });

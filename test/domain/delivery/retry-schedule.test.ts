@@ -5,7 +5,7 @@ import { maxAttempts, maxRetryAfterMs, nextAttempt, parseRetryAfter } from "../.
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const hour = 3_600_000;
 
-test("ten attempts spread over about a day, each wait longer than the one before", () => {
+test("ten attempts span about a day, each wait longer than the previous one", () => {
   expect(maxAttempts).toBe(10);
   fc.assert(
     fc.property(fc.array(random, { minLength: 9, maxLength: 9 }), (jitters) => {

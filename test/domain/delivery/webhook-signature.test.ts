@@ -19,7 +19,7 @@ test("the Standard Webhooks library verifies what we sign, with either key durin
   );
 });
 
-test("our signature is the one the library makes", () => {
+test("our signature equals the library's", () => {
   fc.assert(
     fc.property(key, body, fc.integer({ min: 0, max: 4e12 }), (signingKey, text, at) => {
       const headers = signatureHeaders({ ...message, at, body: text }, [parseSigningKey(signingKey)], hmac);
@@ -41,7 +41,7 @@ test("x-pd-signature is the hex HMAC of time and body, keyed with the text of ea
   });
 });
 
-test("a signing key leads back to its bytes", () => {
+test("a signing key decodes to its bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 24, maxLength: 64 }), (bytes) => {
       expect(parseSigningKey(formatSigningKey(bytes)).bytes).toEqual(bytes);

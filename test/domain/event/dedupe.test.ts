@@ -8,7 +8,7 @@ const none: DedupeState = { strategy: "none" };
 const emitsOf = (ids: readonly (string | number)[]): Emit[] => ids.map((id) => ({ id, at: 0 }));
 const idsOf = (emits: readonly Emit[]): (string | number | null | undefined)[] => emits.map((emit) => emit.id);
 
-/** Runs one after the other, as commits carry the state. */
+/** Applies runs one after the other, passing the state on like commits. */
 function runAll(strategy: DedupeStrategy, runs: readonly (readonly (string | number)[])[]): (string | number | null | undefined)[][] {
   let state = none;
   return runs.map((ids) => {
@@ -21,8 +21,8 @@ function runAll(strategy: DedupeStrategy, runs: readonly (readonly (string | num
 const runsOf = <T>(id: fc.Arbitrary<T>): fc.Arbitrary<T[][]> => fc.array(fc.array(id, { maxLength: 60 }), { maxLength: 12 });
 
 describe("unique", () => {
-  /** Oracle: not among the last 100 ids let through. */
-  test("lets an id through when it is not among the last 100 let through", () => {
+  /** Oracle: the id is not among the last 100 emitted ids. */
+  test("emits an id that is not among the last 100 emitted ids", () => {
     fc.assert(
       fc.property(runsOf(fc.oneof(fc.nat(150), fc.nat(150).map(String))), (runs) => {
         const through: string[] = [];
@@ -57,8 +57,8 @@ describe("unique", () => {
 });
 
 describe("greatest", () => {
-  /** Oracle: larger than every id before it. */
-  test("lets an id through when it is larger than every id before it", () => {
+  /** Oracle: the id is larger than every earlier id. */
+  test("emits an id that is larger than every earlier id", () => {
     fc.assert(
       fc.property(
         runsOf(fc.oneof(fc.integer({ min: -50, max: 200 }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat(99).map(String))),
@@ -100,7 +100,7 @@ describe("greatest", () => {
     );
   });
 
-  test("names an emit whose id is no number, and lets the others through", () => {
+  test("reports an emit whose id is not a number, and emits the others", () => {
     const { accepted, errors } = acceptEmits("greatest", none, [
       { id: 1, at: 0 },
       { id: "abc", summary: "new row", at: 0 },
@@ -118,8 +118,8 @@ describe("greatest", () => {
 });
 
 describe("last", () => {
-  /** Oracle: what follows the last occurrence of the id that ended the run before. */
-  test("lets through what comes after the id that was last, or all", () => {
+  /** Oracle: the emits after the last occurrence of the id that ended the previous run. */
+  test("emits what follows the last id of the previous run, or everything", () => {
     fc.assert(
       fc.property(runsOf(fc.nat(20).map(String)), (runs) => {
         const expected = runs.map((ids, i) => ids.slice(ids.lastIndexOf(runs.slice(0, i).flat().at(-1) ?? "none") + 1));
@@ -128,7 +128,7 @@ describe("last", () => {
     );
   });
 
-  test("remembers the id of the newest ts, whatever the order of the calls", () => {
+  test("remembers the id with the newest ts, in any order of calls", () => {
     const first = acceptEmits("last", none, [
       { id: "c", ts: 3, at: 9 },
       { id: "a", ts: 1, at: 9 },
@@ -186,7 +186,7 @@ describe("every strategy", () => {
 });
 
 describe("order", () => {
-  test("is by ts, or the time of the call without one; equal times keep their order", () => {
+  test("is by ts, or by the time of the call; equal times keep their order", () => {
     const emit = fc.record({ ts: fc.option(fc.nat(5), { nil: undefined }), at: fc.nat(5), nth: fc.nat() });
     fc.assert(
       fc.property(fc.array(emit), (emits) => {

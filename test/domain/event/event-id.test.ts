@@ -4,7 +4,7 @@ import { compareEventIds, isEventId, nextEventId, parseEventId } from "../../../
 
 const ms = fc.integer({ min: 0, max: 4_000_000_000_000 });
 
-test("ids grow strictly whatever the clock does", () => {
+test("ids grow strictly even when the clock steps back", () => {
   fc.assert(
     fc.property(fc.array(ms, { minLength: 1 }), (times) => {
       let last: string | null = null;

@@ -14,7 +14,7 @@ const event = (payload: string, channel = ""): CommittedEvent => ({
 });
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
-test("a summary has the id, the time of storage, the data and the metadata beside it", () => {
+test("a summary has the id, the time of storage, the data and the metadata", () => {
   expect(eventSummary(event('{"a":1}', "custom"), { emitter: "dc_1", indexedAtMs: 1_700_000_000_005, expand: false })).toEqual({
     id: "1700000000000-3",
     indexed_at_ms: 1_700_000_000_005,

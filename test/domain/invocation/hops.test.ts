@@ -8,7 +8,7 @@ test("an event in a cycle is delivered until its hops are used up, then refused 
   expect(runs.filter(isOverHopLimit)).toEqual([maxHops + 1]);
 });
 
-test("the hop limit error names the cycle of up to sixteen sources, or the last sources of the way", () => {
+test("the hop limit error names the cycle of up to sixteen sources, or the last sources of the path", () => {
   const wayOf = (...round: readonly string[]) =>
     Array.from({ length: maxHops }, (_, n) => round[n % round.length] ?? "").reduce<readonly string[]>(nextWay, []);
   const messageOf = (source: string, way?: readonly string[]) => hopLimitError(source, way).message.replace(/^.* is not run: /, "");

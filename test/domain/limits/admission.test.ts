@@ -12,7 +12,7 @@ const admitted = (gate: AdmissionGate, times: number, admission = work, bytes = 
   Array.from({ length: times }, () => gate.admits(admission, bytes, 0)).filter(Boolean).length;
 
 describe("AdmissionGate", () => {
-  it("admits one bound of a source while no runner reports, and other sources of the owner up to the owner's bound", () => {
+  it("admits invocations up to the source's and the owner's bound while no runner reports", () => {
     const gate = gateOf({ sourceInvocations: 3, ownerInvocations: 5 });
     expect([admitted(gate, 9), admitted(gate, 9, sibling), admitted(gate, 9, other)]).toEqual([3, 2, 3]);
   });
@@ -23,7 +23,7 @@ describe("AdmissionGate", () => {
     expect(admitted(gate, 9, { ...work, source: "dc_9" }, 60)).toBe(1);
   });
 
-  it("counts again from zero once the runner reports that it has read the partition, whoever sent the report", () => {
+  it("counts from zero again once any runner reports that it has read the partition", () => {
     const gate = gateOf({ sourceInvocations: 3 });
     admitted(gate, 3);
     gate.update("default", "r_1", { ...nothing, partitions: [(partitionOf("dc_1") + 1) % 16] }, 0);
@@ -32,7 +32,7 @@ describe("AdmissionGate", () => {
     expect(admitted(gate, 9)).toBe(3);
   });
 
-  it("refuses reported sources and all sources of reported owners, until the next report or until the runner is gone", () => {
+  it("refuses reported sources and all sources of reported owners until the next report or until the runner ends", () => {
     const gate = gateOf();
     gate.update("default", "r_1", { ...nothing, sources: ["dc_1"] }, 0);
     expect([work, sibling, other].map((each) => gate.isFull(each, 0))).toEqual([true, false, false]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Budget, type BudgetEntry } from "../../../domain/limits/budget.ts";
 
 describe("Budget", () => {
-  it("gives at most the total, and takes back what is released", () => {
+  it("grants at most the total, and reuses released amounts", () => {
     const budget = new Budget({ total: 10 });
     const [first, second] = [budget.open("a"), budget.open("b")];
     expect([first.take(6), second.take(5), second.take(4), second.take(1)]).toEqual([true, false, true, false]);
@@ -34,11 +34,11 @@ describe("Budget", () => {
     open("small", "small", 2);
     open("new", "new", 3);
     expect([cut, budget.used]).toEqual([["first"], 9]);
-    // It is the largest itself: it gets no more at the expense of others.
+    // The largest holder itself gets no more at the expense of others.
     expect([second.take(2), second.take(1), cut]).toEqual([false, true, ["first"]]);
   });
 
-  it("passes over entries that cannot be cut off, and refuses when none can", () => {
+  it("skips entries that cannot be cut off, and refuses when none can", () => {
     const budget = new Budget({ total: 4 });
     const cut: string[] = [];
     const busy = budget.open("a", () => false);
@@ -56,8 +56,8 @@ describe("Budget", () => {
     expect([entry.take(4), budget.open("b").take(3), budget.used]).toEqual([true, true, 3]);
   });
 
-  /** Method: random takes, releases and cuts against a list of what each entry holds. */
-  it("never exceeds the total or a share, and never forgets what was released", () => {
+  /** Method: random takes, releases and cuts, compared with a list of each entry's amount. */
+  it("never exceeds the total or a share, and never loses a released amount", () => {
     const step = fc.record({ holder: fc.constantFrom("a", "b", "c"), amount: fc.integer({ min: 1, max: 8 }), release: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, canCut) => {

@@ -5,7 +5,7 @@ import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 const turn = (): Promise<void> => Promise.resolve();
 
 describe("FairSemaphore", () => {
-  /** Method: random acquisitions, releases and aborts beside a count of who holds and waits. A caller that waits while it could hold is a failure. */
+  /** Method: random acquisitions, releases and aborts, compared with a count of holders and waiting callers. No caller may wait while a permit is free for it. */
   it("exceeds no limit, and leaves no permit unused while a caller may have it", async () => {
     const step = fc.record({ kind: fc.constantFrom("acquire", "release", "abort"), key: fc.constantFrom("a", "b", "c"), pick: fc.nat() });
     const options = { permits: fc.integer({ min: 1, max: 5 }), permitsPerKey: fc.integer({ min: 1, max: 3 }) };
@@ -43,7 +43,7 @@ describe("FairSemaphore", () => {
     );
   });
 
-  it("serves waiting keys in turn, however many callers of one wait", async () => {
+  it("serves waiting keys in turn, however many callers wait for one key", async () => {
     const semaphore = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
     const order: string[] = [];
     expect(semaphore.acquire("flood")).toBeUndefined();

@@ -11,8 +11,8 @@ const quotas: fc.Arbitrary<Quotas> = fc.record({
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 describe("quotas", () => {
-  /** Oracle: the date as ISO 8601 writes it. */
-  it("are of the day in UTC", () => {
+  /** Oracle: the date in ISO 8601 form. */
+  it("count by UTC day", () => {
     fc.assert(
       fc.property(times, (ms) => {
         const { startMs, endMs } = dayOf(ms);
@@ -22,7 +22,7 @@ describe("quotas", () => {
     );
   });
 
-  it("have billing periods that follow one another without gaps, and are whole days of one month", () => {
+  it("have billing periods without gaps, each of whole days in one month", () => {
     fc.assert(
       fc.property(times, (ms) => {
         const { startMs, endMs } = billingPeriodOf(ms);
@@ -34,8 +34,8 @@ describe("quotas", () => {
     );
   });
 
-  /** Method: runs at random times are let through by the rule; compared with a count of those of the same date. */
-  it("hold back exactly what comes after they are used up, until midnight", () => {
+  /** Method: the rule admits runs at random times; compared with a count of runs of the same date. */
+  it("block exactly the runs after they are used up, until midnight", () => {
     const run = fc.record({ afterMs: fc.nat(20_000_000), tookMs: fc.nat(20) });
     fc.assert(
       fc.property(quotas, times, fc.array(run, { maxLength: 40 }), (given, startMs, runs) => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { TokenBucket } from "../../../domain/limits/token-bucket.ts";
 
-it("keeps a bucket's average whatever the bursts", () => {
+it("limits the average rate during any bursts", () => {
   const bucket = new TokenBucket({ perSecond: 10, burst: 2 });
   expect([bucket.reserve(0), bucket.reserve(0), bucket.reserve(0), bucket.reserve(0)]).toEqual([0, 0, 100, 200]);
   expect(bucket.reserve(1_000)).toBe(0);

@@ -42,7 +42,7 @@ describe("a source whose runs kill their process", () => {
     expect(play([harmless()])).toBeUndefined();
   });
 
-  /** Oracle: the definition, over the whole past. Method: random runs with random pauses. */
+  /** Oracle: the definition, applied to all past runs. Method: random runs with random pauses. */
   it("is disabled exactly by three kills in a row or within the window", () => {
     const run = fc.record({ afterMs: fc.nat({ max: killWindowMs }), cost: fc.boolean() });
     fc.assert(

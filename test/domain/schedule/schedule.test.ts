@@ -113,7 +113,7 @@ describe("a cron timer", () => {
     expect(() => parseTimer({ cron })).toThrow(message);
   });
 
-  test("agrees with croner on every expression that it lets through", () => {
+  test("agrees with croner on every accepted expression", () => {
     const value = (min: number, max: number): fc.Arbitrary<string> =>
       fc.oneof(
         fc.constant("*"),
@@ -131,7 +131,7 @@ describe("a cron timer", () => {
         value(0, 7),
         fc.integer({ min: 0, max: 700 }),
         (m, h, dom, mon, dow, days) => {
-          // Croner reads a step of 1 as a restriction of the day where we, like the server, read a star.
+          // Croner reads a step of 1 as a restriction of the day; we, like NATS, read a star.
           const cron = [m, h, dom === "*/1" ? "*" : dom, mon, dow === "*/1" || /\/[89]$/.test(dow) ? "*" : dow].join(" ");
           const from = Date.UTC(2026, 0, 1) + days * day;
           expect(nextTick(parseTimer({ cron }), from)).toBe(
@@ -179,7 +179,7 @@ describe("the value of a timer prop", () => {
   });
 });
 
-test("the server keeps the clock where it never shifts, elsewhere a chain does", () => {
+test("NATS repeats a cron schedule in a zone without clock changes; in other zones each tick schedules the next", () => {
   expect(serverSchedule(parseTimer({ intervalSeconds: 15 }))).toEqual({ kind: "every", every: "15s" });
   for (const timezone of ["UTC", "Etc/GMT+5", "Asia/Tokyo", "Asia/Kolkata", "America/Phoenix"]) {
     expect(serverSchedule(parseTimer({ cron: "*/5 * * * 1-5", timezone }))).toEqual({

@@ -35,13 +35,13 @@ describe("a secret in a text", () => {
     expect(new SecretMask(["123456"]).json("[123456]")).toBe('"***"');
   });
 
-  it("is masked line by line when it has several", () => {
+  it("is masked line by line when it has several lines", () => {
     const pem = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END PRIVATE KEY-----\n";
     expect(mask({ pem }, `'MIIEvQIBADANBgkqhkiG9w0B\\n' +`)).toBe("'***\\n' +");
     expect(mask({ pem }, `key: ${pem}`)).toBe("key: ***\n");
   });
 
-  it("is masked as far as it goes where the text was cut", () => {
+  it("is masked up to the end of a truncated text", () => {
     const long = `begin-${"k".repeat(5_000)}-end`;
     expect(mask({ long }, `${long.slice(0, 3_000)} and on`)).toBe("*** and on");
     const before = "x".repeat(8_192 - 8);
@@ -59,7 +59,7 @@ describe("a secret in a text", () => {
     expect(mask(["12345", ""], "12345 is 12345")).toBe("12345 is 12345");
   });
 
-  it("is masked by its longest form where several begin alike", () => {
+  it("is masked in its longest encoding when several have the same prefix", () => {
     expect(mask(["secret", "secret-longer"], "secret-longer secret-long secret")).toBe("*** ***-long ***");
   });
 });
@@ -83,7 +83,7 @@ describe("the fields of a run", () => {
   });
 });
 
-it("no text keeps a secret that was put into it, and others stay as they are", () => {
+it("every secret in a text is masked, and other texts are unchanged", () => {
   const text = fc.string({ unit: "grapheme" });
   const value = fc.string({ minLength: minMaskedLength, maxLength: 200, unit: "grapheme" }).filter((given) => given.trim().length >= 6);
   fc.assert(
@@ -95,7 +95,7 @@ it("no text keeps a secret that was put into it, and others stay as they are", (
   );
 });
 
-it("texts that resemble secrets everywhere are hidden rather than compared forever", () => {
+it("a text that resembles secrets everywhere is hidden as a whole, in bounded time", () => {
   const values = Array.from({ length: 500 }, (_, n) => `${"a".repeat(50)}${n}`);
   const masked = new SecretMask(values);
   let text = "";

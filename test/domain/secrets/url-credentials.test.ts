@@ -34,7 +34,7 @@ describe("the credentials of a URL", () => {
   });
 });
 
-test("a URL without its credentials leads to the same place, whatever they are", () => {
+test("a URL keeps its host and path when any credentials are removed", () => {
   const text = fc.string({ unit: "grapheme", minLength: 1 }).map(encodeURIComponent);
   fc.assert(
     fc.property(text, text, (user, password) => {

@@ -45,7 +45,7 @@ describe("the health of a source", () => {
     });
   });
 
-  it("is failing from the first failed run on, since the first of a row", () => {
+  it("is failing from the first failed run, and reports since when runs have failed in a row", () => {
     expect(health({ failing })).toEqual({
       state: "failing",
       problem: { code: "run_failed", message: "the last run failed: TypeError: x is undefined", since: 4_000 },
@@ -67,7 +67,7 @@ describe("the health of a source", () => {
     expect(health({ verdict: refused, failing }).problem?.code).toBe("update_failed");
   });
 
-  it("is paused whatever its runs did, and names what keeps it from being deployed", () => {
+  it("is paused whatever the results of its runs, and names the reason why it cannot be deployed", () => {
     expect(health({ isActive: false, failing })).toEqual({ state: "paused", problem: undefined });
     expect(health({ isActive: false, verdict: undefined })).toEqual({ state: "paused", problem: undefined });
     expect(health({ isActive: false, verdict: refused })).toMatchObject({ state: "paused", problem: { code: "update_failed" } });

@@ -1,7 +1,7 @@
 import { Agent, request } from "undici";
 import { z } from "zod";
 
-/** Where an API server of tests is and what opens it: a token of the group system:masters. */
+/** Address of a test's API server, and a token of the group system:masters. */
 export interface KubeAccess {
   readonly url: string;
   /** PEM. */
@@ -12,7 +12,7 @@ export interface KubeAccess {
 
 export interface KubeAnswer {
   readonly status: number;
-  /** Parsed JSON where it is JSON, else the text. */
+  /** Parsed JSON, or the text when it is not JSON. */
   readonly body: unknown;
   /** Texts of the Warning headers. */
   readonly warnings: readonly string[];
@@ -23,11 +23,11 @@ const kubeObject = z.looseObject({
   kind: z.string(),
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 });
-/** Of custom resources; the items of other lists do not say of what kind they are. */
+/** A list of custom resources; the items of other lists have no `kind`. */
 export const kubeList = z.object({ items: z.array(kubeObject) });
 export type KubeObject = z.infer<typeof kubeObject>;
 
-/** The plain REST interface, so that tests of our clients do not depend on our clients. */
+/** A plain REST client, so that tests of our clients do not depend on our clients. */
 export class KubeApiClient {
   readonly #access: KubeAccess;
   readonly #agent: Agent;
@@ -76,13 +76,13 @@ export class KubeApiClient {
   }
 }
 
-/** @throws with the server's message when the answer is no object */
+/** @throws with the server's message when the response is not an object */
 export function expectObject(answer: KubeAnswer): KubeObject {
   if (answer.status < 300) return kubeObject.parse(answer.body);
   throw new Error(`${answer.status}: ${messageOf(answer)}`);
 }
 
-/** What the server says of a refusal, as kubectl prints it. */
+/** The server's message about a refusal, in kubectl's form. */
 export function messageOf(answer: KubeAnswer): string {
   const status = z.object({ message: z.string() }).safeParse(answer.body);
   return status.success ? status.data.message : JSON.stringify(answer.body);
@@ -96,7 +96,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A kubeconfig that names this server alone. */
+/** A kubeconfig with this server only. */
 export function kubeconfigOf({ url, ca, token }: KubeAccess): string {
   const data = Buffer.from(ca).toString("base64");
   return JSON.stringify({

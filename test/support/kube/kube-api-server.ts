@@ -11,11 +11,11 @@ import type { KubeAssets } from "./kube-assets.ts";
 import { steadyPort } from "../steady-port.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
-/** A kube-apiserver with an etcd of its own, both on free ports of 127.0.0.1. */
+/** A kube-apiserver with its own etcd, both on free ports of 127.0.0.1. */
 export interface KubeApiServer {
   readonly access: KubeAccess;
   readonly pids: readonly number[];
-  /** Ends the API server alone: SIGTERM, or as a crash would. Its port and all data stay. */
+  /** Ends the API server only, by SIGTERM or SIGKILL. Its port and all data stay. */
   stopServer(how?: "stop" | "kill"): Promise<void>;
   startServer(): Promise<void>;
   /** Ends both and removes their data. */
@@ -26,8 +26,8 @@ const startTimeoutMs = 60_000;
 const stopTimeoutMs = 5_000;
 
 /**
- * Started as controller-runtime's envtest starts it, but for the credentials: the API server makes its own certificate and takes
- * one token of the group system:masters, so no certificate needs to be made here.
+ * Started like controller-runtime's envtest, except for the credentials: the API server creates its own certificate and accepts one token
+ * of the group system:masters, so this module creates no certificates.
  */
 export async function startKubeApiServer(assets: KubeAssets, flags: readonly string[] = []): Promise<KubeApiServer> {
   const directory = await temporaryDirectory("kube-api");
@@ -72,7 +72,7 @@ export async function startKubeApiServer(assets: KubeAssets, flags: readonly str
 async function startEtcd(binary: string, directory: string): Promise<{ url: string; child: ChildProcess }> {
   const url = `http://127.0.0.1:${await steadyPort()}`;
   const log = join(directory, "etcd.log");
-  // What is lost with the machine's power is no loss to a test.
+  // Tests need no durability across a power failure.
   const flags = { "data-dir": join(directory, "etcd"), "listen-client-urls": url, "advertise-client-urls": url, "unsafe-no-fsync": "true" };
   const child = launch(binary, [...rendered(flags), "--listen-peer-urls=http://127.0.0.1:0", "--log-level=error"], log);
   const healthy = async (): Promise<boolean> => hasExited(child) || (await answers(`${url}/health`));
@@ -113,7 +113,7 @@ function serverFlags(directory: string, etcdUrl: string, port: number, more: rea
     "service-cluster-ip-range": "10.0.0.0/24",
     "authorization-mode": "RBAC",
     "allow-privileged": "true",
-    // The controller that makes default service accounts does not run here, so pods would be refused for want of one.
+    // No controller creates default service accounts here, and pods would be refused without them.
     "disable-admission-plugins": "ServiceAccount",
   };
   return [...rendered(flags), ...more];
@@ -153,12 +153,12 @@ async function isReady(access: KubeAccess): Promise<boolean> {
   }
 }
 
-/** A file takes what it says: a full pipe would stop it. Not detached: Ctrl-C on a test run ends it too. */
+/** Its output goes to a file, because a full pipe would block it. Not detached: Ctrl-C on a test run ends it too. */
 function launch(binary: string, args: readonly string[], log: string): ChildProcess {
   const output = openSync(log, "a", 0o600);
   const child = spawn(binary, args, { stdio: ["ignore", output, output] });
   closeSync(output);
-  child.on("error", () => undefined); // A failure to start shows as never being ready.
+  child.on("error", () => undefined); // The readiness check reports a failed start.
   return tracked(child);
 }
 

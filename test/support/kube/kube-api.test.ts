@@ -12,7 +12,7 @@ kube.describe("an API server of a test file", () => {
       expect((await kube.kubectl(["get", "namespace", namespace, "-o", "name"])).stdout).toBe(`namespace/${namespace}\n`);
   });
 
-  it.each(["stop", "kill"] as const)("is there again at the same address with its data after a %s", async (how) => {
+  it.each(["stop", "kill"] as const)("has the same address and data after a %s", async (how) => {
     const namespace = await kube.namespace();
     const { url } = kube.access;
     await kube.stopServer(how);

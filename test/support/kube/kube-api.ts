@@ -11,7 +11,7 @@ import { kubeObjects, type KubeObjects } from "./kube-objects.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../temporary-directory.ts";
 
 export interface KubeApiOptions {
-  /** A server for this file alone: for tests that stop it, or that look at all namespaces or cluster-scoped resources. */
+  /** A server for this file only: for tests that stop it, or that read all namespaces or cluster-scoped resources. */
   readonly own?: boolean;
   /** Further flags of an own kube-apiserver, such as --min-request-timeout=5. */
   readonly flags?: readonly string[];
@@ -19,9 +19,9 @@ export interface KubeApiOptions {
   readonly crds?: boolean;
 }
 
-/** All but `describe` and `missing` from `beforeAll` on. */
+/** `describe` and `missing` are available at once, the other fields from `beforeAll` on. */
 export interface KubeApi {
-  /** `describe`; without a kube-apiserver the tests are skipped, and their title says why. */
+  /** `describe`; without a kube-apiserver the tests are skipped, with the reason in their title. */
   readonly describe: (name: string, tests: () => void) => void;
   /** Why there is no server. */
   readonly missing: string | undefined;
@@ -38,7 +38,7 @@ export interface KubeApi {
   /** @param input for `-f -` */
   kubectl(args: readonly string[], input?: string): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
   readonly hasKubectl: boolean;
-  /** These three on an own server only. The port and all data stay. */
+  /** These three require `own`. The port and all data stay. */
   stopServer(how?: "stop" | "kill"): Promise<void>;
   startServer(): Promise<void>;
   restart(): Promise<void>;
@@ -99,7 +99,7 @@ interface Running {
   readonly kubeconfigPath: string;
 }
 
-/** Registers the hooks; what they started is there from `beforeAll` on. */
+/** Registers the hooks; the servers run from `beforeAll` on. */
 function started(assets: KubeAssets | undefined, own: boolean, { flags = [], crds = true }: KubeApiOptions): () => Running {
   let running: Running | undefined;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ export interface KubeAssets {
 
 const suffix = process.platform === "win32" ? ".exe" : "";
 
-/** Both servers from KUBEBUILDER_ASSETS, which then must hold them, or from PATH; undefined when they are not there. */
+/** Both servers from KUBEBUILDER_ASSETS if it is set (they must be there), else from PATH; undefined when PATH lacks them. */
 export function findKubeAssets(env: NodeJS.ProcessEnv = process.env): KubeAssets | undefined {
   const named = env["KUBEBUILDER_ASSETS"];
   const path = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");

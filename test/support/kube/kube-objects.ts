@@ -2,15 +2,15 @@ import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { expectObject, kubeList, messageOf, type KubeAnswer, type KubeApiClient, type KubeObject } from "./kube-api-client.ts";
 
-/** What kubectl does with manifests and names, by REST: for tests where nothing but an API server and etcd is needed. */
+/** kubectl's operations on manifests and names, over REST: for tests that need only an API server and etcd. */
 export interface KubeObjects {
-  /** Every document of the manifest, YAML or JSON. @param namespace of what names none @throws with the server's message when it refuses */
+  /** Applies every document of the manifest, YAML or JSON. @param namespace the default namespace @throws with the server's message when it refuses */
   apply(manifest: string, namespace: string): Promise<void>;
-  /** @param what kind and name, such as `source orders`; undefined when it is not there */
+  /** @param what kind and name, such as `source orders`; undefined when it does not exist */
   find(what: string, namespace: string): Promise<KubeObject | undefined>;
-  /** @param kind of ours, such as `sources` @param selector of labels */
+  /** @param kind one of our kinds, such as `sources` @param selector a label selector */
   list(kind: string, namespace: string, selector?: string): Promise<readonly KubeObject[]>;
-  /** Asks for it: what has finalizers ends later. */
+  /** Requests the deletion: objects with finalizers disappear later. */
   delete(what: string, namespace: string): Promise<void>;
   label(namespace: string, labels: Readonly<Record<string, string>>): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function kubeObjects(client: () => KubeApiClient): KubeObjects {
   };
 }
 
-/** @param kind in the singular or the plural, in capitals or not */
+/** @param kind singular or plural, in any case */
 function collectionOf(kind: string, namespace: string): string {
   const singular = kind.toLowerCase().replace(/s$/, "");
   const root = core.includes(singular) ? "/api/v1" : `/apis/${ours}`;

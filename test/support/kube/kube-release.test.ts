@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { provideKubeAssets, kubeVersion, type KubeRelease } from "./kube-release.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
-/** One entry of a tar archive: its header's name and size are all that is read. */
+/** One entry of a tar archive with the header fields that are read: name and size. */
 function entry(name: string, content: string): Buffer {
   const header = Buffer.alloc(512);
   header.write(name);
@@ -44,7 +44,7 @@ async function emptyTools(): Promise<string> {
 describe("the release of the API server", () => {
   const env = { PATH: "" };
 
-  it("is fetched once, checked and kept executable", async () => {
+  it("is downloaded once, verified and stored as executables", async () => {
     const [tools, { base, requests }] = [await emptyTools(), await serve()];
     const expected = { assets: { etcd: join(tools, `envtest-v${kubeVersion}`, "etcd") } };
     expect(await provideKubeAssets({ env, tools, release: releaseOf(base) })).toMatchObject(expected);
@@ -54,14 +54,14 @@ describe("the release of the API server", () => {
     expect(await readdir(tools)).toEqual([`envtest-v${kubeVersion}`]);
   });
 
-  it("of two runs at the same time is one", async () => {
+  it("is the same for two runs at the same time", async () => {
     const [tools, { base }] = [await emptyTools(), await serve()];
     const both = await Promise.all([1, 2].map(() => provideKubeAssets({ env, tools, release: releaseOf(base) })));
     expect(both.every((one) => "assets" in one)).toBe(true);
     expect(await readdir(tools)).toEqual([`envtest-v${kubeVersion}`]);
   });
 
-  it("is not used when its sum is wrong", async () => {
+  it("is not used when its checksum is wrong", async () => {
     const [tools, { base }] = [await emptyTools(), await serve()];
     expect(await provideKubeAssets({ env, tools, release: releaseOf(base, "0") })).toEqual({
       missing: expect.stringMatching(/envtest\.tar\.gz has SHA-512 [0-9a-f]{128}, expected 0/),
@@ -69,7 +69,7 @@ describe("the release of the API server", () => {
     expect(await readdir(tools)).toEqual([]);
   });
 
-  it("that cannot be had is a reason", async () => {
+  it("is replaced by a reason when the download fails", async () => {
     const { base } = await serve(404);
     const tools = await emptyTools();
     expect(await provideKubeAssets({ env, tools, release: releaseOf(base) })).toEqual({
@@ -80,7 +80,7 @@ describe("the release of the API server", () => {
     });
   });
 
-  it("is not fetched in place of a folder that was named", async () => {
+  it("is not downloaded when a folder is configured", async () => {
     const { base, requests } = await serve();
     const tools = await emptyTools();
     const env = { PATH: "", KUBEBUILDER_ASSETS: tools };

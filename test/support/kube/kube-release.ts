@@ -46,12 +46,12 @@ const keptTools = join(import.meta.dirname, "..", "..", "..", ".headwater", "too
 
 export interface ProvideOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** Where a release that had to be fetched is kept. */
+  /** Folder of downloaded releases. */
   readonly tools?: string;
   readonly release?: KubeRelease;
 }
 
-/** The programs from KUBEBUILDER_ASSETS, from PATH, kept from before, or from the official release; else why there are none. */
+/** The programs from KUBEBUILDER_ASSETS, PATH, an earlier download or the official release, in this order; or the reason why none has them. */
 export async function provideKubeAssets(options: ProvideOptions = {}): Promise<{ assets: KubeAssets } | { missing: string }> {
   const { env = process.env, tools = keptTools, release = officialRelease } = options;
   const kept = join(tools, `envtest-v${kubeVersion}`);
