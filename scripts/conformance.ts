@@ -4,10 +4,10 @@ import { rules } from "./conformance/rules.ts";
 import { Session, Unmet } from "./conformance/session.ts";
 
 /**
- * `npm run conformance -- --url http://127.0.0.1:3000/v1 --key <API key>`: checks a server of this interface, ours or another, and prints
- * a table. It removes again what it makes; names begin with `conformance-`.
+ * `npm run conformance -- --url http://127.0.0.1:3000/v1 --key <API key>`: checks any server of this interface and
+ * prints a table. Deletes what it creates; names begin with `conformance-`.
  *
- * `--only specification,clients` picks groups of rules; the rules of the specification always run, since the others use what they make.
+ * `--only specification,clients` selects groups of rules. The rules of the specification always run, because the others use their resources.
  */
 type Outcome = "kept" | "broken" | "not asked";
 

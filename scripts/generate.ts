@@ -11,7 +11,8 @@ import { resourcesPage } from "./generate/resources-page.ts";
 import { valuesSchema } from "./generate/values-schema.ts";
 
 /**
- * `npm run generate`: writes what follows from the kinds of crds/, from the settings, from the component format, from the components of registry/ and from the table of the dashboard's panels. With `--check` it writes nothing and fails where what is
+ * `npm run generate`: writes the generated files. Their sources are the kinds of crds/, the settings, the component format, the
+ * components of registry/ and the table of dashboard panels. With `--check` it writes nothing and fails where what is
  * committed differs.
  */
 const root = join(import.meta.dirname, "..");
@@ -61,7 +62,7 @@ function differs({ path, text }: Generated): boolean {
   }
 }
 
-/** Definitions of kinds that are no more. */
+/** Definitions of kinds that no longer exist. */
 async function superfluous(): Promise<string[]> {
   const files = await readdir(join(root, definitions)).catch(() => []);
   const wanted = generated.map(({ path }) => path);

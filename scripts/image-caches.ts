@@ -8,8 +8,8 @@ import { createSandbox } from "../runner/sandbox/pool.ts";
 import { bundledCache } from "../platform/process/settings/sandbox-size.ts";
 
 /**
- * Run while the image is built: makes the guest's scripts and V8's caches of them, and, where NODE_COMPILE_CACHE says so,
- * the caches of our own source, by loading all of it once.
+ * Runs while the image is built. Creates the guest's scripts and their V8 code caches. With NODE_COMPILE_CACHE it also loads
+ * all of our source once, which fills that cache.
  */
 const root = join(import.meta.dirname, "..");
 const bundleDirectory = await mkdtemp(join(tmpdir(), "headwater-"));
@@ -18,7 +18,7 @@ await sandbox.stop(AbortSignal.timeout(5_000));
 await stopEsbuild();
 await rm(bundleDirectory, { recursive: true });
 for (const role of roleNames) await import(`../wiring/roles/${role}.ts`);
-// What is loaded later, or by some processes only.
+// Modules that are loaded lazily, or by some processes only.
 for (const path of ["wiring/install/prepare", "wiring/install/install", "platform/http/text-reader", "platform/telemetry/traces"])
   await import(`../${path}.ts`);
 execFileSync(process.execPath, [join(root, "main.ts"), "--help"], { stdio: "ignore" });

@@ -13,8 +13,8 @@ import {
 } from "../platform/secrets/installation-secrets.ts";
 
 /**
- * Makes the Secrets of an installation in a cluster. Roots and passwords are made once and never changed; what follows from them is
- * brought up to date. With `--print` nothing is asked of a cluster: they are printed as YAML, for those who keep their Secrets elsewhere.
+ * Creates the Secrets of an installation in a cluster. Roots and passwords are created once and never changed; derived Secrets are
+ * updated. `--print` uses no cluster and prints them as YAML, for users who manage Secrets elsewhere.
  */
 const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--admin-token] [--print]
 
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
   await install(values.postgres, values["postgres-secret"], adminToken);
 }
 
-/** Secrets that follow from nothing: what makes each, where there is none. */
+/** Secrets that are not derived from others, each with its generator. */
 type Kept = Readonly<Record<string, () => SecretTexts>>;
 
 async function install(address: string, adminSecret: string, kept: Kept): Promise<void> {
@@ -86,7 +86,7 @@ class Secrets {
     this.#path = pathOf(["api", "v1", "namespaces", kubernetes.namespace, "secrets"]);
   }
 
-  /** What the Secret holds; made when there is none. @throws InvalidInput when there is none and it is not ours to make */
+  /** The content of the Secret, created if it is missing. @throws InvalidInput when a missing Secret must come from the user */
   async keep(name: string, make: (() => Promise<SecretTexts>) | undefined): Promise<SecretTexts> {
     const there = await this.#find(name);
     if (there !== undefined) return there.texts;
@@ -97,7 +97,7 @@ class Secrets {
       return texts;
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      return this.keep(name, undefined); // Another one was faster, and its keys count.
+      return this.keep(name, undefined); // Another process has created it first: its keys are the valid ones.
     }
   }
 
@@ -106,7 +106,7 @@ class Secrets {
     if (there === undefined) return this.#create(name, texts);
     if (saysTheSame(there.texts, texts)) return;
     const secret = secretOf(name, texts);
-    // stringData is merged into what is there: data first says that nothing of it stays.
+    // stringData is merged into existing data, so `data` clears that first.
     const body = { ...secret, data: {}, metadata: { ...secret.metadata, resourceVersion: there.resourceVersion } };
     await this.#kubernetes.request({ method: "PUT", path: this.#path + pathOf([name]), body });
     console.log(`Secret ${name} is brought up to date`);

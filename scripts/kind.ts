@@ -7,7 +7,7 @@ import { isOnPath } from "./programs.ts";
 
 /**
  * `npm run kind [-- --keep]`: a cluster in docker (https://kind.sigs.k8s.io), the image built from our Dockerfile and loaded, and the
- * cluster tests on both. `--keep` leaves the cluster there, and uses it the next time.
+ * cluster tests on both. `--keep` keeps the cluster for the next run.
  */
 const cluster = "headwater";
 const image = "headwater:test";

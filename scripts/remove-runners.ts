@@ -4,8 +4,8 @@ import { HeadwaterError } from "../domain/errors.ts";
 import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/access/connection.ts";
 
 /**
- * Run once the rest of an installation is gone: takes away the runner pods that its operator made, and the finalizers by which it would
- * have done so itself. The RunnerPools stay, as all resources do: an operator that is installed again makes their pods again.
+ * Runs after an installation was removed. Deletes the objects that its operator created for runner pods, and the finalizers of the
+ * RunnerPools. The RunnerPools stay, like all resources: an operator that is installed later creates their pods again.
  */
 const selector = "app.kubernetes.io/managed-by=headwater-operator";
 const collections = [
@@ -17,7 +17,7 @@ const collections = [
 ] as const;
 const pools = pathOf(["apis", "headwater.dev", "v1alpha1", "runnerpools"]);
 const listShape = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) });
-/** An operator that is just ending may make one more. */
+/** An operator that is still shutting down may create further objects. */
 const rounds = 3;
 const pauseMs = 2_000;
 

@@ -44,7 +44,7 @@ export const clientEventRules: readonly Rule[] = [
     check: async (session) => {
       const [event] = await summaries(session, session.recall("many"), "?limit=1");
       expectEqual(
-        "which are there",
+        "which are present",
         ["id", "summary"].filter((name) => name in (event?.metadata ?? {})),
         [],
       );
@@ -68,12 +68,12 @@ export const clientEventRules: readonly Rule[] = [
   },
   {
     about: "HTTP interface",
-    name: "headers say who asked: x-forwarded-for, -proto and -port",
+    name: "the event has the client's x-forwarded-for, -proto and -port headers",
     check: async (session) => {
       const [event] = await summaries(session, session.recall("echo"), "?limit=1&expand=event");
       const { forwarded } = z.looseObject({ forwarded: z.array(z.unknown()) }).parse(event?.event);
       expectEqual(
-        "which are texts",
+        "which are strings",
         forwarded.map((each) => typeof each),
         ["string", "string", "string"],
       );
@@ -81,7 +81,7 @@ export const clientEventRules: readonly Rule[] = [
   },
   {
     about: "Scheduled events",
-    name: "a source listens to itself; $in lists what is to come, and DELETE cancels it",
+    name: "a source listens to itself; $in lists scheduled events, and DELETE cancels them",
     check: async (session) => {
       const { id, configured_props } = await session.deploy("scheduler", scheduler);
       const { endpoint_url: endpoint } = z.object({ endpoint_url: z.url() }).parse(configured_props["http"]);
@@ -92,14 +92,14 @@ export const clientEventRules: readonly Rule[] = [
       const scheduled = () => summaries(session, id, "?event_name=%24in&expand=event");
       await eventually(async () =>
         expectEqual(
-          "what is to come",
+          "scheduled events",
           (await scheduled()).map(({ event }) => event),
           [{ task: "later" }],
         ),
       );
       const [event] = await scheduled();
       await session.expectStatus(202, "DELETE", `/sources/${id}/events?event_name=%24in&start_id=${event?.id}&end_id=${event?.id}`);
-      await eventually(async () => expectEqual("what is to come", (await scheduled()).length, 0));
+      await eventually(async () => expectEqual("scheduled events", (await scheduled()).length, 0));
     },
   },
 ];

@@ -6,7 +6,7 @@ import { eventSummary, pageOf } from "./shapes.ts";
 const summaries = async (session: Session, query = "") =>
   (await session.get(pageOf(eventSummary), "GET", `/sources/${session.recall("source")}/event_summaries${query}`)).data;
 const numbered = z.object({ n: z.number() });
-/** `n` of the events of the default channel, newest first. */
+/** The field `n` of the events on the default channel, newest first. */
 const numbers = async (session: Session): Promise<readonly number[]> =>
   (await summaries(session, "?limit=100&expand=event")).flatMap(({ event }) => numbered.safeParse(event).data?.n ?? []);
 
@@ -34,11 +34,11 @@ const echo = `export default {
   },
 };`;
 
-/** Of the source whose hook `deploy` has emitted 1, 2, 2 and 3 with these ids, and a long one on a channel. */
+/** Events of the source whose hook `deploy` emits 1, 2, 2 and 3 with these ids, and a long event on another channel. */
 export const eventRules: readonly Rule[] = [
   {
     about: "Events",
-    name: "what the hook deploy emits is there, deduplicated, newest first",
+    name: "events of the hook deploy are listed, deduplicated, newest first",
     check: (session) => eventually(async () => expectEqual("the events", await numbers(session), [3, 2, 1])),
   },
   {
@@ -71,7 +71,7 @@ export const eventRules: readonly Rule[] = [
   },
   {
     about: "Source events",
-    name: "DELETE with end_id deletes it and what is older",
+    name: "DELETE with end_id deletes this event and older ones",
     check: async (session) => {
       await deleteEvents(session, `?end_id=${await idOf(session, 1)}`);
       await eventually(async () => expectEqual("the events", await numbers(session), [3]));

@@ -50,7 +50,7 @@ export const ownRules: readonly Rule[] = [
   },
   {
     about: "Sources",
-    name: "GET says how a source is doing, and lists find it by state, text and component key",
+    name: "GET shows the health of a source, and lists filter by state, text and component key",
     check: async (session) => {
       const key = `health-${session.tag}`.toLowerCase();
       const code = `export default { name: "Conformance Health", key: "${key}", version: "0.1.0", run() {} };`;
@@ -78,7 +78,7 @@ export const ownRules: readonly Rule[] = [
   },
   {
     about: "Organizations",
-    name: "a user makes one, adds members and deletes it; what it owns names it",
+    name: "a user creates an organization, adds members and deletes it; its resources name it as owner",
     check: async (session) => {
       const { data: me } = await session.get(dataOf(user), "GET", "/users/me");
       const { data } = await session.get(dataOf(organization), "POST", "/orgs", { name: session.tag });

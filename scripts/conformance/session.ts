@@ -5,7 +5,7 @@ import { dataOf, source } from "./shapes.ts";
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Undefined when it is no JSON. */
+  /** Undefined when the body is not JSON. */
   readonly body: unknown;
 }
 
@@ -15,7 +15,7 @@ interface Given {
   /** Sent as it is, without a content type unless the headers have one. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Null: none. */
+  /** Null: no authorization header. */
   readonly key?: string | null;
 }
 
@@ -28,7 +28,7 @@ export class Session {
   readonly #key: string;
   readonly #made = new Set<string>();
   readonly #facts = new Map<string, string>();
-  /** In names, so that runs do not meet. */
+  /** Part of all names, so that concurrent runs do not collide. */
   readonly tag = `conformance-${Date.now().toString(36)}`;
 
   /** @param url with `/v1` */
@@ -64,14 +64,14 @@ export class Session {
     return { status: response.status, text, body: parseJson(text) };
   }
 
-  /** The answer's body in its shape. @throws an Error that says what was answered instead of 200 */
+  /** The parsed body of a 200 response. @throws an Error with the response otherwise */
   async get<Shape>(shape: z.ZodType<Shape>, method: string, path: string, body?: object): Promise<Shape> {
     const answer = await this.ask(method, path, body === undefined ? {} : { body });
     if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 200)}`);
     return shaped(shape, answer.body);
   }
 
-  /** @throws an Error that says what was answered instead */
+  /** @throws an Error with the response when its status differs */
   async expectStatus(status: number, method: string, path: string, given: Given = {}): Promise<void> {
     const answer = await this.ask(method, path, given);
     expectEqual(`the status of ${method} ${path} (${answer.text.slice(0, 120)})`, answer.status, status);
@@ -143,7 +143,7 @@ export function expectRefused({ status, body, text }: Answer): void {
   if (typeof body !== "object" || body === null || !("error" in body)) throw new Error(`the refusal has no 'error': ${text.slice(0, 200)}`);
 }
 
-/** Asks until it holds: what a server does in the background takes its time. @throws what was wrong the last time */
+/** Repeats the check until it passes, because servers do some work in the background. @throws the error of the last attempt */
 export async function eventually(check: () => Promise<void>, withinMs = 45_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -1,11 +1,11 @@
-/** What the dashboard shows, role by role. */
+/** The dashboard's panels, by role. */
 export interface Panel {
   readonly title: string;
-  /** What to see in it, and what is normal. */
+  /** Describes the panel and its normal values. */
   readonly about: string;
-  /** A unit of Grafana's. */
+  /** Grafana's id of the unit. */
   readonly unit: string;
-  /** Expressions, each with what its lines are called. */
+  /** Expressions, each with the legend of its series. */
   readonly queries: readonly (readonly [expression: string, legend: string])[];
 }
 
@@ -17,7 +17,7 @@ const sum = (metric: string, labels = "", ...matchers: readonly string[]): strin
 const most = (metric: string, labels = "", ...matchers: readonly string[]): string => `max${by(labels)} (${of(metric, ...matchers)})`;
 const quantile = (share: number, histogram: string, labels = "", ...matchers: readonly string[]): string =>
   `histogram_quantile(${share}, ${rate(`${histogram}_bucket`, labels === "" ? "le" : `le, ${labels}`, ...matchers)})`;
-/** Half of all, and the slowest hundredth. */
+/** The median and the 99th percentile. */
 const halves = (histogram: string, ...matchers: readonly string[]): Panel["queries"] => [
   [quantile(0.5, histogram, "", ...matchers), "half within"],
   [quantile(0.99, histogram, "", ...matchers), "99 % within"],

@@ -1,6 +1,6 @@
 import { rows, type Panel } from "./dashboard-rows.ts";
 
-/** The width of Grafana's grid, and what each panel has of it. */
+/** The width of Grafana's grid, and the width of a panel. */
 const [gridWidth, panelWidth, panelHeight] = [24, 8, 7];
 const datasource = { type: "prometheus", uid: "${datasource}" };
 
@@ -9,7 +9,7 @@ interface Placed {
   readonly y: number;
 }
 
-/** A dashboard as Grafana imports it. It may stand for several installations: `job` picks, as the PodMonitor or your own scraping names them. */
+/** A dashboard for import into Grafana. It covers several installations: `job` selects one by the name in the scrape configuration. */
 export function dashboard(): string {
   const model = {
     uid: "headwater",

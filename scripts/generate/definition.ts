@@ -9,7 +9,7 @@ export function definitionOf(kind: Kind): object {
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${kind.plural}.${group}`,
-      // Removing the chart must not remove what people made with it.
+      // Removing the chart must not delete the users' resources.
       annotations: { "helm.sh/resource-policy": "keep" },
     },
     spec: {
@@ -70,7 +70,7 @@ export function rootSchema(kind: Kind): Structural {
   };
 }
 
-/** What an absent spec stands for, where nothing must be given. Spelled out: the rules are held against it as it is. */
+/** The default of an absent spec without required fields. Written in full, because the API server checks the rules against it. */
 function defaultSpec(kind: Kind): unknown {
   return kind.spec.safeParse({}).data;
 }
@@ -88,7 +88,7 @@ function specSchema(kind: Kind): Structural {
   };
 }
 
-/** Also holds for a field that may be absent. */
+/** Wraps a rule so that it also holds when the optional field is absent. */
 function immutability({ field, message }: ImmutableField): object {
   const cel = `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`;
   return validationOf({ cel, message, field });

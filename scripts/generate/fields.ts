@@ -1,16 +1,16 @@
 import { validations } from "../../crds/rules.ts";
 import type { Structural } from "./structural.ts";
 
-/** One line of a table of fields. */
+/** A row of a table of fields. */
 export interface Field {
   /** `a.b`, `a[].b` within a list, `a.<name>.b` within values by name. */
   readonly path: string;
-  /** For people, bounds included. */
+  /** Type with bounds, for readers. */
   readonly type: string;
   readonly isRequired: boolean;
   readonly fallback: unknown;
   readonly description: string;
-  /** What its rules say. */
+  /** The messages of its rules. */
   readonly rules: readonly string[];
 }
 
@@ -29,7 +29,7 @@ function below(node: Structural, path: string): readonly Field[] {
   return [...elementOf(additionalProperties, `${path}.<name>`), ...below(additionalProperties, `${path}.<name>`)];
 }
 
-/** A line for the elements themselves, where something is said of them. */
+/** A row for the elements of a list, if they have a description. */
 function elementOf(node: Structural, path: string): readonly Field[] {
   const field = fieldOf(path, node, false);
   return field.description === "" && field.rules.length === 0 ? [] : [field];
@@ -58,7 +58,7 @@ function typeOf(node: Structural): string {
   return `${node["format"] === "date-time" ? "time" : type}${bounds(node)}`;
 }
 
-/** The type without bounds: those of an element have a line of their own. */
+/** The type without bounds: bounds of elements have their own row. */
 const kindOf = (node: Structural): string => (node["x-kubernetes-int-or-string"] === true ? "number or string" : (node.type ?? "any"));
 
 const amount = (value: unknown): string => (typeof value === "number" ? value.toLocaleString("en") : String(value));

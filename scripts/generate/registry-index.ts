@@ -7,7 +7,7 @@ import { needsEvent } from "../../runner/sandbox/guest/component/describe.ts";
 
 const entryName = "component.ts";
 
-/** Of what a module of the registry exports, what its index needs. */
+/** The exports of a registry module that the index needs. */
 const exported = z.looseObject({
   name: z.string(),
   key: z.string(),
@@ -23,15 +23,15 @@ const exported = z.looseObject({
 });
 
 /**
- * `registry/index.json`: what the API says of each component before it is built. The components are our own, so they may be
- * loaded here; a test holds what is written against what the builder and the sandbox read from the same files.
+ * `registry/index.json`: the API's description of each component before it is built. The components are our own, so they may be
+ * loaded here. A test compares the index with the result of the builder and the sandbox for the same files.
  */
 export async function registryIndex(directory: string): Promise<string> {
   const folders = await readdir(directory, { withFileTypes: true });
   const entries: object[] = [];
   for (const { name } of folders.filter((folder) => folder.isDirectory()).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(directory, name, entryName);
-    if ((await readFile(path, "utf8").catch(() => undefined)) === undefined) continue; // Holds what components share.
+    if ((await readFile(path, "utf8").catch(() => undefined)) === undefined) continue; // A folder of shared modules.
     const module: { default: unknown } = await import(path);
     const component = exported.parse(module.default);
     const modules = [...(await modulesOf(path))].map((file) => relative(directory, file)).toSorted();
@@ -55,7 +55,7 @@ function define(component: z.infer<typeof exported>): ComponentDefinition {
     version,
     description,
     ...(dedupe === undefined ? {} : { dedupe }),
-    // JSON leaves functions out.
+    // JSON omits functions.
     props: Object.entries(props).map(([prop, given]) => ({ ...(typeof given === "string" ? { type: given } : given), name: prop })),
     hooks: ["deploy", "activate", "deactivate"].filter((hook) => hook in hooks),
     hasAdditionalProps: typeof additionalProps === "function",
@@ -63,7 +63,7 @@ function define(component: z.infer<typeof exported>): ComponentDefinition {
   });
 }
 
-/** The module and those that it imports by relative paths. */
+/** The module and the modules that it imports by relative paths. */
 async function modulesOf(path: string, found: Set<string> = new Set()): Promise<Set<string>> {
   if (found.has(path)) return found;
   found.add(path);

@@ -13,7 +13,7 @@ export interface Structural {
   readonly [keyword: string]: unknown;
 }
 
-/** Kept as they are, in this order. */
+/** Keywords that are copied unchanged, in this order. */
 const plain = [
   "description",
   "type",
@@ -31,11 +31,11 @@ const plain = [
   "default",
   "required",
 ] as const;
-/** Say nothing that the rest does not say: names are always text, and what is defined apart has its structural form given. */
+/** Redundant keywords: property names are always strings, and separate definitions have an explicit structural form. */
 const dropped = new Set(["$schema", "$defs", "propertyNames", structuralForm]);
 const nested = new Set(["properties", "additionalProperties", "items", "anyOf"]);
 
-/** The schema of what a person writes: defaults are not required. */
+/** The schema of user input: fields with defaults are not required. */
 export function structuralSchema(schema: z.ZodType): Structural {
   return structure(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }), "");
 }
@@ -63,7 +63,7 @@ function structureAll(properties: unknown, path: string): Record<string, Structu
   return Object.fromEntries(all.map(([name, node]) => [name, structure(node, `${path}.${name}`)]));
 }
 
-/** JavaScript's whole numbers are bounded by what it can count; 64 bits say as much. */
+/** JavaScript's bounds of safe integers are replaced by the format int64. */
 function withoutSafeBounds(node: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { minimum, maximum, ...rest } = node;
   if (minimum !== Number.MIN_SAFE_INTEGER && maximum !== Number.MAX_SAFE_INTEGER) return node;
@@ -75,7 +75,7 @@ function withoutSafeBounds(node: Readonly<Record<string, unknown>>): Readonly<Re
   };
 }
 
-/** What holds beside a form that is given: description, default, rules. */
+/** Keywords that apply in addition to an explicit form: description, default, rules. */
 function aboutValues(node: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const kept = Object.entries(node).filter(
     ([keyword]) => ["description", "default"].includes(keyword) || keyword.startsWith("x-kubernetes-"),
@@ -83,7 +83,7 @@ function aboutValues(node: Readonly<Record<string, unknown>>): Readonly<Record<s
   return Object.fromEntries(kept);
 }
 
-/** What this does not know would be lost without a word. */
+/** Rejects unknown keywords, which would otherwise be dropped silently. */
 function refuseUnknown(node: Readonly<Record<string, unknown>>, path: string): void {
   const isKnown = (keyword: string): boolean =>
     plain.some((one) => one === keyword) || dropped.has(keyword) || nested.has(keyword) || keyword.startsWith("x-kubernetes-");

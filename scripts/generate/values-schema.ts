@@ -21,11 +21,11 @@ const resources: Schema = {
   properties: { requests: quantities(), limits: quantities(), claims: { type: "array", items: anything } },
 };
 
-/** Those that the chart sets itself, or that only an embedded start reads, are not for the values. */
+/** Settings that the chart sets itself, or that only an embedded start reads, are excluded from the values. */
 const setElsewhere =
   /^(NATS_|DATABASE_URL|HEADWATER_(ROLES|RESOURCES|NAMESPACE|POD_NAME|RUNNER_PODS|POOL|.*LISTEN|.*_URL|DATA|KEYS|EGRESS_ALLOW|TRUSTED_PROXIES|NATS_.*|SYNC_INTERVAL|OWNER_.*|API_KEY_SECRET|STOP_TIMEOUT|LOG_LEVEL)|OTEL_EXPORTER_OTLP_)/;
 
-/** Where the value itself does not say what else may stand there. By path, or by name wherever it stands. */
+/** Schemas of values whose default does not imply their type, by path or by name. */
 const known: Readonly<Record<string, Schema>> = {
   "settings.logLevel": settingSchema("HEADWATER_LOG_LEVEL"),
   "settings.trustedProxies": { anyOf: [cidrs, { type: "integer", minimum: 0, maximum: 9 }] },
@@ -57,7 +57,7 @@ const known: Readonly<Record<string, Schema>> = {
   kubeApiPorts: ports,
 };
 
-/** The schema of the chart's values: their shape and words from values.yaml, what the settings accept from the configuration. */
+/** The schema of the chart's values: shape and descriptions from values.yaml, accepted settings from the configuration. */
 export function valuesSchema(root: string): string {
   const document = parseDocument(readFileSync(join(root, "charts/headwater/values.yaml"), "utf8"));
   if (!isMap(document.contents)) throw new Error("charts/headwater/values.yaml holds no map");
@@ -76,7 +76,7 @@ function mapSchema(map: YAMLMap, path: string): Schema {
       return [name, pairSchema(pair, path === "" ? name : `${path}.${name}`, index === 0 ? map.commentBefore : undefined)];
     }),
   );
-  // Helm hands its own `global` to every chart.
+  // Helm passes `global` to every chart.
   return { type: "object", additionalProperties: false, properties: path === "" ? { ...properties, global: anything } : properties };
 }
 
@@ -115,7 +115,7 @@ function settingsSchemas(): Record<string, Schema> {
   return Object.fromEntries(names.map((name) => [name, settingSchema(name)]));
 }
 
-/** What a RunnerPool accepts, without the rules of Kubernetes' own. */
+/** The schema of a RunnerPool's spec, without Kubernetes' own rules. */
 function poolSchema(): Schema {
   return JSON.parse(
     JSON.stringify(structuralSchema(runnerPoolKind.spec), (key, value: unknown) => (key.startsWith("x-kubernetes-") ? undefined : value)),
