@@ -9,7 +9,7 @@ import { formatBytes, type BuildLimits } from "../limits.ts";
 import type { Modules } from "../scan/modules.ts";
 import { cannotBeStrict, usesAwaitAsName } from "../scan/strictness.ts";
 import { explainBundle, refuseOutside } from "./explain.ts";
-import { largestParts, type BundlePart } from "./largest-parts.ts";
+import { partsBySize, type BundlePart } from "./largest-parts.ts";
 import { entryImport, sandboxPlugin, type PluginOptions } from "./plugin.ts";
 
 export interface BundleRequest {
@@ -55,7 +55,7 @@ export async function bundle(request: BundleRequest, limits: BuildLimits, signal
   };
   const output = await run(options, "esm", signal);
   const bytes = Buffer.byteLength(output.text);
-  if (bytes > limits.bundleBytes) throw tooLarge(bytes, limits.bundleBytes, largestParts(output.metafile, options.dependencies));
+  if (bytes > limits.bundleBytes) throw tooLarge(bytes, limits.bundleBytes, partsBySize(output.metafile, options.dependencies));
   return {
     hash: sha256(output.text),
     text: output.text,

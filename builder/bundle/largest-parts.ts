@@ -13,7 +13,7 @@ const maxParts = 5;
 const minShare = 0.01;
 
 /** The largest parts of a bundle, the largest first. */
-export function largestParts({ outputs }: Metafile, { wanted }: Pick<Dependencies, "wanted">): readonly BundlePart[] {
+export function partsBySize({ outputs }: Metafile, { wanted }: Pick<Dependencies, "wanted">): readonly BundlePart[] {
   const bytesByName = new Map<string, number>();
   for (const { inputs } of Object.values(outputs)) {
     for (const [file, { bytesInOutput }] of Object.entries(inputs)) {

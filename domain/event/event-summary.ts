@@ -36,7 +36,7 @@ export function eventSummary(event: CommittedEvent, { emitter, indexedAtMs, expa
 
 /**
  * Data over 1 KiB of JSON stays an object of the same shape: of its top-level fields, those that fit are kept, in order, and
- * `$truncated` tells the size of the whole and how many fields are missing. An array or a text becomes an object with `$truncated`,
+ * `$truncated` has the total size and the number of missing fields. An array or a text becomes an object with `$truncated`,
  * which then holds the beginning of its JSON as `preview`.
  */
 export function shortenData(payload: string): unknown {

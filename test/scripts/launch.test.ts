@@ -80,7 +80,7 @@ describe("scripts/launch.mjs with node_modules of an older lockfile", () => {
   afterEach(() => directory.remove());
 
   it("replaces them at once when the new ones are whole, so that nothing that runs sees them empty", async () => {
-    // What runs meanwhile finds its packages for as long as npm works.
+    // Running processes find their packages while npm installs.
     await npm(`fs.mkdirSync("node_modules/new", { recursive: true });
       fs.writeFileSync("node_modules/new/index.js", "");
       fs.writeFileSync(${JSON.stringify(at("seen"))}, [fs.existsSync(${JSON.stringify(at("node_modules/old/index.js"))}), fs.readFileSync("package-lock.json", "utf8")].join());`);

@@ -17,7 +17,7 @@ export interface SmallDisk {
 }
 
 /** The disk disappears after this time even if the test process dies. */
-const longestSeconds = 1_800;
+const maxSeconds = 1_800;
 
 /**
  * A tmpfs in a separate mount namespace. A sleeping process holds it; others reach it below /proc/<pid>/root. Needs no root where users
@@ -48,7 +48,7 @@ function hold(place: string, megabytes: number, owner: { readonly uid: number; r
   const mount = `mount -t tmpfs -o size=${megabytes}m,mode=0755 tmpfs "$0" && echo ready && exec`;
   const become = owner === undefined ? "" : `setpriv --reuid=${owner.uid} --regid=${owner.gid} --clear-groups`;
   const flags = owner === undefined ? ["--user", "--map-root-user", "--mount"] : ["--mount"];
-  return spawn("unshare", [...flags, "sh", "-c", `${mount} ${become} sleep ${longestSeconds}`, place], {
+  return spawn("unshare", [...flags, "sh", "-c", `${mount} ${become} sleep ${maxSeconds}`, place], {
     stdio: ["ignore", "pipe", "ignore"],
   });
 }
