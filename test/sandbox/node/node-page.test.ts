@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { surveyGlobals, surveyModules } from "./node-survey.ts";
-import { compatibilityPage } from "../packages/servers/page.ts";
+import { compatibilityPage } from "../packages/page.ts";
 import { startSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
 
 const page = join(import.meta.dirname, "../../../docs/compatibility.md");

@@ -16,7 +16,7 @@ export const notes: Readonly<Record<string, Note>> = {
   console: { differs: "writes to the log of the run" },
   crypto: { differs: "sizes and rounds have limits; synchronous work may take a quarter of the time" },
   dgram: { refused: true },
-  dns: { differs: "by the egress policy: private addresses are not told" },
+  dns: { differs: "by the egress policy: private addresses are not returned" },
   domain: { refused: true },
   fs: { differs: "`/tmp` alone, 64 MB in memory, gone with the isolate" },
   "fs/promises": { differs: "as `fs`" },

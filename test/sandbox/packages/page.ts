@@ -1,22 +1,23 @@
-import type { ModuleSurvey } from "../../node/node-survey.ts";
-import type { PackageCase } from "../case.ts";
-import { connectionCases } from "../connection-cases.ts";
-import { dataCases } from "../data-cases.ts";
-import { httpCases } from "../http-cases.ts";
-import { moreDataCases } from "../more-data-cases.ts";
-import { moreServiceCases } from "../more-service-cases.ts";
-import { namedCases } from "../named-cases.ts";
-import { notes } from "../notes.ts";
-import { publicComponents } from "../public-components.ts";
-import { serviceCases } from "../service-cases.ts";
+import type { ModuleSurvey } from "../node/node-survey.ts";
+import type { PackageCase } from "./case.ts";
+import { connectionCases } from "./connection-cases.ts";
+import { dataCases } from "./data-cases.ts";
+import { httpCases } from "./http-cases.ts";
+import { moreDataCases } from "./more-data-cases.ts";
+import { moreServiceCases } from "./more-service-cases.ts";
+import { namedCases } from "./named-cases.ts";
+import { notes } from "./notes.ts";
+import { publicComponents } from "./public-components.ts";
+import { serviceCases } from "./service-cases.ts";
 
 /** docs/compatibility.md: from the cases that the tests try, and from a comparison of the sandbox's modules with Node's. */
 export function compatibilityPage(modules: readonly ModuleSurvey[], missingGlobals: readonly string[]): string {
   return `${intro}
 ## Packages
 
-Each was installed from the registry, bundled by the builder and run in the sandbox against servers on loopback, with the result compared (\`test/sandbox/packages-*.test.ts\`).
-A package that is not here is likely to run when it is JavaScript and uses the modules below.
+Tests install each package from the registry, bundle it with the builder, run it in the sandbox against servers on
+loopback, and compare the result (\`test/sandbox/packages/*.test.ts\`). A package that is not listed is likely to run if it
+is JavaScript and uses only the modules below.
 
 ${section("Clients of HTTP", httpCases)}
 ${section("Clients of services", [...serviceCases, ...moreServiceCases])}
@@ -26,8 +27,9 @@ ${section("In versions that public components ask for", namedCases)}
 ${publicComponents}
 ## Node's modules
 
-All can be imported, with and without \`node:\`. *Whole*: everything that Node ${process.versions.node.split(".")[0]} exports is there, and behaves as in Node as far as generated tests
-can tell (\`test/sandbox/node-*.test.ts\`). *Refused*: it loads, since packages import it to be ready, and what it has throws \`ERR_SANDBOX_UNSUPPORTED\` with a word on what to do instead.
+All can be imported, with and without \`node:\`. *Whole*: every export of Node ${process.versions.node.split(".")[0]} exists and behaves as in Node, as far as
+generated tests show (\`test/sandbox/node/*.test.ts\`). *Refused*: the module loads, because packages import it in advance,
+and its members throw \`ERR_SANDBOX_UNSUPPORTED\` with an alternative.
 
 | module | state | what differs |
 |---|---|---|
@@ -40,20 +42,22 @@ const intro = `# What runs in the sandbox
 
 <!-- Written from the results of tests, see test/sandbox/README.md. Changes go to test/sandbox/packages/. -->
 
-Components run in V8 isolates, not in Node: there is no process, no disk and no native code. What Node and the web platform offer is made anew inside, over the few things that the host does
-for an isolate: connections under the egress policy, cryptography, compression, names. This page says how far that goes.
+Components run in V8 isolates, not in Node: there is no process, no disk and no native code. The sandbox implements the
+APIs of Node and the web platform itself, on the few operations that the host performs for an isolate: connections under
+the egress policy, cryptography, compression and name resolution. This page lists what works, and what differs.
 `;
 
 const outro = (missingGlobals: readonly string[]): string => `## Globals
 
-Those of Node ${process.versions.node.split(".")[0]}, among them \`fetch\`, \`Request\`, \`Response\`, \`Headers\`, \`FormData\`, \`Blob\`, \`URL\`, \`WebSocket\`, \`crypto\`, \`AbortController\`, web streams, \`structuredClone\`, \`Buffer\` and \`process\`.
-Not there: ${missingGlobals.map((name) => `\`${name}\``).join(", ")}. \`WebAssembly\` and what shares memory would be memory outside of the limit and code outside of the time limit; packages that bring WebAssembly often have a version in JavaScript.
-\`FinalizationRegistry\` takes registrations and never calls back.
+${wrap(
+  `The globals of Node ${process.versions.node.split(".")[0]} exist, among them \`fetch\`, \`Request\`, \`Response\`, \`Headers\`, \`FormData\`, \`Blob\`, \`URL\`, \`WebSocket\`, \`crypto\`, \`AbortController\`, web streams, \`structuredClone\`, \`Buffer\` and \`process\`. Missing: ${missingGlobals.map((name) => `\`${name}\``).join(", ")}. \`WebAssembly\` and shared memory would use memory outside of the memory limit and compute outside of the time limit; many packages with WebAssembly also have a JavaScript version. \`FinalizationRegistry\` accepts registrations and never calls back.`,
+)}
 
 ## How much the host computes for a component
 
-Cryptography and compression run in Node's own libraries, on a thread that all isolates of a process share. No call holds it up for more
-than some tens of milliseconds: what takes longer is sent in pieces or computed by a thread pool, which your code does not notice.
+Cryptography and compression run in Node's own libraries, on a thread that all isolates of a process share. No call
+holds it up for more than some tens of milliseconds: what takes longer is sent in pieces or computed by a thread pool,
+which your code does not notice.
 
 | what | limit | beyond it |
 |---|---|---|
@@ -68,8 +72,8 @@ than some tens of milliseconds: what takes longer is sent in pieces or computed 
 | \`brotliCompressSync\` of more than 1 MiB | quality 5 | compressed at that quality |
 | synchronous cryptography and compression together | a quarter of the shared thread, after 2 s | \`limit_exceeded\`: use the asynchronous functions |
 
-A synchronous function that waits for the thread pool (\`pbkdf2Sync\`, \`scryptSync\`, \`generateKeyPairSync\`, \`gzipSync\` of more than 64 KiB)
-counts as computing without a pause: it has 5 seconds.
+A synchronous function that waits for the thread pool (\`pbkdf2Sync\`, \`scryptSync\`, \`generateKeyPairSync\`, \`gzipSync\` of
+more than 64 KiB) counts as computing without a pause: it has 5 seconds.
 
 ## What cannot be, and what to do instead
 
@@ -107,9 +111,20 @@ function moduleRow(survey: ModuleSurvey): string {
   return `| \`${survey.name}\` | ${state} | ${differences.join("; ").replaceAll("|", "\\|")} |`;
 }
 
-const most = 16;
+const maxListed = 16;
 
 function list(names: readonly string[]): string {
-  const shown = names.slice(0, most).map((name) => `\`${name}\``);
-  return names.length > most ? `${shown.join(", ")} and ${names.length - most} more` : shown.join(", ");
+  const shown = names.slice(0, maxListed).map((name) => `\`${name}\``);
+  return names.length > maxListed ? `${shown.join(", ")} and ${names.length - maxListed} more` : shown.join(", ");
+}
+
+/** Breaks a paragraph into lines of at most 120 characters. */
+function wrap(paragraph: string): string {
+  const lines = [""];
+  for (const word of paragraph.split(" ")) {
+    const line = `${lines.at(-1)} ${word}`.trim();
+    if (line.length <= 120) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return lines.join("\n");
 }
