@@ -16,8 +16,8 @@ export function compatibilityPage(modules: readonly ModuleSurvey[], missingGloba
 ## Packages
 
 Tests install each package from the registry, bundle it with the builder, run it in the sandbox against servers on
-loopback, and compare the result (\`test/sandbox/packages/*.test.ts\`). A package that is not listed is likely to run if it
-is JavaScript and uses only the modules below.
+loopback, and compare the result (\`test/sandbox/packages/*.test.ts\`). A package that is not listed is likely to run if
+it is JavaScript and uses only the modules below.
 
 ${section("Clients of HTTP", httpCases)}
 ${section("Clients of services", [...serviceCases, ...moreServiceCases])}
@@ -28,8 +28,8 @@ ${publicComponents}
 ## Node's modules
 
 All can be imported, with and without \`node:\`. *Whole*: every export of Node ${process.versions.node.split(".")[0]} exists and behaves as in Node, as far as
-generated tests show (\`test/sandbox/node/*.test.ts\`). *Refused*: the module loads, because packages import it in advance,
-and its members throw \`ERR_SANDBOX_UNSUPPORTED\` with an alternative.
+generated tests show (\`test/sandbox/node/*.test.ts\`). *Refused*: the module loads, because packages import it in
+advance, and its members throw \`ERR_SANDBOX_UNSUPPORTED\` with an alternative.
 
 | module | state | what differs |
 |---|---|---|

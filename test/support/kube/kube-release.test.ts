@@ -3,15 +3,15 @@ import { readdir, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { Header } from "tar";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { provideKubeAssets, kubeVersion, type KubeRelease } from "./kube-release.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
-/** One entry of a tar archive with the header fields that are read: name and size. */
-function entry(name: string, content: string): Buffer {
+/** An entry of a tar archive. */
+function entry(path: string, content: string): Buffer {
   const header = Buffer.alloc(512);
-  header.write(name);
-  header.write(content.length.toString(8).padStart(11, "0"), 124);
+  new Header({ path, size: content.length, mode: 0o644, type: "File" }).encode(header, 0);
   return Buffer.concat([header, Buffer.from(content.padEnd(512, "\0"))]);
 }
 
