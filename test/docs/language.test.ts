@@ -28,7 +28,7 @@ const remaining: readonly string[] = [
   "platform/process/",
   "registry/mail/component.ts",
   "runner/",
-  "test/integration/",
+  "test/integration/api/",
   "test/sandbox/",
 ];
 

@@ -108,7 +108,7 @@ describe("a refresh", () => {
     ["a list", "[]", "without an access_token"],
     ["nothing", "", "without an access_token"],
     ["an empty token", '{"access_token":""}', "without an access_token"],
-    ["more than anybody needs", `{"access_token":"${"x".repeat(300_000)}"}`, "cannot be reached"],
+    ["more than a token response needs", `{"access_token":"${"x".repeat(300_000)}"}`, "cannot be reached"],
   ])("can be retried after %s", async (_what, body, why) => {
     server.instead = (_, response) => void response.writeHead(200).end(body);
     const outcome = await refresher.refresh(request());

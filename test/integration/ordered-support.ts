@@ -10,21 +10,21 @@ export interface Endpoint {
   /** Those that got a 2xx response. */
   readonly taken: string[];
   /** The maximum number of concurrent requests. */
-  readonly mostAtOnce: () => number;
+  readonly maxConcurrent: () => number;
   answer: (n: string) => Answer;
   close(): Promise<void>;
 }
 
 /** An endpoint that accepts bodies with an `n`. */
 export async function startEndpoint(): Promise<Endpoint> {
-  let [open, most] = [0, 0];
+  let [open, max] = [0, 0];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
       const n = String((JSON.parse(body) as { n: unknown }).n); // The test sent it.
       open++;
-      most = Math.max(most, open);
+      max = Math.max(max, open);
       response.on("close", () => open--);
       endpoint.heard.push(n);
       react(response, endpoint.answer(n), () => endpoint.taken.push(n));
@@ -35,7 +35,7 @@ export async function startEndpoint(): Promise<Endpoint> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, // Listening on TCP.
     heard: [],
     taken: [],
-    mostAtOnce: () => most,
+    maxConcurrent: () => max,
     answer: () => 200,
     close: async () => {
       server.closeAllConnections();

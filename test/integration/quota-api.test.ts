@@ -21,8 +21,8 @@ async function use(owner: string, durationMs: number): Promise<void> {
   await api.history.recordCommits("RUNS", [{ seq, commit }]);
 }
 
-describe("a quota of the day", () => {
-  test("that is used up is told with the time when it is over, in both forms, until then or until the plan is raised", async () => {
+describe("a used-up daily quota", () => {
+  test("returns when it ends, for both quotas, until then or until the plan is raised", async () => {
     await admin("/plans/free", { form: "free", daily_invocations_quota: 2, daily_compute_time_quota: 1_000 });
     await admin("/plans/paid", { form: "paid", daily_compute_time_quota: 1_000 });
     await admin(`/users/${ada.id}/plan`, { plan: "free" });
@@ -43,7 +43,7 @@ describe("a quota of the day", () => {
     expect(await me()).not.toHaveProperty("quota_exceeded_until");
   });
 
-  test("of an organization is told to its members", async () => {
+  test("of an organization returns it to its members", async () => {
     const organization = async () => (await api.ask("GET", `/v1/orgs/${acme.id}`)).body.data;
     await admin(`/orgs/${acme.id}/plan`, { plan: "free" });
     expect(await organization()).toEqual(acme);
@@ -51,7 +51,7 @@ describe("a quota of the day", () => {
     expect(await organization()).toEqual({ ...acme, quota_exceeded_until: midnight / 1_000 });
   });
 
-  test("that is used up has whoever would wait for a run refused, until when is said, and a dry run is none", async () => {
+  test("refuses runs until the quota's end, and accepts dry runs", async () => {
     const { body } = await api.ask("POST", "/v1/sources", {
       body: { component_code: "export default { name: 'a', run() {} }", name: "a" },
     });
@@ -62,7 +62,7 @@ describe("a quota of the day", () => {
     expect([refused.status, refused.body.code, refused.headers.get("retry-after")]).toEqual([429, "quota_exceeded", "7200"]);
     expect(refused.body.error).toContain("2026-03-01T00:00:00.000Z");
     expect(api.ran).toEqual([]);
-    expect((await api.ask("POST", path, { body: { dry_run: true } })).status).toBe(504); // Nobody runs it here.
+    expect((await api.ask("POST", path, { body: { dry_run: true } })).status).toBe(504); // No runner is running.
     now = midnight;
     expect((await api.ask("POST", path, { body: {} })).status).toBe(202);
     expect(api.ran).toHaveLength(1);

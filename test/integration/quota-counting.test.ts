@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const each of running.splice(0)) await each.stop();
 });
 
-/** A recorder that dies when it has written so many batches: what it was about to learn of the last one it never does. */
+/** A recorder that dies after a number of batches, before it receives the result of the last one. */
 function dyingAfter(batches: number): { readonly change: (history: History) => History; readonly died: Promise<void> } {
   const [died, buried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   dead.push(buried.resolve);
@@ -44,9 +44,9 @@ function dyingAfter(batches: number): { readonly change: (history: History) => H
   return { change, died: died.promise };
 }
 
-describe("what owners use", () => {
-  /** Oracle: what was committed. Recorders die between the write and its answer, one after the other, the last two run side by side. */
-  it("is counted once, however often recorders die and however many there are", async () => {
+describe("usage of owners", () => {
+  /** Oracle: the committed runs. Recorders die between the write and its result, one after the other; the last two run concurrently. */
+  it("is counted once, however often recorders die and however many run", async () => {
     const yesterday = clock.now() - dayMs;
     const { startMs } = dayOf(clock.now());
     const expected = new Map<string, Use>();
@@ -73,7 +73,7 @@ describe("what owners use", () => {
     expect(await history.readUsage("u_count0", startMs - dayMs)).toEqual({ runs: 4, computeMs: 4_000_000 });
   });
 
-  it("holds what a source ran that was deleted before it was recorded, and nothing that takes away", async () => {
+  it("includes runs of a source deleted before they were recorded, and ignores negative values", async () => {
     await history.deleteSource("dc_short");
     const counting = await startCounting(database, nats.connection, clock);
     running.push(counting);
@@ -86,7 +86,7 @@ describe("what owners use", () => {
   });
 
   /** Oracle: the rule of the domain, owner by owner. */
-  it("is used up for the database just when it is for the domain", async () => {
+  it("exceeds the quota in the database exactly when it does in the domain", async () => {
     const quota = fc.option(fc.nat(4));
     const given = fc.record({
       plan: fc.record({ dailyInvocations: quota, dailyComputeMs: quota }),
@@ -109,7 +109,7 @@ describe("what owners use", () => {
           if (use !== null)
             await database.db.insertInto("usage").values({ owner, day_ms: day, runs: use.runs, compute_ms: use.computeMs }).execute();
           const quotas: Quotas = chosen ? plan : usual;
-          // Whoever has the usual plan is known by what they used.
+          // Owners on the default plan are found by their usage.
           if ((chosen || use !== null) && isUsedUp(quotas, use ?? { runs: 0, computeMs: 0 })) over.push(owner);
         }
         const found = (await listOverQuota(database.db, day)).filter((owner) => owner.startsWith(`u_day${day / dayMs}n`));

@@ -15,7 +15,7 @@ import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.t
 
 export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Noon of today, moved by the test; the day is the real one, by which entries end. */
+/** Noon of the real day, by which entries end; tests advance it. */
 export class TestClock {
   #offsetMs = 0;
   readonly #noon = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000;
@@ -30,7 +30,7 @@ export class TestClock {
   }
 }
 
-/** What counts and tells of it, of the delivery role; `change` puts something in the way of the history. */
+/** The delivery role's parts that count usage and publish it; `change` intercepts the history. */
 export async function startCounting(
   database: Database,
   connection: Connection,
@@ -39,7 +39,7 @@ export async function startCounting(
 ): Promise<Reading> {
   const history = change(createDeliveryHistory(database, { ...(await recordedRuns(connection)), kept: { events: 100, logs: 100 } }));
   const none = (): never => {
-    throw new Error("nobody delivers here");
+    throw new Error("no deliveries in this test");
   };
   const parts = { history, poster: { post: none }, secrets: { open: none }, log: silent };
   const ports: DeliveryPorts = { ...deliveryPorts({ connection, ...parts }), clock };
@@ -51,7 +51,7 @@ export async function startCounting(
 
 const sequences = new Map<string, number>();
 
-/** The commit of a run that began then and took so long. */
+/** The commit of a run with the given start and duration. */
 export async function commitRun(
   connection: Connection,
   owner: string,

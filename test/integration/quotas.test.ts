@@ -19,7 +19,7 @@ import { withDatabase, withHistory } from "./postgres/support.ts";
 import { silent, startCounting, TestClock } from "./quota-support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
-/** Real streams, a real Postgres, the runner and what counts for it; user code only notes what it was run with. */
+/** Real streams, a real Postgres, the runner and usage counting; user code only records its events. */
 const postgres = withPostgres();
 const [database, read] = [withDatabase("delivery", postgres), withDatabase("api", postgres)];
 const nats = withJetStream({ partitions: partitionCount });
@@ -36,7 +36,7 @@ beforeAll(() => accounts.savePlan(small));
 
 let worlds = 0;
 
-/** An owner on the plan `small`, a source of theirs, and one of a neighbour's in the same partition. */
+/** An owner on the plan `small`, one of their sources, and another owner's source in the same partition. */
 async function world() {
   const own = { owner: `u_own${++worlds}`, source: `dc_own${worlds}` };
   const source = Array.from({ length: 500 }, (_, n) => `dc_near${worlds}x${n}`).find((id) => partitionOf(id) === partitionOf(own.source));
@@ -97,7 +97,7 @@ const numbers = (from: number, to: number): string[] => Array.from({ length: to 
 const messages = async (): Promise<number> => (await nats.connection.manager.streams.info("INVOCATIONS")).state.messages;
 
 describe("an owner who has used up the invocations of the day", { timeout: 120_000 }, () => {
-  it("waits in the stream while others run, and goes on when the plan is raised: all of it, once, in order", async () => {
+  it("stays queued while other owners' work runs, and continues when the plan is raised: complete, once, in order", async () => {
     const { own, neighbour, ran, used, isParked, runner } = await world();
     await runner();
     await ask(own.source, ...events(1, 5));
@@ -114,7 +114,7 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
     await until(async () => (await used()) === 20, "all that has run is counted");
   });
 
-  it("waits in a runner that starts later as well", async () => {
+  it("stays queued in a runner that starts later, too", async () => {
     const { own, neighbour, ran, used, isParked, runner } = await world();
     const stop = await runner();
     await ask(own.source, ...events(1, 5));
@@ -132,7 +132,7 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
     expect(ran.toSorted()).toEqual([...numbers(1, 10), "near"].toSorted());
   });
 
-  it("goes on at midnight", async () => {
+  it("continues at midnight", async () => {
     const { own, clock, ran, used, isParked, runner } = await world();
     await runner();
     await ask(own.source, ...events(1, 5));
@@ -146,7 +146,7 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
     await until(async () => (await used()) === 3, "they count for the new day");
   });
 
-  it("has hooks run, and whoever waits for an answer refused", async () => {
+  it("still runs hooks, and refuses requests that wait for a response", async () => {
     const { own, clock, ran, answers, isParked, runner } = await world();
     await runner();
     await ask(own.source, ...events(1, 5));
@@ -162,27 +162,23 @@ describe("an owner who has used up the invocations of the day", { timeout: 120_0
   });
 });
 
-it(
-  "is told of more owners than the server lists at once, and ends for them when their plan gives something",
-  { timeout: 300_000 },
-  async () => {
-    const nothing = { name: "nothing", form: "free", dailyInvocations: 0, dailyComputeMs: null, weight: 1, maxOrganizations: 20 } as const;
-    await accounts.savePlan(nothing);
-    const owners = Array.from({ length: 1_100 }, (_, n) => `u_many${n}`);
-    for (const owner of owners) await accounts.choosePlan(owner, nothing.name);
-    const counting = await startCounting(database, nats.connection, new TestClock());
-    ends.push(() => counting.stop());
-    const { blockedUntil } = readOverQuota(nats.connection);
-    const areHeld = async (held: boolean): Promise<boolean> =>
-      (await Promise.all(owners.map(blockedUntil))).every((until) => (until !== undefined) === held);
-    await until(() => areHeld(true), "all are told", 120_000);
-    await accounts.savePlan({ ...nothing, dailyInvocations: 1 });
-    await until(() => areHeld(false), "none is told any more", 120_000);
-  },
-);
+it("blocks more owners than the server lists at once, and unblocks them when their plan is raised", { timeout: 300_000 }, async () => {
+  const nothing = { name: "nothing", form: "free", dailyInvocations: 0, dailyComputeMs: null, weight: 1, maxOrganizations: 20 } as const;
+  await accounts.savePlan(nothing);
+  const owners = Array.from({ length: 1_100 }, (_, n) => `u_many${n}`);
+  for (const owner of owners) await accounts.choosePlan(owner, nothing.name);
+  const counting = await startCounting(database, nats.connection, new TestClock());
+  ends.push(() => counting.stop());
+  const { blockedUntil } = readOverQuota(nats.connection);
+  const areHeld = async (held: boolean): Promise<boolean> =>
+    (await Promise.all(owners.map(blockedUntil))).every((until) => (until !== undefined) === held);
+  await until(() => areHeld(true), "all are blocked", 120_000);
+  await accounts.savePlan({ ...nothing, dailyInvocations: 1 });
+  await until(() => areHeld(false), "none is blocked", 120_000);
+});
 
 describe("the weight of a plan", { timeout: 120_000 }, () => {
-  it("is told to runners beside that of the default plan, changes with the plan, and ends with it", async () => {
+  it("is published to runners relative to the default plan, changes with the plan, and is removed with it", async () => {
     const { own, neighbour, clock } = await world();
     const { weightOf: read, onChange: subscribe } = readWeights(nats.connection);
     const weights = new OwnerValueCache({ read, subscribe, defaultValue: 1, clock });

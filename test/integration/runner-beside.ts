@@ -4,10 +4,10 @@ import type { ExecuteRequest } from "../../runner/sandbox/port.ts";
 
 type Beside = Pick<RunnerPorts, "sandbox" | "bundles" | "stacks" | "secrets" | "clock" | "randomId">;
 
-/** What a runner reaches beside its pool, where user code is a function of the test and nothing is sealed. */
+/** The runner's ports beside its pool, where user code is a function of the test and nothing is sealed. */
 export function portsBesidePool(execute: (request: ExecuteRequest) => Promise<unknown>): Beside {
   return {
-    // Only what the runner calls.
+    // Only the methods that the runner calls.
     sandbox: { execute, evict: () => undefined, stats: () => ({}), stop: () => Promise.resolve() } as unknown as RunnerPorts["sandbox"],
     bundles: { path: () => Promise.resolve("/nowhere") },
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },

@@ -49,7 +49,7 @@ async function start(name: string, ran: string[], running: () => Promise<unknown
   return { runner, ran };
 }
 
-/** The name of a runner that gets the partition when the other one is there. */
+/** The name of a runner that gets the partition beside the other one. */
 const nameBeside = (other: string): string =>
   Array.from({ length: 500 }, (_, n) => `r_second${n}`).find((each) => memberOf(partition, [other, each]) === each) ?? "";
 

@@ -9,14 +9,14 @@ import { withNats } from "../support/nats/nats.ts";
 import { streamOptions, withJetStream } from "./jetstream/support.ts";
 import { withDatabase } from "./postgres/support.ts";
 
-/** What a start says of a message server or a Postgres that setup of an older version left behind. */
+/** The start-up errors for a NATS or a Postgres that an older version's setup created. */
 const nats = withJetStream();
 const empty = withNats();
 const database = withDatabase();
 
 const log = () => {
-  const told: object[] = [];
-  return { told, warn: (fields: object) => void told.push(fields) };
+  const warnings: object[] = [];
+  return { warnings, warn: (fields: object) => void warnings.push(fields) };
 };
 
 const mark = "headwater-set-up";
@@ -31,27 +31,27 @@ async function change(how: (made: readonly string[]) => readonly string[]): Prom
 
 it("finds everything after setup", async () => {
   expect(await missingStreams(nats.connection)).toEqual([]);
-  const { told, warn } = log();
+  const { warnings, warn } = log();
   await waitForStreams(nats.connection, { warn }, 0);
-  expect(told).toEqual([]);
+  expect(warnings).toEqual([]);
 });
 
-it("names the streams and buckets that are missing, tells at once that it waits, and says in the end what to do", async () => {
+it("names the missing streams and buckets, logs at once that it waits, and fails with what to do", async () => {
   await change((made) => made.filter((each) => !each.startsWith(`${streams.ordered}=`) && !each.startsWith("KV_LINES=")));
-  const { told, warn } = log();
+  const { warnings, warn } = log();
   await expect(waitForStreams(nats.connection, { warn }, 1_000)).rejects.toMatchObject({
     code: "not_set_up",
     message: expect.stringMatching(
       /lacks streams of this version \(ORDERED, KV_LINES\), after 1 s .*: run setup .*npm start -- --setup/,
     ) as string,
   });
-  expect(told).toEqual([{ op: "nats.wait", missing: [streams.ordered, "KV_LINES"] }]);
+  expect(warnings).toEqual([{ op: "nats.wait", missing: [streams.ordered, "KV_LINES"] }]);
   const waiting = waitForStreams(nats.connection, log());
   await setUpStreams(nats.connection, streamOptions);
   await waiting;
 });
 
-it("misses a stream that has not all of its subjects yet, and everything where setup was of a version that told nothing", async () => {
+it("reports a stream without all of its subjects, and all streams after setup of a version that stored no list", async () => {
   await change((made) => made.filter((each) => each !== `${streams.deliveries}=replay.>`));
   expect(await missingStreams(nats.connection)).toEqual([streams.deliveries]);
   await change(() => []);
@@ -60,7 +60,7 @@ it("misses a stream that has not all of its subjects yet, and everything where s
   expect(await missingStreams(nats.connection)).toEqual([]);
 });
 
-it("is content with what a newer version made, and keeps it told", async () => {
+it("accepts streams of a newer version, and keeps their names in the list", async () => {
   await change((made) => [...made, "LATER=later.>"]);
   await setUpStreams(nats.connection, streamOptions);
   expect(await missingStreams(nats.connection)).toEqual([]);
@@ -68,14 +68,14 @@ it("is content with what a newer version made, and keeps it told", async () => {
   expect(config.metadata?.[mark]).toContain("LATER=later.>");
 });
 
-it("says of a server without any streams that there are none", async () => {
+it("reports that a server has no streams", async () => {
   const connection = await connect({ server: empty.connection, name: "test" });
   const { warn } = log();
   await expect(waitForStreams(connection, { warn }, 300)).rejects.toThrow(/has no streams of Headwater yet, .*--setup/);
   await connection.close();
 });
 
-it("names the changes that the tables lack, for those who may not change them", async () => {
+it("names the migrations that the tables lack, for users who may not apply them", async () => {
   const last = Object.keys(migrations).at(-1) ?? "";
   await sql`delete from headwater_migrations where name = ${last}`.execute(database.db);
   await expect(untilMigrated(database.db, 500)).rejects.toMatchObject({

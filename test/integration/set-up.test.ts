@@ -34,7 +34,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-/** As an installation's: servers that run, and keys in a directory. */
+/** As in an installation: running servers, and keys in a directory. */
 async function contextWith(HEADWATER_KEYS: string): Promise<RoleContext> {
   const nats = { servers: server.url, ...parseCredentials(await adminCredentials(keys)) };
   return {
@@ -49,7 +49,7 @@ async function contextWith(HEADWATER_KEYS: string): Promise<RoleContext> {
   };
 }
 
-/** What the builder may do, as a version before this one had it. */
+/** The rights of the builder in an earlier version. */
 async function forgetTheBuildersRights(): Promise<void> {
   const signing_keys = [newScopedSigner(keys.account("BUILDER builder"), "builder", { subs: -1, data: -1, payload: -1 })];
   const account = { limits: { subs: -1, data: -1, payload: -1, conn: -1 }, signing_keys };
@@ -59,7 +59,7 @@ async function forgetTheBuildersRights(): Promise<void> {
   await system.close();
 }
 
-it("makes streams, tables and the first user, and gives a server that runs the rights of this version", async () => {
+it("creates streams, tables and the first user, and gives a running server the rights of this version", async () => {
   await forgetTheBuildersRights();
   await setUp(await contextWith(keysDirectory()));
   expect(await readFile(join(keysDirectory(), "api-key"), "utf8")).toMatch(/^hw_/);
@@ -68,14 +68,14 @@ it("makes streams, tables and the first user, and gives a server that runs the r
   await builder.close();
 });
 
-it("makes a keys directory that is not there yet, and leaves the rights to whoever has the root of the keys", async () => {
+it("creates a missing keys directory, and leaves the rights to the process that has the keys' root", async () => {
   const elsewhere = join(directory.path, "a", "b");
   await setUp(await contextWith(elsewhere));
   expect(await readFile(join(elsewhere, "api-key"), "utf8")).toMatch(/^hw_/);
 });
 
-it("says which file it cannot make, and what to set", async () => {
-  // A link to nowhere: neither is it there, nor can it be made.
+it("reports which file it cannot create, and which setting to change", async () => {
+  // A broken link: the file does not exist and cannot be created.
   const nowhere = join(directory.path, "nowhere");
   await symlink(join(directory.path, "absent", "keys"), nowhere);
   await expect(setUp(await contextWith(nowhere))).rejects.toThrow(/no API key can be created in .*nowhere.*HEADWATER_KEYS/);

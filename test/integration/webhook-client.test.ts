@@ -28,7 +28,7 @@ async function listen(server: Server | ReturnType<typeof createTcpServer>, host 
   return (server.address() as AddressInfo).port; // Listening on TCP.
 }
 
-/** Remembers what it was asked, by the address it was asked at. */
+/** Records its requests, by the address of each. */
 async function endpoint(host?: string, answer = (_request: IncomingMessage, response: ServerResponse) => void response.end("ok")) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -43,7 +43,7 @@ async function endpoint(host?: string, answer = (_request: IncomingMessage, resp
   return { asked, port, server };
 }
 
-/** Answers one list after the other; the last one for ever. */
+/** Returns one list after the other; the last one repeatedly. */
 function resolving(...answers: readonly (readonly string[])[]) {
   const asked: string[] = [];
   const resolver = async (host: string): Promise<EgressAddress[]> => {
@@ -53,8 +53,8 @@ function resolving(...answers: readonly (readonly string[])[]) {
   return { asked, resolver };
 }
 
-describe("a name that leads elsewhere the next time", () => {
-  it("is resolved once for a connection, and refused when another one would lead into a private network", async () => {
+describe("a name that resolves to another address the next time", () => {
+  it("is resolved once for a connection, and refused when another one would reach a private network", async () => {
     const { asked, port, server } = await endpoint();
     const names = resolving(["127.0.0.1"], ["10.0.0.1"]);
     const client = clientOf({ connections: 1, egress: createEgress({ allow: ["127.0.0.1/32"], resolver: names.resolver }) });
@@ -69,7 +69,7 @@ describe("a name that leads elsewhere the next time", () => {
     expect(asked).toEqual(["/a", "/b"].map((path) => `rebinding.test:${port}${path}`));
   });
 
-  it("is refused when one of its addresses is private, in IPv6 or mapped into it as well", async () => {
+  it("is refused when one of its addresses is private, also in IPv6 or mapped into it", async () => {
     const { asked, port } = await endpoint();
     for (const address of ["::1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe", "fd00::1", "64:ff9b::7f00:1"]) {
       const names = resolving(["127.0.0.1", address]);
@@ -80,7 +80,7 @@ describe("a name that leads elsewhere the next time", () => {
   });
 });
 
-/** What is closed is told to the client a moment later. */
+/** The client sees a closed connection a moment later. */
 async function postUntilRefused(client: WebhookClient, url: string) {
   for (;;) {
     const result = await post(client, url);
@@ -89,7 +89,7 @@ async function postUntilRefused(client: WebhookClient, url: string) {
 }
 
 describe("a literal address", () => {
-  it("is refused in every spelling that leads to a private network, before anything connects", async () => {
+  it("is refused in every spelling that reaches a private network, before a connection is opened", async () => {
     const { asked, port } = await endpoint();
     const client = clientOf({ egress: createEgress({ allow: [] }) });
     for (const host of [
@@ -108,21 +108,21 @@ describe("a literal address", () => {
   });
 
   const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === "::1"));
-  it.skipIf(!hasIpv6)("in IPv6 is posted to where its network is allowed", async () => {
+  it.skipIf(!hasIpv6)("in IPv6 is posted to if its network is allowed", async () => {
     const { asked, port } = await endpoint("::1");
     const client = clientOf({ egress: createEgress({ allow: ["::1/128"] }) });
     expect(await post(client, `http://[::1]:${port}/six`)).toMatchObject(delivered);
     expect(asked).toEqual([`[::1]:${port}/six`]);
   });
 
-  it("mapped into IPv6 is what it means, allowed and refused", async () => {
+  it("mapped into IPv6 is allowed or refused like its IPv4 address", async () => {
     const { port } = await endpoint();
     expect(await post(clientOf({}), `http://[::ffff:127.0.0.1]:${port}/`)).toMatchObject(delivered);
   });
 });
 
-describe("a connection that is kept", () => {
-  /** Answers the first request of each connection, and ends the connection when the next one comes. */
+describe("a kept connection", () => {
+  /** Responds to the first request of each connection, and ends the connection when the next one arrives. */
   async function closesOnReuse(end: (socket: Socket) => void): Promise<{ readonly port: number; readonly connections: () => number }> {
     let connections = 0;
     const sockets = new Set<Socket>();
@@ -156,7 +156,7 @@ describe("a connection that is kept", () => {
     }
   });
 
-  it("is no excuse for a server that ends new ones without an answer", async () => {
+  it("is not retried when the server ends new connections without a response", async () => {
     let connections = 0;
     const server = createTcpServer((socket) => {
       connections++;
@@ -183,7 +183,7 @@ describe("a post that waits for a connection", () => {
   });
 });
 
-describe("the body of an answer", () => {
+describe("the body of a response", () => {
   const head = "HTTP/1.1 202 Accepted\r\nretry-after: 7\r\n";
   it.each([
     ["never ends", (socket: Socket) => void socket.write(`${head}content-length: 10\r\n\r\nabc`)],
@@ -191,7 +191,7 @@ describe("the body of an answer", () => {
     ["is larger than is read", (socket: Socket) => void socket.write(`${head}content-length: 100000\r\n\r\n${"x".repeat(99_999)}`)],
     ["comes in pieces", (socket: Socket) => void socket.write(`${head}transfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`)],
     ["comes after a promise of it", (socket: Socket) => void socket.write(`HTTP/1.1 103 Early\r\n\r\n${head}content-length: 1\r\n\r\na`)],
-  ])("changes nothing about it when it %s", async (_how, answer) => {
+  ])("does not change the outcome when it %s", async (_how, answer) => {
     const sockets = new Set<Socket>();
     const server = createTcpServer((socket) => {
       sockets.add(socket.on("error", () => undefined));
@@ -209,7 +209,7 @@ describe("the body of an answer", () => {
 });
 
 describe("a proxy", () => {
-  it("that is unreachable is named beside the endpoint, since the error cannot say which of the two it was", async () => {
+  it("that is unreachable is named beside the endpoint, since the error does not show which of them failed", async () => {
     const { port, server } = await endpoint();
     const closed = once(server, "close");
     server.close();
@@ -221,7 +221,7 @@ describe("a proxy", () => {
     });
   });
 
-  /** One that forwards to a port, whatever is asked for. */
+  /** A proxy that forwards all requests to one port. */
   async function proxyTo(port: number) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -249,7 +249,7 @@ describe("a proxy", () => {
     return { asked, port: at };
   }
 
-  it("gets what goes to names, resolves them itself, and is told who asks", async () => {
+  it("receives requests to names, resolves them itself, and gets the credentials", async () => {
     const { asked, port } = await endpoint();
     const proxy = await proxyTo(port);
     const names = resolving(["10.0.0.1"]);
@@ -260,17 +260,17 @@ describe("a proxy", () => {
     expect([asked, names.asked]).toEqual([["inside.test/hook"], []]);
   });
 
-  it("is asked for a tunnel to what is encrypted", async () => {
+  it("is asked for a tunnel to HTTPS endpoints", async () => {
     const { port } = await endpoint();
     const proxy = await proxyTo(port);
-    // What answers there speaks no TLS: that it was asked is all there is to see.
+    // No TLS server listens there: only the request for a tunnel can be checked.
     expect(await post(clientOf({ proxy: `http://127.0.0.1:${proxy.port}` }), "https://shop.test/hook")).toMatchObject({
       outcome: "unreachable",
     });
     expect(proxy.asked).toEqual(["CONNECT shop.test:443"]);
   });
 
-  it("never gets what goes to a literal address in a private network", async () => {
+  it("never receives requests to a literal address in a private network", async () => {
     const { port } = await endpoint();
     const proxy = await proxyTo(port);
     const client = clientOf({ egress: createEgress({ allow: [] }), proxy: `http://127.0.0.1:${proxy.port}` });
@@ -278,7 +278,7 @@ describe("a proxy", () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it("leaves the time that an endpoint may take as it is", async () => {
+  it("does not change the time limit of an endpoint", async () => {
     const { port } = await endpoint(undefined, () => undefined);
     const proxy = await proxyTo(port);
     const client = clientOf({ timeoutMs: 300, proxy: `http://127.0.0.1:${proxy.port}` });

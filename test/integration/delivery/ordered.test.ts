@@ -98,7 +98,7 @@ describe("an ordered webhook", () => {
     const sent = await emitMany(300);
     await until(() => healthy.taken.length === 300 && inOrder.taken.length === 300, "the others have all");
     expect(inOrder.taken).toEqual(sent);
-    expect(inOrder.mostAtOnce()).toBe(1);
+    expect(inOrder.maxConcurrent()).toBe(1);
     expect(dead.heard).toEqual(["0"]);
     await until(() => delivery.queuedOrdered() === 300, "the metric counts the queued deliveries");
 

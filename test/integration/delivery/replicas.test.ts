@@ -172,7 +172,7 @@ async function ownerOfOrdered(replicas: readonly MortalReplica[]): Promise<reado
 }
 
 /** The longest time from a commit to its first arrival. */
-function longestDelay({ received }: Endpoint, storedAt: ReadonlyMap<number, number>): number {
+function maxDelay({ received }: Endpoint, storedAt: ReadonlyMap<number, number>): number {
   const first = new Map<number, number>();
   for (const { n, at } of received) if (!first.has(n)) first.set(n, at);
   return Math.max(...[...storedAt].map(([n, at]) => (first.get(n) ?? Number.POSITIVE_INFINITY) - at));
@@ -254,7 +254,7 @@ describe("two replicas of delivery", () => {
       await until(() => storedAt.size > before + 500, "commits go on");
       await emitting.stop();
       await expectAll(endpoints, storedAt);
-      const delays = [endpoints.plain, endpoints.ordered].map((endpoint) => Math.round(longestDelay(endpoint, storedAt)));
+      const delays = [endpoints.plain, endpoints.ordered].map((endpoint) => Math.round(maxDelay(endpoint, storedAt)));
       const attemptsOf = (n: number) => endpoints.plain.received.filter((received) => received.n === n);
       await until(() => [...refused].every((n) => attemptsOf(n).length > 1), "what was refused is delivered", waitMs);
       const retryDelays = [...refused].map((n) => (attemptsOf(n)[1]?.at ?? 0) - (attemptsOf(n)[0]?.at ?? 0));

@@ -57,7 +57,7 @@ async function readAll(connection: Connection, partition: number, count: number)
   return got;
 }
 
-/** As docs/kubernetes.md says: save, start three servers without data, restore, set up. */
+/** As docs/kubernetes.md describes: back up, start three servers without data, restore, run setup. */
 test("an installation with one server continues with three, where each stream, bucket and consumer has three replicas", async () => {
   const directory = await temporaryDirectory("growth");
   const keys = natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root")));
@@ -85,7 +85,7 @@ test("an installation with one server continues with three, where each stream, b
       if (consumer.cluster?.replicas?.length !== 2) unreplicated.push(`${config.name} ${consumer.name}`);
   }
   expect(unreplicated).toEqual([]);
-  // What has been recorded and routed is known by this.
+  // The recorded and routed events are derived from this.
   expect(await lastPosition(after)).toEqual(position);
   expect((await loadFloors(after)).stream).toBe(position.stream);
   expect(await lastCommit(after, ref)).toEqual({ text: "commit 50", sequence: 50 });

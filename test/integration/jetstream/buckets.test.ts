@@ -41,7 +41,7 @@ test("a leader that stalls between its check and its write is refused by the rev
   const written = Promise.withResolvers<void>();
   const other = bucket();
   await other.put("sub_raced", "one");
-  // The check is the last thing before the write. The successor's write reaches the server first, on the same connection.
+  // The check is the last step before the write. The successor's write reaches the server first, on the same connection.
   const leads = (): boolean => {
     void other.put("sub_raced", "two").then(() => written.resolve(), written.reject);
     return true;
@@ -75,7 +75,7 @@ test("a fenced entry can be written again after its deletion, and deleted twice"
   expect(await entries.get("sub_again")).toBe("two");
 });
 
-test("a watch tells what there is before it resolves, then every change, across kill -9", async () => {
+test("a watch delivers all entries before it resolves, then every change, across kill -9", async () => {
   await Promise.all(Array.from({ length: 300 }, (_, i) => bucket().put(`many.${i}`, String(i))));
   const held = new Map<string, string | undefined>();
   const watch = await bucket().watch({ initial: true, onEntry: (key, value) => held.set(key, value) });
@@ -89,7 +89,7 @@ test("a watch tells what there is before it resolves, then every change, across 
   await watch.stop();
 });
 
-test("a watch of keys only tells what is new, without values", async () => {
+test("a keys-only watch delivers only new entries, without values", async () => {
   await bucket().put("quiet", "before");
   const keys: string[] = [];
   const watch = await bucket().watchKeys({ initial: false, onKey: (key) => keys.push(key) });
@@ -100,39 +100,39 @@ test("a watch of keys only tells what is new, without values", async () => {
   await watch.stop();
 });
 
-test("members come, leave, and are missed when they fall silent", async () => {
+test("members join, leave, and are dropped when they stop sending heartbeats", async () => {
   const other = await nats.addConnection();
-  const told: string[] = [];
-  const watch = await watchMembers(nats.connection, runnersOf("default"), (runners) => told.push(runners.join(",")));
-  expect(told).toEqual([""]);
+  const reported: string[] = [];
+  const watch = await watchMembers(nats.connection, runnersOf("default"), (runners) => reported.push(runners.join(",")));
+  expect(reported).toEqual([""]);
   const b = await announce(nats.connection, runnersOf("default"), "runner-b");
   const a = await announce(other, runnersOf("default"), "runner-a");
-  await until(() => told.at(-1) === "runner-a,runner-b", "both");
+  await until(() => reported.at(-1) === "runner-a,runner-b", "both");
   await b.leave();
-  await until(() => told.at(-1) === "runner-a", "one has left");
+  await until(() => reported.at(-1) === "runner-a", "one has left");
   await other.close();
-  await until(() => told.at(-1) === "", "the other fell silent");
+  await until(() => reported.at(-1) === "", "the other's entry expires");
   await a.leave();
   await watch.stop();
 });
 
-test("after kill -9 of the server the members are right again", async () => {
+test("after kill -9 of the server the members are correct again", async () => {
   const other = await nats.addConnection();
-  const told: string[] = [];
+  const reported: string[] = [];
   const stays = await announce(nats.connection, runnersOf("default"), "runner-stays");
   const dies = await announce(other, runnersOf("default"), "runner-dies");
-  const watch = await watchMembers(nats.connection, runnersOf("default"), (runners) => told.push(runners.join(",")));
-  expect(told).toEqual(["runner-dies,runner-stays"]);
+  const watch = await watchMembers(nats.connection, runnersOf("default"), (runners) => reported.push(runners.join(",")));
+  expect(reported).toEqual(["runner-dies,runner-stays"]);
   await nats.server.server.kill();
   await other.close();
   await dies.leave();
   await nats.server.crash();
-  await until(() => told.at(-1) === "runner-stays", "only who lives");
+  await until(() => reported.at(-1) === "runner-stays", "only the live member");
   await stays.leave();
   await watch.stop();
 });
 
-test("bundles are kept under their hash", async () => {
+test("bundles are stored under their hash", async () => {
   const store = openBlobStore(nats.connection);
   const bytes = Buffer.alloc(3_000_000, "export default {}\n");
   const hash = createHash("sha256").update(bytes).digest("hex");

@@ -9,7 +9,7 @@ import { until, withJetStream } from "./support.ts";
 const nats = withJetStream();
 const ref = { partition: 3, owner: "u_1", source: "dc_1" };
 
-/** Removes all of RUNS once STATE has it. */
+/** Removes all of RUNS once STATE has copied it. */
 async function trim(): Promise<void> {
   const { streams: stored } = nats.connection.manager;
   const { last_seq } = (await stored.info(streams.runs)).state;
@@ -17,7 +17,7 @@ async function trim(): Promise<void> {
   await stored.purge(streams.runs, { seq: last_seq + 1 });
 }
 
-test("a history grows by one writer at a time and outlives the stream of runs", async () => {
+test("a history has one writer at a time and outlives the stream of runs", async () => {
   expect(await lastCommit(nats.connection, ref)).toEqual({ text: undefined, sequence: 0 });
   const first = await appendCommit(nats.connection, ref, "one", 0);
   expect(await appendCommit(nats.connection, ref, "other", 0)).toEqual({ outcome: "refused" });
@@ -37,7 +37,7 @@ test("a history grows by one writer at a time and outlives the stream of runs", 
   await until(async () => (await lastCommit(nats.connection, ref)).text === undefined, "forgotten");
 });
 
-test("after kill -9 right behind a commit the newer of RUNS and STATE is taken", async () => {
+test("after kill -9 right after a commit the newer of RUNS and STATE is used", async () => {
   const source = { ...ref, source: "dc_2" };
   let sequence = 0;
   for (let i = 1; i <= 50; i++) {
@@ -50,7 +50,7 @@ test("after kill -9 right behind a commit the newer of RUNS and STATE is taken",
   expect((await lastCommit(nats.connection, source)).text).toBe("50");
 });
 
-test("an asker hears the answer of its run and no other, and ends with its signal", async () => {
+test("a caller receives the response of its run and no other, and stops waiting when its signal aborts", async () => {
   const answers = new RunAnswers(nats.connection);
   answers.start();
   const response: Answer = { kind: "response", response: { status: 201, headers: {}, body: "hi" } };

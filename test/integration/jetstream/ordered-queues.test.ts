@@ -6,7 +6,7 @@ import { until, withJetStream } from "./support.ts";
 const streams = withJetStream();
 
 describe("the queues of ordered webhooks", () => {
-  it("store a message behind the one that is the last, or not at all", async () => {
+  it("append a message only if the expected message is the last", async () => {
     const queues = createOrderedQueueStore(streams.connection);
     const one = await queues.append("wh_1", "one", 0);
     expect(await queues.append("wh_1", "another", 0)).toBeUndefined();
@@ -19,14 +19,14 @@ describe("the queues of ordered webhooks", () => {
     expect(await queues.findLast("wh_3")).toBeUndefined();
   });
 
-  it("are found after a crash of the server, with how far each has come, until they end", async () => {
+  it("keep their position across a crash of the server, until they are removed", async () => {
     const queues = createOrderedQueueStore(streams.connection);
     const { stream } = await queues.load();
     const state = { ...newQueueState(stream), seq: 4, number: 2, upTo: { stream: "runs", seq: 7 } };
     await queues.saveState("wh_1", state);
     await queues.saveState("wh_4", state);
     await streams.server.crash();
-    // What was asked just now may be lost with the connection.
+    // The server may have lost the last request with the connection.
     await until(
       () =>
         queues.load().then(
@@ -48,7 +48,7 @@ describe("the queues of ordered webhooks", () => {
     expect([after.stored, [...after.states.keys()]]).toEqual([["wh_2"], ["wh_4"]]);
   });
 
-  it("remove what is done, also twice", async () => {
+  it("remove settled deliveries, also twice", async () => {
     const queues = createOrderedQueueStore(streams.connection);
     const sequences: number[] = [];
     for (let n = 0; n < 120; n++) sequences.push((await queues.append("wh_5", `${n}`, sequences.at(-1) ?? 0)) ?? 0);
@@ -58,7 +58,7 @@ describe("the queues of ordered webhooks", () => {
     await queues.removeBefore("wh_5", sequences[115] ?? 0);
     expect((await queues.findNext("wh_5", 1))?.text).toBe("115");
     await queues.remove("wh_5", sequences);
-    // Behind nothing, whatever was there before.
+    // An empty queue, whatever it held before.
     expect(await queues.append("wh_5", "again", sequences.at(-1) ?? 0)).toBeUndefined();
     expect(await queues.append("wh_5", "again", 0)).toBeGreaterThan(sequences.at(-1) ?? 0);
   });

@@ -48,7 +48,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../../support/tempo
 import { streamOptions, until } from "./support.ts";
 import type { IntakeMessage } from "../../../runner/intake/ports.ts";
 
-/** Each role's own credentials on a real server: what it needs works, and everything else is tried and must change nothing. */
+/** Each role's own credentials on a real server: required operations work; all others are tried and must change nothing. */
 const owner = "u_one";
 const source = "dc_rights";
 const partition = partitionOf(source);
@@ -89,7 +89,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-/** Everything that an intruder could have changed or learned. */
+/** All data that an intruder could have changed or read. */
 async function world(): Promise<string> {
   const streams: string[] = [];
   for await (const { config, state } of admin.manager.streams.list()) {
@@ -100,7 +100,7 @@ async function world(): Promise<string> {
   return streams.toSorted().join("\n");
 }
 
-/** Asks each, by both names it may have. @returns what was answered, and whether anything has changed */
+/** Sends each request under both of its possible names. @returns the responses, and whether any data has changed */
 async function answered(
   { nats }: Connection,
   tries: readonly (readonly [subject: string, payload?: string])[],
@@ -148,7 +148,7 @@ describe("a runner of a pool with an owner", () => {
     expect((await admin.manager.consumers.info("INVOCATIONS", runnerConsumer("own", 0))).config.mem_storage).toBe(true);
   });
 
-  it("reads its deployments and hears of changes, extends histories, answers, lives among its like", async () => {
+  it("reads its deployments and their changes, extends histories, responds, and sees the other members of its pool", async () => {
     const ports = createRunnerPorts(runner, "own");
     expect(await ports.deployments.get(source)).toMatchObject({ pool: "own" });
     const changed: (string | undefined)[] = [];
@@ -160,12 +160,12 @@ describe("a runner of a pool with an owner", () => {
     expect(await ports.commits.append(owner, source, "{}", 0)).toMatchObject({ outcome: "stored" });
     expect(await ports.commits.append(owner, source, "{}", 0)).toMatchObject({ outcome: "refused" });
     expect((await ports.commits.last(owner, source)).commit).toBe("{}");
-    const told: string[] = [];
+    const reported: string[] = [];
     const announced = await announce(runner, runnersOf("own"), "r1");
-    const members = await watchMembers(runner, runnersOf("own"), (runners) => told.push(runners.join()));
-    await until(() => told.at(-1) === "r1", "itself");
+    const members = await watchMembers(runner, runnersOf("own"), (runners) => reported.push(runners.join()));
+    await until(() => reported.at(-1) === "r1", "itself");
     await announced.leave();
-    await until(() => told.at(-1) === "", "nobody");
+    await until(() => reported.at(-1) === "", "no member");
     await members.stop();
     const heard: string[] = [];
     admin.nats.subscribe("answer.t.r_1", { callback: (_, message) => void heard.push(message.string()) });
@@ -174,7 +174,7 @@ describe("a runner of a pool with an owner", () => {
     await until(() => heard.length === 1, "the answer");
   });
 
-  it("learns until when its owner's quota is used up, and of nobody else's", async () => {
+  it("reads until when its own owner is over quota, and not when other owners are", async () => {
     const counting = createOwnerLimits(await as("delivery", await roleCredentials(keys, "delivery")));
     const ports = createRunnerPorts(runner, "own");
     const changed: (string | undefined)[] = [];
@@ -191,7 +191,7 @@ describe("a runner of a pool with an owner", () => {
     await following.stop();
   });
 
-  it("has its requests answered by the delivery role", async () => {
+  it("gets responses to its requests from the delivery role", async () => {
     const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
     await expect(createRunnerPorts(runner, "own").moves.move({ seq: 1, index: 0 })).resolves.not.toThrow();
     await requests.stop();
@@ -274,18 +274,18 @@ describe("a runner of a pool with an owner", () => {
     ["$SYS.REQ.CLAIMS.UPDATE", "x"],
   ];
 
-  it("may ask nothing else", async () => {
+  it("cannot send other requests", async () => {
     expect(await answered(runner, forbidden)).toEqual([]);
   });
 
-  /** The answer's subject is the asker's choice, and no permission looks at it. */
+  /** The requester chooses the reply subject, and no permission checks it. */
   it.each([
     "$JS.API.STREAM.DELETE.RUNS",
     "$JS.API.STREAM.PURGE.STATE",
     invokeSubject("other", 0, source),
     `$KV.DEPLOYMENTS.other.${source}`,
     "$KV.ROUTES.sub_1",
-  ])("cannot have an answer sent to '%s'", async (reply) => {
+  ])("cannot redirect a response to '%s'", async (reply) => {
     const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
     const raw = await dial({ servers: server.url, authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) });
     const before = await world();
@@ -296,7 +296,7 @@ describe("a runner of a pool with an owner", () => {
     ask("$JS.API.CONSUMER.MSG.NEXT.INVOCATIONS.runner-own-0", JSON.stringify({ batch: 1, no_wait: true }));
     ask("$JS.API.STREAM.INFO.OBJ_BUNDLES");
     await raw.flush();
-    // Whoever has the rights can do it. Once this later order is carried out, so would the others be.
+    // A role with the rights can do it. When this later request is done, the earlier ones would be done too.
     admin.nats.publish(`$JS.API.DIRECT.GET.RUNS.${runSubject(partition, owner, "dc_none")}`, "", {
       reply: "$JS.API.STREAM.DELETE.CONTROL",
     });
@@ -322,7 +322,7 @@ describe("a runner of a pool with an owner", () => {
     "changed.DEPLOYMENTS.other.>",
     "$SYS.>",
     "deliver.>",
-  ])("hears nothing on '%s'", async (subject) => {
+  ])("receives nothing on '%s'", async (subject) => {
     const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
     const raw: NatsConnection = await dial({
       servers: server.url,
@@ -343,7 +343,7 @@ describe("a runner of a pool with an owner", () => {
 });
 
 describe("a runner of the default pool", () => {
-  it("may extend any owner's history, and neither read another pool nor invoke", async () => {
+  it("may extend any owner's history, and can neither read another pool nor invoke", async () => {
     const everybodys = await as("runner", await poolCredentials(keys, { pool: "default" }));
     expect(await createRunnerPorts(everybodys, "default").commits.append("u_three", source, "{}", 0)).toMatchObject({ outcome: "stored" });
     for (const subject of [invokeSubject("own", 0, source), `$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.own.${source}`])
@@ -423,7 +423,7 @@ describe.each([
     ],
   ],
 ] as const)("the role %s", (role, subjects) => {
-  it("may ask nothing of the others", async () => {
+  it("cannot send the requests of other roles", async () => {
     const connection = await as(role, await roleCredentials(keys, role));
     expect(
       await answered(
@@ -435,7 +435,7 @@ describe.each([
 });
 
 describe("the API and delivery", () => {
-  it("hand each other redeliveries and tests of webhooks", async () => {
+  it("exchange redeliveries and tests of webhooks", async () => {
     const [asker, deliverer] = [
       await as("api", await roleCredentials(keys, "api")),
       await as("delivery", await roleCredentials(keys, "delivery")),
@@ -469,7 +469,7 @@ describe("the API and delivery", () => {
 });
 
 describe("the queue of a workflow", () => {
-  it("is written by the delivery role alone", async () => {
+  it("is written only by the delivery role", async () => {
     const publish = async (role: "delivery" | "api") =>
       (await as(role, await roleCredentials(keys, role))).publisher.publish(workflowSubject("p_1"), "{}", { timeoutMs: 2_000 });
     expect(await publish("delivery")).toMatchObject({ duplicate: false });
@@ -478,8 +478,8 @@ describe("the queue of a workflow", () => {
   });
 });
 
-describe("the line of an ordered webhook", () => {
-  it("is the delivery role's alone", async () => {
+describe("the queue of an ordered webhook", () => {
+  it("belongs to the delivery role alone", async () => {
     const queues = createOrderedQueueStore(await as("delivery", await roleCredentials(keys, "delivery")));
     expect(await queues.append("wh_1", "one", 0)).toBe(1);
     expect(await queues.append("wh_1", "two", 1)).toBe(2);
@@ -497,7 +497,7 @@ describe("the line of an ordered webhook", () => {
     }
   });
 
-  it("is the API's to look at, and so is what is scheduled", async () => {
+  it("can be read by the API, like scheduled events", async () => {
     const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
     const queues = createOrderedQueueStore(deliverer);
     const head = { id: "em_3.sub_1", subscription: "sub_1", event: { source, eventId: "1-0", channel: "" }, attempt: 1 };
@@ -506,8 +506,8 @@ describe("the line of an ordered webhook", () => {
     const schedule = { kind: "at", atMs: Date.now() + 3_600_000 } as const;
     const [subject, target] = [retrySubject("wh_2", "em_1.sub_1"), deliverSubject("wh_2", "em_1.sub_1")];
     await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
-    const told = { due: 0, scheduled: 1, nextAt: schedule.atMs, queued: 1, head: { delivery: "em_3.sub_1" } };
-    expect(await readWebhookBacklog(await as("api", await roleCredentials(keys, "api")), "wh_2")).toMatchObject(told);
+    const backlog = { due: 0, scheduled: 1, nextAt: schedule.atMs, queued: 1, head: { delivery: "em_3.sub_1" } };
+    expect(await readWebhookBacklog(await as("api", await roleCredentials(keys, "api")), "wh_2")).toMatchObject(backlog);
     await queues.deleteQueue("wh_2");
     await endSchedule(deliverer, streams.deliveries, subject);
   });
@@ -524,7 +524,7 @@ describe("the backlogs of sources", () => {
 });
 
 describe("a replay", () => {
-  it("is asked for by the API, and read by the delivery role", async () => {
+  it("is requested by the API, and read by the delivery role", async () => {
     const texts: string[] = [];
     const api = await as("api", await roleCredentials(keys, "api"));
     const reading = await readReplays(await as("delivery", await roleCredentials(keys, "delivery")), (text, done) => {
@@ -545,7 +545,7 @@ describe("a replay", () => {
 });
 
 describe("the builder", () => {
-  it("may ask nothing of the others", async () => {
+  it("cannot send the requests of other roles", async () => {
     const subjects = [
       "runs.0.u_one.dc_1",
       "invoke.own.0.dc_1",
@@ -565,8 +565,8 @@ describe("the builder", () => {
   });
 });
 
-describe("the server of accounts", () => {
-  it("ends a pool's account with its connections, and knows it again when the pool is made again", async () => {
+describe("the server's accounts", () => {
+  it("removes a pool's account with its connections, and accepts it when the pool is created again", async () => {
     const pool = { pool: "brief", owner };
     const credentials = await credentialsForPool(system, keys, pool);
     const madeAt = Math.floor(Date.now() / 1_000);
@@ -576,30 +576,30 @@ describe("the server of accounts", () => {
     await removePoolAccount(system, keys, "brief");
     await until(() => link.status() !== "connected", "the connection is ended");
     await expect(as("brief", credentials)).rejects.toThrow(/authorization/i);
-    // Tokens are dated to the second, and the server takes none that it has had.
+    // Tokens are dated to the second, and the server refuses those that it has received before.
     await until(() => Date.now() / 1_000 >= madeAt + 1, "the next second begins");
     await credentialsForPool(system, keys, pool);
     await until(() => link.status() === "connected", "the same credentials are taken");
     expect(await areSetUp(await as("brief", credentials))).toBe(true);
   });
 
-  it("takes the removal of an account from the operator of its own keys alone", async () => {
+  it("refuses to remove an account for an operator with other keys", async () => {
     const others = natsKeysOf(Buffer.alloc(32, 1).toString("base64url"));
     await expect(removePoolAccount(system, others, "own")).rejects.toThrow("not trusted");
   });
 
-  it("takes the standing accounts anew while it runs, and their users stay connected", async () => {
+  it("reloads the permanent accounts while it runs, and their users stay connected", async () => {
     const operator = await as("operator", await roleCredentials(keys, "operator"));
-    const told: string[] = [];
-    operator.onStatus((status) => told.push(status));
+    const reported: string[] = [];
+    operator.onStatus((status) => reported.push(status));
     const before = await world();
     await updatePermanentAccounts(system, keys);
     expect(await areSetUp(operator)).toBe(true);
     expect(await world()).toBe(before);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  it("gives connected users the rights that an older version did not know", async () => {
+  it("gives connected users the rights that an older version did not have", async () => {
     const builder = await as("builder", await builderCredentials(keys));
     const older = await encodeAccount(
       "BUILDER",

@@ -8,14 +8,14 @@ import { streamOptions, until, withJetStream } from "./support.ts";
 const nats = withJetStream();
 const publish: typeof nats.connection.publisher.publish = (...args) => nats.connection.publisher.publish(...args);
 
-test("a message is stored and its sequence told", async () => {
+test("a message is stored and its sequence is returned", async () => {
   const first = await publish("runs.0.u_1.dc_seq", "one");
   const second = await publish("runs.0.u_1.dc_seq", Buffer.from("two"));
   expect(second).toEqual({ seq: first.seq + 1, duplicate: false });
   expect((await nats.connection.manager.direct.getMessage("RUNS", { seq: second.seq }))?.string()).toBe("two");
 });
 
-test("a message id that is known stores nothing and tells the first sequence", async () => {
+test("a duplicate message id stores nothing and returns the first sequence", async () => {
   const first = await publish("invoke.default.0.dc_id", "{}", { messageId: "id-1" });
   expect(await publish("invoke.default.0.dc_id", "{}", { messageId: "id-1" })).toEqual({
     seq: first.seq,
@@ -30,7 +30,7 @@ test("a wrong expected sequence is refused with the actual one", async () => {
   expect(refused).toMatchObject({ code: "wrong_last_sequence", actual: seq });
 });
 
-test("a subject outside every stream is unavailable when its time is up", async () => {
+test("a subject outside all streams throws Unavailable after the timeout", async () => {
   await expect(publish("nowhere.at.all", "x", { timeoutMs: 300 })).rejects.toThrow(Unavailable);
 });
 
@@ -44,13 +44,13 @@ test("a header with a line break is refused", async () => {
   });
 });
 
-test("a schedule the server refuses is an invalid input", async () => {
+test("a schedule that the server refuses is an invalid input", async () => {
   await expect(
     publish("timer.dc_bad.t", "x", { schedule: { schedule: "@every 500ms", target: "invoke.default.0.dc_bad" } }),
   ).rejects.toThrow(InvalidInput);
 });
 
-test("set-up is safe to repeat and applies what changed", async () => {
+test("setup can be repeated and applies changes", async () => {
   await setUpStreams(nats.connection, { ...streamOptions, storeBytes: 1_000_000_000, maxAckPending: 77 });
   const info = await nats.connection.manager.streams.info("RUNS");
   expect(info.config.max_bytes).toBe(340_000_000);
@@ -64,7 +64,7 @@ test("without a server, connecting fails in time and names the address", async (
   );
 });
 
-test("wrong credentials are told at once, without the credentials", async () => {
+test("wrong credentials are reported at once, without the credentials", async () => {
   const error = await connect({
     server: { servers: nats.server.connection.servers, user: "x", pass: "s3cret" },
     name: "none",
@@ -85,7 +85,7 @@ test("after kill -9 nothing acknowledged is lost, and each publish either succee
         acknowledged.push(last);
       } catch (error) {
         rejected++;
-        // Stored though its acknowledgement was lost: the reader of a history finds out like this.
+        // Stored although its acknowledgement was lost: readers of the history detect this.
         if (error instanceof WrongLastSequence && error.actual !== undefined) last = error.actual;
         else if (!(error instanceof Unavailable)) throw error;
       }

@@ -24,7 +24,7 @@ async function publishMany(subject: string, from: number, to: number): Promise<v
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 const sorted = (values: Iterable<number>): number[] => [...values].sort((a, b) => a - b);
 
-test("a partition is read, naks come again, acked messages are gone", async () => {
+test("a partition is read, nacked messages are redelivered, and acked messages are removed", async () => {
   const got: string[] = [];
   const reading = await readPartition({
     connection: nats.connection,
@@ -44,7 +44,7 @@ test("a partition is read, naks come again, acked messages are gone", async () =
   await until(async () => (await nats.connection.manager.streams.info("INVOCATIONS")).state.messages === 0, "the queue is empty");
 });
 
-test("one of two readers of a partition that stops leaves nothing stuck", async () => {
+test("one of two readers of a partition stops without blocking a message", async () => {
   const other = await nats.addConnection();
   const got = new Set<string>();
   const read = (connection: typeof other) =>
@@ -68,7 +68,7 @@ test("one of two readers of a partition that stops leaves nothing stuck", async 
   await b.stop();
 });
 
-test("a partition goes on after kill -9 of the server, without loss", async () => {
+test("a partition continues after kill -9 of the server, without loss", async () => {
   const got = new Set<number>();
   const reading = await readPartition({
     connection: nats.connection,
@@ -87,7 +87,7 @@ test("a partition goes on after kill -9 of the server, without loss", async () =
   await reading.stop();
 }, 60_000);
 
-test("a follower hands out each message once, in order, across kill -9 and the loss of its consumer", async () => {
+test("a follower delivers each message once, in order, across kill -9 and the loss of its consumer", async () => {
   const got: number[] = [];
   const interruptions: string[] = [];
   const filter = "runs.0.u_f.>";
@@ -115,7 +115,7 @@ test("a follower hands out each message once, in order, across kill -9 and the l
   expect(interruptions.length).toBeGreaterThanOrEqual(2);
 }, 40_000);
 
-test("a follower begins behind a sequence, or with what is new", async () => {
+test("a follower starts behind a sequence, or with new messages", async () => {
   await publishMany("runs.0.u_g.dc_1", 0, 5);
   const last = (await nats.connection.manager.streams.info("RUNS")).state.last_seq;
   const [behind, fresh]: [number[], number[]] = [[], []];
@@ -143,7 +143,7 @@ test("a follower begins behind a sequence, or with what is new", async () => {
   await until(async () => (await nats.connection.manager.streams.info("RUNS")).state.consumer_count === 0, "their consumers are gone");
 });
 
-test("the floor rises only past what is done, and a reader that begins there is handed the rest", async () => {
+test("the floor rises only past processed messages, and a reader that starts there receives the rest", async () => {
   const open = new Map<number, () => void>();
   const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
   const first = readerOf({ onMessage: (message, done) => open.set(Number(message.text()), done) });
@@ -170,7 +170,7 @@ test("the floor rises only past what is done, and a reader that begins there is 
   await second.stop();
 });
 
-test("a reader takes up and gives up partitions while it reads: of each it is handed every message once, in order", async () => {
+test("a reader adds and removes partitions while it reads, and receives each of their messages once, in order", async () => {
   const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
   const got = new Map<string, number[]>();
   const reader = readerOf({
@@ -201,11 +201,11 @@ test("a reader takes up and gives up partitions while it reads: of each it is ha
   await reader.idle();
   await reader.stop();
   const { last_seq } = (await nats.connection.manager.streams.info("RUNS")).state;
-  // Idle partitions are as far as the others.
+  // Idle partitions have the same floor as the others.
   for (const partition of [5, 6, 7, 8]) expect(reader.floors().get(partition)).toBe(last_seq);
 }, 40_000);
 
-test("across kill -9 a reader with a floor loses nothing and hands out nothing twice", async () => {
+test("across kill -9 a reader with a floor loses nothing and delivers nothing twice", async () => {
   const got: number[] = [];
   const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
   const reader = readerOf({
@@ -238,7 +238,7 @@ test("a reader with a floor is not interrupted by the end of its requests", asyn
   expect(interruptions).toEqual([]);
 });
 
-test("reading pauses while large messages are not done, however many there are", async () => {
+test("reading pauses while large messages are in progress, whatever their number", async () => {
   const bytes = 1_000_000;
   const most = 60;
   const large = "x".repeat(bytes);
@@ -265,7 +265,7 @@ test("reading pauses while large messages are not done, however many there are",
   await reader.stop();
 });
 
-test("after stop nothing is handed out", async () => {
+test("after stop no message is delivered", async () => {
   const got: number[] = [];
   const reading = await followFrom({
     connection: nats.connection,
@@ -284,7 +284,7 @@ test("after stop nothing is handed out", async () => {
 });
 
 test("reading a consumer that does not exist fails at once", async () => {
-  await expect(readPartition({ connection: nats.connection, pool: "nobody", partition: 0, onMessage: () => undefined })).rejects.toThrow(
+  await expect(readPartition({ connection: nats.connection, pool: "missing", partition: 0, onMessage: () => undefined })).rejects.toThrow(
     /not found/,
   );
 });

@@ -45,7 +45,7 @@ async function stepDown(request: string, leader: () => Promise<string | undefine
  * Method: two readers open one partition at about the same time, so that a consumer is reset while it delivers; then the stream gets
  * another leader. With resets that are neither waited for nor verified, half of the messages were gone after twelve rounds.
  */
-// Not part of every run, because it fails now and then on a busy machine: nats-server has then lost a message all the same.
+// Not part of every run: on a busy machine it sometimes fails, because nats-server itself has lost a message.
 test.runIf(process.env["HEADWATER_TEST_NATS_SERVERS"] === "3")(
   "a partition that two runners open at once keeps each message until it is acked, across changes of the leader",
   async () => {
@@ -57,7 +57,7 @@ test.runIf(process.env["HEADWATER_TEST_NATS_SERVERS"] === "3")(
     for (let round = 0; round < 12; round++) {
       let handedOut = 0;
       const open = async (connection: Connection, delayMs: number) => {
-        await sleep(delayMs); // The moment varies from round to round.
+        await sleep(delayMs); // The delay varies from round to round.
         return readPartition({ connection, pool: "default", partition: 1, onMessage: () => void handedOut++ });
       };
       const readings = await Promise.all(connections.slice(0, 2).map((connection, n) => open(connection, n * round * 2)));
@@ -84,10 +84,10 @@ test.runIf(process.env["HEADWATER_TEST_NATS_SERVERS"] === "3")(
 );
 
 /**
- * Method: server 0 is away while a commit is stored, copied to STATE and trimmed from RUNS. Then it runs alone, and may answer direct reads
- * from what it had before.
+ * Method: server 0 is away while a commit is stored, copied to STATE and trimmed from RUNS. Then it runs alone, and may serve direct reads
+ * from its old data.
  */
-test("a source does not continue from a state that a server held before it was away", async () => {
+test("a source does not continue from an outdated state of a server that was away", async () => {
   const ref = { partition: 0, owner: "u_1", source: "dc_stale" };
   const { streams: stored } = admin().manager;
   const trim = async () => {

@@ -60,13 +60,13 @@ test("publishing again replaces the schedule, purging ends it", async () => {
   expect(await schedulesLeft()).toBe(0);
 });
 
-test("a one-shot in the past fires at once and leaves nothing behind", async () => {
+test("a one-shot in the past fires at once and leaves no schedule behind", async () => {
   await set({ kind: "at", atMs: Date.now() - 5_000 });
   await ticked(1);
   await until(async () => (await schedulesLeft()) === 0, "the schedule is gone");
 });
 
-test("a one-shot in the future fires then; under a known message id it is not armed twice", async () => {
+test("a one-shot in the future fires when it is due, and is not armed twice under a known message id", async () => {
   const atMs = Date.now() + 1_500;
   await set({ kind: "at", atMs }, { messageId: "chain-1" });
   expect((await set({ kind: "at", atMs: atMs + 60_000 }, { messageId: "chain-1" })).duplicate).toBe(true);
@@ -74,7 +74,7 @@ test("a one-shot in the future fires then; under a known message id it is not ar
   expect(storedAt(0)).toBeGreaterThanOrEqual(atMs - 50);
 });
 
-test("cron has six fields and a zone", async () => {
+test("cron has six fields and a time zone", async () => {
   await set({ kind: "cron", cron: "* * * * * *", timezone: "Asia/Kolkata" });
   await ticked(1);
   await endTimers(nats.connection, "dc_1");
@@ -99,7 +99,7 @@ test("schedules survive kill -9 of the server", async () => {
   await ticked(before + 2);
 });
 
-test("a retry waits on DELIVERIES until it is due, and can be ended before", async () => {
+test("a retry waits on DELIVERIES until it is due, and can be removed before", async () => {
   const due: string[] = [];
   const retries = await readQueue({
     connection: nats.connection,

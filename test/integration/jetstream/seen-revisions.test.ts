@@ -4,8 +4,8 @@ import { withJetStream } from "./support.ts";
 
 const streams = withJetStream();
 
-describe("a writer that waits until its reader knows an entry", () => {
-  it("goes on when the reader has seen the revision, and not before", async () => {
+describe("a writer that waits until its readers have seen an entry", () => {
+  it("continues after the reader has seen the revision, and not before", async () => {
     const seen = new SeenRevisions(streams.connection);
     seen.start("ROUTES");
     let isKnown = false;
@@ -19,7 +19,7 @@ describe("a writer that waits until its reader knows an entry", () => {
     seen.stop();
   });
 
-  it("goes on when nobody reads", async () => {
+  it("continues when there is no reader", async () => {
     await expect(waitUntilSeen(streams.connection, "ROUTES", 1)).resolves.not.toThrow();
   });
 });

@@ -5,7 +5,7 @@ import { findScheduled, readDue } from "../../../platform/jetstream/deliveries/d
 import { publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
 import { until, withJetStream } from "./support.ts";
 
-/** As delivery names it. */
+/** The consumer's name in the delivery role. */
 const consumer = "delivery";
 const hourMs = 3_600_000;
 
@@ -22,13 +22,13 @@ const read = () =>
   });
 const stored = async (): Promise<number> => (await nats.connection.manager.streams.info(streams.deliveries)).state.messages;
 
-test("what a killed server keeps and would never hand out is made due again, and the rest is left alone", async () => {
+test("messages that a killed server would never deliver are made due again, and all others are left alone", async () => {
   const { publisher } = nats.connection;
   await (await read()).stop();
   for (const id of ["passed.sub_1", "next.sub_1"]) await publisher.publish(deliverSubject("wh_1", id), id);
-  // The state that it comes back with when it has forgotten that the first was removed: the consumer is past it.
+  // The server's state after it has forgotten the first removal: the consumer is past the message.
   await nats.connection.nats.request(`$JS.API.CONSUMER.RESET.${streams.deliveries}.${consumer}`, JSON.stringify({ seq: 2 }));
-  // A schedule of which it knows nothing is a message like any other.
+  // To the server, a schedule that it has lost is an ordinary message.
   await publisher.publish(retrySubject("wh_1", "forgotten.sub_1"), "forgotten.sub_1");
   const later = { subject: retrySubject("wh_1", "later.sub_1"), target: deliverSubject("wh_1", "later.sub_1") };
   await publishScheduled(publisher, { ...later, schedule: { kind: "at", atMs: Date.now() + hourMs }, body: "later.sub_1" });

@@ -37,7 +37,7 @@ export function withJetStream(options: Partial<StreamOptions> = {}, natsOptions:
   };
 }
 
-/** Whoever does what runners ask for, for the test file that calls this at its top level. */
+/** Serves the requests of runners, for the test file that calls this at its top level. */
 export function withPoolRequests(nats: TestJetStream): void {
   let requests: Stoppable;
   beforeAll(async () => {
@@ -55,5 +55,5 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
   }
 }
 
-/** Nothing that a test asserts to stay as it is can be waited for; this is how long it must stay so. */
+/** For assertions that a state does not change, which cannot be waited for: how long it must stay the same. */
 export const quietMs = 300;

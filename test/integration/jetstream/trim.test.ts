@@ -24,14 +24,14 @@ async function copied(): Promise<number> {
   return last_seq;
 }
 
-it("keeps what is not processed, whatever its age and size", async () => {
+it("keeps unprocessed messages, whatever their age and size", async () => {
   for (let n = 0; n < 10; n++) await commit(n);
   const last = await copied();
   await trimRuns(nats.connection, upTo(last - 3), keepNothing);
   expect(await runs()).toMatchObject({ messages: 3, first_seq: last - 2 });
 });
 
-it("keeps the newest of what is processed: so many bytes, and no older than so long", async () => {
+it("keeps the newest processed messages, up to a size and an age", async () => {
   for (let n = 10; n < 20; n++) await commit(n);
   const last = await copied();
   await trimRuns(nats.connection, upTo(last), keepAll);
@@ -45,7 +45,7 @@ it("keeps the newest of what is processed: so many bytes, and no older than so l
   expect((await lastCommit(nats.connection, { partition: 0, owner: "u_1", source: "dc_19" })).text?.slice(0, 2)).toBe("19");
 });
 
-it("keeps what STATE has not copied: the last commit of a source is never in neither of them", async () => {
+it("keeps commits that STATE has not copied, so the last commit of a source is always in one of them", async () => {
   const { streams: stored } = nats.connection.manager;
   const before = await copied();
   // While STATE is full the server copies nothing.
@@ -59,7 +59,7 @@ it("keeps what STATE has not copied: the last commit of a source is never in nei
   expect(await runs()).toMatchObject({ messages: 0, last_seq: before + 1 });
 }, 60_000);
 
-it("refuses commits beyond the limit of RUNS, and takes them again once it is trimmed", async () => {
+it("refuses commits beyond the limit of RUNS, and accepts them again after RUNS is trimmed", async () => {
   const { streams: stored } = nats.connection.manager;
   const limited = { max_bytes: 3 * bodyBytes };
   await stored.update(streams.runs, limited);
@@ -71,7 +71,7 @@ it("refuses commits beyond the limit of RUNS, and takes them again once it is tr
   await setUpStreams(nats.connection, streamOptions);
 });
 
-it("lowers the limit of a stream that holds more without dropping anything", async () => {
+it("lowers the limit of a stream that holds more without dropping messages", async () => {
   for (let n = 40; n < 50; n++) await commit(n);
   const { messages, bytes } = await runs();
   await setUpStreams(nats.connection, { ...streamOptions, storeBytes: bytes });
@@ -91,7 +91,7 @@ const floorsOf = (stream: string, routed: Readonly<Record<number, number>>, reco
   ordered: [0],
 });
 
-it("publishes floors of partitions that only grow, whoever publishes them", async () => {
+it("publishes floors of partitions that only grow, with any number of publishers", async () => {
   const one = new FloorPublisher(nats.connection, failed);
   const other = new FloorPublisher(await nats.addConnection(), failed);
   const { stream } = await one.load();
@@ -116,7 +116,7 @@ it("publishes floors of partitions that only grow, whoever publishes them", asyn
   expect(await new FloorPublisher(nats.connection, failed).load()).toEqual(floorsOf(stream, { 1: 11, 2: 20 }, { 1: 5 }));
 });
 
-it("begins with the floor of an earlier version for each partition, and not with that of another stream", async () => {
+it("starts with the floor of an earlier version for each partition, and not with that of another stream", async () => {
   const { stream } = await loadFloors(nats.connection);
   const put = (entry: object) => nats.connection.publisher.publish("$KV.FLOORS.delivery", JSON.stringify(entry));
   await put({ stream, routed: 7, recorded: 3 });
@@ -125,7 +125,7 @@ it("begins with the floor of an earlier version for each partition, and not with
   expect(await loadFloors(nats.connection)).toEqual(floorsOf(stream, {}));
 });
 
-it("lowers floors above the last commit for good, since the next commits get these sequences", async () => {
+it("lowers floors above the last commit permanently, since the next commits get these sequences", async () => {
   const { last_seq } = await runs();
   const { stream } = await loadFloors(nats.connection);
   await publishFloors(nats.connection, floorsOf(stream, { 3: last_seq + 100 }, { 3: 2 }));
@@ -133,7 +133,7 @@ it("lowers floors above the last commit for good, since the next commits get the
   expect((await readFloors(nats.connection))?.routed[3]).toBe(last_seq);
 });
 
-it("counts a partition without newer commits as done", async () => {
+it("counts a partition without newer commits as processed", async () => {
   const { last_seq: before } = await runs();
   await appendCommit(nats.connection, { partition: 5, owner: "u_1", source: "dc_idle" }, "x", 0);
   await appendCommit(nats.connection, { partition: 6, owner: "u_1", source: "dc_busy" }, "x", 0);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await directory.remove();
 });
 
-it("waits until more than half of the servers are up, and streams can be made at once then", async () => {
+it("waits until more than half of the servers are up, and streams can be created at once", async () => {
   await expect(waitForJetStream(connection, 1_500)).rejects.toMatchObject({ code: "unavailable" });
   const answered = waitForJetStream(connection, 60_000);
   await Promise.all([start(1), start(2)]);

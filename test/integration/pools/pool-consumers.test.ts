@@ -28,7 +28,7 @@ const consumersOf = async ({ manager }: Connection): Promise<readonly string[]> 
   return names;
 };
 
-it("reads on after NATS restarts, which forgets the consumers of pools, and repeats nothing that was acked", async () => {
+it("continues reading after NATS restarts without the consumers of pools, and redelivers no acked message", async () => {
   await setUpPool(nats.connection, { pool: "own" });
   const events: unknown[] = [];
   const reading = await readPartition({
@@ -54,7 +54,7 @@ it("reads on after NATS restarts, which forgets the consumers of pools, and repe
   await reading.stop();
 }, 60_000);
 
-it("keeps what is not acked when a consumer that had its state on disk is created again in memory", async () => {
+it("redelivers unacked messages when a consumer with state on disk is created again in memory", async () => {
   const name = runnerConsumer("old", partition);
   const consumer = queueConsumer(name, { filter: invokeFilter("old", partition), ackWaitMs: 60_000, maxAckPending: 100 });
   const { manager } = nats.connection;

@@ -18,7 +18,7 @@ describe("the load of a pool", () => {
     for (let n = 0; n < count; n++) await nats.connection.publisher.publish(invokeSubject(pool, partition, "dc_a"), body, {});
   };
 
-  it("is what waits and what is under way in all its partitions, and nothing of other pools", async () => {
+  it("is the number of queued and running invocations in all its partitions, without other pools", async () => {
     await setUpPool(nats.connection, { pool: "fast" });
     const backlogs = createBacklogs(nats.connection);
     expect(await backlogs.of("fast")).toBe(0);
@@ -39,14 +39,14 @@ describe("the load of a pool", () => {
     await reading.stop();
   });
 
-  it("creates the consumers of a pool that has none, and counts what waits for them", async () => {
+  it("creates the consumers of a pool that has none, and counts their queued messages", async () => {
     const backlogs = createBacklogs(nats.connection);
     await publish("new", 7, 3);
     expect(await backlogs.of("new")).toBeUndefined();
     expect(await backlogs.of("new")).toBe(3);
   });
 
-  it("is the mean memory of the runners that live, and none of those that left", async () => {
+  it("is the mean memory of the live runners, without those that left", async () => {
     const memory = await followRunnerMemory(nats.connection);
     expect(memory.shareOf("fast")).toBeUndefined();
     const [full, empty, other] = await Promise.all([

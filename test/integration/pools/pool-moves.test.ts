@@ -18,7 +18,7 @@ import { deployment } from "../../runner/support.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
 import { portsBesidePool } from "../runner-beside.ts";
 
-/** Real streams and the runner role; user code is a counter in the source's db, which shows every run that was doubled or lost. */
+/** Real streams and the runner role. User code increments a counter in the source's db, which reveals repeated and lost runs. */
 const nats = withJetStream({ partitions: partitionCount });
 const source = "dc_mover";
 const owner = "u_mover";
@@ -65,7 +65,7 @@ async function count(): Promise<number> {
   return Number(counter.parse((JSON.parse(text) as Commit).state.db).service?.n ?? "0"); // Written by the runner above.
 }
 
-/** Invocations that wait, run, or are to be looked at once more: what was given back may have run elsewhere in the meantime. */
+/** Invocations that wait, run, or will be redelivered: a nacked one may have run in another pool in the meantime. */
 async function unsettled(): Promise<number> {
   return (await nats.connection.manager.streams.info("INVOCATIONS")).state.messages;
 }
@@ -80,7 +80,7 @@ test("a source that moves between pools under load runs each invocation exactly 
   await entries.put(deploymentKey(pools[1], source), { source, movedTo: pools[0] });
   let sent = 0;
   const invocation = (): string => JSON.stringify({ source, trigger: "http", event: sent++ });
-  // Nobody tells the senders when it moves: they go on with what they know, sometimes in packs.
+  // Senders are not notified of the move: they continue with the old pool, sometimes in packs.
   let moving = true;
   const sending = (async () => {
     for (let round = 0; moving || round < 120; round++) {
@@ -107,7 +107,7 @@ test("a source that moves between pools under load runs each invocation exactly 
   expect(await count()).toBe(sent);
 }, 60_000);
 
-test("a pool is removed when no source is deployed in it, and what waits there follows its source", async () => {
+test("a pool is removed when no source is deployed in it, and its queued invocations follow their source", async () => {
   const entries = deploymentEntries(nats.connection);
   const pool = "leaving";
   await setUpPool(nats.connection, { pool });
@@ -129,7 +129,7 @@ test("a pool is removed when no source is deployed in it, and what waits there f
   expect(await count()).toBe(before + 1);
 });
 
-test("nobody can have an invocation of another pool moved, nor one whose source stays", async () => {
+test("a runner cannot move an invocation of another pool, nor one whose source stays", async () => {
   const { nats: client } = nats.connection;
   const subject = invokeSubject("own", ref.partition, source);
   const { seq } = await nats.connection.publisher.publish(subject, encodePack([JSON.stringify({ source, trigger: "http" })]));

@@ -12,11 +12,11 @@ const pack = (...sources: readonly string[]): string =>
 const publish = (subject: string, text: string) => nats.connection.publisher.publish(subject, text);
 const read = async () => Object.fromEntries(await createSourceBacklogs(nats.connection).read());
 
-it("is empty while nothing waits", async () => {
+it("is empty while no invocation waits", async () => {
   expect(await read()).toEqual({});
 });
 
-it("counts what waits, in messages of a source's own, and in packs, and no timers", async () => {
+it("counts queued invocations in single messages and in packs, without timers", async () => {
   await publish(invokeSubject(defaultPool, 1, "dc_a"), pack("dc_a"));
   await publish(invokeSubject(defaultPool, 1, "dc_a"), pack("dc_a"));
   await publish(invokeSubject(defaultPool, 2, "dc_b"), pack("dc_b"));
@@ -25,13 +25,13 @@ it("counts what waits, in messages of a source's own, and in packs, and no timer
   expect(await read()).toEqual({ dc_a: 3, dc_b: 1, dc_c: 2 });
 });
 
-it("estimates from the oldest packs when there are more than it reads", async () => {
+it("is estimated from the oldest packs when there are more than it reads", async () => {
   for (let n = 0; n < 600; n++) void publish(packSubject(defaultPool, 1), pack("dc_a", "dc_a", "dc_b"));
   await publish(packSubject(defaultPool, 1), pack("dc_a", "dc_a", "dc_b"));
   expect(await read()).toEqual({ dc_a: 1_202, dc_b: 601 });
 });
 
-it("answers many callers from one count, and callers a second later from a new one", async () => {
+it("is counted once for concurrent callers, and again for callers a second later", async () => {
   const backlogs = createSourceBacklogs(nats.connection);
   const [first, second] = await Promise.all([backlogs.read(), backlogs.read()]);
   expect(second).toBe(first);

@@ -10,7 +10,7 @@ const postgres = withPostgres();
 const history = withHistory({ kept: { ticks: 5 } }, postgres);
 const all: PageRequest = { limit: 100, cursor: null };
 
-/** The run of a tick that was due then and began so much later. */
+/** The run of a tick that was due at `dueAt` and started `lateMs` later. */
 function tick(source: string, dueAt: number, lateMs: number, skippedTicks: readonly number[] = []): Commit {
   const run: CommittedRun = {
     id: `r_${source.slice(3)}${dueAt}`,
@@ -27,28 +27,28 @@ function tick(source: string, dueAt: number, lateMs: number, skippedTicks: reado
 }
 
 const sequenced = (commits: readonly Commit[], from = 1) => commits.map((commit, index) => ({ seq: from + index, commit }));
-const told = async (source: string) =>
+const listed = async (source: string) =>
   (await history.pageTicks(source, all)).items.map(({ dueAt, run }) => `${dueAt} ${run === null ? "skipped" : run.startedAt - dueAt}`);
 
 describe("ticks", () => {
-  test("are kept in the order in which they were due, those that a run tells of beside its own, each once", async () => {
+  test("are stored in the order in which they were due, with the skipped ticks that a run reports, each once", async () => {
     const batch = sequenced([tick("dc_order", 1_000, 3), tick("dc_order", 2_000, 2_500, [3_000, 4_000]), tick("dc_order", 5_000, 0)]);
     await Promise.all([history.recordCommits("order", batch), history.recordCommits("order", batch.slice(0, 2))]);
     await history.recordCommits("order", batch);
-    expect(await told("dc_order")).toEqual(["5000 0", "4000 skipped", "3000 skipped", "2000 2500", "1000 3"]);
+    expect(await listed("dc_order")).toEqual(["5000 0", "4000 skipped", "3000 skipped", "2000 2500", "1000 3"]);
   });
 
-  test("are kept as many as they should, and go with their source", async () => {
+  test("are kept up to the configured number, and deleted with their source", async () => {
     for (let n = 1; n <= 20; n++) await history.recordCommits("many", sequenced([tick("dc_many", n * 1_000, 0)], n));
-    expect(await told("dc_many")).toEqual([20, 19, 18, 17, 16].map((n) => `${n}000 0`));
+    expect(await listed("dc_many")).toEqual([20, 19, 18, 17, 16].map((n) => `${n}000 0`));
     await history.deleteSource("dc_many");
-    expect(await told("dc_many")).toEqual([]);
+    expect(await listed("dc_many")).toEqual([]);
   });
 
-  test("of other runs there are none, and a forged time stops nothing", async () => {
+  test("are not stored for other triggers, and ignore a forged time", async () => {
     const manual: Commit = { ...tick("dc_forged", 1_000, 0), run: { ...tick("dc_forged", 1_000, 0).run, trigger: "manual" } };
     await history.recordCommits("forged", sequenced([manual, tick("dc_forged", 8e15, 0, [-1, 2e15, 7_000]), tick("dc_forged", 9_000, 1)]));
-    expect(await told("dc_forged")).toEqual(["9000 1", "7000 skipped"]);
+    expect(await listed("dc_forged")).toEqual(["9000 1", "7000 skipped"]);
   });
 });
 
@@ -56,7 +56,7 @@ describe("GET /v1/sources/{id}/ticks", () => {
   const deployed = async (): Promise<string> =>
     (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Ticking" } })).body.data.id;
 
-  test("tells what became of each, newest first, in pages", async () => {
+  test("returns the result of each tick, newest first, in pages", async () => {
     const source = await deployed();
     await api.history.recordCommits("API", sequenced([tick(source, 10_000, 1_000), tick(source, 20_000, 1_001, [30_500])]));
     const path = `/v1/sources/${source}/ticks`;
@@ -85,7 +85,7 @@ describe("GET /v1/sources/{id}/ticks", () => {
     expect(body.page_info).toMatchObject({ total_count: 3, count: 3 });
   });
 
-  test("tells nobody of sources that are not theirs, and refuses cursors that are none", async () => {
+  test("returns 404 for another owner's source, and 422 for an unknown cursor", async () => {
     const source = await deployed();
     expect((await api.ask("GET", `/v1/sources/${source}/ticks`, { key: keys.bob })).status).toBe(404);
     expect((await api.ask("GET", `/v1/sources/${source}/ticks?after=x`)).status).toBe(422);

@@ -17,7 +17,7 @@ import { waitUntil } from "../../../domain/retry.ts";
 import { deployment } from "../../runner/support.ts";
 import { withNats } from "../../support/nats/nats.ts";
 
-/** Links of a chain over real schedules. The clock that decides what is due is ours, so that no test waits for a minute to pass. */
+/** Links of a chain over real schedules. The test's clock decides what is due, so that no test waits for a minute. */
 const nats = withNats();
 const source = "dc_chain";
 const minute = 60_000;
@@ -72,7 +72,7 @@ const next = async (count: number): Promise<typeof links> => {
   expect(await waitUntil(() => links.length >= count, 10_000)).toBe(true);
   return links;
 };
-/** A minute in the past, so that what is armed after it is due and fires at once. */
+/** A minute in the past, so that the tick armed after it is due and fires at once. */
 const lastMinute = (): number => Math.floor(Date.now() / minute) * minute;
 
 describe("a chain of ticks", () => {
@@ -85,7 +85,7 @@ describe("a chain of ticks", () => {
     link?.message.ack();
   });
 
-  it("does not double when a link is answered twice before its ack", async () => {
+  it("does not double when a link is delivered twice before its ack", async () => {
     links = [];
     const at = lastMinute() - 10 * minute;
     for (let time = 0; time < 3; time++) await arm(tick(2, at), deploymentOf(2), at + 10);
@@ -97,7 +97,7 @@ describe("a chain of ticks", () => {
     expect(links).toHaveLength(1);
   });
 
-  it("makes up for the last of the ticks that were missed, and counts the others", async () => {
+  it("runs the last of the missed ticks, and counts the others", async () => {
     links = [];
     const at = lastMinute() - 7 * minute;
     await arm(tick(3, at), deploymentOf(3), at + 5 * minute + 10);
@@ -106,7 +106,7 @@ describe("a chain of ticks", () => {
     link?.message.ack();
   });
 
-  it("ends when its source was changed, is ended with its timers, and starts anew with the change", async () => {
+  it("ends when its source changes or its timers are removed, and starts again with the change", async () => {
     links = [];
     const at = lastMinute() - 20 * minute;
     await arm(tick(4, at), deploymentOf(5), at + 10);

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 describe("users", () => {
-  test("a seeded one is found by the key, which may do everything, however often it is seeded", async () => {
+  test("a seeded user is found by the key with all rights, also after seeding twice", async () => {
     await accounts.seedUser({ ...ada, email: "ada@new.example.com" }, seeded);
     const found = await accounts.findKey(seeded.hash);
     expect(found).toEqual({
@@ -44,7 +44,7 @@ describe("users", () => {
     expect(await accounts.findUser(ada.id)).toMatchObject({ username: "ada", plan: "default", createdAt: expect.any(Number) });
   });
 
-  test("are listed newest first, in pages that meet", async () => {
+  test("are listed newest first, in pages without gaps", async () => {
     for (const letter of ["b", "c", "d"])
       await accounts.createUser({ id: `u_${letter}`, username: letter, email: `${letter}@example.com` });
     const idsOf = async (...[page]: Parameters<typeof accounts.pageUsers>) => (await accounts.pageUsers(page)).items.map(({ id }) => id);
@@ -55,7 +55,7 @@ describe("users", () => {
     await expect(idsOf({ limit: 1, cursor: { side: "after", id: "u_none" } })).rejects.toMatchObject({ code: "invalid_cursor" });
   });
 
-  test("end with their keys and memberships", async () => {
+  test("are deleted with their keys and memberships", async () => {
     await accounts.createOrganization(acme, [ada.id]);
     await accounts.deleteUser(ada.id);
     expect(await accounts.findKey(seeded.hash)).toBeUndefined();
@@ -65,7 +65,7 @@ describe("users", () => {
 });
 
 describe("keys", () => {
-  test("have what they were made with, and are listed newest first", async () => {
+  test("have the given fields, and are listed newest first", async () => {
     const expiresAt = Date.now() + hour;
     const made = await accounts.createKey(ada.id, newKey("b", { expiresAt }), 10);
     expect(made).toMatchObject({ id: "pk_b", prefix: "hw_b", scopes: ["read"], expiresAt, lastUsedAt: null });
@@ -73,7 +73,7 @@ describe("keys", () => {
     expect((await accounts.listKeys(ada.id)).map(({ name }) => name)).toEqual(["b", "seeded"]);
   });
 
-  test("use is noted at most once a minute, also by requests at once", async () => {
+  test("record their use at most once a minute, also for concurrent requests", async () => {
     const usedAt = async () => (await accounts.listKeys(ada.id))[0]?.lastUsedAt;
     expect(await usedAt()).toBeNull();
     await Promise.all(Array.from({ length: 5 }, () => accounts.findKey(seeded.hash)));
@@ -86,14 +86,14 @@ describe("keys", () => {
     expect(await usedAt()).toBeGreaterThanOrEqual(used ?? Infinity);
   });
 
-  test("one that has expired is found with its end, and its use is not noted", async () => {
+  test("that have expired are found with their end, and their use is not recorded", async () => {
     const expiresAt = Date.now() - hour;
     await accounts.createKey(ada.id, newKey("b", { expiresAt }), 10);
     expect(await accounts.findKey("b".repeat(64))).toMatchObject({ id: "pk_b", expiresAt });
     expect((await accounts.listKeys(ada.id)).find(({ id }) => id === "pk_b")?.lastUsedAt).toBeNull();
   });
 
-  test("a revoked one finds nobody, and others cannot revoke it", async () => {
+  test("that are revoked find no user, and cannot be revoked by other users", async () => {
     await accounts.createUser(bob);
     await accounts.createKey(ada.id, newKey("b"), 10);
     await expect(accounts.revokeKey(bob.id, "pk_b")).rejects.toMatchObject({ status: 404 });
@@ -104,7 +104,7 @@ describe("keys", () => {
     expect(await accounts.findKey("b".repeat(64))).toBeUndefined();
   });
 
-  test("there are no more than asked for, of those that are not revoked", async () => {
+  test("are limited in number, not counting revoked ones", async () => {
     await accounts.createKey(ada.id, newKey("b"), 2);
     await expect(accounts.createKey(ada.id, newKey("c"), 2)).rejects.toMatchObject({ code: "too_many_keys" });
     await accounts.revokeKey(ada.id, "pk_b");
@@ -140,7 +140,7 @@ describe("organizations", () => {
 });
 
 describe("plans", () => {
-  test("who was given none has the default one, without quotas", async () => {
+  test("a user without a plan has the default one, without quotas", async () => {
     expect(await accounts.planOf(ada.id)).toEqual({
       name: "default",
       form: "free",
@@ -151,7 +151,7 @@ describe("plans", () => {
     });
   });
 
-  test("are made, given and changed for all who have them", async () => {
+  test("are created, assigned, and changed for all their users", async () => {
     const small = { name: "small", form: "free", dailyInvocations: 100, dailyComputeMs: 2 ** 40, weight: 1, maxOrganizations: 20 } as const;
     await accounts.savePlan(small);
     await accounts.choosePlan(ada.id, "small");
@@ -164,7 +164,7 @@ describe("plans", () => {
   });
 });
 
-test("what is taken is a conflict that says what, and what is missing is not found", async () => {
+test("report a conflict with the taken name, and NotFound for a missing plan", async () => {
   await expect(accounts.createUser({ id: "u_2", username: "ada", email: "x@example.com" })).rejects.toMatchObject({
     status: 409,
     message: "the username is taken",
@@ -174,7 +174,7 @@ test("what is taken is a conflict that says what, and what is missing is not fou
   await expect(accounts.putMember(ada.id, acme.id, "member")).rejects.toMatchObject({ status: 404 });
 });
 
-test("a version that knows neither ids nor scopes nor roles still writes keys and memberships", async () => {
+test("an older version without ids, scopes and roles still writes keys and memberships", async () => {
   await accounts.createOrganization(acme, []);
   await sql`insert into api_keys (key_hash, user_id, prefix, name) values (${"b".repeat(64)}, ${ada.id}, 'hw_b', 'older')`.execute(
     database.db,

@@ -29,7 +29,7 @@ const error = { name: "TypeError", message: "no" };
 describe.each(["operator", "api"] as const)("the latest runs of sources, read by the role %s", (role) => {
   const read = (known: Readonly<Record<string, number>>) => since(known, { operator, api }[role]);
 
-  it("has the last run and the last failed one, and nothing of a source that never ran", async () => {
+  it("includes the last run and the last failed one, and omits sources without runs", async () => {
     const found = await read({ dc_recovered: 0, dc_fine: 0, dc_never: 0 });
     expect(found.toSorted((a, b) => a.lastRunAt - b.lastRunAt)).toEqual([
       { source: "dc_recovered", lastRunAt: 2_000, lastError: { ...error, at: 1_000 }, failing: undefined },

@@ -25,7 +25,7 @@ const define = (fields: Partial<ComponentDefinition>): ComponentDefinition => ({
   ...fields,
 });
 
-/** A component that is built, as the operator leaves it. @returns its id */
+/** A built component, as the operator stores it. @returns its id */
 async function save(namespace: string, definition: ComponentDefinition, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const store = createPostgresResourceStore(database);
   const id = `sc_c${++made}`;
@@ -55,7 +55,7 @@ const published = (definition: ComponentDefinition): ListedComponent => ({
 });
 
 describe("lists of components", () => {
-  test("are newest first, by pages, with what was built and without what is not", async () => {
+  test("are newest first, in pages, with built components only", async () => {
     const ids: string[] = [];
     for (const n of [1, 2, 3]) ids.unshift(await save("pages", define({ name: `N${n}`, key: "paged", version: `${n}.0.0` })));
     await createPostgresResourceStore(database).create(componentKind, { name: "unbuilt", namespace: "pages", spec: { code: "x" } });
@@ -69,20 +69,20 @@ describe("lists of components", () => {
     expect((await page({ side: "after", id: ids[1] ?? "" })).items.map(({ id }) => id)).toEqual(ids.slice(2));
     expect((await page({ side: "before", id: ids[2] ?? "" })).items.map(({ id }) => id)).toEqual(ids.slice(0, 2));
     expect((await library.listPage({ namespace: "pages" }, { limit: 9, cursor: null })).total).toBe(4);
-    expect(await library.listPage({ namespace: "nobody" }, { limit: 9, cursor: null })).toEqual({ items: [], total: 0 });
+    expect(await library.listPage({ namespace: "missing" }, { limit: 9, cursor: null })).toEqual({ items: [], total: 0 });
     await expect(page({ side: "after", id: "sc_none" })).rejects.toMatchObject({ code: "invalid_cursor" });
     expect((await library.findVersion("pages", "paged", "2.0.0"))?.status.build?.definition.name).toBe("N2");
     expect(await library.findVersion("pages", "paged", "9.0.0")).toBeUndefined();
   });
 
-  test("are searched among those with a key alone, before the limit counts", async () => {
+  test("are searched only among those with a key, before the limit applies", async () => {
     await save("keyed", define({ name: "With", key: "with" }));
     for (const name of ["Without 1", "Without 2"]) await save("keyed", define({ name }));
     expect(await search({ namespaces: ["keyed"], limit: 2 })).toEqual(["Without 2", "Without 1"]);
     expect(await search({ namespaces: ["keyed"], limit: 2, keyed: true })).toEqual(["With"]);
   });
 
-  test("are searched among the newest of each owner alone, however many there are", async () => {
+  test("are searched only among the newest of each owner, however many there are", async () => {
     const few = createComponentLibrary(database, { maxSearched: 2 });
     for (const namespace of ["many", "more"])
       for (const n of [1, 2, 3]) await save(namespace, define({ name: `Searched ${n}`, key: `${namespace}-${n}` }));
@@ -93,7 +93,7 @@ describe("lists of components", () => {
     expect((await library.search(query)).total).toBe(6);
   });
 
-  test("show what a cluster's mirror holds, until it has ended", async () => {
+  test("include a cluster's mirrored components, until they are deleted", async () => {
     const mirror = createResourceMirror(database);
     const definition = define({ name: "Mirrored", key: "mirrored", version: "1.0.0" });
     const build = { codeHash: "h", bundle: "b", bundleBytes: 1, needsNode: false, definition, lockfile: null };
@@ -125,7 +125,7 @@ describe("lists of components", () => {
     expect(await listed()).toEqual([]);
   });
 
-  test("hold what Postgres cannot, with the character replaced", async () => {
+  test("contain text that Postgres cannot store, with the character replaced", async () => {
     await save("odd", define({ name: "a\0b", description: "half \ud800", props: [{ name: "p", type: "string", default: { "k\0": 1 } }] }));
     const { items } = await library.listPage({ namespace: "odd" }, { limit: 1, cursor: null });
     expect(items[0]?.definition).toMatchObject({
@@ -137,7 +137,7 @@ describe("lists of components", () => {
 });
 
 describe("search", () => {
-  test("puts equal keys first, then names, keys and apps, descriptions last", async () => {
+  test("ranks equal keys first, then names, keys and apps, descriptions last", async () => {
     await save("shelf", define({ name: "Digital Twins", key: "twins", description: "not what is looked for" }));
     await save("shelf", define({ name: "New Star", key: "github-new-star", description: "A star" }));
     await save("shelf", define({ name: "GitHub Issues", key: "issues", description: "Issues" }));
@@ -155,13 +155,13 @@ describe("search", () => {
     expect(await search({ app: "git" })).toEqual([]);
   });
 
-  test("takes %, _, \\ and quotes as they are", async () => {
+  test("matches %, _, \\\\ and quotes literally", async () => {
     await save("shelf", define({ name: '100% o\'clock \\ "x"', key: "odd" }));
     for (const word of ["100%", "o'clock", "\\", '"x"']) expect(await search({ words: [word] })).toEqual(['100% o\'clock \\ "x"']);
     expect(await search({ words: ["1_0"] })).toEqual([]);
   });
 
-  test("shows the newest of a key, of the first namespace that has it", async () => {
+  test("returns the newest component with a key, of the first namespace that has it", async () => {
     await save("mine", define({ name: "Old", key: "same" }));
     await save("mine", define({ name: "New", key: "same" }));
     await save("ours", define({ name: "Theirs", key: "same" }));
@@ -170,7 +170,7 @@ describe("search", () => {
     expect(await search({ namespaces: [], words: ["same"] })).toEqual([]);
   });
 
-  test("finds what is published, unless the owner has a component of that key", async () => {
+  test("finds published components, unless the owner has a component of that key", async () => {
     const entries = [
       published(define({ name: "Feed", key: "hw-feed" })),
       published(define({ name: "Feed Action", key: "hw-act", type: "action" })),
@@ -186,7 +186,7 @@ describe("search", () => {
   });
 });
 
-test("what was built before there was a library is listed, except for what SQL cannot read", async () => {
+test("components built before the library existed are listed, unless SQL cannot parse them", async () => {
   await save("before", define({ name: "Kept" }));
   await save("before", define({ name: "zero \0" }));
   await sql`update resources set component = null where namespace = 'before'`.execute(owners.db);

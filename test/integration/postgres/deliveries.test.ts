@@ -47,7 +47,7 @@ const letter = (webhook: string, delivery: string): DeadLetter => ({
 });
 
 describe("delivery records", () => {
-  test("attempts are listed newest first, each once, and by delivery", async () => {
+  test("lists attempts newest first, each once, and by delivery", async () => {
     await records.recordAttempts([attempt("wh_1", "a", 1), attempt("wh_1", "b", 1)]);
     await records.recordAttempts([attempt("wh_1", "a", 1), attempt("wh_1", "a", 2)]);
     const { items, total } = await records.pageAttempts("wh_1", { limit: 2, cursor: null });
@@ -67,7 +67,7 @@ describe("delivery records", () => {
     expect((await records.pageAttempts("wh_1", { limit: 9, cursor: null, delivery: "wh_1-a" })).total).toBe(2);
   });
 
-  test("only the newest attempts of a webhook are kept", async () => {
+  test("keeps only the newest attempts of a webhook", async () => {
     for (let number = 1; number <= 30; number++) await records.recordAttempts([attempt("wh_2", "a", number)]);
     expect((await records.pageAttempts("wh_2", { limit: 100, cursor: null })).items.map((item) => item.attempt)).toEqual([
       30, 29, 28, 27, 26,
@@ -76,9 +76,9 @@ describe("delivery records", () => {
     expect(rows[0]?.count).toBeLessThanOrEqual(11);
   });
 
-  test("a dead letter is kept once, found, and purged alone or with all", async () => {
+  test("stores a dead letter once, finds it, and purges it alone or with all", async () => {
     await records.recordDeadLetters([letter("wh_3", "a"), letter("wh_3", "b"), letter("wh_3", "c")]);
-    await records.recordDeadLetters([{ ...letter("wh_3", "a"), reason: "told again" }]);
+    await records.recordDeadLetters([{ ...letter("wh_3", "a"), reason: "repeated" }]);
     expect(await records.pageDeadLetters("wh_3", { limit: 1, cursor: null })).toMatchObject({
       total: 3,
       items: [letter("wh_3", "c")],
@@ -89,7 +89,7 @@ describe("delivery records", () => {
     expect(await records.deleteDeadLetters("wh_3")).toBe(2);
   });
 
-  test("a dead letter that died again is another one: newest, and removed by its own id alone", async () => {
+  test("stores a dead letter that failed again as a new one, removed by its own id alone", async () => {
     await records.recordDeadLetters([letter("wh_5", "a"), letter("wh_5", "b")]);
     const [, first] = (await records.pageDeadLetters("wh_5", { limit: 2, cursor: null })).items;
     await records.recordDeadLetters([{ ...letter("wh_5", "a"), attempts: 10, diedAt: 6_000 }]);
@@ -108,7 +108,7 @@ describe("delivery records", () => {
     expect(await upTo(newest?.id)).toEqual([]);
   });
 
-  test("a delivery stands where its last attempt left it, or is dead", async () => {
+  test("returns the state of a delivery after its last attempt, also as a dead letter", async () => {
     const stateOf = async (name: string) => (await records.findDelivery(`wh_6-${name}`))?.state;
     await records.recordAttempts([attempt("wh_6", "waiting", 1)]);
     await records.recordAttempts([attempt("wh_6", "arrived", 1), { ...attempt("wh_6", "arrived", 2), outcome: "delivered" }]);
@@ -125,7 +125,7 @@ describe("delivery records", () => {
     expect([await stateOf("dead"), await stateOf("old")]).toEqual(["ended", undefined]);
   });
 
-  test("attempts are picked by outcome, event and time, of the newest alone", async () => {
+  test("filters the newest attempts by outcome, event and time", async () => {
     const rows = [1, 2, 3, 4, 5, 6].map((number) => ({
       ...attempt("wh_7", "a", number),
       event: `${number % 2}-0`,
@@ -143,7 +143,7 @@ describe("delivery records", () => {
     expect(await picked({ outcome: "retry", event: "0-0", untilMs: 1_004 })).toEqual([4, 2]);
   });
 
-  test("a deleted webhook leaves nothing", async () => {
+  test("keeps nothing of a deleted webhook", async () => {
     await records.recordAttempts([attempt("wh_4", "a", 1)]);
     await records.recordDeadLetters([letter("wh_4", "a")]);
     await records.deleteWebhook("wh_4");
@@ -152,7 +152,7 @@ describe("delivery records", () => {
   });
 });
 
-test("the newest dead letters of a webhook are kept, by bytes as by number", async () => {
+test("keeps the newest dead letters of a webhook, by bytes and by number", async () => {
   const bounded = createDeliveryRecords(bytesDatabase, { kept: { deadLetterBytes: 20_000 } });
   const large = (n: number): DeadLetter => ({
     ...letter("wh_bytes", String(n)),

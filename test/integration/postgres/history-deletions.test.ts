@@ -13,7 +13,7 @@ import { until } from "../api/support.ts";
 import { committedEvent } from "../committed-event.ts";
 import { withDatabase, withHistory } from "./support.ts";
 
-/** Ranges of events that are deleted bit by bit, and hidden from the first moment. */
+/** Ranges of events that are deleted in batches, and hidden from the start. */
 const postgres = withPostgres();
 const database = withDatabase("delivery", postgres);
 const api = withDatabase("api", postgres);
@@ -46,8 +46,8 @@ describe("deleting events", () => {
     { nil: undefined },
   );
 
-  /** Method: random events and ranges, in batches of two; what is left is compared with a filter of the list in memory. */
-  test("hides at once what it takes bit by bit, and nothing else", async () => {
+  /** Method: random events and ranges, in batches of two; the remaining events are compared with a filter of the list in memory. */
+  test("hides the range at once, deletes it in batches, and keeps all other events", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(eventArbitrary, { selector: ({ id }) => id, maxLength: 12 }),
@@ -71,21 +71,25 @@ describe("deleting events", () => {
           left.sort((a, b) => compareEventIds(b, a));
           await history.deleteEvents(source, range);
           expect(await shown(source)).toEqual(left);
-          // What comes meanwhile is newer than the range, even where the range is open or ends in the future.
+          // Events that arrive later are newer than the range, even if the range is open or ends in the future.
           await record(source, [{ id: "100-0", channel: "c" }]);
           expect(await shown(source)).toEqual(["100-0", ...left]);
           while (await history.continueDeletions());
           expect(await stored(source)).toEqual(["100-0", ...left]);
           expect(await stored(other)).toEqual(["3-0"]);
-          const [told] = await history.listDeletions(source);
-          expect(told).toMatchObject({ deleted: events.length - left.length, finishedAtMs: expect.any(Number), channel: channel ?? null });
+          const [deletion] = await history.listDeletions(source);
+          expect(deletion).toMatchObject({
+            deleted: events.length - left.length,
+            finishedAtMs: expect.any(Number),
+            channel: channel ?? null,
+          });
         },
       ),
       { numRuns: 20 },
     );
   });
 
-  test("by several at once deletes each event once", async () => {
+  test("by several processes at once deletes each event once", async () => {
     const source = newSource();
     await record(
       source,
@@ -96,11 +100,11 @@ describe("deleting events", () => {
     const upkeeps = [1, 2, 3].map(() => startUpkeep(history, { warn: () => undefined }, { everyMs: 20 }));
     await until(async () => (await history.listDeletions(source)).every(({ finishedAtMs }) => finishedAtMs !== null));
     await Promise.all(upkeeps.map((upkeep) => upkeep.stop()));
-    const told = await history.listDeletions(source);
-    expect([await stored(source), told.reduce((sum, { deleted }) => sum + deleted, 0)]).toEqual([[], 60]);
+    const deletions = await history.listDeletions(source);
+    expect([await stored(source), deletions.reduce((sum, { deleted }) => sum + deleted, 0)]).toEqual([[], 60]);
   });
 
-  test("goes on where it was after the process was killed in the middle of a batch", async () => {
+  test("continues after the process was killed in the middle of a batch", async () => {
     const source = newSource();
     await record(
       source,
@@ -108,7 +112,7 @@ describe("deleting events", () => {
     );
     await createHistory(api, { kept: { events: 10_000 }, deletionBatch: 100 }).deleteEvents(source, {});
     await record(source, [{ id: "5000-0" }]);
-    // The batch of this event cannot end, so that there is a middle.
+    // The batch of this event is blocked, so that the kill hits its middle.
     await postgres.client.query("begin");
     await postgres.client.query("select 1 from events where source = $1 and ms = 450 for update", [source]);
     const child = fork(join(import.meta.dirname, "upkeep-process.ts"), [postgres.urlOf("delivery"), "100"]);

@@ -8,7 +8,7 @@ import { withPostgres } from "../../support/postgres.ts";
 import { commitOf } from "../api/streams-support.ts";
 import { committedEvent } from "../committed-event.ts";
 
-/** Events and logs lie in several tables, by their sources; those of before are moved there. */
+/** Events and logs are partitioned by source; rows of older versions are moved into the partitions. */
 const postgres = withPostgres();
 const ours = "2026-11-26-partitioned-history";
 const reader = `reader_${randomBytes(6).toString("hex")}`;
@@ -45,7 +45,7 @@ async function counts(table: string): Promise<readonly number[]> {
 }
 
 describe("history from before it was partitioned", () => {
-  test("is all there, spread over the partitions", async () => {
+  test("is complete, spread over the partitions", async () => {
     for (const table of ["events", "logs"]) {
       const parts = await counts(table);
       expect([parts.length, parts.reduce((sum, rows) => sum + rows, 0)]).toEqual([8, sources * each]);
@@ -69,7 +69,7 @@ describe("history from before it was partitioned", () => {
     }
   });
 
-  test("goes on: what comes is behind what was", async () => {
+  test("continues: new rows follow the old ones", async () => {
     const history = createHistory(database);
     const commit = commitOf("dc_7", "u_1", [committedEvent("2000-0")], { logs: [{ k: "console.log", ts: 2, msg: "4" }] });
     await history.recordCommits("S", [{ seq: 1, commit }]);
@@ -79,7 +79,7 @@ describe("history from before it was partitioned", () => {
     expect([await history.lastLogs("dc_7"), (await history.pageEvents("dc_7", { limit: 1, cursor: null })).total]).toEqual([[], 0]);
   });
 
-  test("may be read by who could read it", async () => {
+  test("can be read by the same roles as before", async () => {
     const may = async (column: string): Promise<boolean> =>
       (await postgres.client.query<{ may: boolean }>(`select ${column} as may`)).rows[0]?.may ?? false;
     expect(await may(`has_table_privilege('${reader}', 'events', 'select, delete')`)).toBe(true);
@@ -89,7 +89,7 @@ describe("history from before it was partitioned", () => {
   });
 });
 
-test("a source's events are looked for in its partition alone", async () => {
+test("a source's events are searched in its partition alone", async () => {
   const { rows } = await postgres.client.query<Record<"QUERY PLAN", string>>(
     "explain select * from events where source = 'dc_9' order by ms desc, seq desc limit 100",
   );

@@ -51,12 +51,12 @@ function commit(source: string, run: string, more: Partial<Commit> = {}): Commit
   };
 }
 
-/** Of the only partition that has one. */
+/** The position of the only partition that has one. */
 const positionOf = async (stream: string): Promise<number> => Math.max(...(await history.readPositions(stream)));
 const ids = async (source: string): Promise<string[]> => (await history.pageEvents(source, first)).items.map(({ id }) => id);
 
 describe("recording", () => {
-  test("a batch told again, or told by two recorders at once, is recorded once", async () => {
+  test("records a repeated batch once, also by two recorders at once", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     const batch = [1, 2, 3].map((seq) => ({
       seq,
@@ -78,7 +78,7 @@ describe("recording", () => {
     expect(await history.pageRuns(source, first)).toMatchObject({ total: 3, items: [{ eventIds: ["3-0"] }, {}, {}] });
   });
 
-  test("batches that overlap add what is new", async () => {
+  test("records the new part of overlapping batches", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     const one = (seq: number) => ({
       seq,
@@ -90,7 +90,7 @@ describe("recording", () => {
     expect(await positionOf(stream)).toBe(3);
   });
 
-  test("a partition that has another position than the expected one is refused, and the others are recorded", async () => {
+  test("refuses a partition whose position is not the expected one, and records the others", async () => {
     const [stream, source, other] = [newName("S"), "dc_refused", "dc_recorded"];
     const [partition, otherPartition] = [partitionOf(source), partitionOf(other)];
     expect(partition).not.toBe(otherPartition);
@@ -101,7 +101,7 @@ describe("recording", () => {
         [otherPartition, otherPosition],
       ]);
     expect(await history.recordCommits(stream, [one(source, 1), one(other, 2)], expected(0, 0))).toEqual([]);
-    // The former recorder does not know that; and a later one has not heard what lies between.
+    // The previous recorder does not know that position; a later one has missed the commits in between.
     expect(await history.recordCommits(stream, [one(source, 3), one(other, 4)], expected(0, 2))).toEqual([partition]);
     expect(await history.recordCommits(stream, [one(source, 7)], expected(6, 4))).toEqual([partition]);
     const positions = await history.readPositions(stream);
@@ -109,7 +109,7 @@ describe("recording", () => {
     expect([(await history.pageRuns(source, first)).total, (await history.pageRuns(other, first)).total]).toEqual([1, 2]);
   });
 
-  test("a partition begins behind the position that an earlier version has recorded of all", async () => {
+  test("starts a partition behind the position that an earlier version recorded for all partitions", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     await recorder.db.insertInto("recorder_positions").values({ stream, seq: 5 }).execute();
     expect(new Set(await history.readPositions(stream))).toEqual(new Set([5]));
@@ -119,7 +119,7 @@ describe("recording", () => {
     expect((await history.readPositions(stream)).filter((position) => position !== 5)).toEqual([6]);
   });
 
-  test("random batches from several recorders leave what one recorder would have left", async () => {
+  test("leaves the same rows after random batches from several recorders as from one", async () => {
     const schedule = fc.array(fc.record({ from: fc.integer({ min: 0, max: 25 }), length: fc.integer({ min: 1, max: 10 }) }), {
       minLength: 1,
       maxLength: 15,
@@ -133,7 +133,7 @@ describe("recording", () => {
         });
         const recorder = async (own: typeof batches): Promise<void> => {
           for (const { from, length } of own) {
-            // A recorder reads on from the position: it may be behind it and never ahead.
+            // A recorder reads from the position: it may be behind it and never ahead.
             const position = await positionOf(stream);
             const start = Math.min(from, position);
             await history.recordCommits(
@@ -151,7 +151,7 @@ describe("recording", () => {
     );
   });
 
-  test("text that Postgres cannot store, and numbers that are none, do not stop the recorder", async () => {
+  test("continues after text that Postgres cannot store, and after invalid numbers", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     const bad = event("1-0", {
       summary: "a\0b",
@@ -181,7 +181,7 @@ describe("recording", () => {
     expect((await history.findRun(source, "r_bad"))?.error).toEqual({ name: "E", message: "\0" });
   });
 
-  test("usage adds up by owner and day, once", async () => {
+  test("adds up usage by owner and day, once", async () => {
     const [stream, source, owner] = [newName("S"), newName("dc_"), newName("u_")];
     const batch = [1, 2].map((seq) => ({ seq, commit: commit(source, `r_${seq}`, { owner }) }));
     await history.recordCommits(stream, batch);
@@ -190,7 +190,7 @@ describe("recording", () => {
     expect(await history.readUsage(owner, 0)).toEqual({ runs: 0, computeMs: 0 });
   });
 
-  test("what is shown and stored of a busy source stays small", async () => {
+  test("keeps the stored rows of a busy source bounded", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     for (let seq = 1; seq <= 60; seq++) {
       const logs = [{ k: "console.log", ts: seq }];
@@ -206,7 +206,7 @@ describe("recording", () => {
     }
   });
 
-  test("a deleted source has no history, and commits that come late add none", async () => {
+  test("deletes the history of a deleted source, and ignores its late commits", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     const one = (seq: number) => ({
       seq,
@@ -229,7 +229,7 @@ describe("reading events", () => {
     { maxLength: 16 },
   );
 
-  test("every page is that of the list in memory", async () => {
+  test("returns the same pages as a list in memory", async () => {
     await fc.assert(
       fc.asyncProperty(
         idsArbitrary,
@@ -264,7 +264,7 @@ describe("reading events", () => {
     );
   });
 
-  test("ranges are inclusive, compare as numbers and may be open at either end", async () => {
+  test("treats ranges as inclusive, numerically ordered and open at either end", async () => {
     const cases = [
       { range: { startId: "9-0" }, left: ["8-0"] },
       { range: { endId: "9-0" }, left: ["100-0", "10-0"] },
@@ -285,7 +285,7 @@ describe("reading events", () => {
     await expect(history.deleteEvents("dc_x", { startId: "abc" })).rejects.toMatchObject({ status: 422 });
   });
 
-  test("one event is found by its id", async () => {
+  test("finds one event by its id", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     await history.recordCommits(stream, [
       {
@@ -311,7 +311,7 @@ describe("reading events", () => {
 });
 
 describe("reading runs", () => {
-  test("runs page newest first, by outcome too, and a run comes with its log", async () => {
+  test("pages runs newest first, also by outcome, and returns a run with its log", async () => {
     const [stream, source] = [newName("S"), newName("dc_")];
     const error = { name: "Error", message: "no" };
     const batch = [1, 2, 3, 4].map((seq) => ({

@@ -52,7 +52,7 @@ async function createSources(count: number): Promise<void> {
       spec: {
         componentRef: { name: "a" },
         ...defaultSettings,
-        // Somebody's own value that is called like ours.
+        // A user's own field with the same name as ours.
         props: { note: { sealed: "not ours" } },
         secrets: { token: await sealed(`token ${n}`) },
       },
@@ -68,7 +68,7 @@ const keyIdsOf = (resources: readonly object[]): Set<string | undefined> =>
   new Set([...JSON.stringify(resources).matchAll(/eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+/g)].map(([text]) => decodeProtectedHeader(text).kid));
 
 describe("after a key was added", () => {
-  it("everything that lies sealed in resources is sealed anew, and nothing else changes", async () => {
+  it("all sealed values in resources are sealed again, and nothing else changes", async () => {
     await createSources(3);
     const webhook = await store.create(webhookKind, {
       namespace,
@@ -104,13 +104,13 @@ describe("after a key was added", () => {
     expect((await reseal()).resources).toBe(0);
   });
 
-  it("whoever is killed in the middle leaves nothing that cannot be opened, and the next one goes on", async () => {
+  it("a killed process leaves every value readable, and the next process continues", async () => {
     await createSources(20);
     const kid = await rotate();
     let left = 15;
     const asked = Promise.withResolvers<void>();
     const forever = new Promise<never>(() => undefined);
-    // A process that is gone does nothing more: what it had asked for is never answered.
+    // A killed process does nothing more: its pending request never resolves.
     void resealResources(database, async (text) => (left-- > 0 ? secrets.reseal(text) : (asked.resolve(), forever)), signal);
     await asked.promise;
     const { items } = await store.list(sourceKind, { namespace });
@@ -120,7 +120,7 @@ describe("after a key was added", () => {
     expect(keyIdsOf(await everything())).toEqual(new Set([kid]));
   });
 
-  it("a change at the same time is kept, and is sealed anew as well", async () => {
+  it("a concurrent change is kept, and is sealed again as well", async () => {
     await createSources(1);
     const kid = await rotate();
     const name = "source-0-1";
@@ -143,7 +143,7 @@ describe("after a key was added", () => {
     expect(keyIdsOf(await everything())).toEqual(new Set([kid]));
   });
 
-  it("what no key opens is told and left as it is", async () => {
+  it("a value that no key opens is reported and left unchanged", async () => {
     const lost = { sealed: await (await createSecrets(`${keys.path}/others`)).seal("lost") };
     await store.create(accountKind, {
       namespace,
@@ -158,7 +158,7 @@ describe("after a key was added", () => {
     await store.delete(accountKind, namespace, "lost");
   });
 
-  it("a Postgres that fails meanwhile is asked again, until everything is sealed anew", async () => {
+  it("resealing retries while Postgres fails, until everything is sealed again", async () => {
     await createSources(2);
     const kid = await rotate();
     const destination = new PassThrough();
@@ -171,17 +171,17 @@ describe("after a key was added", () => {
     } finally {
       await postgres.client.query("alter table resources_away rename to resources");
     }
-    await until(() => printed.includes("all stored secrets are sealed with the newest key"), "everything is sealed anew");
+    await until(() => printed.includes("all stored secrets are sealed with the newest key"), "everything is sealed again");
     await resealing.stop();
     expect(keyIdsOf(await everything())).toEqual(new Set([kid]));
   });
 
-  it("those who watch are told", async () => {
+  it("watches report the resealed resources", async () => {
     const { resourceVersion } = await store.list(sourceKind, { limit: 1 });
     await rotate();
-    const told = store.watch(sourceKind, resourceVersion, AbortSignal.timeout(30_000))[Symbol.asyncIterator]();
+    const changes = store.watch(sourceKind, resourceVersion, AbortSignal.timeout(30_000))[Symbol.asyncIterator]();
     await reseal();
-    expect((await told.next()).value).toMatchObject({ type: "modified" });
-    await told.return?.();
+    expect((await changes.next()).value).toMatchObject({ type: "modified" });
+    await changes.return?.();
   });
 });

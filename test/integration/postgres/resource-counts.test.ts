@@ -11,7 +11,7 @@ import { grantRights } from "../../../platform/postgres/roles.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
-/** Totals of lists are kept, not counted: whatever is written, they are those of the rows that lists show. */
+/** Totals of lists are stored, not counted: after any write they equal the number of rows that lists show. */
 const postgres = withPostgres();
 const [owners, database] = [withDatabase("setup", postgres), withDatabase("operator", postgres)];
 const [pages, mirror] = [createResourcePages(database), createResourceMirror(database)];
@@ -37,7 +37,7 @@ function resource(namespace: string, name: string, uid: string, version: number)
   };
 }
 
-test("of a store, with what is made, marked and deleted", async () => {
+test("of a store, with created, deleting and deleted resources", async () => {
   const store = createPostgresResourceStore(database);
   for (const namespace of namespaces) {
     for (const name of ["x", "y", "z"]) await store.create(componentKind, { name, namespace, spec: { code: "c" }, finalizers: ["f"] });
@@ -51,8 +51,8 @@ test("of a store, with what is made, marked and deleted", async () => {
   await expectTotals();
 });
 
-/** Method: random states and ends, of three resources with two lives each, in any order and by two writers at once. */
-test("of a mirror, whatever comes again, late or never", async () => {
+/** Method: random states and ends, of three resources with two lives each, in any order and by two concurrent writers. */
+test("of a mirror, whether changes are repeated, late or lost", async () => {
   const lives = new Map(
     namespaces.flatMap((namespace) => ["x", "y", "z"].map((name) => [`${namespace}/${name}`, [randomUUID(), randomUUID()]])),
   );
@@ -90,7 +90,7 @@ test("of a mirror, whatever comes again, late or never", async () => {
   );
 });
 
-test("of what was there before they were kept", async () => {
+test("of rows from before totals were stored", async () => {
   await mirror.write([resource("a", "x", randomUUID(), 1), resource("a", "y", randomUUID(), 2), resource("b", "x", randomUUID(), 3)], []);
   await mirror.write([], [{ ...resource("b", "x", "", 4).metadata, kind: "Component", uid: randomUUID() }]);
   await postgres.client.query(

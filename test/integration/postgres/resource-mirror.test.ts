@@ -39,7 +39,7 @@ describe("the mirror of a cluster's resources", () => {
   const names = async (): Promise<string[]> =>
     (await pages.listPage(sourceKind, { namespace: "mirror" }, { limit: 9, cursor: null })).items.map(({ metadata }) => metadata.name);
 
-  test("what was put is listed by its age, as it was", async () => {
+  test("lists stored resources by age, unchanged", async () => {
     const mirror = createResourceMirror(database);
     const young = (version: string) => mirrored("young", 1, version, "2026-11-02T00:00:00.000Z");
     await mirror.write([young("501"), mirrored("old", 2, "502", "2026-11-01T00:00:00.000Z")], []);
@@ -50,7 +50,7 @@ describe("the mirror of a cluster's resources", () => {
     expect((await pages.findNewest(sourceKind, { namespace: "mirror", slug: "old" }))?.metadata.name).toBe("old");
   });
 
-  test("what was put is found by its state, whatever characters it holds", async () => {
+  test("finds stored resources by state, whatever characters it contains", async () => {
     const mirror = createResourceMirror(database);
     const inState = async (state: HealthState) =>
       (await pages.listPage(sourceKind, { namespace: "mirror", sources: { state, text: "weird" } }, { limit: 9, cursor: null })).total;
@@ -66,13 +66,13 @@ describe("the mirror of a cluster's resources", () => {
     expect(await inState("deploying")).toBe(0);
   });
 
-  test("what has ended does not come back, unless as another of the same name", async () => {
+  test("does not store a deleted resource again, except a new one with the same name", async () => {
     const mirror = createResourceMirror(database);
     const state = (version: string, uid = 4) => mirrored("ending", uid, version, "2026-11-03T00:00:00.000Z");
     await mirror.write([state("610")], []);
     await mirror.write([], [ended(state("620"))]);
     await mirror.write([state("615")], []);
-    // The API knows only a version that it had, not the one of its deletion.
+    // The API knows only a version that it has read, not the one of its deletion.
     await mirror.write([state("625")], []);
     expect(await names()).not.toContain("ending");
     expect(await pages.findById(sourceKind, "dc_ending")).toBeUndefined();
@@ -84,7 +84,7 @@ describe("the mirror of a cluster's resources", () => {
     expect([...(await mirror.known(sourceKind)).keys()].toSorted()).toEqual(["mirror/old", "mirror/young"]);
   });
 
-  test("what ended before it was ever written stays away", async () => {
+  test("ignores a resource that was deleted before it was first written", async () => {
     const mirror = createResourceMirror(database);
     const state = (version: string) => mirrored("brief", 6, version, "2026-11-03T00:00:00.000Z");
     await mirror.write([], [ended(state("702"))]);
@@ -92,7 +92,7 @@ describe("the mirror of a cluster's resources", () => {
     expect(await names()).not.toContain("brief");
   });
 
-  test("hundreds are one statement, texts with U+0000 among them", async () => {
+  test("writes hundreds in one statement, including texts with U+0000", async () => {
     const mirror = createResourceMirror(database);
     const many = Array.from({ length: 500 }, (_, n) => {
       const one = mirrored(`many-${n}`, 7, String(800 + n), "2026-11-04T00:00:00.000Z");
@@ -110,7 +110,7 @@ describe("the mirror of a cluster's resources", () => {
     expect((await mirror.known(sourceKind)).size).toBe(0);
   });
 
-  test("an annotation with U+0000, which Kubernetes takes, keeps nothing out of the lists", async () => {
+  test("lists a resource whose annotation contains U+0000, which Kubernetes allows", async () => {
     const mirror = createResourceMirror(database);
     const { metadata, ...rest } = mirrored("zero", 8, "900", "2026-11-05T00:00:00.000Z");
     await mirror.write([{ ...rest, metadata: { ...metadata, annotations: { note: "a\0b" } } }], []);
@@ -119,10 +119,10 @@ describe("the mirror of a cluster's resources", () => {
   });
 
   /**
-   * Whatever the order of writing, alone or in batches, once or again: what is left is the last state by version.
+   * For any order of writing, alone or in batches, once or repeated: the stored state is the last one by version.
    * Method: lives of two names (created, changed, ended, created again) written in random order; the oracle sorts by version.
    */
-  test("the order of writing makes no difference", async () => {
+  test("stores the same state for every order of writing", async () => {
     const mirror = createResourceMirror(database);
     const change = fc.record({ name: fc.constantFrom("a", "b"), ends: fc.boolean() });
     const written = fc.record({ pick: fc.nat() });

@@ -13,7 +13,7 @@ const pages = createResourcePages(database);
 const idOf = ({ metadata }: Resource): string => metadata.labels[labels.id] ?? "";
 
 describe("pages of resources", () => {
-  test("every page is that of the list in memory, also beside an item deleted meanwhile", async () => {
+  test("every page equals that of the list in memory, also when an item is deleted between pages", async () => {
     const store = createPostgresResourceStore(database);
     const made: string[] = [];
     for (let n = 0; n < 7; n++) {

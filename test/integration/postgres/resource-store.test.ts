@@ -29,7 +29,7 @@ describe("the resource store on Postgres", () => {
     expect(items.map((item) => item.metadata.name)).toEqual(["c", "a", "b"]);
   });
 
-  test("what a resource owns ends with it, and what somebody else owns too stays", async () => {
+  test("a resource is deleted with its last owner, and kept while another owner exists", async () => {
     const { store, namespace } = await make();
     const create = (name: string, owners: readonly Resource[] = [], finalizers: readonly string[] = []) => {
       const ownerReferences = owners.map(({ apiVersion, kind, metadata }) => ({
@@ -65,7 +65,7 @@ describe("the resource store on Postgres", () => {
     expect((await store.findById(subscriptionKind, id))?.metadata.name).toBe("first");
   });
 
-  test("changes of other kinds move a watch on with bookmarks", async () => {
+  test("changes of other kinds advance a watch with bookmarks", async () => {
     const { store, namespace } = await make();
     const { resourceVersion } = await store.list(subscriptionKind, { namespace });
     const fast = createPostgresResourceStore(database, { timing: { bookmarkMs: 0, pollMs: 10 } });
@@ -76,7 +76,7 @@ describe("the resource store on Postgres", () => {
     }
   });
 
-  test("a watch from before pruned deletions, or from a future that was lost, is Gone", async () => {
+  test("a watch from before pruned deletions, or from a lost future version, throws Gone", async () => {
     const { store, namespace } = await make();
     const { resourceVersion } = await store.list(subscriptionKind, { namespace });
     await store.create(subscriptionKind, { name: "sub-1", namespace, spec });
@@ -91,7 +91,7 @@ describe("the resource store on Postgres", () => {
     await expect(first("abc")).rejects.toMatchObject({ status: 422 });
   });
 
-  test("many tombstones are cut to the newest", async () => {
+  test("tombstones are pruned to the newest", async () => {
     const { store, namespace } = await make();
     for (const n of [1, 2, 3]) {
       await store.create(subscriptionKind, { name: `sub-${n}`, namespace, spec });
@@ -116,7 +116,7 @@ describe("the resource store on Postgres", () => {
 });
 
 describe("the connection", () => {
-  test("any number of processes may migrate at once", async () => {
+  test("concurrent processes can all migrate", async () => {
     await postgres.client.query("create database together");
     const url = new URL(postgres.url);
     url.pathname = "/together";
@@ -131,8 +131,8 @@ describe("the connection", () => {
     }
   });
 
-  test("Postgres out of reach is Unavailable", async () => {
-    const nowhere = createDatabase({ url: "postgres://nobody:secret-word@127.0.0.1:1/none" });
+  test("an unreachable Postgres throws Unavailable", async () => {
+    const nowhere = createDatabase({ url: "postgres://someone:secret-word@127.0.0.1:1/none" });
     const store = createPostgresResourceStore(nowhere);
     const error: Error = await store.find(subscriptionKind, "ns", "n").then(
       () => new Error("answered"),

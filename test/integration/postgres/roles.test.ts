@@ -10,7 +10,7 @@ import { isRoleUrl, setUpRoles, type DatabaseRole } from "../../../platform/post
 import { withPostgres } from "../../support/postgres.ts";
 import { rolePasswords } from "../../support/postgres-users.ts";
 
-/** Each role's own user on a real Postgres: what is not its business is tried. */
+/** Each role's own user on a real Postgres: operations outside its rights are tried. */
 const postgres = withPostgres();
 const clients = new Map<DatabaseRole, pg.Client>();
 const databases: Database[] = [];
@@ -88,7 +88,7 @@ const everybody = [
 ];
 
 describe.each(["api", "operator", "delivery"] as const)("the user of %s", (role) => {
-  it.each([...forbidden[role], ...everybody])("may not '%s'", async (statement) => {
+  it.each([...forbidden[role], ...everybody])("cannot '%s'", async (statement) => {
     await expect(clients.get(role)?.query(statement)).rejects.toMatchObject({ code: "42501" });
   });
 
@@ -98,7 +98,7 @@ describe.each(["api", "operator", "delivery"] as const)("the user of %s", (role)
   });
 });
 
-it("each does its own work as its own user", async () => {
+it("each role does its own work as its own user", async () => {
   const accounts = createAccounts(databaseOf(urlOf("api")));
   await accounts.createUser({ id: "u_1", username: "one", email: "one@example.com" });
   await accounts.createOrganization({ id: "o_1", name: "One", orgname: "one", email: "one@example.com" }, ["u_1"]);
@@ -108,7 +108,7 @@ it("each does its own work as its own user", async () => {
   expect(new Set(await recorder.readPositions("RUNS"))).toEqual(new Set([0]));
   await recorder.sweep();
   await createHistory(databaseOf(urlOf("api"))).deleteEvents("dc_1", {});
-  // The count of a namespace's resources is written with them, by whoever may write these.
+  // The counts of a namespace's resources are written with them, by the same roles.
   const components = createPostgresResourceStore(databaseOf(urlOf("operator")));
   await components.create(componentKind, { name: "one", namespace: "hw-u-1", spec: { code: "x" } });
   await components.delete(componentKind, "hw-u-1", "one");

@@ -86,7 +86,7 @@ describe("lists of sources by state", () => {
           }
   });
 
-  test("agree with the state that each source's answer shows", async () => {
+  test("agree with the state in each source's own response", async () => {
     const all = (await list({})).items as readonly Resource<SourceSpec, SourceStatus>[];
     const activity = await createActivity(api).since(all.map((source) => ({ source: idOf(source), lastRunAt: 0 })));
     const failing = new Map(activity.map((each) => [each.source, each.failing]));
@@ -99,7 +99,7 @@ describe("lists of sources by state", () => {
     }
   });
 
-  test("have pages like any list, with cursors of sources that are not in it as well", async () => {
+  test("have pages like other lists, also with cursors of sources that are not in the list", async () => {
     const all = (await list({})).items.map(idOf);
     const failing = (await list({ state: "failing" })).items.map(idOf);
     for (const limit of [1, 3])
@@ -143,7 +143,7 @@ describe("lists of sources by text and component key", () => {
     expect(await idsOf({ text })).toEqual(ids);
   });
 
-  test("compare keys as a whole, of the component that runs", async () => {
+  test("compare the complete key of the running component", async () => {
     expect(await idsOf({ componentKey: "shop-New_Order" })).toEqual(["dc_orders", "dc_updated"]);
     expect(await idsOf({ componentKey: "shop-new_order" })).toEqual([]);
     expect(await idsOf({ componentKey: "mail-in", state: "deploying" })).toEqual(["dc_mail"]);

@@ -191,7 +191,7 @@ const commit = {
   state: emptyState,
 } as const;
 
-/** As `historyOf` of wiring/roles/delivery.ts joins them. */
+/** Joined like `historyOf` in wiring/roles/delivery.ts. */
 function deliveryPort(database: Database): DeliveryPort {
   const recorded = createHistory(database, { kept: { events: 1, logs: 1, runs: 1, ticks: 1 } });
   const records = createDeliveryRecords(database, { kept: { attempts: 1, deadLetters: 1 } });
@@ -248,7 +248,7 @@ const postgres = withPostgres();
 const [api, operator, deliverer] = [withDatabase("api", postgres), withDatabase("operator", postgres), withDatabase("delivery", postgres)];
 const storeOf = (database: Database) => createPostgresResourceStore(database, { timing: { bookmarkMs: 10, pollMs: 10 } });
 
-/** What is no outcome of a port: the user of the role may not do it. */
+/** The code of Postgres for a missing right, which no port may return. */
 const denied = "42501";
 
 describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
@@ -289,7 +289,7 @@ describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
     ],
   },
 ])("the user of the role $role", ({ cases }) => {
-  it.each(cases)("has the rights for all that the role does with its $port", async ({ calls }) => {
+  it.each(cases)("has the rights for every call of its $port", async ({ calls }) => {
     const refused: string[] = [];
     for (const [method, call] of calls) {
       // NotFound, Conflict and an unknown cursor are outcomes of the port.

@@ -6,8 +6,8 @@ import { grantRights, type DatabaseRole } from "../../../platform/postgres/roles
 import { withPostgres, type TestPostgres } from "../../support/postgres.ts";
 
 /**
- * A database of the file's own with all tables, there from `beforeAll` on and closed after the last test. Its connections are those of
- * the role's user, so that a statement for which the role has no right fails the test; of the tables' owner without a role.
+ * A database of the file's own with all tables, created in `beforeAll` and closed after the last test. Its connections use the role's
+ * user, so that a statement for which the role has no right fails the test; without a role, that of the tables' owner.
  */
 export function withDatabase(role: DatabaseRole | "setup" = "setup", postgres = withPostgres()): Database {
   const database = createDatabase({ url: role === "setup" ? postgres.setupUrl : postgres.urlOf(role) });
@@ -16,7 +16,7 @@ export function withDatabase(role: DatabaseRole | "setup" = "setup", postgres = 
   return database;
 }
 
-/** Makes the tables and grants all roles their rights, as the tables' owner. */
+/** Creates the tables and grants all roles their rights, as the tables' owner. */
 export async function prepareDatabase({ setupUrl }: Pick<TestPostgres, "setupUrl">): Promise<void> {
   const owner = createDatabase({ url: setupUrl });
   try {
@@ -27,7 +27,7 @@ export async function prepareDatabase({ setupUrl }: Pick<TestPostgres, "setupUrl
   }
 }
 
-/** A history of which each method is called as the user of the role that calls it in the product: recorded, read and ended by three roles. */
+/** A history whose methods are called as the users of the roles that call them: three roles record, read and delete. */
 export function withHistory(options: HistoryOptions = {}, postgres = withPostgres()): History {
   const recorder = createHistory(withDatabase("delivery", postgres), options);
   const operator = createHistory(withDatabase("operator", postgres), options);

@@ -33,7 +33,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   text: fc.stringMatching(/^[a-z]{1,4}$/),
 });
 
-/** Losing a race, and losing the connection, is part of the game; anything else is not. */
+/** Losing a race, or the connection, is expected; any other error is not. */
 const expected = new Set(["conflict", "already_exists", "not_found", "database_unavailable"]);
 
 async function play(store: ResourceStore, namespace: string, steps: readonly Step[]): Promise<void> {
@@ -60,7 +60,7 @@ async function apply(store: ResourceStore, namespace: string, { act, name, text 
   if (act === "release") await store.update(subscriptionKind, { ...found, metadata: { ...found.metadata, finalizers: [] } });
 }
 
-/** What somebody knows who listed once and then only watched, starting again from the last version told now and then. */
+/** The state of a client that lists once and then only watches, sometimes restarting from the last reported version. */
 async function rebuild(store: ResourceStore, namespace: string, state: Map<string, Subscription>, signal: AbortSignal): Promise<void> {
   const list = await store.list(subscriptionKind, { limit: 1_000 });
   for (const item of list.items) if (item.metadata.namespace === namespace) state.set(item.metadata.name, item);
@@ -69,15 +69,15 @@ async function rebuild(store: ResourceStore, namespace: string, state: Map<strin
     let events = 0;
     for await (const event of store.watch(subscriptionKind, version, signal)) {
       const reported = event.type === "bookmark" ? event.resourceVersion : event.resource.metadata.resourceVersion;
-      if (Number(reported) < Number(version)) throw new Error(`version ${reported} was told after ${version}`);
+      if (Number(reported) < Number(version)) throw new Error(`version ${reported} was reported after ${version}`);
       version = reported;
-      if (event.type !== "bookmark" && event.resource.metadata.namespace === namespace) tell(state, event.type, event.resource);
+      if (event.type !== "bookmark" && event.resource.metadata.namespace === namespace) applyEvent(state, event.type, event.resource);
       if (++events > round) break;
     }
   }
 }
 
-function tell(state: Map<string, Subscription>, type: "added" | "modified" | "deleted", resource: Subscription): void {
+function applyEvent(state: Map<string, Subscription>, type: "added" | "modified" | "deleted", resource: Subscription): void {
   if (type === "deleted") state.delete(resource.metadata.name);
   else state.set(resource.metadata.name, resource);
 }
@@ -97,7 +97,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 describe("a watch under fire", () => {
-  test("whoever only watches knows what a list tells, though writers race and connections are killed", async () => {
+  test("a client that only watches has the state of a list, although writers race and connections are killed", async () => {
     let namespaces = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -133,7 +133,7 @@ describe("a watch under fire", () => {
   }, 60_000);
 });
 
-/** Only the list may fail, when its connection is killed; then one lists again. */
+/** Only the list may fail, when its connection is killed; then the client lists again. */
 async function rebuildPatiently(
   store: ResourceStore,
   namespace: string,
