@@ -77,8 +77,13 @@ export interface Answer {
   readonly text: string;
 }
 
-const agent = new Agent({ connections: 16 });
-export const closeAgent = (): Promise<void> => agent.close();
+/** Shared by the files of a worker: each closes its connections, and the next one opens new ones. */
+let agent = new Agent({ connections: 16 });
+export async function closeAgent(): Promise<void> {
+  const closed = agent.close();
+  agent = new Agent({ connections: 16 });
+  await closed;
+}
 
 /** Sends one request. It must run after a 2xx response, whatever happens afterwards. Without a response (undefined) it may run or not. */
 export async function send(pair: Pair, name: string, more: object = {}, timeoutMs = 15_000): Promise<Answer | undefined> {

@@ -127,11 +127,11 @@ describe("a source whose component has additional props", () => {
     api.ask("POST", "/v1/sources", { body: { component_code: "name: Additional; additional", configured_props } });
 
   test("is checked by the props that the component returns for its values, and secret values are sealed", async () => {
-    const created = await create({ count: 5, pin: "1234" });
+    const created = await create({ count: 5, pin: "secret-pin" });
     expect(created.status).toBe(200);
     const source = await api.store.findById(sourceKind, created.body.data.id);
     expect(source?.spec.props).toEqual({ count: 5 });
-    expect(JSON.stringify(source)).not.toContain("1234");
+    expect(JSON.stringify(source)).not.toContain("secret-pin");
     expect(Object.keys(source?.spec.secrets ?? {})).toEqual(["pin"]);
   });
 
@@ -145,7 +145,7 @@ describe("a source whose component has additional props", () => {
   });
 
   test("is requested by name, keeps absent secrets, and is paused without a call", async () => {
-    const { body } = await create({ count: 5, pin: "1234" });
+    const { body } = await create({ count: 5, pin: "secret-pin" });
     const path = `/v1/sources/${body.data.id}`;
     const changed = await api.ask("PUT", path, { body: { configured_props: { count: 6 } } });
     expect(changed.status).toBe(200);

@@ -1,4 +1,4 @@
-import { decodeUtf8, encodeInto } from "../../web/encoding/utf8.ts";
+import { decodeUtf8, encodeInto, encodeUtf8 } from "../../web/encoding/utf8.ts";
 import { asBufferView, Buffer, define, encodingOf, findEncoding, methods, statics, validateOffset, type Encoding } from "./buffer-base.ts";
 import { invalidArgument } from "../errors.ts";
 
@@ -90,7 +90,7 @@ function write(this: Buffer, text: unknown, ...args: unknown[]): number {
 }
 
 const byteLengths: Readonly<Record<Encoding, (text: string) => number>> = {
-  utf8: (text) => packageByteLength(text, "utf8") as number, // of a text
+  utf8: (text) => encodeUtf8(text).length,
   ucs2: (text) => text.length * 2,
   latin1: (text) => text.length,
   ascii: (text) => text.length,
@@ -98,7 +98,6 @@ const byteLengths: Readonly<Record<Encoding, (text: string) => number>> = {
   base64: base64Length,
   base64url: base64Length,
 };
-const packageByteLength = (statics["byteLength"] as (...args: unknown[]) => unknown).bind(Buffer);
 
 /** Length of the decoded bytes, if every character is valid base64. */
 function base64Length(text: string): number {
@@ -132,6 +131,8 @@ export function patchText(): void {
     if (typeof value !== "string") return from.call(Buffer, value, encoding, length);
     const known = typeof encoding === "string" ? encodingOf(encoding) : "utf8";
     if (known === "hex") return fromHex(value);
+    // The package loses the second of two unpaired surrogates.
+    if (known === "utf8") return asBufferView(encodeUtf8(value));
     return from.call(Buffer, value, known === "base64url" ? "base64" : known);
   });
   for (const [encoding, slice] of Object.entries(slices)) {

@@ -49,6 +49,9 @@ function isUtf8(input: Uint8Array | ArrayBuffer): boolean {
 
 const MAX_STRING_LENGTH = 536_870_888;
 
+/** ICU drops invisible characters that the target encoding lacks, and replaces the others by a question mark. */
+const substituteOf = (character: string): string => (/\p{Default_Ignorable_Code_Point}/u.test(character) ? "" : "?");
+
 /** `node:buffer`. */
 export default {
   Buffer,
@@ -78,10 +81,8 @@ export default {
     if (!known.includes(from.toLowerCase()) || !known.includes(to.toLowerCase()))
       throw nodeError("U_ILLEGAL_ARGUMENT_ERROR", "Unable to transcode Buffer [U_ILLEGAL_ARGUMENT_ERROR]");
     const text = Buffer.from(source).toString(from);
-    // Characters the target cannot hold become a question mark, as ICU does.
     const limit = /^(ascii)$/i.test(to) ? 0x7f : /^(latin1|binary)$/i.test(to) ? 0xff : Infinity;
-    const fitting =
-      limit === Infinity ? text : Array.from(text, (character) => ((character.codePointAt(0) ?? 0) > limit ? "?" : character)).join("");
-    return Buffer.from(fitting, to);
+    const isMappable = (character: string): boolean => (character.codePointAt(0) ?? 0) <= limit;
+    return Buffer.from(limit === Infinity ? text : Array.from(text, (one) => (isMappable(one) ? one : substituteOf(one))).join(""), to);
   },
 };

@@ -141,7 +141,8 @@ function decodeUtf16(bytes: Bytes, fatal: boolean, isBigEndian: boolean): string
       units[index] = (bytes[at + index * 2 + low] ?? 0) | ((bytes[at + index * 2 + high] ?? 0) << 8);
     text += apply(fromCharCode, undefined, units as unknown as number[]);
   }
-  if (bytes.length % 2 === 1) text += "\uFFFD";
+  // An incomplete unit behind an unpaired surrogate is one error with it (Encoding Standard, "UTF-16 decoder").
+  if (bytes.length % 2 === 1 && !/[\uD800-\uDBFF]$/.test(text)) text += "\uFFFD";
   if (fatal && (bytes.length % 2 === 1 || !text.isWellFormed())) throw invalid();
   return text.toWellFormed();
 }
