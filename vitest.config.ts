@@ -40,7 +40,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "pure", include: filesOf(pure), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: "isolates", include: filesOf(isolates), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: 5, sequence: { groupOrder: 2 } } },
+      { extends: true, test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: 3, sequence: { groupOrder: 2 } } },
       { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: 2, sequence: { groupOrder: 3 } } },
     ],
   },
