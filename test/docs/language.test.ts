@@ -28,7 +28,6 @@ const remaining: readonly string[] = [
   "platform/process/",
   "registry/mail/component.ts",
   "runner/",
-  "test/integration/api/",
   "test/sandbox/",
 ];
 

@@ -36,7 +36,7 @@ async function ask(method: string, path: string, body?: object, key: string | nu
   return api.ask(method, `/admin/v1${path}`, { key, ...(body === undefined ? {} : { body }) });
 }
 
-/** What there is to delete, beside whoever else is there. */
+/** Resources to delete, beside other people's. */
 async function makeWorld(): Promise<Ids> {
   const { username, orgname, email, name } = fresh();
   const user = (await ask("POST", "/users", { username, email })).body.data.id;
@@ -71,13 +71,14 @@ describe("the document of the admin API", () => {
 
   test("describes every operation and field, and has no dangling references", async () => {
     const { text, body } = await ask("GET", "/openapi.json");
-    const told = Object.entries<Record<string, { operationId?: string; parameters: object[] }>>(body.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { operationId }]) => [
-        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
-        operationId,
-      ]),
+    const documented = Object.entries<Record<string, { operationId?: string; parameters: object[] }>>(body.paths).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods).map(([method, { operationId }]) => [
+          `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
+          operationId,
+        ]),
     );
-    expect(told.toSorted()).toEqual(tested.map(({ route, id }) => [route, id]).toSorted());
+    expect(documented.toSorted()).toEqual(tested.map(({ route, id }) => [route, id]).toSorted());
     for (const [, kind = "", name = ""] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
       expect(body.components[kind], `${kind} ${name}`).toHaveProperty(name);
     for (const methods of Object.values<Record<string, Described>>(body.paths))

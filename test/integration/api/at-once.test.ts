@@ -12,7 +12,7 @@ import { acme, ada, bob, keys, until, withApi, type Answer } from "./support.ts"
  * the assertions hold for each order.
  */
 const adminToken = "an-admin-token-of-many-characters-0123456789";
-/** Builds of code that says `held` wait for `released`, and tell that they do. */
+/** Builds of code that says `held` wait for `released`, and report it. */
 const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 const api = withApi(
   { adminToken, deployTimeoutMs: 3_000 },

@@ -57,11 +57,11 @@ describe("an auto-subscription", () => {
     const earlier = await newSource("Earlier");
     const { id } = await data("POST", `${path}?event_name=$errors&listener_id=${webhook}`);
     const later = await newSource("Later");
-    // As its reconciler tells of it.
+    // With the status that its reconciler reports.
     const auto = await resourceOf(id);
-    const told = { ...auto, status: { since: auto.metadata.creationTimestamp, listener: webhook } };
+    const reported = { ...auto, status: { since: auto.metadata.creationTimestamp, listener: webhook } };
     const isCovered = async (source: string) =>
-      covers(told, (await api.store.findById(sourceKind, source)) ?? expect.fail(`${source} is not there`));
+      covers(reported, (await api.store.findById(sourceKind, source)) ?? expect.fail(`${source} is not there`));
     expect([await isCovered(earlier), await isCovered(later)]).toEqual([false, true]);
     const { items } = await api.store.list(subscriptionKind);
     expect(items.filter(({ spec }) => spec.listener === webhook)).toEqual([]);

@@ -40,7 +40,7 @@ describe("the backlog of a webhook", () => {
       const { count, head } = (await backlog(webhook.id)).line;
       return count === 3 && head?.last_attempt !== null;
     }, "three are in line, and an attempt is written");
-    const told = {
+    const expected = {
       ...nothing,
       line: {
         count: 3,
@@ -63,10 +63,10 @@ describe("the backlog of a webhook", () => {
       },
     };
     const shown = await backlog(webhook.id);
-    expect(shown).toEqual(told);
+    expect(shown).toEqual(expected);
     expect(shown.line.head.waiting_since_ms).toBeGreaterThanOrEqual(from);
     await delivery.stop();
-    expect(await backlog(webhook.id)).toEqual(told);
+    expect(await backlog(webhook.id)).toEqual(expected);
 
     receiver.status = 200;
     await world.deliver();
@@ -97,7 +97,7 @@ describe("the backlog of a webhook", () => {
       schedule,
       body: "{}",
     });
-    await until(async () => (await backlog(webhook.id)).due === 1, "one is due, and nobody delivers");
+    await until(async () => (await backlog(webhook.id)).due === 1, "one is due, and delivery is not running");
     expect((await backlog(webhook.id)).scheduled.count).toBe(2);
   });
 
@@ -125,6 +125,6 @@ describe("the backlog of a webhook", () => {
     expect([status, body.code]).toEqual([503, "unavailable"]);
     expect((await api.ask("GET", `/v1/webhooks/${webhook.id}`)).status).toBe(200);
     await world.streams.server.crash();
-    await until(async () => (await api.ask("GET", `/v1/webhooks/${webhook.id}/backlog`)).status === 200, "it is told again");
+    await until(async () => (await api.ask("GET", `/v1/webhooks/${webhook.id}/backlog`)).status === 200, "the backlog is reported again");
   });
 });

@@ -29,7 +29,7 @@ describe("a subscription to a user", () => {
   });
 
   test("is refused for another user", async () => {
-    for (const id of [bob.id, "u_nobody"]) expect((await subscribe(id, hook, "&event_name=$errors")).status).toBe(404);
+    for (const id of [bob.id, "u_unknown"]) expect((await subscribe(id, hook, "&event_name=$errors")).status).toBe(404);
   });
 
   test("is refused with org_id: an organization can subscribe to its own emitters only", async () => {

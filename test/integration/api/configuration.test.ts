@@ -9,9 +9,9 @@ import { keys, withApi } from "./support.ts";
 const asked: ConfigureRequest[] = [];
 let answer: Configurations["configure"] = async ({ call }) =>
   call.kind === "props"
-    ? { outcome: "props", props: told }
+    ? { outcome: "props", props: returnedProps }
     : { outcome: "options", options: ["a"], context: { after: 1 }, truncated: false };
-const told: readonly PropDefinition[] = [
+const returnedProps: readonly PropDefinition[] = [
   { type: "integer", name: "count", min: 1 },
   { type: "string", name: "pin", secret: true, optional: true },
 ];
@@ -117,7 +117,7 @@ describe("props of a component", () => {
   test("begin with name and type", async () => {
     const id = await save("name: Shown; additional");
     const { body } = await api.ask("POST", `/v1/components/${id}/props`, { body: { configured_props: { a: 1 } } });
-    expect(body).toEqual({ data: { configurable_props: told.map(({ name, type, ...rest }) => ({ name, type, ...rest })) } });
+    expect(body).toEqual({ data: { configurable_props: returnedProps.map(({ name, type, ...rest }) => ({ name, type, ...rest })) } });
     expect(Object.keys(body.data.configurable_props[0])).toEqual(["name", "type", "min"]);
   });
 });
@@ -172,9 +172,9 @@ describe("a source whose component has additional props", () => {
     const { body } = await create({ count: 5 });
     const source = await api.store.findById(sourceKind, body.data.id);
     if (source === undefined) throw new Error("the source is gone");
-    await api.store.updateStatus(sourceKind, { ...source, status: { ...source.status, configurableProps: told } });
+    await api.store.updateStatus(sourceKind, { ...source, status: { ...source.status, configurableProps: returnedProps } });
     const { data } = (await api.ask("GET", `/v1/sources/${body.data.id}`)).body;
-    expect(data.configurable_props).toEqual(told);
+    expect(data.configurable_props).toEqual(returnedProps);
     expect(data.configured_props).toEqual({ count: 5 });
   });
 });

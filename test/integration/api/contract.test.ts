@@ -95,8 +95,8 @@ const fieldsOf = (schema: z.ZodObject | undefined): readonly (readonly [string, 
   Object.entries(schema === undefined ? {} : (jsonSchemaOf(schema).properties ?? {}));
 const requiredOf = ({ body, query }: TestedOperation): readonly string[] =>
   [body, query].flatMap((schema) => (schema === undefined ? [] : (jsonSchemaOf(schema).required ?? [])));
-const longestOf = ({ maxLength, anyOf = [] }: JsonSchema): number | undefined =>
-  typeof maxLength === "number" ? maxLength : anyOf.map(longestOf).find((longest) => longest !== undefined);
+const maxLengthOf = ({ maxLength, anyOf = [] }: JsonSchema): number | undefined =>
+  typeof maxLength === "number" ? maxLength : anyOf.map(maxLengthOf).find((longest) => longest !== undefined);
 const fieldsNamed = (answer: Answer): readonly string[] =>
   z
     .array(z.object({ field: z.string() }))
@@ -187,13 +187,13 @@ describe("refuses values that are too large", () => {
   test.each(named(withoutStreams))("%s: a string", async (_, operation) => {
     const { body = {} } = validOf(operation, world);
     for (const [name, schema] of fieldsOf(operation.body)) {
-      const longest = longestOf(schema);
+      const longest = maxLengthOf(schema);
       if (longest === undefined) continue;
       const answer = await sendTo(operation, world, { body: { ...body, [name]: "x".repeat(longest + 1) } });
       expect([name, answer.status, new Set(fieldsNamed(answer))]).toEqual([name, 422, new Set([name])]);
     }
     for (const [name, schema] of fieldsOf(operation.query)) {
-      const longest = longestOf(schema);
+      const longest = maxLengthOf(schema);
       if (longest === undefined) continue;
       const answer = await sendTo(operation, world, { query: queryWith(operation, name, ["x".repeat(longest + 1)]) });
       expect([name, answer.status, new Set(fieldsNamed(answer))]).toEqual([name, 422, new Set([name])]);

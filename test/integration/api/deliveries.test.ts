@@ -91,11 +91,11 @@ describe("dead letters", () => {
     expect(new Set(idsOf(receiver).slice(2))).toEqual(new Set(ids));
     for (const { body: text, headers } of receiver.received) new Webhook(webhook.signing_key).verify(text, headers);
     await untilDead(webhook.id, 0);
-    await until(async () => (await attempts(webhook.id, "&outcome=delivered")).length === 2, "both are told of");
+    await until(async () => (await attempts(webhook.id, "&outcome=delivered")).length === 2, "both are listed");
     expect(await attempts(webhook.id, "&outcome=delivered")).toMatchObject([{ attempt: 2 }, { attempt: 2 }]);
   });
 
-  /** Method: all headers of the first attempt and of the last are compared, but for what tells of the time of an attempt. */
+  /** Method: all headers of the first attempt and of the last are compared, except those about the time of an attempt. */
   it("are redelivered with the original headers and the trace of their run", async () => {
     world.waits = [10];
     await world.deliver();
@@ -134,7 +134,7 @@ describe("dead letters", () => {
     await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`);
     await until(() => receiver.received.length === 4, "two attempts more");
     await untilDead(webhook.id, 1);
-    await until(async () => (await attempts(webhook.id)).length === 4, "four attempts are told of");
+    await until(async () => (await attempts(webhook.id)).length === 4, "four attempts are listed");
     expect((await attempts(webhook.id)).map(({ attempt, outcome }: Record<string, unknown>) => [attempt, outcome])).toEqual([
       [4, "dead"],
       [3, "retry"],
@@ -231,7 +231,7 @@ describe("a scheduled delivery", () => {
     expect([status, body.data]).toEqual([202, { delivery_id, webhook_id: webhook.id, status: "queued" }]);
     await until(() => receiver.received.length === 2, "a second attempt");
     expect(idsOf(receiver)).toEqual([...ids, ...ids]);
-    await until(async () => (await attempts(webhook.id)).length === 2, "it is told of");
+    await until(async () => (await attempts(webhook.id)).length === 2, "it is listed");
     expect(await attempts(webhook.id)).toMatchObject([{ attempt: 2, outcome: "delivered" }, { attempt: 1 }]);
     const again = await api.ask("POST", `/v1/deliveries/${delivery_id}/retry`);
     expect([again.status, again.body.code]).toEqual([409, "already_delivered"]);

@@ -45,7 +45,7 @@ export const tested = described.filter(({ authentication }) => authentication ==
 export const isStream = ({ responses }: TestedOperation): boolean =>
   Object.values(responses).some((body) => body !== null && "contentType" in body && body.contentType === "text/event-stream");
 
-/** The API with everything that the document tells of, and little patience. Components answer for themselves in two words. */
+/** The API with everything in the document, and short deadlines. Components are stand-ins of two words. */
 export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts> = {}): TestApi {
   const api = withApi(
     {
@@ -101,7 +101,7 @@ async function observeWebhooks(store: ResourceStore, signal: AbortSignal): Promi
     await store
       .updateStatus(webhookKind, { ...event.resource, status: { ...status, observedGeneration, conditions } })
       .catch((error: unknown) => {
-        // Changed meanwhile: the watch tells of that next.
+        // Changed in the meantime: the watch reports it next.
         if (!(error instanceof Conflict) && !(error instanceof NotFound)) throw error;
       });
   }
@@ -174,7 +174,7 @@ async function makeKey(api: TestApi): Promise<string> {
   return (await api.ask("POST", "/v1/users/me/keys", { body: { name: "of a world" } })).body.data.id;
 }
 
-/** One that nobody runs, and what it would have left. */
+/** A source that does not run, with the history of a run. */
 async function makeWorkflow(api: TestApi): Promise<string> {
   const id = `p_world${commits}`;
   await api.store.create(workflowKind, {
@@ -248,16 +248,16 @@ export function pathWith(path: string, ids: Ids): string | undefined {
 /** Any text, so that it stays one part of the path. */
 export const encodePart = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** @throws unless the document tells of this answer: its status, its type, each of its fields. */
+/** @throws unless the document describes this response: its status, its type, each of its fields */
 export function expectToFit(operation: TestedOperation, answer: Answer, isSelected = false): void {
   const { route, path, responses } = operation;
   const { status, body, text, headers } = answer;
-  const told = responses[status];
-  if (told === undefined) {
+  const documented = responses[status];
+  if (documented === undefined) {
     expect(errorStatuses(path, operation), `${route} answers ${status} ${text.slice(0, 300)}`).toContain(status);
     expect(errorSchema.parse(body), route).toEqual(body);
-  } else if (told === null) expect(text, route).toBe("");
-  else if ("contentType" in told) expect(headers.get("content-type"), route).toContain(told.contentType);
+  } else if (documented === null) expect(text, route).toBe("");
+  else if ("contentType" in documented) expect(headers.get("content-type"), route).toContain(documented.contentType);
   // What a schema does not know it leaves out. Of selected fields, some are missing.
-  else if (!isSelected) expect(told.parse(body), route).toEqual(body);
+  else if (!isSelected) expect(documented.parse(body), route).toEqual(body);
 }

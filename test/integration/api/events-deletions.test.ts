@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { keys, withApi } from "./support.ts";
 
-/** Deletions of events as their owner sees them: told at once, done bit by bit. */
+/** Deletions of events as their owner sees them: accepted at once, executed in batches. */
 const api = withApi();
 
 async function createSource(events: number): Promise<string> {

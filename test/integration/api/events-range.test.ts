@@ -6,7 +6,7 @@ import { ada, keys, withApi } from "./support.ts";
 import { commitOf } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
 
-/** What a source emitted within a time, and what its runs told besides. */
+/** What a source emitted within a range of time, and the metadata from its runs. */
 const api = withApi();
 const startedAt = 1_700_000_000_000;
 let seq = 0;

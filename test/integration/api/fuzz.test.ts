@@ -16,7 +16,7 @@ import {
 } from "./document-support.ts";
 
 /**
- * Whatever is sent, the API answers, and as its document says: never 5xx, each answer of a status and a shape that is told of.
+ * The API answers any request as its document says: never with 5xx, and always with a documented status and shape.
  * Method: requests made of the document, each part of them at random either what the document asks for or anything at all.
  * Each run has another seed, which a failure prints. HEADWATER_TEST_SEED repeats one, HEADWATER_TEST_RUNS=10 tries ten times as many.
  */

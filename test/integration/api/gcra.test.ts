@@ -21,7 +21,7 @@ test("allows a burst, then one request per interval", () => {
 });
 
 /**
- * Within any span of time no more get through than the burst and what the span refills; and whoever stays at or under the rate is
+ * Within any span of time, at most the burst and the refill of the span are allowed; and a caller at or under the rate is
  * never refused. Method: random waits, checked over all pairs of accepted requests.
  */
 test("never exceeds the rate", () => {

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import { acme, keys, withApi, type Answer } from "./support.ts";
 
-/** Requests as nobody means them, or as somebody means them ill. Each is answered, says what would be right, and tells nothing of others. */
+/** Mistaken and malicious requests. Each response names the correct form and reveals nothing about other owners. */
 const api = withApi();
 let source = "";
 const made = async (path: string, body: object, key: string = keys.ada) => {

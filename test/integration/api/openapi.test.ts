@@ -85,18 +85,18 @@ async function served(): Promise<z.infer<typeof openApi>> {
 
 const operationsOf = (document: z.infer<typeof openApi>) =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, told]) => ({
+    Object.entries(methods).map(([method, operation]) => ({
       route: `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`,
       path,
-      told,
+      operation,
     })),
   );
 
 describe("the document", () => {
   test("has exactly the mounted operations", async () => {
-    const told = operationsOf(await served());
-    expect(told.filter((each) => each.told.summary === undefined).map(({ route }) => route)).toEqual([]);
-    expect(told.map(({ route }) => route).toSorted()).toEqual(described.map(({ route }) => route).toSorted());
+    const inDocument = operationsOf(await served());
+    expect(inDocument.filter((each) => each.operation.summary === undefined).map(({ route }) => route)).toEqual([]);
+    expect(inDocument.map(({ route }) => route).toSorted()).toEqual(described.map(({ route }) => route).toSorted());
   });
 
   test("conforms to OpenAPI 3.1", async () => {
@@ -114,18 +114,18 @@ describe("the document", () => {
   });
 
   test("names the parameters of each path, and each operation once", async () => {
-    const told = operationsOf(await served());
-    for (const { path, told: each } of told) {
+    const inDocument = operationsOf(await served());
+    for (const { path, operation: each } of inDocument) {
       const named = each.parameters.flatMap((one) => ("name" in one && one.in === "path" ? [one.name] : []));
       expect([path, named]).toEqual([path, [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)]);
     }
-    expect(new Set(told.map((each) => each.told.operationId)).size).toBe(told.length);
+    expect(new Set(inDocument.map((each) => each.operation.operationId)).size).toBe(inDocument.length);
   });
 
   test("describes each field of a request", async () => {
     const document = await served();
-    const missing = operationsOf(document).flatMap(({ route, told }) => {
-      const body = told.requestBody?.content["application/json"]?.schema as
+    const missing = operationsOf(document).flatMap(({ route, operation }) => {
+      const body = operation.requestBody?.content["application/json"]?.schema as
         | { properties?: Record<string, { description?: string }> }
         | undefined; // a schema
       return Object.entries(body?.properties ?? {}).flatMap(([name, { description }]) =>

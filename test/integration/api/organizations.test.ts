@@ -109,11 +109,11 @@ describe("POST /orgs/{id}/members", () => {
 
   test("answers every unknown user with the same 404, and with 429 after 20 of them", async () => {
     const answers: Answer[] = [];
-    for (const body of [{ username: "nobody" }, { email: "nobody@example.com" }, { user_id: "u_nobody" }, { user_id: "nobody" }])
+    for (const body of [{ username: "unknown" }, { email: "unknown@example.com" }, { user_id: "u_unknown" }, { user_id: "unknown" }])
       answers.push(await add(body));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]?.status).toBe(404);
-    for (let n = 4; n < 20; n++) await add({ username: `nobody${n}` });
+    for (let n = 4; n < 20; n++) await add({ username: `unknown${n}` });
     const { status, body, headers } = await add({ username: "bob" });
     expect([status, body.code, Number(headers.get("retry-after")) > 0]).toEqual([429, "too_many_failures", true]);
     // Other callers, and PUT by id, are not limited.

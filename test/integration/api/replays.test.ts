@@ -259,7 +259,7 @@ describe("a replay loses no event", () => {
     expect(idsIn(received)).toEqual(numbered(100).map(({ id }) => id));
   });
 
-  /** Stopped in the middle of an attempt, nobody has acked it: the next one begins with that event, and the order stays. */
+  /** Stopped during an attempt, delivery has not acked it: the next process starts with that event, and the order is kept. */
   test("if delivery stops in between", async () => {
     const answers = Promise.withResolvers<void>();
     const { received, url } = await receiver((request) => {

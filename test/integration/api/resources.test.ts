@@ -192,7 +192,7 @@ describe("webhooks", () => {
     const webhook = await data("POST", `/v1/webhooks?org_id=${acme.id}&url=https://x.test`);
     expect((await data("GET", `/v1/orgs/${acme.id}/webhooks`)).map(({ id }: { id: string }) => id)).toEqual([webhook.id]);
     expect((await api.ask("POST", "/v1/webhooks?org_id=o_others&url=https://x.test")).status).toBe(403);
-    expect((await api.ask("POST", "/v1/webhooks?org_id=o_nobody&url=https://x.test")).status).toBe(404);
+    expect((await api.ask("POST", "/v1/webhooks?org_id=o_unknown&url=https://x.test")).status).toBe(404);
   });
 });
 

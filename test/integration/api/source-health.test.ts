@@ -82,10 +82,10 @@ describe("the health of a source", () => {
   });
 
   test("is reset by each deployment", async () => {
-    const source = await create("name: Mended");
+    const source = await create("name: Fixed");
     await ran(source, 1_700_000_000_000, thrown);
     expect((await get(source)).state).toBe("failing");
-    const { body } = await api.ask("PUT", `/v1/sources/${source}`, { body: { name: "Mended again" } });
+    const { body } = await api.ask("PUT", `/v1/sources/${source}`, { body: { name: "Fixed again" } });
     expect(body.data).toMatchObject({ state: "active", problem: null, last_error: { at: 1_700_000_000 } });
   });
 

@@ -240,7 +240,7 @@ describe("changing a source", () => {
     expect((await api.ask("PUT", `/v1/sources/${source.id}`, { body: {} })).body.error).toBe("observation error");
     expect((await api.store.findById(sourceKind, source.id))?.metadata.generation).toBe(generation + 1);
     expect((await api.ask("GET", `/v1/sources/${source.id}`)).status).toBe(200);
-    expect((await api.ask("PUT", `/v1/sources/${source.id}`, { body: { component_code: "name: Mended" } })).status).toBe(200);
+    expect((await api.ask("PUT", `/v1/sources/${source.id}`, { body: { component_code: "name: Fixed" } })).status).toBe(200);
   });
 
   test("loses no concurrent change", async () => {

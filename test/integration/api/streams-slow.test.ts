@@ -22,7 +22,7 @@ describe("a slow reader", () => {
     const other = await openStream(api.url, `/v1/sources/${source}/sse`);
     for (const [place, id] of ids.entries()) {
       await emit(id, large);
-      // Not faster than somebody who reads.
+      // Not faster than a slow reader.
       await until(() => other.ids().length > place, `${id} is read`);
     }
     await world.record();

@@ -130,7 +130,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         },
         replays: {
           publish: async () => {
-            throw new Unavailable("nobody replays events here");
+            throw new Unavailable("replays are not available in this test");
           },
         },
         runs: {
@@ -145,7 +145,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, queued: 0, head: undefined }) },
         configurations: {
           configure: async () => {
-            throw new Unavailable("nobody calls components here");
+            throw new Unavailable("calls of components are not available in this test");
           },
         },
         createServer: createBoundedServer,

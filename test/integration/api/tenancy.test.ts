@@ -67,7 +67,7 @@ beforeAll(async () => {
   };
 });
 
-/** @throws for an id of a kind that nobody has told this file of */
+/** @throws for an id of a kind that this file does not know */
 function pathOfHers(path: string): string {
   return `/v1${path.replaceAll(/([^/]+)\/:[^/]+/g, (place, segment: string) => {
     const id = hers[place];

@@ -12,7 +12,7 @@ const spec = { url: "https://x.test", active: true, signingKeys: [] };
 
 test("notifies waiting requests of changes during a broken watch", async () => {
   let watches = 0;
-  // The first watch breaks without having told anything; only a read can tell what it missed.
+  // The first watch breaks without a report; only a read can show what it missed.
   const store: ResourceStore = Object.assign(Object.create(api.store), api.store, {
     watch: (...given: Parameters<ResourceStore["watch"]>) => {
       if (++watches > 1) return api.store.watch(...given);

@@ -71,7 +71,7 @@ export interface RepairWorld {
   /** A run of a new source of ada's, that emits these. Returns their emit ids. */
   emit(...values: readonly unknown[]): Promise<readonly string[]>;
   get(path: string): Promise<Answer["body"]>;
-  /** What whoever delivers knows of a webhook or a subscription. */
+  /** What delivery knows of a webhook or a subscription. */
   routeOf(id: string): Promise<Route | undefined>;
   query(statement: string, ...values: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
 }

@@ -230,7 +230,7 @@ describe("a test", () => {
     const { status, body } = await api.ask("POST", `/v1/webhooks/${webhook.id}/test`);
     expect([status, body.data]).toMatchObject([200, { outcome: "delivered", response_status: 200, cause: null }]);
     expect(body.data.duration_ms).toBeGreaterThanOrEqual(0);
-    const [received] = receiver.received as [Received]; // Told above.
+    const [received] = receiver.received as [Received]; // Typed by the check above.
     expect(new Webhook(webhook.signing_key).verify(received.body, received.headers)).toEqual({ test: true, webhook_id: webhook.id });
 
     receiver.status = 500;
