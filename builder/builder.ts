@@ -1,5 +1,4 @@
 import { mkdir, realpath } from "node:fs/promises";
-import { stop as stopEsbuild } from "esbuild";
 import { systemClock, type Clock } from "../domain/clock.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { Build } from "../domain/component/definition.ts";
@@ -104,8 +103,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     async stop() {
       stopped = true;
       await Promise.allSettled([...running.values(), ...collecting]);
-      await Promise.all([installs.whenIdle(), esbuild.whenIdle()]);
-      await stopEsbuild();
+      await Promise.all([installs.whenIdle(), esbuild.stop()]);
     },
   };
 }

@@ -10,8 +10,13 @@ const watchMs = 100;
 export interface EsbuildLane {
   /** @throws InvalidInput `code_too_complex` when esbuild crashed, exceeded `timeoutMs`, or exceeded its memory. */
   run<T>(owner: string, work: () => Promise<T>, timeoutMs: number): Promise<T>;
-  whenIdle(): Promise<void>;
+  /** Waits for the uses in progress, then ends esbuild's process unless another lane uses it. */
+  stop(): Promise<void>;
 }
+
+/** esbuild has one process for all lanes of this process, which must not end while any of them uses it. */
+let users = 0;
+let resting: NodeJS.Timeout | undefined;
 
 /**
  * All builds share one esbuild process. Code nested a hundred thousand levels deep overflows its stack, some code keeps it busy for
@@ -20,8 +25,6 @@ export interface EsbuildLane {
  */
 export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: number } = {}): EsbuildLane {
   const lane = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
-  let resting: NodeJS.Timeout | undefined;
-  let users = 0;
   return {
     run: async (owner, work, timeoutMs) => {
       clearTimeout(resting);
@@ -35,7 +38,12 @@ export function createEsbuildLane({ idleMs = 5 * 60_000 }: { readonly idleMs?: n
         if (users === 0) resting = setTimeout(() => void stop(), idleMs).unref();
       }
     },
-    whenIdle: () => lane.whenIdle(),
+    stop: async () => {
+      await lane.whenIdle();
+      if (users > 0) return;
+      clearTimeout(resting);
+      await stop();
+    },
   };
 }
 
