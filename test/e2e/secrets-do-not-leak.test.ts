@@ -53,7 +53,7 @@ export default {
       large: () => this.$emit(token.repeat(50000)),
       circle: () => { const event = { token }; event.self = event; this.$emit(event); },
       printed: () => each((secret) => { console.log("GET https://host/?key=" + encodeURIComponent(secret), { headers: { authorization: "Basic " + Buffer.from("ada:" + secret).toString("base64") } }, [secret], Buffer.from(secret).toString("hex")); throw new TypeError("no such key " + secret, { cause: secret }); }),
-      named: () => => { const error = new Error("refused: " + secrets.join()); error.name = token; throw error; },
+      named: () => { const error = new Error("refused: " + secrets.join()); error.name = token; throw error; },
       returned: () => ({ secrets, also: secrets.join(" ") }),
       forgotten: async () => { Promise.reject(new Error(secrets.join())); await new Promise((resolve) => setTimeout(resolve, 50)); },
       summarized: () => this.$emit({}, { id: {}, summary: secrets.join() }),
